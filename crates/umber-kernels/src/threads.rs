@@ -1,0 +1,264 @@
+//! One pool of worker threads for the process: it spins briefly for the next job, then parks.
+//!
+//! A job is offered, never waited for: the calling thread works through the chunks itself, workers that are awake
+//! join in, and a worker that wakes too late finds the job closed. So a sleeping worker costs the caller one
+//! wake-up call and no hand-off latency.
+//!
+//! Invariant: a worker reads `Pool::job` only while it is counted in `Pool::gate`; the caller keeps the closure
+//! alive until the gate is closed and the count is back to zero.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+const OPEN: u64 = 1 << 31;
+const ENTRANTS: u64 = OPEN - 1;
+const SPIN: Duration = Duration::from_micros(50);
+
+/// Work that one call offers to the pool.
+struct Job {
+    /// Runs chunk `i`.
+    run: *const (dyn Fn(usize) + Sync),
+    next: AtomicUsize,
+    count: usize,
+    panicked: AtomicBool,
+}
+
+struct Pool {
+    /// Epoch in the high half, then the open bit, then how many workers are inside.
+    gate: AtomicU64,
+    job: AtomicPtr<Job>,
+    workers: OnceLock<Vec<Worker>>,
+    /// Held by the thread whose job is on offer.
+    owner: Mutex<()>,
+}
+
+struct Worker {
+    thread: Thread,
+    parked: Arc<AtomicBool>,
+}
+
+/// Replaced by the child after a fork, since threads do not survive one; the old pool is leaked on purpose.
+static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
+static START: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// How many threads work on one kernel: `UMBER_NUM_THREADS`, or the processors this process may use.
+pub fn num_threads() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(|| {
+        std::env::var("UMBER_NUM_THREADS")
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+            .filter(|&count: &usize| count > 0)
+            .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+            .min(256)
+    })
+}
+
+/// Run `body(i)` for every `i` in `0..count`, in any order, on any threads; returns when all are done.
+///
+/// Calls from inside a running chunk, and calls while another thread's job is on offer, run where they are.
+///
+/// # Panics
+/// If `body` panics on any thread.
+pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
+    if count <= 1 || num_threads() == 1 || INSIDE.get() {
+        (0..count).for_each(body);
+        return;
+    }
+    let pool = pool();
+    let owner = match pool.owner.try_lock() {
+        Ok(owner) => owner,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        Err(TryLockError::WouldBlock) => {
+            (0..count).for_each(body);
+            return;
+        }
+    };
+    let run: &(dyn Fn(usize) + Sync) = &body;
+    // SAFETY: only the lifetime changes; `offer` returns after the last worker has left the job.
+    let run: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(run) };
+    let job = Job { run, next: AtomicUsize::new(0), count, panicked: AtomicBool::new(false) };
+    pool.offer(&job);
+    drop(owner);
+    assert!(!job.panicked.load(Ordering::Relaxed), "a kernel panicked on a worker thread");
+}
+
+/// Split `0..total` into ranges of about equal length, at least `grain` long, and run `body` on each.
+pub fn parallel_ranges(total: usize, grain: usize, body: impl Fn(Range<usize>) + Sync) {
+    let chunks = (total / grain.max(1)).clamp(1, num_threads() * 4);
+    if chunks == 1 || num_threads() == 1 {
+        body(0..total);
+        return;
+    }
+    parallel_for(chunks, |i| body(total * i / chunks..total * (i + 1) / chunks));
+}
+
+impl Job {
+    fn work(&self) {
+        let was = INSIDE.replace(true);
+        loop {
+            let i = self.next.fetch_add(1, Ordering::Relaxed);
+            if i >= self.count {
+                break;
+            }
+            // SAFETY: the closure outlives the job (module invariant).
+            let run = unsafe { &*self.run };
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(i))).is_err() {
+                self.panicked.store(true, Ordering::Relaxed);
+                self.next.store(self.count, Ordering::Relaxed);
+            }
+        }
+        INSIDE.set(was);
+    }
+}
+
+impl Pool {
+    fn offer(&self, job: &Job) {
+        self.job.store(std::ptr::from_ref(job).cast_mut(), Ordering::Relaxed);
+        let epoch = (self.gate.load(Ordering::Relaxed) >> 32).wrapping_add(1) << 32;
+        // SeqCst: either a worker about to park sees the open gate, or this thread sees its parked flag.
+        self.gate.store(epoch | OPEN, Ordering::SeqCst);
+        let helpers = job.count - 1;
+        for worker in self.workers.get().into_iter().flatten().take(helpers) {
+            if worker.parked.swap(false, Ordering::SeqCst) {
+                worker.thread.unpark();
+            }
+        }
+        job.work();
+        self.gate.fetch_and(!OPEN, Ordering::AcqRel);
+        let mut spins = 0u32;
+        while self.gate.load(Ordering::Acquire) & ENTRANTS != 0 {
+            spins += 1;
+            // A worker that lost its processor mid-chunk needs ours more than we do.
+            if spins > 10_000 { thread::yield_now() } else { std::hint::spin_loop() }
+        }
+    }
+
+    fn serve(&self, parked: &AtomicBool) {
+        let mut seen = 0;
+        let mut idle = Instant::now();
+        loop {
+            let gate = self.gate.load(Ordering::SeqCst);
+            if gate & OPEN != 0 && gate >> 32 != seen {
+                if self.gate.compare_exchange(gate, gate + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                    seen = gate >> 32;
+                    // SAFETY: counted in the gate, so the job is alive (module invariant).
+                    unsafe { (*self.job.load(Ordering::Acquire)).work() };
+                    self.gate.fetch_sub(1, Ordering::AcqRel);
+                    idle = Instant::now();
+                }
+            } else if idle.elapsed() < SPIN {
+                std::hint::spin_loop();
+            } else {
+                parked.store(true, Ordering::SeqCst);
+                let gate = self.gate.load(Ordering::SeqCst);
+                if gate & OPEN == 0 || gate >> 32 == seen {
+                    thread::park();
+                }
+                parked.store(false, Ordering::SeqCst);
+                idle = Instant::now();
+            }
+        }
+    }
+}
+
+extern "C" fn forget_pool() {
+    POOL.store(std::ptr::null_mut(), Ordering::Release);
+}
+
+fn pool() -> &'static Pool {
+    let existing = POOL.load(Ordering::Acquire);
+    if !existing.is_null() {
+        // SAFETY: only leaked pools are ever stored.
+        return unsafe { &*existing };
+    }
+    let _start = START.lock().unwrap_or_else(PoisonError::into_inner);
+    let existing = POOL.load(Ordering::Acquire);
+    if !existing.is_null() {
+        // SAFETY: as above.
+        return unsafe { &*existing };
+    }
+    static AT_FORK: OnceLock<()> = OnceLock::new();
+    AT_FORK.get_or_init(|| {
+        // SAFETY: the handler only stores to an atomic, which is allowed in a forked child.
+        unsafe { libc::pthread_atfork(None, None, Some(forget_pool)) };
+    });
+    let pool: &'static Pool = Box::leak(Box::new(Pool {
+        gate: AtomicU64::new(0),
+        job: AtomicPtr::new(std::ptr::null_mut()),
+        workers: OnceLock::new(),
+        owner: Mutex::new(()),
+    }));
+    let workers = (1..num_threads()).filter_map(|i| {
+        let parked = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&parked);
+        // Fewer threads than asked for still give right results.
+        let handle =
+            thread::Builder::new().name(format!("umber-{i}")).spawn(move || pool.serve(&flag)).ok()?;
+        Some(Worker { thread: handle.thread().clone(), parked })
+    });
+    pool.workers.get_or_init(|| workers.collect());
+    POOL.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Release);
+    pool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chunk_runs_once() {
+        for count in [0, 1, 2, 7, 1000] {
+            let hits: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+            parallel_for(count, |i| {
+                hits[i].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(hits.iter().all(|hit| hit.load(Ordering::Relaxed) == 1));
+        }
+    }
+
+    #[test]
+    fn ranges_cover_without_overlap() {
+        for total in [0usize, 1, 5, 1000, 12345] {
+            let sum = AtomicUsize::new(0);
+            parallel_ranges(total, 10, |range| {
+                sum.fetch_add(range.sum::<usize>(), Ordering::Relaxed);
+            });
+            assert_eq!(sum.load(Ordering::Relaxed), total * total.saturating_sub(1) / 2);
+        }
+    }
+
+    #[test]
+    fn many_threads_and_nesting() {
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let sum = AtomicUsize::new(0);
+                        parallel_for(4, |i| {
+                            parallel_for(4, |j| {
+                                sum.fetch_add(i * 4 + j, Ordering::Relaxed);
+                            })
+                        });
+                        assert_eq!(sum.load(Ordering::Relaxed), 120);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        let result = std::panic::catch_unwind(|| parallel_for(64, |i| assert!(i != 40, "on purpose")));
+        assert!(result.is_err());
+        parallel_for(4, |_| ());
+    }
+}

@@ -1,0 +1,102 @@
+//! The members of each operation family, and the options operations share.
+
+/// Should reduced axes stay, with length one?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum KeepAxes {
+    /// Reduced axes stay with length one.
+    Yes,
+    /// Reduced axes vanish.
+    No,
+}
+
+macro_rules! kinds {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident $text:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $(#[doc = concat!("`", $text, "`")] $variant,)*
+        }
+        impl $name {
+            /// Every member.
+            pub const ALL: &'static [$name] = &[$($name::$variant),*];
+
+            /// The name of the public function.
+            pub const fn name(self) -> &'static str {
+                match self { $($name::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+kinds! {
+    /// Functions of one element.
+    UnaryKind {
+        Abs "abs", Negative "negative", Sign "sign", Square "square", Sqrt "sqrt", Rsqrt "rsqrt",
+        Reciprocal "reciprocal", Exp "exp", Expm1 "expm1", Log "log", Log2 "log2", Log10 "log10", Log1p "log1p",
+        Sin "sin", Cos "cos", Tan "tan", Arcsin "arcsin", Arccos "arccos", Arctan "arctan",
+        Sinh "sinh", Cosh "cosh", Tanh "tanh", Arcsinh "arcsinh", Arccosh "arccosh", Arctanh "arctanh",
+        Erf "erf", ErfInv "erfinv", Sigmoid "sigmoid",
+        Floor "floor", Ceil "ceil", Round "round", Trunc "trunc",
+        LogicalNot "logical_not", BitwiseInvert "bitwise_invert",
+        Conjugate "conjugate", Real "real", Imag "imag",
+        IsNan "isnan", IsInf "isinf", IsFinite "isfinite",
+    }
+}
+
+kinds! {
+    /// Functions of two elements of one dtype.
+    BinaryKind {
+        Add "add", Subtract "subtract", Multiply "multiply", Divide "divide",
+        FloorDivide "floor_divide", Remainder "remainder", Power "power",
+        Maximum "maximum", Minimum "minimum", LogAddExp "logaddexp", Arctan2 "arctan2",
+        Equal "equal", NotEqual "not_equal", Less "less", LessEqual "less_equal",
+        Greater "greater", GreaterEqual "greater_equal",
+        LogicalAnd "logical_and", LogicalOr "logical_or",
+        BitwiseAnd "bitwise_and", BitwiseOr "bitwise_or", BitwiseXor "bitwise_xor",
+        LeftShift "left_shift", RightShift "right_shift",
+    }
+}
+
+kinds! {
+    /// Reductions of many elements to one.
+    ReduceKind { Sum "sum", Prod "prod", Min "min", Max "max", All "all", Any "any" }
+}
+
+kinds! {
+    /// Reductions that answer the place of an element.
+    ArgReduceKind { ArgMin "argmin", ArgMax "argmax" }
+}
+
+kinds! {
+    /// What a scatter does where it writes.
+    ScatterKind { Set "set", Add "add", Multiply "multiply", Maximum "maximum", Minimum "minimum" }
+}
+
+kinds! {
+    /// Which end of an order.
+    Extremum { Least "least", Greatest "greatest" }
+}
+
+impl UnaryKind {
+    /// Does it answer bool whatever it is given?
+    pub const fn answers_bool(self) -> bool {
+        matches!(self, UnaryKind::LogicalNot | UnaryKind::IsNan | UnaryKind::IsInf | UnaryKind::IsFinite)
+    }
+}
+
+impl BinaryKind {
+    /// Does it answer bool whatever it is given?
+    pub const fn answers_bool(self) -> bool {
+        matches!(
+            self,
+            BinaryKind::Equal
+                | BinaryKind::NotEqual
+                | BinaryKind::Less
+                | BinaryKind::LessEqual
+                | BinaryKind::Greater
+                | BinaryKind::GreaterEqual
+                | BinaryKind::LogicalAnd
+                | BinaryKind::LogicalOr
+        )
+    }
+}

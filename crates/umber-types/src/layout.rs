@@ -1,0 +1,251 @@
+//! Where each element of an array lies in its buffer.
+
+use smallvec::SmallVec;
+
+use crate::Shape;
+
+/// Distances between neighbours along each axis, in elements; may be zero or negative.
+pub type Strides = SmallVec<[isize; 4]>;
+
+/// Shape, strides and offset of an array in its buffer, all in elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Length of each axis.
+    pub shape: Shape,
+    /// Elements between neighbours along each axis.
+    pub strides: Strides,
+    /// Elements between the start of the buffer and the element at index zero.
+    pub offset: usize,
+}
+
+/// The strides of a dense row-major array.
+pub fn row_major_strides(shape: &[usize]) -> Strides {
+    let mut strides: Strides = SmallVec::from_elem(0, shape.len());
+    let mut step = 1isize;
+    for (stride, &length) in strides.iter_mut().zip(shape).rev() {
+        *stride = step;
+        step = step.wrapping_mul(length.max(1) as isize);
+    }
+    strides
+}
+
+impl Layout {
+    /// A dense row-major layout from offset zero.
+    pub fn contiguous(shape: Shape) -> Layout {
+        let strides = row_major_strides(&shape);
+        Layout { shape, strides, offset: 0 }
+    }
+
+    /// Every index maps to one element.
+    pub fn splat(shape: Shape) -> Layout {
+        let strides = SmallVec::from_elem(0, shape.ndim());
+        Layout { shape, strides, offset: 0 }
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.shape.size()
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.shape.ndim()
+    }
+
+    /// Are the elements dense and in row-major order? (Strides of axes of length one do not matter.)
+    pub fn is_contiguous(&self) -> bool {
+        let mut step = 1isize;
+        for (&length, &stride) in self.shape.iter().zip(&self.strides).rev() {
+            if length == 0 {
+                return true;
+            }
+            if length != 1 && stride != step {
+                return false;
+            }
+            step *= length as isize;
+        }
+        true
+    }
+
+    /// Lowest and one past the highest element reached, relative to the buffer's start; `None` without elements.
+    pub fn extent(&self) -> Option<(isize, isize)> {
+        let (mut low, mut high) = (self.offset as isize, self.offset as isize);
+        for (&length, &stride) in self.shape.iter().zip(&self.strides) {
+            if length == 0 {
+                return None;
+            }
+            let reach = (length as isize - 1) * stride;
+            if reach < 0 { low += reach } else { high += reach }
+        }
+        Some((low, high + 1))
+    }
+
+    /// Does some element of the buffer appear under several indices?
+    pub fn is_overlapping(&self) -> bool {
+        let mut axes: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+        for (&length, &stride) in self.shape.iter().zip(&self.strides) {
+            if length == 0 {
+                return false;
+            }
+            if length > 1 {
+                axes.push((stride.unsigned_abs(), length));
+            }
+        }
+        axes.sort_unstable();
+        let mut reach = 0;
+        for (stride, length) in axes {
+            if stride <= reach {
+                return true;
+            }
+            reach += stride * (length - 1);
+        }
+        false
+    }
+
+    /// The view broadcast to `shape`, which must be one that this shape broadcasts to.
+    #[must_use]
+    pub fn broadcast_to(&self, shape: &Shape) -> Layout {
+        let missing = shape.ndim() - self.ndim();
+        let mut strides: Strides = SmallVec::from_elem(0, shape.ndim());
+        for axis in 0..self.ndim() {
+            if self.shape[axis] == shape[axis + missing] {
+                strides[axis + missing] = self.strides[axis];
+            }
+        }
+        Layout { shape: shape.clone(), strides, offset: self.offset }
+    }
+
+    /// The view with axes in the order of `permutation`.
+    #[must_use]
+    pub fn permute(&self, permutation: &[usize]) -> Layout {
+        Layout {
+            shape: permutation.iter().map(|&axis| self.shape[axis]).collect(),
+            strides: permutation.iter().map(|&axis| self.strides[axis]).collect(),
+            offset: self.offset,
+        }
+    }
+
+    /// The view of `lengths` elements along each axis from `starts` by `steps` (in elements of this view).
+    #[must_use]
+    pub fn slice(&self, starts: &[usize], steps: &[isize], lengths: &Shape) -> Layout {
+        let empty = lengths.size() == 0;
+        let mut offset = self.offset as isize;
+        if !empty {
+            for (&start, &stride) in starts.iter().zip(&self.strides) {
+                offset += start as isize * stride;
+            }
+        }
+        Layout {
+            shape: lengths.clone(),
+            strides: steps.iter().zip(&self.strides).map(|(&step, &stride)| step * stride).collect(),
+            offset: offset as usize,
+        }
+    }
+
+    /// The same elements in the same row-major order under another shape of equal size, if strides can say it.
+    pub fn reshape(&self, shape: &Shape) -> Option<Layout> {
+        debug_assert_eq!(self.size(), shape.size());
+        if self.is_contiguous() || self.size() == 0 {
+            return Some(Layout { offset: self.offset, ..Layout::contiguous(shape.clone()) });
+        }
+        let old: SmallVec<[(usize, isize); 4]> =
+            (self.shape.iter().copied().zip(self.strides.iter().copied()))
+                .filter(|&(length, _)| length != 1)
+                .collect();
+        let mut strides: Strides = SmallVec::from_elem(0, shape.ndim());
+        let (mut from, mut to) = (0, 0);
+        while from < old.len() {
+            // Match the smallest group of old axes whose product is a product of new axes.
+            let (first, begin) = (from, to);
+            let (mut old_size, mut new_size) = (old[from].0, 1);
+            from += 1;
+            while to < shape.ndim() && (new_size < old_size || new_size == 1) {
+                new_size *= shape[to];
+                to += 1;
+                while new_size > old_size && from < old.len() {
+                    old_size *= old[from].0;
+                    from += 1;
+                }
+            }
+            if old_size != new_size {
+                return None;
+            }
+            for pair in old[first..from].windows(2) {
+                if pair[0].1 != pair[1].1 * pair[1].0 as isize {
+                    return None;
+                }
+            }
+            let mut step = old[from - 1].1;
+            for axis in (begin..to).rev() {
+                strides[axis] = step;
+                step *= shape[axis] as isize;
+            }
+        }
+        Some(Layout { shape: shape.clone(), strides, offset: self.offset })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Buffer positions in row-major index order, by the definition.
+    fn positions(layout: &Layout) -> Vec<isize> {
+        let mut found = vec![layout.offset as isize];
+        for (&length, &stride) in layout.shape.iter().zip(&layout.strides) {
+            found = found.iter().flat_map(|&at| (0..length as isize).map(move |i| at + i * stride)).collect();
+        }
+        found
+    }
+
+    fn layouts() -> impl Strategy<Value = Layout> {
+        prop::collection::vec((1usize..5, 0usize..3), 1..5).prop_map(|axes| {
+            let base = Layout::contiguous(axes.iter().map(|&(length, _)| length * 2).collect());
+            let lengths: Shape = axes.iter().map(|&(length, _)| length).collect();
+            let starts: Vec<usize> =
+                axes.iter().map(|&(length, kind)| if kind == 1 { length - 1 } else { 0 }).collect();
+            let steps: Vec<isize> = axes.iter().map(|&(_, kind)| [1, -1, 2][kind]).collect();
+            base.slice(&starts, &steps, &lengths)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn reshape_keeps_the_order_of_elements(layout in layouts(), split in 1usize..4) {
+            let size = layout.size();
+            for shape in [Shape::from([size]), Shape::from([1, size, 1]), Shape::from([split, size / split])] {
+                if shape.size() == size
+                    && let Some(view) = layout.reshape(&shape) {
+                        prop_assert_eq!(positions(&view), positions(&layout));
+                    }
+            }
+            let same = layout.reshape(&layout.shape).expect("a layout has its own shape");
+            prop_assert_eq!(positions(&same), positions(&layout));
+        }
+
+        #[test]
+        fn extent_bounds_every_position(layout in layouts()) {
+            let (low, high) = layout.extent().expect("not empty");
+            let all = positions(&layout);
+            prop_assert_eq!(all.iter().min(), Some(&low));
+            prop_assert_eq!(all.iter().max(), Some(&(high - 1)));
+            prop_assert!(!layout.is_overlapping());
+        }
+
+        #[test]
+        fn permute_and_back(layout in layouts()) {
+            let reversed: Vec<usize> = (0..layout.ndim()).rev().collect();
+            prop_assert_eq!(&layout.permute(&reversed).permute(&reversed), &layout);
+        }
+    }
+
+    #[test]
+    fn contiguity_ignores_axes_of_length_one() {
+        let mut layout = Layout::contiguous(Shape::from([2, 1, 3]));
+        layout.strides[1] = 77;
+        assert!(layout.is_contiguous());
+        assert!(!Layout::splat(Shape::from([2])).is_contiguous());
+        assert!(Layout::splat(Shape::from([2])).is_overlapping());
+    }
+}

@@ -1,0 +1,28 @@
+//! Floor 0: the words every umber crate shares.
+//!
+//! Nothing here computes on array data. A [`DType`] names an element type, a [`Shape`] counts elements along
+//! axes, a [`Layout`] says where each element lies in a buffer, the kinds name the members of an operation
+//! family, and [`Error`] is the one error type of the workspace.
+
+pub mod device;
+pub mod dtype;
+pub mod element;
+pub mod error;
+pub mod kinds;
+pub mod layout;
+pub mod promote;
+pub mod scalar;
+pub mod shape;
+pub mod tape;
+
+pub use device::{Device, DeviceType, Stream};
+pub use dtype::{DType, Kind};
+pub use element::{Bool, Element};
+pub use error::{Error, Result};
+pub use half::{bf16, f16};
+pub use kinds::{ArgReduceKind, BinaryKind, Extremum, KeepAxes, ReduceKind, ScatterKind, UnaryKind};
+pub use layout::Layout;
+pub use num_complex::{Complex, Complex32, Complex64};
+pub use promote::promote;
+pub use scalar::Scalar;
+pub use shape::{Axes, Shape};

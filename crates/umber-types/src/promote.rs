@@ -1,0 +1,69 @@
+//! Which dtype holds the result of two: one table, tested in full.
+//!
+//! The rules are MLX's. Bool gives way to everything; integers widen to hold both, except that uint64 beside a
+//! signed integer has no common integer and answers float32; float16 beside bfloat16 answers float32; a complex
+//! number beside float64 keeps the double precision.
+
+use crate::DType;
+use crate::dtype::DType::*;
+
+/// Row: left dtype, column: right dtype, both in the order of [`DType::ALL`].
+#[rustfmt::skip]
+const TABLE: [[DType; 15]; 15] = [
+    // Bool     UInt8     UInt16    UInt32    UInt64    Int8      Int16     Int32     Int64     Float16   BFloat16  Float32   Float64     Complex64   Complex128
+    [Bool,      UInt8,    UInt16,   UInt32,   UInt64,   Int8,     Int16,    Int32,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [UInt8,     UInt8,    UInt16,   UInt32,   UInt64,   Int16,    Int16,    Int32,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [UInt16,    UInt16,   UInt16,   UInt32,   UInt64,   Int32,    Int32,    Int32,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [UInt32,    UInt32,   UInt32,   UInt32,   UInt64,   Int64,    Int64,    Int64,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [UInt64,    UInt64,   UInt64,   UInt64,   UInt64,   Float32,  Float32,  Float32,  Float32,  Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [Int8,      Int16,    Int32,    Int64,    Float32,  Int8,     Int16,    Int32,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [Int16,     Int16,    Int32,    Int64,    Float32,  Int16,    Int16,    Int32,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [Int32,     Int32,    Int32,    Int64,    Float32,  Int32,    Int32,    Int32,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [Int64,     Int64,    Int64,    Int64,    Float32,  Int64,    Int64,    Int64,    Int64,    Float16,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [Float16,   Float16,  Float16,  Float16,  Float16,  Float16,  Float16,  Float16,  Float16,  Float16,  Float32,  Float32,  Float64,    Complex64,  Complex128],
+    [BFloat16,  BFloat16, BFloat16, BFloat16, BFloat16, BFloat16, BFloat16, BFloat16, BFloat16, Float32,  BFloat16, Float32,  Float64,    Complex64,  Complex128],
+    [Float32,   Float32,  Float32,  Float32,  Float32,  Float32,  Float32,  Float32,  Float32,  Float32,  Float32,  Float32,  Float64,    Complex64,  Complex128],
+    [Float64,   Float64,  Float64,  Float64,  Float64,  Float64,  Float64,  Float64,  Float64,  Float64,  Float64,  Float64,  Float64,    Complex128, Complex128],
+    [Complex64, Complex64,Complex64,Complex64,Complex64,Complex64,Complex64,Complex64,Complex64,Complex64,Complex64,Complex64,Complex128, Complex64,  Complex128],
+    [Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128,Complex128],
+];
+
+/// The dtype that holds the result of an operation on `a` and `b`.
+pub const fn promote(a: DType, b: DType) -> DType {
+    TABLE[a as usize][b as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symmetric_idempotent_and_never_below_either_kind() {
+        for a in DType::ALL {
+            assert_eq!(promote(a, a), a);
+            for b in DType::ALL {
+                let c = promote(a, b);
+                assert_eq!(c, promote(b, a), "{a} {b}");
+                assert!(c.kind() >= a.kind().max(b.kind()), "{a} {b} -> {c}");
+                assert_eq!(promote(c, a), c, "{a} {b} -> {c}");
+            }
+        }
+    }
+
+    #[test]
+    fn integers_hold_both_operands() {
+        for a in DType::ALL.into_iter().filter(|d| d.is_integer()) {
+            for b in DType::ALL.into_iter().filter(|d| d.is_integer()) {
+                let c = promote(a, b);
+                let mixed = a.kind() != b.kind();
+                if mixed && (a == UInt64 || b == UInt64) {
+                    assert_eq!(c, Float32);
+                } else {
+                    let unsigned = if a.kind() == crate::Kind::Unsigned { a } else { b };
+                    let needed = if mixed { unsigned.size() * 2 } else { 0 };
+                    assert!(c.is_integer() && c.size() >= a.size().max(b.size()).max(needed));
+                }
+            }
+        }
+    }
+}

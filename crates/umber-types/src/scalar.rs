@@ -1,0 +1,274 @@
+//! Typed constants.
+
+use std::hash::{Hash, Hasher};
+
+use crate::{Bool, Complex, DType, Kind, bf16, f16};
+
+/// A constant of some kind, stored at the widest precision of its kind. Compared and hashed by bits.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar {
+    /// A truth value.
+    Bool(bool),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer.
+    UInt(u64),
+    /// A real number.
+    Float(f64),
+    /// A complex number: real, imaginary.
+    Complex(f64, f64),
+}
+
+impl Scalar {
+    /// The real value as a double (a complex number loses its imaginary part).
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Scalar::Bool(v) => f64::from(u8::from(v)),
+            Scalar::Int(v) => v as f64,
+            Scalar::UInt(v) => v as f64,
+            Scalar::Float(v) | Scalar::Complex(v, _) => v,
+        }
+    }
+
+    /// The value as a signed integer, wrapping as Rust's `as` does.
+    pub fn as_i64(self) -> i64 {
+        match self {
+            Scalar::Bool(v) => i64::from(v),
+            Scalar::Int(v) => v,
+            Scalar::UInt(v) => v as i64,
+            Scalar::Float(v) | Scalar::Complex(v, _) => v as i64,
+        }
+    }
+
+    /// The value as an unsigned integer: two's complement for negative integers.
+    pub fn as_u64(self) -> u64 {
+        match self {
+            Scalar::Bool(v) => u64::from(v),
+            Scalar::Int(v) => v as u64,
+            Scalar::UInt(v) => v,
+            Scalar::Float(v) | Scalar::Complex(v, _) => {
+                if v < 0.0 {
+                    v as i64 as u64
+                } else {
+                    v as u64
+                }
+            }
+        }
+    }
+
+    /// The truth value: is it different from zero?
+    pub fn as_bool(self) -> bool {
+        match self {
+            Scalar::Bool(v) => v,
+            Scalar::Int(v) => v != 0,
+            Scalar::UInt(v) => v != 0,
+            Scalar::Float(v) => v != 0.0,
+            Scalar::Complex(re, im) => re != 0.0 || im != 0.0,
+        }
+    }
+
+    /// Real and imaginary part.
+    pub fn as_complex(self) -> (f64, f64) {
+        match self {
+            Scalar::Complex(re, im) => (re, im),
+            other => (other.as_f64(), 0.0),
+        }
+    }
+
+    /// The same value as an element of `dtype` would hold it.
+    #[must_use]
+    pub fn cast(self, dtype: DType) -> Scalar {
+        match dtype {
+            DType::Bool => Scalar::Bool(self.as_bool()),
+            DType::UInt8 => Scalar::UInt(u64::from(self.as_u64() as u8)),
+            DType::UInt16 => Scalar::UInt(u64::from(self.as_u64() as u16)),
+            DType::UInt32 => Scalar::UInt(u64::from(self.as_u64() as u32)),
+            DType::UInt64 => Scalar::UInt(self.as_u64()),
+            DType::Int8 => Scalar::Int(i64::from(self.as_i64() as i8)),
+            DType::Int16 => Scalar::Int(i64::from(self.as_i64() as i16)),
+            DType::Int32 => Scalar::Int(i64::from(self.as_i64() as i32)),
+            DType::Int64 => Scalar::Int(self.as_i64()),
+            DType::Float16 => Scalar::Float(f16::from_f64(self.as_f64()).to_f64()),
+            DType::BFloat16 => Scalar::Float(bf16::from_f64(self.as_f64()).to_f64()),
+            DType::Float32 => Scalar::Float(f64::from(self.as_f64() as f32)),
+            DType::Float64 => Scalar::Float(self.as_f64()),
+            DType::Complex64 => {
+                let (re, im) = self.as_complex();
+                Scalar::Complex(f64::from(re as f32), f64::from(im as f32))
+            }
+            DType::Complex128 => {
+                let (re, im) = self.as_complex();
+                Scalar::Complex(re, im)
+            }
+        }
+    }
+
+    /// The bytes of this value as an element of `dtype`, in the low bytes of the array.
+    pub fn to_bytes(self, dtype: DType) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let mut put = |source: &[u8]| bytes[..source.len()].copy_from_slice(source);
+        match dtype {
+            DType::Bool => put(&[Bool::from(self.as_bool()).0]),
+            DType::UInt8 => put(&(self.as_u64() as u8).to_ne_bytes()),
+            DType::UInt16 => put(&(self.as_u64() as u16).to_ne_bytes()),
+            DType::UInt32 => put(&(self.as_u64() as u32).to_ne_bytes()),
+            DType::UInt64 => put(&self.as_u64().to_ne_bytes()),
+            DType::Int8 => put(&(self.as_i64() as i8).to_ne_bytes()),
+            DType::Int16 => put(&(self.as_i64() as i16).to_ne_bytes()),
+            DType::Int32 => put(&(self.as_i64() as i32).to_ne_bytes()),
+            DType::Int64 => put(&self.as_i64().to_ne_bytes()),
+            DType::Float16 => put(&f16::from_f64(self.as_f64()).to_ne_bytes()),
+            DType::BFloat16 => put(&bf16::from_f64(self.as_f64()).to_ne_bytes()),
+            DType::Float32 => put(&(self.as_f64() as f32).to_ne_bytes()),
+            DType::Float64 => put(&self.as_f64().to_ne_bytes()),
+            DType::Complex64 => {
+                let (re, im) = self.as_complex();
+                put(&(re as f32).to_ne_bytes());
+                bytes[4..8].copy_from_slice(&(im as f32).to_ne_bytes());
+            }
+            DType::Complex128 => {
+                let (re, im) = self.as_complex();
+                put(&re.to_ne_bytes());
+                bytes[8..16].copy_from_slice(&im.to_ne_bytes());
+            }
+        }
+        bytes
+    }
+
+    /// Read an element of `dtype` from the start of `bytes`.
+    ///
+    /// # Panics
+    /// If `bytes` is shorter than the element.
+    pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Scalar {
+        macro_rules! read {
+            ($ty:ty, $at:expr) => {{
+                let mut raw = [0; size_of::<$ty>()];
+                raw.copy_from_slice(&bytes[$at..$at + size_of::<$ty>()]);
+                <$ty>::from_ne_bytes(raw)
+            }};
+        }
+        match dtype {
+            DType::Bool => Scalar::Bool(bytes[0] != 0),
+            DType::UInt8 => Scalar::UInt(u64::from(bytes[0])),
+            DType::UInt16 => Scalar::UInt(u64::from(read!(u16, 0))),
+            DType::UInt32 => Scalar::UInt(u64::from(read!(u32, 0))),
+            DType::UInt64 => Scalar::UInt(read!(u64, 0)),
+            DType::Int8 => Scalar::Int(i64::from(read!(i8, 0))),
+            DType::Int16 => Scalar::Int(i64::from(read!(i16, 0))),
+            DType::Int32 => Scalar::Int(i64::from(read!(i32, 0))),
+            DType::Int64 => Scalar::Int(read!(i64, 0)),
+            DType::Float16 => Scalar::Float(read!(f16, 0).to_f64()),
+            DType::BFloat16 => Scalar::Float(read!(bf16, 0).to_f64()),
+            DType::Float32 => Scalar::Float(f64::from(read!(f32, 0))),
+            DType::Float64 => Scalar::Float(read!(f64, 0)),
+            DType::Complex64 => Scalar::Complex(f64::from(read!(f32, 0)), f64::from(read!(f32, 4))),
+            DType::Complex128 => Scalar::Complex(read!(f64, 0), read!(f64, 8)),
+        }
+    }
+
+    /// The dtype a bare constant has: MLX's rule for Python numbers (int32, int64 when too large, float32, complex64).
+    pub fn default_dtype(self) -> DType {
+        match self {
+            Scalar::Bool(_) => DType::Bool,
+            Scalar::Int(v) if i32::try_from(v).is_ok() => DType::Int32,
+            Scalar::UInt(v) if i32::try_from(v).is_ok() => DType::Int32,
+            Scalar::UInt(v) if i64::try_from(v).is_err() => DType::UInt64,
+            Scalar::Int(_) | Scalar::UInt(_) => DType::Int64,
+            Scalar::Float(_) => DType::Float32,
+            Scalar::Complex(..) => DType::Complex64,
+        }
+    }
+
+    /// The dtype this constant takes beside an array of `dtype`: a weak constant never raises the array's
+    /// precision within its kind, and raises the kind only when it has to (a float beside integers).
+    pub fn weak_dtype(self, dtype: DType) -> DType {
+        let own = self.default_dtype();
+        match (self, dtype.kind()) {
+            (Scalar::Bool(_), _) => dtype,
+            (Scalar::Int(_) | Scalar::UInt(_), Kind::Bool) => own,
+            (Scalar::Int(_) | Scalar::UInt(_), _) => dtype,
+            (Scalar::Float(_), Kind::Float | Kind::Complex) => dtype,
+            (Scalar::Float(_), _) => DType::Float32,
+            (Scalar::Complex(..), _) => dtype.complex(),
+        }
+    }
+
+    fn bits(self) -> (u8, u64, u64) {
+        match self {
+            Scalar::Bool(v) => (0, u64::from(v), 0),
+            Scalar::Int(v) => (1, v as u64, 0),
+            Scalar::UInt(v) => (2, v, 0),
+            Scalar::Float(v) => (3, v.to_bits(), 0),
+            Scalar::Complex(re, im) => (4, re.to_bits(), im.to_bits()),
+        }
+    }
+}
+
+impl PartialEq for Scalar {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits() == other.bits()
+    }
+}
+impl Eq for Scalar {}
+impl Hash for Scalar {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.bits().hash(state);
+    }
+}
+
+impl From<bool> for Scalar {
+    fn from(v: bool) -> Self {
+        Scalar::Bool(v)
+    }
+}
+impl From<i32> for Scalar {
+    fn from(v: i32) -> Self {
+        Scalar::Int(v.into())
+    }
+}
+impl From<i64> for Scalar {
+    fn from(v: i64) -> Self {
+        Scalar::Int(v)
+    }
+}
+impl From<f32> for Scalar {
+    fn from(v: f32) -> Self {
+        Scalar::Float(v.into())
+    }
+}
+impl From<f64> for Scalar {
+    fn from(v: f64) -> Self {
+        Scalar::Float(v)
+    }
+}
+impl From<Complex<f64>> for Scalar {
+    fn from(v: Complex<f64>) -> Self {
+        Scalar::Complex(v.re, v.im)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_round_trip_in_every_dtype() {
+        for dtype in DType::ALL {
+            for scalar in [Scalar::Int(1), Scalar::Float(0.5), Scalar::Bool(true), Scalar::Complex(2.0, -1.0)]
+            {
+                let there = scalar.cast(dtype);
+                let back = Scalar::from_bytes(dtype, &there.to_bytes(dtype));
+                assert_eq!(there, back, "{dtype}");
+            }
+        }
+    }
+
+    #[test]
+    fn weak_scalars_keep_the_array_kind() {
+        assert_eq!(Scalar::Float(1.0).weak_dtype(DType::Float16), DType::Float16);
+        assert_eq!(Scalar::Int(1).weak_dtype(DType::UInt8), DType::UInt8);
+        assert_eq!(Scalar::Float(1.0).weak_dtype(DType::Int64), DType::Float32);
+        assert_eq!(Scalar::Int(1).weak_dtype(DType::Bool), DType::Int32);
+        assert_eq!(Scalar::Complex(0.0, 1.0).weak_dtype(DType::Float64), DType::Complex128);
+    }
+}

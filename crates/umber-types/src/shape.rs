@@ -1,0 +1,252 @@
+//! Shapes, axes and broadcasting.
+
+use std::fmt;
+use std::ops::Deref;
+
+use smallvec::SmallVec;
+
+use crate::{Result, bail, ensure};
+
+/// The lengths of an array's axes, 64-bit throughout.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Shape(SmallVec<[usize; 4]>);
+
+/// Axes of an array, normalised to `0..ndim`, sorted, each once.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Axes(SmallVec<[usize; 4]>);
+
+impl Shape {
+    /// The shape of a scalar.
+    pub fn scalar() -> Shape {
+        Shape::default()
+    }
+
+    /// A shape with these lengths, without the overflow check: for lengths that come from checked shapes.
+    pub fn new(lengths: impl IntoIterator<Item = usize>) -> Shape {
+        Shape(lengths.into_iter().collect())
+    }
+
+    /// A shape with these lengths as a user gave them: none negative, and the number of elements fits.
+    pub fn checked(op: &str, lengths: &[i64]) -> Result<Shape> {
+        let mut count: usize = 1;
+        let mut shape = Shape::default();
+        for &length in lengths {
+            ensure!(length >= 0, Value, "[{op}] negative dimension in shape {lengths:?}");
+            shape.0.push(length as usize);
+            // Zero-length axes do not hide an overflow among the others: strides need the product too.
+            count = match count.checked_mul((length as usize).max(1)) {
+                Some(count) if count <= isize::MAX as usize / 16 => count,
+                _ => bail!(Overflow, "[{op}] shape {lengths:?} has more elements than memory can address"),
+            };
+        }
+        Ok(shape)
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.0.iter().product()
+    }
+
+    /// Append an axis.
+    pub fn push(&mut self, length: usize) {
+        self.0.push(length);
+    }
+
+    /// Insert an axis before `axis`.
+    pub fn insert(&mut self, axis: usize, length: usize) {
+        self.0.insert(axis, length);
+    }
+
+    /// Remove an axis and answer its length.
+    pub fn remove(&mut self, axis: usize) -> usize {
+        self.0.remove(axis)
+    }
+
+    /// The lengths for writing.
+    pub fn as_mut_slice(&mut self) -> &mut [usize] {
+        &mut self.0
+    }
+
+    /// This shape with `axis` having another length.
+    #[must_use]
+    pub fn with(&self, axis: usize, length: usize) -> Shape {
+        let mut shape = self.clone();
+        shape.0[axis] = length;
+        shape
+    }
+
+    /// This shape with the given axes reduced: to length one, or away.
+    #[must_use]
+    pub fn reduced(&self, axes: &Axes, keep: crate::KeepAxes) -> Shape {
+        let kept = self.0.iter().enumerate().filter_map(|(axis, &length)| {
+            if !axes.contains(&axis) {
+                Some(length)
+            } else if keep == crate::KeepAxes::Yes {
+                Some(1)
+            } else {
+                None
+            }
+        });
+        Shape(kept.collect())
+    }
+
+    /// The shape that both broadcast to, by NumPy's rule, or `None`.
+    pub fn broadcast(&self, other: &Shape) -> Option<Shape> {
+        if self == other {
+            return Some(self.clone());
+        }
+        let ndim = self.ndim().max(other.ndim());
+        let mut lengths = SmallVec::with_capacity(ndim);
+        for axis in 0..ndim {
+            let length = |shape: &Shape| (axis + shape.ndim()).checked_sub(ndim).map_or(1, |a| shape.0[a]);
+            lengths.push(match (length(self), length(other)) {
+                (a, b) if a == b => a,
+                (1, b) => b,
+                (a, 1) => a,
+                _ => return None,
+            });
+        }
+        Some(Shape(lengths))
+    }
+
+    /// Can an array of this shape broadcast to `target`?
+    pub fn broadcasts_to(&self, target: &Shape) -> bool {
+        self.ndim() <= target.ndim()
+            && self.0.iter().rev().zip(target.0.iter().rev()).all(|(&from, &to)| from == to || from == 1)
+    }
+}
+
+impl Deref for Shape {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(lengths: &[usize]) -> Self {
+        Shape(SmallVec::from_slice(lengths))
+    }
+}
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(lengths: [usize; N]) -> Self {
+        Shape(SmallVec::from_slice(&lengths))
+    }
+}
+impl From<Vec<usize>> for Shape {
+    fn from(lengths: Vec<usize>) -> Self {
+        Shape(SmallVec::from_vec(lengths))
+    }
+}
+impl FromIterator<usize> for Shape {
+    fn from_iter<I: IntoIterator<Item = usize>>(lengths: I) -> Self {
+        Shape(lengths.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Shape {
+    /// As Python prints a tuple: `(2, 3)`, `(2,)`, `()`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        for (i, length) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{length}")?;
+        }
+        f.write_str(if self.0.len() == 1 { ",)" } else { ")" })
+    }
+}
+
+/// Bring one axis, counted from the end if negative, into `0..ndim`.
+pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
+    let shifted = if axis < 0 { axis.saturating_add(ndim as i64) } else { axis };
+    ensure!(
+        (0..ndim as i64).contains(&shifted),
+        Axis,
+        "[{op}] axis {axis} is out of bounds for an array with {ndim} dimensions"
+    );
+    Ok(shifted as usize)
+}
+
+impl Axes {
+    /// Axes as a user gave them: counted from the end if negative, each at most once.
+    pub fn normalized(op: &str, axes: &[i64], ndim: usize) -> Result<Axes> {
+        let mut found = SmallVec::new();
+        for &axis in axes {
+            let axis = normalize_axis(op, axis, ndim)?;
+            ensure!(!found.contains(&axis), Value, "[{op}] axis {axis} appears twice in {axes:?}");
+            found.push(axis);
+        }
+        found.sort_unstable();
+        Ok(Axes(found))
+    }
+
+    /// Every axis of an array with `ndim` dimensions.
+    pub fn all(ndim: usize) -> Axes {
+        Axes((0..ndim).collect())
+    }
+
+    /// One axis, already normalised.
+    pub fn one(axis: usize) -> Axes {
+        Axes(SmallVec::from_slice(&[axis]))
+    }
+
+    /// Sorted axes from any order.
+    pub fn sorted(axes: impl IntoIterator<Item = usize>) -> Axes {
+        let mut axes: SmallVec<[usize; 4]> = axes.into_iter().collect();
+        axes.sort_unstable();
+        axes.dedup();
+        Axes(axes)
+    }
+
+    /// The same axes of an array that got a new axis in front.
+    #[must_use]
+    pub fn shifted(&self) -> Axes {
+        Axes(self.0.iter().map(|axis| axis + 1).collect())
+    }
+}
+
+impl Deref for Axes {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bad_shapes_and_axes_are_refused() {
+        assert!(Shape::checked("zeros", &[2, -1]).is_err());
+        assert!(Shape::checked("zeros", &[i64::MAX, 2]).is_err());
+        assert!(Shape::checked("zeros", &[i64::MAX, 0, 3]).is_err());
+        assert_eq!(normalize_axis("sum", -1, 3), Ok(2));
+        assert!(normalize_axis("sum", 3, 3).is_err());
+        assert!(normalize_axis("sum", i64::MIN, 3).is_err());
+        assert!(Axes::normalized("sum", &[0, -2], 2).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn broadcasting_is_commutative_and_reached_by_both(
+            a in prop::collection::vec(0usize..4, 0..5),
+            b in prop::collection::vec(0usize..4, 0..5),
+        ) {
+            let (a, b) = (Shape::from(a), Shape::from(b));
+            let c = a.broadcast(&b);
+            prop_assert_eq!(&c, &b.broadcast(&a));
+            if let Some(c) = c {
+                prop_assert!(a.broadcasts_to(&c) && b.broadcasts_to(&c));
+            }
+        }
+    }
+}

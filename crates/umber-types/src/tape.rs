@@ -1,0 +1,108 @@
+//! The straight-line program of a fused region: plain data that every backend reads in its own way.
+//!
+//! Values are numbered: first the inputs, in order, then one value a step. All values have the region's shape;
+//! inputs reach it by broadcast strides. Outputs name the values to store.
+
+use crate::{BinaryKind, DType, Scalar, UnaryKind};
+
+/// The number of a value: `0..inputs.len()` are inputs, then one a step.
+pub type ValueId = u32;
+
+/// One step of a tape: it defines the next value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A constant of the given dtype.
+    Constant {
+        /// The constant.
+        value: Scalar,
+        /// Its dtype.
+        dtype: DType,
+    },
+    /// A function of one value.
+    Unary {
+        /// Which function.
+        kind: UnaryKind,
+        /// Its argument.
+        x: ValueId,
+    },
+    /// A function of two values of the same dtype.
+    Binary {
+        /// Which function.
+        kind: BinaryKind,
+        /// First argument.
+        a: ValueId,
+        /// Second argument.
+        b: ValueId,
+    },
+    /// `a` where `condition` (a bool) holds, else `b`.
+    Select {
+        /// Bool value.
+        condition: ValueId,
+        /// Answer where it holds.
+        a: ValueId,
+        /// Answer elsewhere.
+        b: ValueId,
+    },
+    /// The value converted to another dtype.
+    Cast {
+        /// Its argument.
+        x: ValueId,
+        /// The dtype to convert to.
+        to: DType,
+    },
+}
+
+/// A straight-line elementwise program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Tape {
+    /// Dtypes of the inputs.
+    pub inputs: Vec<DType>,
+    /// What each step computes.
+    pub steps: Vec<Step>,
+    /// Values to store, in the order of the outputs.
+    pub outputs: Vec<ValueId>,
+}
+
+/// The dtype of a unary function's result.
+pub const fn unary_dtype(kind: UnaryKind, x: DType) -> DType {
+    match kind {
+        UnaryKind::Abs | UnaryKind::Real | UnaryKind::Imag => x.real(),
+        _ if kind.answers_bool() => DType::Bool,
+        _ => x,
+    }
+}
+
+/// The dtype of a binary function's result.
+pub const fn binary_dtype(kind: BinaryKind, a: DType) -> DType {
+    if kind.answers_bool() { DType::Bool } else { a }
+}
+
+impl Tape {
+    /// The dtype of every value, inputs first.
+    pub fn dtypes(&self) -> Vec<DType> {
+        let mut found = self.inputs.clone();
+        for step in &self.steps {
+            let dtype = match *step {
+                Step::Constant { dtype, .. } => dtype,
+                Step::Unary { kind, x } => unary_dtype(kind, found[x as usize]),
+                Step::Binary { kind, a, .. } => binary_dtype(kind, found[a as usize]),
+                Step::Select { a, .. } => found[a as usize],
+                Step::Cast { to, .. } => to,
+            };
+            found.push(dtype);
+        }
+        found
+    }
+}
+
+impl Step {
+    /// The values this step reads.
+    pub fn operands(&self) -> smallvec::SmallVec<[ValueId; 3]> {
+        match *self {
+            Step::Constant { .. } => smallvec::smallvec![],
+            Step::Unary { x, .. } | Step::Cast { x, .. } => smallvec::smallvec![x],
+            Step::Binary { a, b, .. } => smallvec::smallvec![a, b],
+            Step::Select { condition, a, b } => smallvec::smallvec![condition, a, b],
+        }
+    }
+}
