@@ -1,0 +1,107 @@
+# umber: everything a developer runs. `make help` lists the targets.
+#
+# Each step leaves a stamp under the virtual environment and is skipped while nothing it depends on
+# is newer than its stamp, so a second `make demo` only runs the example.
+
+PYTHON ?= python3
+VENV ?= .venv
+CARGO ?= cargo
+# Arguments of the example and of the test runners: make demo ARGS="--epochs 5".
+ARGS ?=
+PYTEST_ARGS ?=
+PYTEST_WORKERS ?= 2
+# The Rust tests run optimised, because the kernels are the product, and with assertions on.
+TEST_PROFILE ?= ci
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+stamps := $(VENV)/.stamps
+python := $(VENV)/bin/python
+pip_install := $(python) -m pip install --quiet --disable-pip-version-check
+# The binding crate asks this interpreter for its ABI; build scripts run in other folders.
+export PYO3_PYTHON := $(abspath $(python))
+
+# What the wheel is made of. Folders count too: their time changes when a file is added or removed.
+wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.md \
+	crates/*/Cargo.toml crates/*/build.rs) \
+	$(shell find $(wildcard crates/*/src crates/*/kernels) python \
+		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
+
+.PHONY: help demo test test-rust test-python check format lint-rust lint-python bench stubs wheel clean
+.DEFAULT_GOAL := help
+
+help: ## List the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+
+demo: $(stamps)/demo $(stamps)/installed ## Build, install and train on the handwritten digits
+	$(python) examples/digits.py $(ARGS)
+
+test: test-rust test-python ## Run all Rust and Python tests
+
+test-rust: $(stamps)/venv ## Run the Rust tests
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --cargo-profile $(TEST_PROFILE); \
+	else \
+		set -x; $(CARGO) test --locked --workspace --exclude umber-python --profile $(TEST_PROFILE) --lib --bins --tests --examples; \
+	fi
+	$(CARGO) test --locked --workspace --exclude umber-python --profile $(TEST_PROFILE) --doc
+
+test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
+	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+check: lint-rust lint-python ## Formatting, lints, floors, sizes and stubs
+
+lint-rust: $(stamps)/venv
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+lint-python: $(stamps)/lint $(stamps)/installed
+	$(python) tools/floors.py
+	$(python) tools/sizes.py
+	$(python) -m ruff check
+	$(python) -m ruff format --check
+	$(python) tools/stubs.py --check
+
+format: $(stamps)/lint ## Format Rust and Python in place
+	$(CARGO) fmt --all
+	$(python) -m ruff check --fix
+	$(python) -m ruff format
+
+bench: $(stamps)/demo $(stamps)/installed ## Compare with NumPy, and with MLX and PyTorch where installed
+	$(python) benches/versus.py $(ARGS)
+
+stubs: $(stamps)/installed ## Write the type stubs from the built extension module
+	$(python) tools/stubs.py
+
+wheel: $(stamps)/wheel ## Build the release wheel into dist/
+	@ls dist/*.whl
+
+clean: ## Remove everything that was built
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+	$(CARGO) clean
+
+$(stamps)/venv:
+	@command -v $(CARGO) >/dev/null || { echo "umber needs Rust 1.95 ($(CARGO) was not found)" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "umber needs CPython 3.11 or later as PYTHON ($(PYTHON) is not)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@mkdir -p $(stamps) && touch $@
+
+$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/lint: $(stamps)/%: requirements/%.txt $(stamps)/venv
+	$(pip_install) -r $<
+	@touch $@
+
+$(stamps)/test: requirements/demo.txt
+
+$(stamps)/wheel: $(wheel_sources) $(stamps)/build
+	rm -rf dist
+	$(python) -m maturin build --release --locked --interpreter $(PYO3_PYTHON) --out dist
+	@touch $@
+
+$(stamps)/installed: $(stamps)/wheel
+	$(pip_install) --no-deps --force-reinstall dist/umber-*.whl
+	@touch $@

@@ -1,0 +1,149 @@
+"""floors.py on small made-up trees: each kind of wrong import is found, right ones are not."""
+
+import textwrap
+
+import floors
+import pytest
+
+
+def write(root, files):
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+
+
+def core(root, **modules):
+    """A umber-core whose module files hold the given sources."""
+    write(root, {f"crates/umber-core/src/{name}.rs": text for name, text in modules.items()})
+    return floors.check_modules(root)
+
+
+def crate(name, dependencies="", section="dependencies"):
+    return f'[package]\nname = "{name}"\n[{section}]\n{dependencies}\n'
+
+
+def test_lower_floor_may_be_imported(tmp_path):
+    write(tmp_path, {"crates/core/Cargo.toml": crate("umber-core", "umber-types = '1'")})
+    assert floors.check_manifests(tmp_path) == []
+
+
+@pytest.mark.parametrize("section", [*floors.SECTIONS, "target.'cfg(unix)'.dependencies"])
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("umber-kernels", "umber-core"), ("umber-io", "umber-cuda")]
+)
+def test_same_or_higher_floor_is_reported(tmp_path, section, name, wrong):
+    manifest = crate(name, f"{wrong}.workspace = true", section)
+    write(tmp_path, {"crates/x/Cargo.toml": manifest})
+    (complaint,) = floors.check_manifests(tmp_path)
+    assert wrong in complaint
+
+
+def test_renamed_dependency_is_seen_through(tmp_path):
+    manifest = crate("umber-types", "words = { package = 'umber-core', path = '../core' }")
+    write(tmp_path, {"crates/x/Cargo.toml": manifest})
+    assert len(floors.check_manifests(tmp_path)) == 1
+
+
+def test_unknown_crate_is_reported(tmp_path):
+    write(tmp_path, {"crates/x/Cargo.toml": crate("umber-other")})
+    (complaint,) = floors.check_manifests(tmp_path)
+    assert "no floor" in complaint
+
+
+def test_only_the_binding_crate_knows_python(tmp_path):
+    write(
+        tmp_path,
+        {
+            "crates/a/Cargo.toml": crate("umber", "pyo3 = '1'"),
+            "crates/b/Cargo.toml": crate("umber-python", "pyo3 = '1'"),
+        },
+    )
+    (complaint,) = floors.check_manifests(tmp_path)
+    assert complaint.startswith("crates/a/")
+
+
+def test_every_dependency_has_a_reason_and_every_reason_a_dependency(tmp_path):
+    write(
+        tmp_path,
+        {
+            "Cargo.toml": "[workspace.dependencies]\nhalf = '2'\nlibc = '0'\n",
+            "crates/a/Cargo.toml": crate("umber", "half.workspace = true\number-core.path = ''"),
+            "deny.toml": "# half: 16-bit floats\n# zip: archives\n",
+        },
+    )
+    missing, spare = floors.check_reasons(tmp_path)
+    assert "libc" in missing
+    assert "zip" in spare
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "use crate::eval::run;",
+        "use crate::{graph::Array, eval};",
+        "use crate::{\n    graph::{Array, Node},\n    eval::{self, run},\n};",
+        "fn f() { crate::eval::run() }",
+        "use super::eval;",
+        "pub(crate) use crate::eval::run;",
+        "fn f<'a>(x: &'a str, c: char) { if c == '\"' { crate::eval::run() } }",
+    ],
+)
+def test_upward_import_is_found(tmp_path, source):
+    complaints = core(tmp_path, graph=source, eval="")
+    assert len(complaints) == 1
+    assert "graph imports eval" in complaints[0]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "use crate::ops::add;",
+        "// use crate::eval;",
+        "/* crate::eval */",
+        'const S: &str = "crate::eval";',
+        'const S: &str = r#"crate::eval"#;',
+        "pub(crate) fn eval() {}",
+        "use self::eval::x; use super::super::eval;",
+        "#[cfg(test)]\nmod tests {\n    use crate::eval::run;\n    fn f() { {} }\n}\n",
+        "#[cfg(test)]\nuse crate::eval::run;",
+        "use crate::Array;",
+        "use other::eval;",
+    ],
+)
+def test_right_imports_pass(tmp_path, source):
+    nested = {"graph/walk/deep": source.replace("use super::super::", "use super::")}
+    assert core(tmp_path, ops="", eval="", **nested) == []
+
+
+def test_code_after_a_test_module_still_counts(tmp_path):
+    source = "#[cfg(test)] mod tests { use crate::eval; }\nuse crate::compile;"
+    (complaint,) = core(tmp_path, fusion=source, eval="", compile="")
+    assert "imports compile" in complaint
+
+
+def test_reexports_of_the_crate_root_are_followed(tmp_path):
+    library = "mod eval; mod graph; pub use eval::{run, Worker as Hand}; pub use graph::Array;"
+    (complaint,) = core(tmp_path, lib=library, eval="", graph="use crate::Hand;")
+    assert "imports eval (by crate::Hand)" in complaint
+
+
+def test_towers_do_not_know_each_other(tmp_path):
+    complaints = core(
+        tmp_path,
+        eval="use crate::transforms::vjp;",
+        transforms="use crate::backend::cpu;",
+        backend="",
+    )
+    assert len(complaints) == 2
+
+
+def test_module_without_layer_is_reported(tmp_path):
+    (complaint,) = core(tmp_path, gadgets="")
+    assert "gadgets has no layer" in complaint
+
+
+def test_every_layer_has_a_rule():
+    assert floors.LAYERS.keys() == floors.ALLOWED.keys()
+    for layer, allowed in floors.ALLOWED.items():
+        assert all(layer not in floors.ALLOWED[lower] for lower in allowed)
