@@ -1,0 +1,350 @@
+"""What tools/stubs.py cannot read from the extension module: the types.
+
+Names are looked up from the most to the least particular: `array.sum.axis`, `sum.axis`, `axis` for
+a parameter, `random.split`, `split` for a result. ` | None` is added where a default is None.
+"""
+
+# Private aliases of the stubs, in order of definition. Only those that are used are written.
+ALIASES = {
+    "_Scalar": "bool | int | float | complex",
+    "_Operand": "array | _Scalar | _Buffer",
+    "_Nested": "_Operand | Sequence[_Nested]",
+    "_Shape": "int | Sequence[int]",
+    "_Axes": "int | Sequence[int]",
+    "_Device": "Device | DeviceType",
+    "_StreamOrDevice": "Stream | Device | DeviceType | None",
+    "_IndexItem": "int | slice | array | EllipsisType | Sequence[_IndexItem] | None | _Buffer",
+    "_Index": "_IndexItem | tuple[_IndexItem, ...]",
+    "_Tree": "array | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | Any",
+    "_File": "str | PathLike[str] | BinaryIO",
+}
+
+# Where the names in types come from.
+IMPORTS = {
+    "Any": "typing",
+    "BinaryIO": "typing",
+    "Callable": "collections.abc",
+    "Iterator": "collections.abc",
+    "Literal": "typing",
+    "Mapping": "collections.abc",
+    "PathLike": "os",
+    "Self": "typing",
+    "Sequence": "collections.abc",
+    "TracebackType": "types",
+    "EllipsisType": "types",
+    "_Buffer": "typing_extensions",
+}
+# Names that are imported under another one.
+IMPORTED_AS = {"_Buffer": "Buffer"}
+
+# Functions whose `axis` may be several axes; everywhere else it is one.
+SEVERAL_AXES = (
+    "all any count_nonzero expand_dims flip logsumexp max mean median min minmax norm prod roll"
+    " softmax squeeze std sum var"
+).split()
+
+PARAMETERS = {
+    # Operands.
+    **dict.fromkeys(
+        "a b bias biases c condition cov freqs high indices input k lhs_indices logits loc low"
+        " lower m mask_lhs mask_out mask_rhs mean other p q rhs_indices scale scales sinks"
+        " sorted_sequence start_indices stft_matrix targets update upper v vals values w weight"
+        " window x y constant_values fill_value exponent a_min a_max min max".split(),
+        "_Operand",
+    ),
+    **dict.fromkeys("key segments global_scale".split(), "array"),
+    "operands": "_Operand",
+    "arys": "array",
+    "arrays": "Sequence[array]",
+    "broadcast_arrays.arrays": "array",
+    "meshgrid.arrays": "array",
+    "save_safetensors.arrays": "Mapping[str, array]",
+    "save_gguf.arrays": "Mapping[str, array]",
+    "arr": "array",
+    "val": "_Nested",
+    "object": "_Nested",
+    "obj": "_Nested",
+    "asarray.a": "_Nested",
+    "array": "array",
+    "value": "_Operand",
+    # Axes, shapes and counts.
+    "axis": "int",
+    **{f"{name}.axis": "_Axes" for name in SEVERAL_AXES},
+    "axes": "Sequence[int]",
+    "array.transpose.axes": "_Axes",
+    "tensordot.axes": "int | Sequence[Sequence[int]]",
+    "fftshift.axes": "_Axes",
+    "ifftshift.axes": "_Axes",
+    "shape": "_Shape",
+    "array.reshape.shape": "_Shape",
+    "shapes": "Sequence[int]",
+    "strides": "Sequence[int]",
+    "s": "Sequence[int]",
+    "reps": "_Axes",
+    "pad_width": "int | Sequence[int] | Sequence[Sequence[int]]",
+    "indices_or_sections": "int | Sequence[int] | array",
+    "slice_size": "Sequence[int]",
+    "shift": "int | Sequence[int]",
+    "repeats": "int | array",
+    "subscripts": "str",
+    "source": "int",
+    "destination": "int",
+    **dict.fromkeys(
+        "axis1 axis2 bits block_size ddof correction decimals diagonal dims dst end_axis group_size"
+        " groups hop_length kth length M N n num num_samples n_fft offset return_counts size src"
+        " start_axis win_length precision limit max_norm".split(),
+        "int",
+    ),
+    **{f"{name}.m": "int" for name in ("eye", "tri")},
+    **{f"{name}.k": "int" for name in "eye tri tril triu diag topk".split()},
+    "seed": "int",
+    "dilation": "int | Sequence[int]",
+    "input_dilation": "int | Sequence[int]",
+    "kernel_dilation": "int | Sequence[int]",
+    "output_padding": "int | Sequence[int]",
+    "padding": "int | Sequence[int] | Sequence[Sequence[int]]",
+    "stride": "int | Sequence[int]",
+    "as_strided.strides": "Sequence[int]",
+    "randint.low": "_Operand",
+    "permutation.x": "int | array",
+    # Numbers.
+    **dict.fromkeys(
+        "alpha atol base beta d eps nan neginf posinf rtol start step stop".split(), "float"
+    ),
+    "hadamard_transform.scale": "float",
+    "laplace.loc": "float",
+    "laplace.scale": "float",
+    "rope.scale": "float",
+    "scaled_dot_product_attention.scale": "float",
+    "rope.offset": "int | array",
+    "ord": "int | float | str",
+    # Flags and words.
+    **dict.fromkeys(
+        "allow_col_major center compute_uv copy endpoint equal_nan flip force_fused inclusive"
+        " keepdims onesided precise return_index return_inverse return_metadata reverse shapeless"
+        " sorted sorted_indices sparse strict traditional transpose".split(),
+        "bool",
+    ),
+    "cholesky.upper": "bool",
+    "cholesky_inv.upper": "bool",
+    "tri_inv.upper": "bool",
+    "solve_triangular.upper": "bool",
+    "mode": "str",
+    "indexing": "str",
+    "norm": "str",
+    "pad_mode": "str",
+    "UPLO": "str",
+    "side": "str",
+    "pad.mode": "Literal['constant', 'edge', 'reflect', 'symmetric']",
+    "policy": "Literal['checked', 'writable', 'readonly']",
+    "set_view_policy.mode": "Literal['checked', 'writable', 'readonly']",
+    "mask": "str | array",
+    # Types, devices, streams.
+    "dtype": "Dtype",
+    "to": "Dtype",
+    "from_": "array | Dtype",
+    "kind": "Dtype | str | tuple[Dtype | str, ...]",
+    "arg1": "Dtype | DtypeCategory",
+    "arg2": "Dtype | DtypeCategory",
+    "arrays_and_dtypes": "array | Dtype | _Scalar",
+    "finfo.dtype": "Dtype",
+    "iinfo.dtype": "Dtype",
+    "device": "_Device",
+    "device_type": "DeviceType",
+    "Device.type": "DeviceType",
+    "Device.index": "int",
+    "type": "DeviceType",
+    "stream": "_StreamOrDevice",
+    "set_default_stream.stream": "Stream",
+    "device_info.d": "_Device",
+    "stream.s": "_StreamOrDevice",
+    "stream.stream": "_StreamOrDevice",
+    # Functions and trees.
+    "fun": "Callable[..., Any]",
+    "f": "Callable[..., Any]",
+    "argnums": "int | Sequence[int]",
+    "argnames": "str | Sequence[str]",
+    "primals": "Sequence[array]",
+    "tangents": "Sequence[array]",
+    "cotangents": "Sequence[array]",
+    "in_axes": "Any",
+    "out_axes": "Any",
+    "inputs": "Any",
+    "outputs": "Any",
+    "depends.inputs": "array | Sequence[array]",
+    "dependencies": "array | Sequence[array]",
+    "args": "Any",
+    "kwargs": "Any",
+    "eval.args": "_Tree",
+    "async_eval.args": "_Tree",
+    "savez.args": "array",
+    "savez.kwargs": "array",
+    "savez_compressed.args": "array",
+    "savez_compressed.kwargs": "array",
+    # Files and interchange.
+    "file": "_File",
+    "format": "str",
+    "metadata": "Mapping[str, str]",
+    "save_gguf.metadata": "Mapping[str, array | str | list[str]]",
+    "from_dlpack.x": "Any",
+    "max_version": "tuple[int, int]",
+    "dl_device": "tuple[int, int]",
+    "__dlpack__.stream": "int",
+    "__array__.dtype": "Any",
+    "api_version": "str",
+    "memo": "Any",
+    "state": "Any",
+}
+
+# Results. What is not named here is an array, but for the methods of other classes than array.
+RETURNS = {
+    **dict.fromkeys(
+        "eval async_eval seed clear_cache reset_peak_memory synchronize".split(), "None"
+    ),
+    **dict.fromkeys("save savez savez_compressed save_safetensors save_gguf".split(), "None"),
+    **dict.fromkeys("enable_compile disable_compile clear_streams export_to_dot".split(), "None"),
+    **dict.fromkeys("set_default_device set_default_stream set_printoptions".split(), "None"),
+    **dict.fromkeys(
+        "get_active_memory get_cache_memory get_memory_limit get_peak_memory set_cache_limit"
+        " set_memory_limit set_wired_limit get_array_buffer_size device_count".split(),
+        "int",
+    ),
+    **dict.fromkeys("is_available issubdtype isdtype can_cast".split(), "bool"),
+    **dict.fromkeys("compile checkpoint grad value_and_grad vmap".split(), "Callable[..., Any]"),
+    **dict.fromkeys("vjp jvp".split(), "tuple[list[array], list[array]]"),
+    **dict.fromkeys("broadcast_arrays meshgrid unstack divmod".split(), "tuple[array, ...]"),
+    **dict.fromkeys("atleast_1d atleast_2d atleast_3d".split(), "array | list[array]"),
+    "minmax": "tuple[array, array]",
+    "quantize": "tuple[array, ...]",
+    "unique": "array | tuple[array, ...]",
+    "split": "list[array]",
+    "random.split": "array",
+    "depends": "list[array]",
+    "broadcast_shapes": "tuple[int, ...]",
+    "einsum_path": "tuple[list[Any], str]",
+    "load": "array | dict[str, array] | tuple[dict[str, array], dict[str, Any]]",
+    "default_device": "Device",
+    "default_stream": "Stream",
+    "device_info": "dict[str, str | int]",
+    "new_stream": "Stream",
+    "new_thread_local_stream": "Stream",
+    "stream": "StreamContext",
+    "get_printoptions": "PrintOptions",
+    "printoptions": "Any",
+    "result_type": "Dtype",
+    "set_view_policy": "None",
+    "get_view_policy": "str",
+    "view_policy": "str",
+    "cpu_features": "dict[str, bool]",
+    "eig": "tuple[array, array]",
+    "eigh": "tuple[array, array]",
+    "lu": "tuple[array, array, array]",
+    "lu_factor": "tuple[array, array]",
+    "qr": "tuple[array, array]",
+    "slogdet": "tuple[array, array]",
+    "svd": "array | tuple[array, array, array]",
+    "array.item": "_Scalar",
+    "array.tolist": "Any",
+    "array.__array__": "Any",
+    "array.__array_namespace__": "Any",
+    "array.__dlpack__": "Any",
+    "array.__dlpack_device__": "tuple[int, int]",
+    "array.__getstate__": "Any",
+    "array.__setstate__": "None",
+    "array.__reduce__": "tuple[Any, ...]",
+    "array.__bytes__": "bytes",
+    "array.__format__": "str",
+    "array.__sizeof__": "int",
+    "Dtype.__reduce__": "str | tuple[Any, ...]",
+    "Device.__reduce__": "tuple[Any, ...]",
+    "DeviceType.__reduce__": "tuple[Any, ...]",
+    "Stream.__reduce__": "tuple[Any, ...]",
+}
+
+# Properties and class attributes.
+ATTRIBUTES = {
+    **dict.fromkeys("array.T array.mT array.real array.imag".split(), "array"),
+    "array.shape": "tuple[int, ...]",
+    "array.strides": "tuple[int, ...]",
+    "array.dtype": "Dtype",
+    "array.at": "ArrayAt",
+    "array.device": "Device",
+    **dict.fromkeys("array.ndim array.size array.itemsize array.nbytes".split(), "int"),
+    "Dtype.size": "int",
+    "Dtype.name": "str",
+    "Dtype.category": "DtypeCategory",
+    "Device.type": "DeviceType",
+    "Device.index": "int",
+    "Stream.device": "Device",
+    "Stream.index": "int",
+    **dict.fromkeys(
+        "finfo.max finfo.min finfo.eps finfo.smallest_normal finfo.tiny".split(), "float"
+    ),
+    **dict.fromkeys("finfo.bits iinfo.bits iinfo.max iinfo.min".split(), "int"),
+    "finfo.dtype": "Dtype",
+    "iinfo.dtype": "Dtype",
+    "PrintOptions.precision": "int",
+    "DeviceType.name": "str",
+    "DeviceType.value": "int",
+    "DtypeCategory.name": "str",
+    "DtypeCategory.value": "int",
+}
+
+_BINARY = "add and floordiv lshift matmul mod mul or pow rshift sub truediv xor".split()
+
+# The operators, whose own signatures say nothing.
+SPECIAL_METHODS = {
+    **{
+        f"array.__{prefix}{name}__": "(self, other: _Operand) -> array"
+        for name in _BINARY
+        for prefix in ("", "r", "i")
+    },
+    **{f"array.__{name}__": "(self, other: _Operand) -> array" for name in ("div", "rdiv", "idiv")},
+    "array.__pow__": "(self, exponent: _Operand, modulo: None = None) -> array",
+    "array.__rpow__": "(self, base: _Operand, modulo: None = None) -> array",
+    "array.__ipow__": "(self, exponent: _Operand) -> array",
+    "array.__divmod__": "(self, other: _Operand) -> tuple[array, ...]",
+    "array.__rdivmod__": "(self, other: _Operand) -> tuple[array, ...]",
+    **{
+        f"array.__{name}__": "(self, other: _Operand) -> array" for name in ("lt", "le", "gt", "ge")
+    },
+    **{
+        f"array.__{name}__": "(self, other: object) -> array  # type: ignore[override]"
+        for name in ("eq", "ne")
+    },
+    **{f"array.__{name}__": "(self) -> array" for name in ("abs", "invert", "neg", "pos")},
+    "array.__getitem__": "(self, index: _Index) -> array",
+    "array.__setitem__": "(self, index: _Index, value: _Nested) -> None",
+    "array.__delitem__": None,
+    "array.__iter__": "(self) -> Iterator[array]",
+    "ArrayAt.__getitem__": "(self, index: _Index) -> ArrayAt",
+    "ArrayIterator.__next__": "(self) -> array",
+    "__bool__": "(self) -> bool",
+    "__buffer__": "(self, flags: int, /) -> memoryview",
+    "__release_buffer__": "(self, buffer: memoryview, /) -> None",
+    "__call__": "(self, *args: Any, **kwargs: Any) -> Any",
+    "__complex__": "(self) -> complex",
+    "__contains__": "(self, value: object) -> bool",
+    "__enter__": "(self) -> Self",
+    "__exit__": (
+        "(self, kind: type[BaseException] | None, error: BaseException | None,"
+        " traceback: TracebackType | None) -> bool | None"
+    ),
+    "__eq__": "(self, other: object) -> bool",
+    "__float__": "(self) -> float",
+    "__getitem__": "(self, index: int) -> Any",
+    "__hash__": "(self) -> int",
+    "__index__": "(self) -> int",
+    "__int__": "(self) -> int",
+    "__iter__": "(self) -> Self",
+    "__next__": "(self) -> Any",
+    "__len__": "(self) -> int",
+    "__repr__": "(self) -> str",
+    "__str__": "(self) -> str",
+    # Python makes all six comparisons of a class that defines one; these two are object's own.
+    "__ne__": None,
+    "__lt__": None,
+    "__le__": None,
+    "__gt__": None,
+    "__ge__": None,
+}
