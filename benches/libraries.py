@@ -1,0 +1,72 @@
+"""The libraries that the benchmarks compare, each behind the few words the programs need."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+import numpy as np
+
+# How each library is told the number of threads, before it is imported.
+THREAD_VARIABLES = (
+    "UMBER_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+)
+PACKAGES = {"umber": "umber", "mlx": "mlx", "torch": "torch", "numpy": "numpy"}
+
+
+class Library:
+    """One library: making arrays, waiting for results, reading them back."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        """Import the library; `name` is a key of PACKAGES."""
+        self.name = name
+        self.threads = threads
+        self.lazy = name in ("umber", "mlx")
+        if self.lazy:
+            self.core: Any = importlib.import_module(f"{name}.core")
+            self.nn = importlib.import_module(f"{name}.nn")
+            self.optimizers = importlib.import_module(f"{name}.optimizers")
+        else:
+            self.core = importlib.import_module(name)
+        if name == "torch":
+            self.core.set_num_threads(threads)
+        self.version = version(name)
+
+    def array(self, values: np.ndarray) -> Any:
+        """The library's own array with these values."""
+        if self.name == "torch":
+            return self.core.from_numpy(values.copy())
+        if self.lazy:
+            made = self.core.array(values)
+            self.core.eval(made)
+            return made
+        return values
+
+    def wait(self, result: Any) -> Any:
+        """The result, once it is computed."""
+        if self.lazy:
+            self.core.eval(result)
+        return result
+
+    def numpy(self, result: Any) -> np.ndarray:
+        """The values of a result."""
+        return result.detach().numpy() if self.name == "torch" else np.asarray(result)
+
+
+def version(name: str) -> str:
+    """The version of an importable package."""
+    from importlib import metadata
+
+    try:
+        return metadata.version(PACKAGES[name])
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def environment(threads: int) -> dict[str, str]:
+    """The environment of a worker that may use `threads` threads."""
+    return {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}

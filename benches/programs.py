@@ -1,0 +1,171 @@
+"""What is measured: each program, once for every library that can run it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import train_step
+from libraries import Library
+
+# A program made ready to run: it does the whole work and returns its result.
+Run = Callable[[], Any]
+
+ELEMENTS = 10**7
+RECORDED = 1000
+GELU_SCALE = math.sqrt(2 / math.pi)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program, what it is held against, and how much slower than that it may be."""
+
+    title: str
+    build: Callable[[Library], Run]
+    libraries: tuple[str, ...]
+    # The most that umber's time may be of each of these libraries'.
+    limits: dict[str, float]
+    # Results must agree with NumPy's function, or with each other where there is none.
+    reference: Callable[[], np.ndarray] | None = None
+    tolerance: float = 1e-5
+    # One call does this many of what the time is reported for.
+    per_call: int = 1
+
+
+def numbers(seed: int, *shape: int) -> np.ndarray:
+    """Normally distributed float32 numbers, the same for every library."""
+    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
+
+
+def multiply_add(library: Library) -> Run:
+    """x * y + z; for NumPy a copy that moves as many bytes, in as many threads."""
+    if library.name == "numpy":
+        return copy_as_many_bytes(library)
+    x, y, z = (library.array(numbers(seed, ELEMENTS)) for seed in range(3))
+    if library.name == "torch":
+        return lambda: library.core.addcmul(z, x, y)
+    return lambda: library.wait(x * y + z)
+
+
+def copy_as_many_bytes(library: Library) -> Run:
+    """Read two arrays' worth and write two: the four that x * y + z reads and writes."""
+    source = numbers(0, 2 * ELEMENTS)
+    target = np.zeros_like(source)
+    pool = ThreadPoolExecutor(library.threads)
+    pairs = list(
+        zip(
+            np.array_split(target, library.threads),
+            np.array_split(source, library.threads),
+            strict=True,
+        )
+    )
+
+    def run() -> None:
+        for _ in pool.map(lambda pair: np.copyto(*pair), pairs):
+            pass
+
+    return run
+
+
+def gelu(library: Library) -> Run:
+    """The gelu chain, written out."""
+    x = library.array(numbers(0, ELEMENTS))
+    tanh = library.core.tanh
+
+    def run() -> Any:
+        inner = GELU_SCALE * (x + 0.044715 * x * x * x)
+        return library.wait(0.5 * x * (1 + tanh(inner)))
+
+    return run
+
+
+def gelu_reference() -> np.ndarray:
+    """The gelu chain in float64."""
+    x = numbers(0, ELEMENTS).astype(np.float64)
+    return 0.5 * x * (1 + np.tanh(GELU_SCALE * (x + 0.044715 * x**3)))
+
+
+def record(library: Library) -> Run:
+    """Record additions and throw them away."""
+    x, y = (library.array(numbers(seed, 1)) for seed in range(2))
+
+    def run() -> Any:
+        for _ in range(RECORDED - 1):
+            x + y
+        return x + y
+
+    return run
+
+
+def evaluate_one(library: Library) -> Run:
+    """Record and evaluate one addition of one element."""
+    x, y = (library.array(numbers(seed, 1)) for seed in range(2))
+    return lambda: library.wait(x + y)
+
+
+def add_reference() -> np.ndarray:
+    """The sum that both small programs make."""
+    return numbers(0, 1) + numbers(1, 1)
+
+
+def matmul(library: Library) -> Run:
+    """A matrix product."""
+    a, b = (library.array(numbers(seed, 1024, 1024)) for seed in range(2))
+    return lambda: library.wait(a @ b)
+
+
+def matmul_reference() -> np.ndarray:
+    """The product in float64."""
+    return numbers(0, 1024, 1024).astype(np.float64) @ numbers(1, 1024, 1024).astype(np.float64)
+
+
+PROGRAMS = {
+    "multiply_add": Program(
+        "x*y+z, 1e7 float32, against a copy of as many bytes",
+        multiply_add,
+        ("umber", "numpy", "mlx", "torch"),
+        {"numpy": 1.5},
+        lambda: numbers(0, ELEMENTS) * numbers(1, ELEMENTS) + numbers(2, ELEMENTS),
+    ),
+    "gelu": Program(
+        "gelu chain, 1e7 float32",
+        gelu,
+        ("umber", "mlx", "torch"),
+        {"mlx": 1.0, "torch": 1.0},
+        gelu_reference,
+    ),
+    "record": Program(
+        "record one binary op",
+        record,
+        ("umber", "mlx"),
+        {"mlx": 1.0},
+        add_reference,
+        per_call=RECORDED,
+    ),
+    "evaluate_one": Program(
+        "record and eval a one-element add",
+        evaluate_one,
+        ("umber", "mlx", "torch:1"),
+        {"mlx": 1.0},
+        add_reference,
+    ),
+    "matmul": Program(
+        "matmul 1024³ float32",
+        matmul,
+        ("umber", "mlx", "torch", "numpy"),
+        {"torch": 1 / 0.8},
+        matmul_reference,
+        tolerance=1e-4,
+    ),
+    "train_step": Program(
+        "training step of the digits example",
+        train_step.build,
+        ("umber", "mlx", "torch", "torch:1"),
+        {"torch": 1.0, "torch:1": 1.0},
+        tolerance=1e-4,
+    ),
+}
