@@ -1,1 +1,23 @@
-//! Floor 2: the framework.
+//! Floor 2: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
+//!
+//! Read in this order: [`graph`] (what an array is), [`primitive`] (what an operation must say), [`primitives`]
+//! (what each says), [`ops`] (the functions users call), [`fusion`] and [`eval`] (how graphs run), [`transforms`]
+//! (how graphs are rewritten).
+
+pub mod backend;
+pub mod compile;
+pub mod device;
+pub mod eval;
+pub mod fusion;
+pub mod graph;
+pub mod memory;
+pub mod op;
+pub mod ops;
+pub mod primitive;
+pub mod primitives;
+pub mod transforms;
+
+pub use graph::{Array, ArraySpec};
+pub use umber_types::{
+    Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape, Stream,
+};

@@ -1,0 +1,71 @@
+//! Default devices and streams: one default per thread, starting from a process-wide value.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use umber_types::{Device, DeviceType, Result, Stream, bail};
+
+static STREAMS: AtomicU32 = AtomicU32::new(1);
+
+thread_local! {
+    static DEFAULT_STREAM: Cell<Stream> = const { Cell::new(Stream::CPU) };
+}
+
+/// Is there such a device in this build and on this machine?
+pub fn is_available(device: Device) -> bool {
+    device == Device::CPU
+}
+
+/// Number of devices of a kind.
+pub fn device_count(kind: DeviceType) -> usize {
+    match kind {
+        DeviceType::Cpu => 1,
+        DeviceType::Gpu => 0,
+    }
+}
+
+fn check(op: &str, device: Device) -> Result<()> {
+    if !is_available(device) {
+        bail!(Value, "[{op}] {device} is not available, expected Device(cpu, 0)");
+    }
+    Ok(())
+}
+
+/// The device that new nodes of this thread run on.
+pub fn default_device() -> Device {
+    DEFAULT_STREAM.get().device
+}
+
+/// Choose the device that new nodes of this thread run on.
+pub fn set_default_device(device: Device) -> Result<()> {
+    check("set_default_device", device)?;
+    if DEFAULT_STREAM.get().device != device {
+        DEFAULT_STREAM.set(Stream { index: 0, device });
+    }
+    Ok(())
+}
+
+/// The stream that new nodes of this thread go to on `device`.
+pub fn default_stream(device: Device) -> Result<Stream> {
+    check("default_stream", device)?;
+    let current = DEFAULT_STREAM.get();
+    Ok(if current.device == device { current } else { Stream { index: 0, device } })
+}
+
+/// The stream that new nodes of this thread go to.
+pub fn current_stream() -> Stream {
+    DEFAULT_STREAM.get()
+}
+
+/// Choose the stream that new nodes of this thread go to.
+pub fn set_default_stream(stream: Stream) -> Result<()> {
+    check("set_default_stream", stream.device)?;
+    DEFAULT_STREAM.set(stream);
+    Ok(())
+}
+
+/// A new stream, usable from every thread.
+pub fn new_stream(device: Device) -> Result<Stream> {
+    check("new_stream", device)?;
+    Ok(Stream { index: STREAMS.fetch_add(1, Ordering::Relaxed), device })
+}

@@ -1,0 +1,261 @@
+//! The array handle.
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::{SmallVec, smallvec};
+use umber_kernels::View;
+use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, ensure};
+
+use super::{Inputs, Node, Storage, node};
+use crate::device;
+use crate::memory::Buffer;
+use crate::op::Op;
+use crate::primitive::Primitive;
+use crate::primitives::leaf::Leaf;
+
+/// One output of a lazy computation. Cloning shares it; it never changes.
+#[derive(Clone)]
+pub struct Array {
+    node: Arc<Node>,
+    output: u32,
+}
+
+/// Shape and dtype.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ArraySpec {
+    /// Lengths of the axes.
+    pub shape: Shape,
+    /// Type of the elements.
+    pub dtype: DType,
+}
+
+/// The specs of a node's outputs.
+pub type Specs = SmallVec<[ArraySpec; 1]>;
+
+impl ArraySpec {
+    /// A spec from its parts.
+    pub fn new(shape: impl Into<Shape>, dtype: DType) -> ArraySpec {
+        ArraySpec { shape: shape.into(), dtype }
+    }
+}
+
+impl From<ArraySpec> for Specs {
+    fn from(spec: ArraySpec) -> Specs {
+        smallvec![spec]
+    }
+}
+
+impl Array {
+    /// Record an operation with any number of outputs on this thread's default stream.
+    pub fn record(op: impl Into<Op>, inputs: Inputs) -> Result<SmallVec<[Array; 1]>> {
+        Array::record_on(op, inputs, device::current_stream())
+    }
+
+    /// Record an operation with any number of outputs.
+    pub fn record_on(op: impl Into<Op>, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
+        let op = op.into();
+        let specs = {
+            let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
+            op.infer(&given)?
+        };
+        let is_volatile = inputs.iter().any(Array::is_volatile);
+        let node = Node::new(op, inputs, specs, stream);
+        let arrays: SmallVec<[Array; 1]> = (0..node.outputs.len())
+            .map(|output| Array { node: Arc::clone(&node), output: output as u32 })
+            .collect();
+        node::run_if_due(&arrays[0], is_volatile)?;
+        Ok(arrays)
+    }
+
+    /// Record an operation with one output.
+    pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
+        let op = op.into();
+        let inputs: Inputs = inputs.iter().map(|&input| input.clone()).collect();
+        let specs = {
+            let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
+            op.infer(&given)?
+        };
+        debug_assert_eq!(specs.len(), 1);
+        let is_volatile = inputs.iter().any(Array::is_volatile);
+        let array =
+            Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
+        node::run_if_due(&array, is_volatile)?;
+        Ok(array)
+    }
+
+    /// An evaluated array over memory that exists.
+    pub fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
+        ensure!(storage.fits(dtype), Value, "[array] the layout reaches outside its buffer");
+        let spec = ArraySpec { shape: storage.layout.shape.clone(), dtype };
+        let op = Leaf::Data.into();
+        let node = Node::build(op, Inputs::new(), spec.into(), device::current_stream(), false, None);
+        node.outputs[0].storage.get_or_init(|| storage);
+        Ok(Array { node, output: 0 })
+    }
+
+    /// An array with a copy of the elements, in row-major order.
+    pub fn from_slice<T: Element>(elements: &[T], shape: impl Into<Shape>) -> Result<Array> {
+        let shape = shape.into();
+        ensure!(
+            elements.len() == shape.size(),
+            Value,
+            "[array] {} elements do not fill shape {shape}",
+            elements.len()
+        );
+        let mut storage = Storage::allocate(&shape, T::DTYPE)?;
+        if let Some(mut view) = storage.view_mut(T::DTYPE)
+            && let Some(slice) = view.as_mut_slice()
+        {
+            slice.copy_from_slice(elements);
+        }
+        Array::from_storage(storage, T::DTYPE)
+    }
+
+    /// A 0-d array; a constant that fusion takes into its kernels.
+    pub fn scalar(value: impl Into<Scalar>, dtype: DType) -> Array {
+        Array::full(Shape::scalar(), value, dtype)
+    }
+
+    /// An array with one value everywhere.
+    pub fn full(shape: Shape, value: impl Into<Scalar>, dtype: DType) -> Array {
+        let value = value.into().cast(dtype);
+        let op = crate::primitives::create::Full { value };
+        let spec = ArraySpec { shape, dtype };
+        let node =
+            Node::build(op.into(), Inputs::new(), spec.into(), device::current_stream(), false, None);
+        Array { node, output: 0 }
+    }
+
+    /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
+    pub(crate) fn placeholder(op: Leaf, spec: ArraySpec) -> Array {
+        let node = Node::build(op.into(), Inputs::new(), spec.into(), device::current_stream(), true, None);
+        Array { node, output: 0 }
+    }
+
+    /// The same value as a new traced array, from which a transformation follows what is computed.
+    pub(crate) fn traced_copy(&self) -> Array {
+        let inputs: Inputs = smallvec![self.clone()];
+        let op = Leaf::Copy.into();
+        let node = Node::build(op, inputs, self.spec().clone().into(), self.node.stream, true, None);
+        Array { node, output: 0 }
+    }
+
+    /// Shape and dtype.
+    pub fn spec(&self) -> &ArraySpec {
+        &self.node.outputs[self.output as usize].spec
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &Shape {
+        &self.spec().shape
+    }
+
+    /// Type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.spec().dtype
+    }
+
+    /// Number of axes.
+    pub fn ndim(&self) -> usize {
+        self.shape().ndim()
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.shape().size()
+    }
+
+    /// Bytes of all elements.
+    pub fn nbytes(&self) -> usize {
+        self.size() * self.dtype().size()
+    }
+
+    /// The node this is an output of.
+    pub fn node(&self) -> &Arc<Node> {
+        &self.node
+    }
+
+    /// Which output of the node.
+    pub fn output(&self) -> usize {
+        self.output as usize
+    }
+
+    /// Another output of the same node.
+    pub fn sibling(&self, output: usize) -> Array {
+        debug_assert!(output < self.node.outputs.len());
+        Array { node: Arc::clone(&self.node), output: output as u32 }
+    }
+
+    /// All outputs of a node.
+    pub fn outputs_of(node: &Arc<Node>) -> SmallVec<[Array; 1]> {
+        (0..node.outputs.len()).map(|i| Array { node: Arc::clone(node), output: i as u32 }).collect()
+    }
+
+    /// Where the elements are, once evaluated.
+    pub fn storage(&self) -> Option<&Storage> {
+        self.node.outputs[self.output as usize].storage.get()
+    }
+
+    /// The elements for reading, once evaluated.
+    pub fn view(&self) -> Option<View<'_>> {
+        self.storage().map(|storage| storage.view(self.dtype()))
+    }
+
+    /// Is the value there?
+    pub fn is_evaluated(&self) -> bool {
+        self.storage().is_some()
+    }
+
+    /// Is it followed by a transformation that this thread is tracing?
+    pub fn is_traced(&self) -> bool {
+        self.node.traced && super::tracing::depth() > 0
+    }
+
+    /// Can its memory be written from outside?
+    pub fn is_volatile(&self) -> bool {
+        self.storage().is_some_and(|storage| storage.buffer.is_volatile())
+    }
+
+    /// Is it the same output of the same node?
+    pub fn is_same(&self, other: &Array) -> bool {
+        Arc::ptr_eq(&self.node, &other.node) && self.output == other.output
+    }
+
+    /// A number that is the same for two handles exactly when [`Array::is_same`].
+    pub fn id(&self) -> (usize, u32) {
+        (Arc::as_ptr(&self.node) as usize, self.output)
+    }
+
+    /// The constant this array is full of, if it was recorded as one.
+    pub fn constant(&self) -> Option<Scalar> {
+        match &self.node.op {
+            Op::Full(full) => Some(full.value),
+            _ => None,
+        }
+    }
+
+    /// The node, if this was the last handle to it.
+    pub(crate) fn into_last_node(self) -> Option<Node> {
+        Arc::into_inner(self.node)
+    }
+
+    /// Memory that nothing else holds, ready to hold other elements: the buffer of an array given up.
+    pub(crate) fn into_unique_storage(self) -> Option<Storage> {
+        let output = self.output();
+        self.into_last_node()?.into_storage(output)
+    }
+
+    /// An array over foreign memory.
+    ///
+    /// The layout's offset and strides count elements from the start of the buffer.
+    pub fn from_buffer(buffer: Arc<Buffer>, layout: Layout, dtype: DType) -> Result<Array> {
+        Array::from_storage(Storage { buffer, layout }, dtype)
+    }
+}
+
+impl fmt::Debug for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Array({} {}, {})", self.shape(), self.dtype(), self.node.op.name())
+    }
+}

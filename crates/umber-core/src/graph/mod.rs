@@ -1,0 +1,12 @@
+//! What an array is: a handle to one output of a node in a graph of recorded operations.
+
+mod array;
+mod node;
+mod storage;
+pub mod tracing;
+pub mod walk;
+
+pub use array::{Array, ArraySpec, Specs};
+pub(crate) use node::{Claim, set_due_hook, set_origin_hook};
+pub use node::{Inputs, Node};
+pub use storage::Storage;

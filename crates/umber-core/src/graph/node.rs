@@ -1,0 +1,169 @@
+//! A node: a recorded operation with its inputs and outputs.
+//!
+//! A node is evaluated when its outputs have storage. It then lets go of its inputs, unless a transformation that
+//! is being traced may still walk through it. Dropping is iterative: a chain of a million nodes must not recurse.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use smallvec::SmallVec;
+use umber_types::{Result, Stream};
+
+use super::{Array, ArraySpec, Specs, Storage};
+use crate::op::Op;
+
+/// The inputs of a node.
+pub type Inputs = SmallVec<[Array; 2]>;
+
+/// One output: what it is, and where once it is evaluated.
+pub(crate) struct Output {
+    pub(crate) spec: ArraySpec,
+    pub(crate) storage: OnceLock<Storage>,
+}
+
+/// Who evaluates a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Claim {
+    /// Nobody.
+    Free = 0,
+    /// Some thread has it in its plan.
+    Taken = 1,
+}
+
+/// A recorded operation.
+pub struct Node {
+    pub(crate) op: Op,
+    inputs: Mutex<Inputs>,
+    pub(crate) outputs: SmallVec<[Output; 1]>,
+    pub(crate) stream: Stream,
+    /// Recorded from a traced array while tracing.
+    pub(crate) traced: bool,
+    claim: AtomicU8,
+    /// Scratch of the planner, valid for one plan.
+    pub(crate) mark: AtomicU64,
+    origin: Option<Arc<str>>,
+}
+
+/// Runs a node that must not wait; set by `eval`.
+static DUE_HOOK: OnceLock<fn(&Array) -> Result<()>> = OnceLock::new();
+/// Says which line of the user's program is recording; set by a front end that can tell.
+static ORIGIN_HOOK: OnceLock<fn() -> Option<Arc<str>>> = OnceLock::new();
+static ORIGINS: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn set_due_hook(hook: fn(&Array) -> Result<()>) {
+    let _ = DUE_HOOK.set(hook);
+}
+
+pub(crate) fn set_origin_hook(hook: fn() -> Option<Arc<str>>) {
+    if ORIGIN_HOOK.set(hook).is_ok() {
+        ORIGINS.store(true, Ordering::Release);
+    }
+}
+
+impl Node {
+    pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
+        let traced = super::tracing::depth() > 0 && inputs.iter().any(Array::is_traced);
+        let origin = if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None };
+        Node::build(op, inputs, specs, stream, traced, origin)
+    }
+
+    pub(crate) fn build(
+        op: Op,
+        inputs: Inputs,
+        specs: Specs,
+        stream: Stream,
+        traced: bool,
+        origin: Option<Arc<str>>,
+    ) -> Arc<Node> {
+        let outputs =
+            specs.into_iter().map(|spec| Output { spec, storage: OnceLock::new() }).collect();
+        Arc::new(Node {
+            op,
+            inputs: Mutex::new(inputs),
+            outputs,
+            stream,
+            traced,
+            claim: AtomicU8::new(Claim::Free as u8),
+            mark: AtomicU64::new(0),
+            origin,
+        })
+    }
+
+    /// The operation.
+    pub fn op(&self) -> &Op {
+        &self.op
+    }
+
+    /// The stream it was recorded for.
+    pub fn stream(&self) -> Stream {
+        self.stream
+    }
+
+    /// The user's line that recorded it, where origins are kept.
+    pub fn origin(&self) -> Option<&Arc<str>> {
+        self.origin.as_ref()
+    }
+
+    /// Do the outputs have storage?
+    pub fn is_evaluated(&self) -> bool {
+        self.outputs.iter().all(|output| output.storage.get().is_some())
+    }
+
+    /// The inputs, none once the node has let go of them.
+    pub fn inputs(&self) -> Inputs {
+        self.lock_inputs().clone()
+    }
+
+    pub(crate) fn lock_inputs(&self) -> MutexGuard<'_, Inputs> {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn take_inputs(&self) -> Inputs {
+        std::mem::take(&mut *self.lock_inputs())
+    }
+
+    pub(crate) fn claim(&self) -> Claim {
+        if self.claim.load(Ordering::Acquire) == Claim::Free as u8 { Claim::Free } else { Claim::Taken }
+    }
+
+    pub(crate) fn set_claim(&self, claim: Claim) {
+        self.claim.store(claim as u8, Ordering::Release);
+    }
+
+    /// Take the storage of output `i` out of a node that nobody else holds.
+    pub(crate) fn into_storage(mut self, i: usize) -> Option<Storage> {
+        self.outputs[i].storage.take()
+    }
+}
+
+/// If any input's memory can be written from outside, the new node must run now.
+pub(crate) fn run_if_due(array: &Array, inputs_are_volatile: bool) -> Result<()> {
+    if inputs_are_volatile && let Some(hook) = DUE_HOOK.get() {
+        return hook(array);
+    }
+    Ok(())
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let inputs = std::mem::take(self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner));
+        if inputs.is_empty() {
+            return;
+        }
+        let mut dying: SmallVec<[Array; 8]> = inputs.into_iter().collect();
+        while let Some(array) = dying.pop() {
+            if let Some(mut node) = array.into_last_node() {
+                let inputs = std::mem::take(node.inputs.get_mut().unwrap_or_else(PoisonError::into_inner));
+                dying.extend(inputs);
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Node({:?}, {} outputs)", self.op, self.outputs.len())
+    }
+}

@@ -1,0 +1,76 @@
+//! Storage: a shared buffer seen through a layout. A view is the same buffer under another layout.
+
+use std::sync::Arc;
+
+use umber_kernels::{View, ViewMut};
+use umber_types::{DType, Layout, Result, Scalar, Shape};
+
+use crate::memory::Buffer;
+
+/// Where the elements of an evaluated array are.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    /// The memory.
+    pub buffer: Arc<Buffer>,
+    /// Which elements of it, in what order.
+    pub layout: Layout,
+}
+
+impl Storage {
+    /// Dense storage for an array of this shape, contents undefined.
+    pub fn allocate(shape: &Shape, dtype: DType) -> Result<Storage> {
+        let bytes = shape.size().saturating_mul(dtype.size());
+        Ok(Storage { buffer: Arc::new(Buffer::allocate(bytes)?), layout: Layout::contiguous(shape.clone()) })
+    }
+
+    /// One element that every index of `shape` maps to.
+    pub fn splat(value: Scalar, shape: &Shape, dtype: DType) -> Result<Storage> {
+        let mut storage = Storage::allocate(&Shape::scalar(), dtype)?;
+        let bytes = value.to_bytes(dtype);
+        let mut view = storage.view_mut(dtype).expect("fresh storage is unique");
+        // SAFETY: the buffer has room for one element of this dtype.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.start(), dtype.size()) };
+        let _ = &mut view;
+        storage.layout = Layout::splat(shape.clone());
+        Ok(storage)
+    }
+
+    /// The same memory under another layout.
+    #[must_use]
+    pub fn with_layout(&self, layout: Layout) -> Storage {
+        Storage { buffer: Arc::clone(&self.buffer), layout }
+    }
+
+    /// The elements for reading.
+    pub fn view(&self, dtype: DType) -> View<'_> {
+        debug_assert!(self.fits(dtype));
+        // SAFETY: layouts are built inside their buffer (checked on import, kept by views), which lives as long as
+        // `self`; nobody writes while it is shared (see `memory::Buffer`).
+        unsafe { View::new(self.buffer.start().as_ptr(), dtype, &self.layout) }
+    }
+
+    /// The elements for writing, if nothing else holds the buffer.
+    pub fn view_mut(&mut self, dtype: DType) -> Option<ViewMut<'_>> {
+        debug_assert!(self.fits(dtype));
+        let buffer = Arc::get_mut(&mut self.buffer)?;
+        // SAFETY: as in `view`, and `get_mut` proves that nobody else holds the buffer.
+        Some(unsafe { ViewMut::new(buffer.start().as_ptr(), dtype, &self.layout) })
+    }
+
+    /// Does the layout stay inside the buffer?
+    pub fn fits(&self, dtype: DType) -> bool {
+        self.layout.extent().is_none_or(|(low, high)| {
+            low >= 0 && (high as usize).checked_mul(dtype.size()).is_some_and(|end| end <= self.buffer.bytes())
+        })
+    }
+
+    /// Could a result of `shape` and `size` bytes an element be written over this one?
+    pub fn is_donatable(&self, shape: &Shape, size: usize) -> bool {
+        self.buffer.is_recyclable()
+            && self.layout.offset == 0
+            && self.layout.shape == *shape
+            && self.layout.is_contiguous()
+            && self.buffer.bytes() == shape.size() * size
+            && Arc::strong_count(&self.buffer) == 1
+    }
+}

@@ -1,0 +1,85 @@
+//! Walks over graphs, all iterative.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use super::{Array, Node};
+
+/// Hashes addresses: spreads the bits that differ.
+#[derive(Default)]
+pub struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+    fn write_u32(&mut self, value: u32) {
+        self.write_u64(u64::from(value));
+    }
+    fn write_u64(&mut self, value: u64) {
+        // Fibonacci hashing (Knuth, TAOCP 3, 6.4).
+        self.0 = (self.0.rotate_left(5) ^ value).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    fn write_usize(&mut self, value: usize) {
+        self.write_u64(value as u64);
+    }
+}
+
+/// A map keyed by arrays' or nodes' identities.
+pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<AddressHasher>>;
+
+/// The identity of a node.
+pub fn node_id(node: &Arc<Node>) -> usize {
+    Arc::as_ptr(node) as usize
+}
+
+/// Every node that `outputs` depend on, inputs before users. Evaluated nodes that let go of their inputs are leaves.
+pub fn topological(outputs: &[Array]) -> Vec<Arc<Node>> {
+    topological_until(outputs, |_| false)
+}
+
+/// As [`topological`], not looking behind nodes for which `stop` holds (they are in the answer).
+pub fn topological_until(outputs: &[Array], stop: impl Fn(&Arc<Node>) -> bool) -> Vec<Arc<Node>> {
+    let mut order = Vec::new();
+    let mut seen: IdMap<usize, ()> = IdMap::default();
+    let mut stack: Vec<(Arc<Node>, super::Inputs, usize)> = Vec::new();
+    let enter = |node: &Arc<Node>, stack: &mut Vec<_>, seen: &mut IdMap<usize, ()>| {
+        if let Entry::Vacant(entry) = seen.entry(node_id(node)) {
+            entry.insert(());
+            let inputs = if stop(node) { super::Inputs::new() } else { node.inputs() };
+            stack.push((Arc::clone(node), inputs, 0));
+        }
+    };
+    for output in outputs {
+        enter(output.node(), &mut stack, &mut seen);
+        while let Some((_, inputs, next)) = stack.last_mut() {
+            if let Some(input) = inputs.get(*next) {
+                *next += 1;
+                let node = Arc::clone(input.node());
+                enter(&node, &mut stack, &mut seen);
+            } else if let Some((node, ..)) = stack.pop() {
+                order.push(node);
+            }
+        }
+    }
+    order
+}
+
+/// Which of `nodes` (inputs before users) depend on one of `sources`?
+pub fn reachable(nodes: &[Arc<Node>], sources: &[Array]) -> IdMap<usize, ()> {
+    let mut found: IdMap<usize, ()> = IdMap::default();
+    found.extend(sources.iter().map(|source| (node_id(source.node()), ())));
+    for node in nodes {
+        if node.lock_inputs().iter().any(|input| found.contains_key(&node_id(input.node()))) {
+            found.insert(node_id(node), ());
+        }
+    }
+    found
+}

@@ -1,0 +1,247 @@
+//! The host allocator: 64-byte aligned blocks that are kept for reuse.
+//!
+//! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
+//! up to a limit. Blocks of 2 MiB and more are aligned to huge pages and ask for them.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use umber_types::{Result, bail};
+
+const ALIGNMENT: usize = 64;
+const HUGE_PAGE: usize = 2 << 20;
+
+/// A block of memory: where and how large. Freed by [`free`], never by itself.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) start: NonNull<u8>,
+    pub(crate) capacity: usize,
+}
+
+// SAFETY: a block is plain memory that any thread may use and free.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+#[derive(Default)]
+struct State {
+    /// Free blocks by capacity.
+    cache: BTreeMap<usize, Vec<Block>>,
+    cached: usize,
+    active: usize,
+    peak: usize,
+    cache_limit: Option<usize>,
+    memory_limit: Option<usize>,
+}
+
+fn state() -> MutexGuard<'static, State> {
+    static STATE: OnceLock<Mutex<State>> = OnceLock::new();
+    STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of physical memory, or 16 GiB where the system does not say.
+fn physical_memory() -> usize {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    *SIZE.get_or_init(|| {
+        // SAFETY: sysconf only reads.
+        let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+        if pages > 0 && size > 0 { pages as usize * size as usize } else { 16 << 30 }
+    })
+}
+
+impl State {
+    fn cache_limit(&self) -> usize {
+        self.cache_limit.unwrap_or_else(|| physical_memory() / 4)
+    }
+
+    fn memory_limit(&self) -> usize {
+        self.memory_limit.unwrap_or_else(physical_memory)
+    }
+
+    /// A cached block that wastes at most an eighth (and never less than what is asked for).
+    fn reuse(&mut self, capacity: usize) -> Option<Block> {
+        let most = capacity + capacity / 8;
+        let (&found, blocks) = self.cache.range_mut(capacity..=most).next()?;
+        let block = blocks.pop();
+        if blocks.is_empty() {
+            self.cache.remove(&found);
+        }
+        self.cached -= found;
+        block
+    }
+
+    /// Take blocks out of the cache until at most `limit` bytes are kept; the largest go first.
+    fn shrink(&mut self, limit: usize) -> Vec<Block> {
+        let mut released = Vec::new();
+        while self.cached > limit {
+            let Some(mut largest) = self.cache.last_entry() else { break };
+            if let Some(block) = largest.get_mut().pop() {
+                self.cached -= block.capacity;
+                released.push(block);
+            }
+            if largest.get().is_empty() {
+                largest.remove();
+            }
+        }
+        released
+    }
+}
+
+/// Round a request to the sizes that blocks come in.
+fn capacity_of(bytes: usize) -> Option<usize> {
+    let unit = match bytes {
+        0..=4096 => ALIGNMENT,
+        4097..HUGE_PAGE => 4096,
+        _ => HUGE_PAGE / 16,
+    };
+    bytes.max(1).checked_next_multiple_of(unit)
+}
+
+fn layout_of(capacity: usize) -> Option<Layout> {
+    Layout::from_size_align(capacity, if capacity >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT }).ok()
+}
+
+/// A block of at least `bytes` bytes, contents undefined.
+pub(crate) fn allocate(bytes: usize) -> Result<Block> {
+    let (Some(capacity), limit) = (capacity_of(bytes), state().memory_limit()) else {
+        bail!(Memory, "[malloc] {bytes} bytes are more than memory can address");
+    };
+    let released = {
+        let mut state = state();
+        if state.active.saturating_add(capacity) > limit {
+            bail!(
+                Memory,
+                "[malloc] {bytes} bytes do not fit: {} bytes are in use and the memory limit is {limit} bytes",
+                state.active
+            );
+        }
+        if let Some(block) = state.reuse(capacity) {
+            state.active += block.capacity;
+            state.peak = state.peak.max(state.active);
+            return Ok(block);
+        }
+        let room = limit.saturating_sub(state.active + capacity);
+        state.shrink(room)
+    };
+    released.into_iter().for_each(release);
+    let start = match system_allocate(capacity) {
+        Some(start) => start,
+        None => {
+            // The cache may be what is in the way.
+            clear_cache();
+            match system_allocate(capacity) {
+                Some(start) => start,
+                None => bail!(Memory, "[malloc] the system refused {bytes} bytes"),
+            }
+        }
+    };
+    let mut state = state();
+    state.active += capacity;
+    state.peak = state.peak.max(state.active);
+    Ok(Block { start, capacity })
+}
+
+fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
+    let layout = layout_of(capacity)?;
+    // SAFETY: the layout has a size above zero.
+    let start = NonNull::new(unsafe { alloc(layout) })?;
+    if capacity >= HUGE_PAGE {
+        // SAFETY: advice on memory just allocated; failure is harmless.
+        unsafe { libc::madvise(start.as_ptr().cast(), capacity, libc::MADV_HUGEPAGE) };
+    }
+    Some(start)
+}
+
+/// Give a block back: to the cache, or to the system when the cache is full.
+pub(crate) fn free(block: Block) {
+    let released = {
+        let mut state = state();
+        state.active -= block.capacity;
+        state.cached += block.capacity;
+        state.cache.entry(block.capacity).or_default().push(block);
+        let limit = state.cache_limit();
+        state.shrink(limit)
+    };
+    released.into_iter().for_each(release);
+}
+
+fn release(block: Block) {
+    let layout = layout_of(block.capacity).expect("the block was allocated with this layout");
+    // SAFETY: allocated by `system_allocate` with the same layout, and owned by nobody else.
+    unsafe { dealloc(block.start.as_ptr(), layout) };
+}
+
+/// Bytes in use by arrays.
+pub fn get_active_memory() -> usize {
+    state().active
+}
+
+/// The most bytes that were in use at once since the start or [`reset_peak_memory`].
+pub fn get_peak_memory() -> usize {
+    state().peak
+}
+
+/// Start measuring the peak anew from what is in use now.
+pub fn reset_peak_memory() {
+    let mut state = state();
+    state.peak = state.active;
+}
+
+/// Bytes kept for reuse.
+pub fn get_cache_memory() -> usize {
+    state().cached
+}
+
+/// The most bytes that arrays may use; an allocation beyond it is an error.
+pub fn get_memory_limit() -> usize {
+    state().memory_limit()
+}
+
+/// Set the memory limit in bytes; answers the one before.
+pub fn set_memory_limit(limit: usize) -> usize {
+    let mut state = state();
+    let before = state.memory_limit();
+    state.memory_limit = Some(limit);
+    before
+}
+
+/// Set how many bytes may be kept for reuse; answers the limit before.
+pub fn set_cache_limit(limit: usize) -> usize {
+    let (before, released) = {
+        let mut state = state();
+        let before = state.cache_limit();
+        state.cache_limit = Some(limit);
+        (before, state.shrink(limit))
+    };
+    released.into_iter().for_each(release);
+    before
+}
+
+/// Give everything kept for reuse back to the system.
+pub fn clear_cache() {
+    let released = state().shrink(0);
+    released.into_iter().for_each(release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_large_enough() {
+        for bytes in [0, 1, 64, 65, 5000, 3 << 20] {
+            let block = allocate(bytes).expect("small");
+            assert!(block.capacity >= bytes && block.start.as_ptr() as usize % ALIGNMENT == 0);
+            free(block);
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        for bytes in [usize::MAX, usize::MAX / 2, 1 << 60] {
+            assert!(matches!(allocate(bytes), Err(umber_types::Error::Memory(_))));
+        }
+    }
+}

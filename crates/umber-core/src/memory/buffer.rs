@@ -1,0 +1,175 @@
+//! A buffer: memory with an owner.
+//!
+//! Whoever holds an `Arc<Buffer>` keeps the memory alive. Umber writes into a buffer only while it is filling one
+//! that nobody has seen yet, or when it alone holds an allocated one without leases.
+
+use std::any::Any;
+use std::fmt;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use umber_types::{Result, ensure};
+
+use super::allocator::{self, Block};
+
+/// May the memory be written through the arrays that see it?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Nobody outside may write; exports of it are read-only.
+    ReadOnly,
+    /// Exports may be writable, and a producer outside may write at any time.
+    Writable,
+}
+
+enum Owner {
+    /// From the allocator; goes back to it.
+    Allocated(Option<Block>),
+    /// Somebody else's memory, kept alive (and released) by what the box holds.
+    Foreign { _keep: Box<dyn Any + Send + Sync> },
+}
+
+/// Memory with an owner, shared by every array over it.
+pub struct Buffer {
+    start: NonNull<u8>,
+    bytes: usize,
+    owner: Owner,
+    access: Access,
+    /// Exports that are out.
+    leases: AtomicUsize,
+    /// Exports that are out and may write.
+    writable_leases: AtomicUsize,
+}
+
+// SAFETY: memory is read from any thread; writes are exclusive by the rule in the module's head.
+unsafe impl Send for Buffer {}
+// SAFETY: as above.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// Allocate `bytes` bytes, contents undefined.
+    pub fn allocate(bytes: usize) -> Result<Buffer> {
+        let block = allocator::allocate(bytes)?;
+        Ok(Buffer::new(block.start, bytes, Owner::Allocated(Some(block)), Access::Writable))
+    }
+
+    /// Share memory that `keep` keeps alive: dropped exactly once, from whichever thread drops the last array.
+    ///
+    /// # Safety
+    /// `start..start + bytes` stays readable while `keep` lives.
+    pub unsafe fn foreign(
+        start: NonNull<u8>,
+        bytes: usize,
+        access: Access,
+        keep: Box<dyn Any + Send + Sync>,
+    ) -> Buffer {
+        Buffer::new(start, bytes, Owner::Foreign { _keep: keep }, access)
+    }
+
+    fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
+        Buffer {
+            start,
+            bytes,
+            owner,
+            access,
+            leases: AtomicUsize::new(0),
+            writable_leases: AtomicUsize::new(0),
+        }
+    }
+
+    /// Address of the first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// May exports of this memory be writable?
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Did it come from umber's allocator?
+    pub fn is_owned(&self) -> bool {
+        matches!(self.owner, Owner::Allocated(_))
+    }
+
+    /// Can somebody outside write into it now? Operations that read it run when they are recorded.
+    pub fn is_volatile(&self) -> bool {
+        match self.owner {
+            Owner::Foreign { .. } => self.access == Access::Writable,
+            Owner::Allocated(_) => self.writable_leases.load(Ordering::Acquire) > 0,
+        }
+    }
+
+    /// May umber overwrite it once it holds the only reference?
+    pub fn is_recyclable(&self) -> bool {
+        self.is_owned() && self.leases.load(Ordering::Acquire) == 0
+    }
+
+    /// Number of exports that are out.
+    pub fn leases(&self) -> usize {
+        self.leases.load(Ordering::Acquire)
+    }
+}
+
+impl fmt::Debug for Buffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({:?}, {} bytes, {:?})", self.start, self.bytes, self.access)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if let Owner::Allocated(block) = &mut self.owner
+            && let Some(block) = block.take()
+        {
+            allocator::free(block);
+        }
+    }
+}
+
+/// An export that is out: keeps the memory alive and its kind counted until dropped.
+#[derive(Debug)]
+pub struct Lease {
+    buffer: Arc<Buffer>,
+    access: Access,
+}
+
+impl Lease {
+    /// Take a lease. A writable one is refused on read-only memory.
+    pub fn new(buffer: &Arc<Buffer>, access: Access) -> Result<Lease> {
+        if access == Access::Writable {
+            ensure!(
+                buffer.access == Access::Writable,
+                Buffer,
+                "[export] the memory is read-only, a writable view was asked for"
+            );
+            buffer.writable_leases.fetch_add(1, Ordering::AcqRel);
+        }
+        buffer.leases.fetch_add(1, Ordering::AcqRel);
+        Ok(Lease { buffer: Arc::clone(buffer), access })
+    }
+
+    /// What the holder of this lease may do.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// The memory leased.
+    pub fn buffer(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if self.access == Access::Writable {
+            self.buffer.writable_leases.fetch_sub(1, Ordering::AcqRel);
+        }
+        self.buffer.leases.fetch_sub(1, Ordering::AcqRel);
+    }
+}

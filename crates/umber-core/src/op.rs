@@ -1,0 +1,88 @@
+//! The list of primitives: one line each, the only list.
+
+use umber_types::Result;
+
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents};
+use crate::primitives::*;
+
+/// `enum Op` with a variant a primitive, and `impl Primitive for Op` that hands every question on.
+macro_rules! primitives {
+    ($($variant:ident($module:ident::$ty:ident)),* $(,)?) => {
+        /// A primitive operation with its parameters.
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        pub enum Op {
+            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$ty),)*
+        }
+
+        $(impl From<$module::$ty> for Op {
+            fn from(primitive: $module::$ty) -> Op {
+                Op::$variant(primitive)
+            }
+        })*
+
+        impl Primitive for Op {
+            fn name(&self) -> &'static str {
+                match self { $(Op::$variant(p) => p.name(),)* }
+            }
+            fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+                match self { $(Op::$variant(p) => p.infer(inputs),)* }
+            }
+            fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+                match self { $(Op::$variant(p) => p.vjp(at, cotangents),)* }
+            }
+            fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+                match self { $(Op::$variant(p) => p.jvp(at, tangents),)* }
+            }
+            fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+                match self { $(Op::$variant(p) => p.vmap(inputs),)* }
+            }
+            fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
+                match self { $(Op::$variant(p) => p.expand(inputs),)* }
+            }
+            fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+                match self { $(Op::$variant(p) => p.eval_cpu(task),)* }
+            }
+        }
+    };
+}
+
+primitives! {
+    Leaf(leaf::Leaf),
+    Full(create::Full),
+    Arange(create::Arange),
+    Eye(create::Eye),
+    Unary(unary::Unary),
+    Binary(binary::Binary),
+    Select(select::Select),
+    Cast(cast::Cast),
+    Broadcast(broadcast::Broadcast),
+    Reshape(reshape::Reshape),
+    Transpose(transpose::Transpose),
+    Slice(slice::Slice),
+    SliceUpdate(slice_update::SliceUpdate),
+    Concatenate(concatenate::Concatenate),
+    Reduce(reduce::Reduce),
+    ArgReduce(arg_reduce::ArgReduce),
+    Scan(scan::Scan),
+    Sort(sort::Sort),
+    MatMul(matmul::MatMul),
+    Gather(gather::Gather),
+    GatherAxis(gather::GatherAxis),
+    Scatter(scatter::Scatter),
+    ScatterAxis(scatter::ScatterAxis),
+    RandomBits(random::RandomBits),
+    Control(control::Control),
+    Composite(composite::Composite),
+    Fused(fused::Fused),
+}
+
+impl Op {
+    /// The name users see.
+    pub fn name(&self) -> &'static str {
+        Primitive::name(self)
+    }
+}
+
+// A node holds one; larger payloads are boxed.
+const _: () = assert!(size_of::<Op>() <= 48);

@@ -1,0 +1,173 @@
+//! What an operation must say: the trait every primitive implements, and the helper types of its rules.
+
+use smallvec::{SmallVec, smallvec};
+use umber_kernels::{View, ViewMut};
+use umber_types::{DType, Result};
+
+use crate::graph::{Array, ArraySpec, Specs, Storage};
+
+/// A kind of node. Everything the framework knows about it is in its one `impl` block.
+pub trait Primitive {
+    /// The name users see in messages and graphs.
+    fn name(&self) -> &'static str;
+
+    /// Shapes and dtypes of the outputs. The only place they are decided.
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
+
+    /// Pull cotangents of the outputs back to the inputs that ask for one.
+    ///
+    /// For complex values the cotangent is multiplied by the conjugate of the derivative.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents>;
+
+    /// Push tangents forward. Linear operations answer with themselves; most others leave it to be derived.
+    fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
+        None
+    }
+
+    /// The same operation with a batch axis, always in front, on some inputs. At least one input is batched.
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>>;
+
+    /// An equal graph of simpler nodes, for composites and other nodes that hold a graph.
+    fn expand(&self, _inputs: &[Array]) -> Rule<Vec<Array>> {
+        None
+    }
+
+    /// Compute on the CPU: choose layouts, call `umber-kernels`.
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()>;
+}
+
+/// `None`: no rule here. The transform uses `expand`, or (jvp) derives it from `vjp`.
+pub type Rule<T> = Option<Result<T>>;
+
+/// A rule whose body may use `?`.
+pub fn rule<T>(body: impl FnOnce() -> Result<T>) -> Rule<T> {
+    Some(body())
+}
+
+/// Where a rule is applied: the inputs, the outputs, and which inputs want a cotangent.
+#[derive(Debug)]
+pub struct Point<'a> {
+    /// Inputs of the node.
+    pub inputs: &'a [Array],
+    /// Outputs of the node: rules may use their values instead of computing them again.
+    pub outputs: &'a [Array],
+    /// Which inputs want a cotangent.
+    pub wanted: &'a [bool],
+}
+
+impl Point<'_> {
+    /// One cotangent an input: `pull(i)` for those that want one.
+    pub fn pull(&self, mut pull: impl FnMut(usize) -> Result<Option<Array>>) -> Result<Cotangents> {
+        self.wanted.iter().enumerate().map(|(i, &wanted)| if wanted { pull(i) } else { Ok(None) }).collect()
+    }
+}
+
+/// One cotangent an input; `None` means zero or not wanted.
+pub type Cotangents = SmallVec<[Option<Array>; 2]>;
+
+/// One tangent an input; `None` means zero.
+pub type Tangents = [Option<Array>];
+
+/// A value inside `vmap`: the array, and whether its first axis is the batch.
+#[derive(Clone, Debug)]
+pub struct Batched {
+    /// The value, with the batch axis in front if `batched`.
+    pub array: Array,
+    /// Does it differ from lane to lane?
+    pub batched: bool,
+}
+
+impl Batched {
+    /// A value with the batch axis in front.
+    pub fn yes(array: Array) -> Batched {
+        Batched { array, batched: true }
+    }
+
+    /// Several values, all batched.
+    pub fn all(arrays: impl IntoIterator<Item = Array>) -> Vec<Batched> {
+        arrays.into_iter().map(Batched::yes).collect()
+    }
+
+    /// Number of axes of one lane.
+    pub fn ndim(&self) -> usize {
+        self.array.ndim() - usize::from(self.batched)
+    }
+
+    /// The shape of one lane.
+    pub fn shape(&self) -> &[usize] {
+        &self.array.shape()[usize::from(self.batched)..]
+    }
+}
+
+/// Number of lanes: the length of the batch axis.
+///
+/// # Panics
+/// If no input is batched; `vmap` never asks then.
+pub fn lanes(inputs: &[Batched]) -> usize {
+    let batched = inputs.iter().find(|input| input.batched).expect("vmap rules run with a batched input");
+    batched.array.shape()[0]
+}
+
+/// One node's work on the CPU: its inputs' storage, and a place for the outputs'.
+#[derive(Debug)]
+pub struct CpuTask<'a> {
+    /// Storage of the inputs. An entry whose buffer nobody else holds may be given away as an output.
+    pub inputs: SmallVec<[Storage; 3]>,
+    /// Dtypes of the inputs.
+    pub dtypes: SmallVec<[DType; 3]>,
+    /// What the outputs must be.
+    pub specs: SmallVec<[&'a ArraySpec; 1]>,
+    /// Filled by the primitive, one an output.
+    pub outputs: SmallVec<[Option<Storage>; 1]>,
+}
+
+impl<'a> CpuTask<'a> {
+    /// A task with empty outputs.
+    pub fn new(
+        inputs: SmallVec<[Storage; 3]>,
+        dtypes: SmallVec<[DType; 3]>,
+        specs: SmallVec<[&'a ArraySpec; 1]>,
+    ) -> CpuTask<'a> {
+        let outputs = smallvec![None; specs.len()];
+        CpuTask { inputs, dtypes, specs, outputs }
+    }
+
+    /// The elements of input `i`.
+    pub fn view(&self, i: usize) -> View<'_> {
+        self.inputs[i].view(self.dtypes[i])
+    }
+
+    /// Allocate every output densely and run `kernel` with views of the inputs and the outputs.
+    pub fn run(&mut self, kernel: impl FnOnce(&[View<'_>], &mut [ViewMut<'_>]) -> Result<()>) -> Result<()> {
+        let mut storages: SmallVec<[Storage; 1]> = SmallVec::new();
+        for spec in &self.specs {
+            storages.push(Storage::allocate(&spec.shape, spec.dtype)?);
+        }
+        {
+            let inputs: SmallVec<[View<'_>; 3]> = (0..self.inputs.len()).map(|i| self.view(i)).collect();
+            let mut outputs: SmallVec<[ViewMut<'_>; 1]> = storages
+                .iter_mut()
+                .zip(&self.specs)
+                .map(|(storage, spec)| storage.view_mut(spec.dtype).expect("fresh storage is unique"))
+                .collect();
+            kernel(&inputs, &mut outputs)?;
+        }
+        self.outputs = storages.into_iter().map(Some).collect();
+        Ok(())
+    }
+
+    /// As [`CpuTask::run`] for one output.
+    pub fn run_one(&mut self, kernel: impl FnOnce(&[View<'_>], ViewMut<'_>) -> Result<()>) -> Result<()> {
+        self.run(|inputs, outputs| {
+            let only = outputs.first_mut().expect("one output");
+            // SAFETY: the reborrow is used instead of `only` until `kernel` returns.
+            let view = unsafe { ViewMut::new(only.start(), only.dtype(), only.layout()) };
+            kernel(inputs, view)
+        })
+    }
+
+    /// Answer output 0 with storage over existing memory.
+    pub fn answer(&mut self, storage: Storage) {
+        self.outputs[0] = Some(storage);
+    }
+}

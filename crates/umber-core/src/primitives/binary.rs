@@ -1,0 +1,111 @@
+//! Binary: functions of two elements of one dtype.
+
+use umber_types::tape::{Step, binary_dtype};
+use umber_types::{BinaryKind, Result, UnaryKind};
+
+use super::rules::{add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like};
+use super::select::Select;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// A function of two elements; both inputs have one shape and dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Binary(pub BinaryKind);
+
+impl Binary {
+    /// `factor` times the derivative with respect to input `i`; `None` where the output does not change with it.
+    ///
+    /// With `conjugate` the derivative is conjugated (pulling back), without it is not (pushing forward).
+    fn derivative(self, at: &Point<'_>, i: usize, factor: &Array, conjugate: bool) -> Result<Option<Array>> {
+        use BinaryKind::*;
+        let (a, b, y) = (&at.inputs[0], &at.inputs[1], &at.outputs[0]);
+        let turned = |x: Array| if conjugate { conj(&x) } else { Ok(x) };
+        let times = |x: Array| mul(factor, &turned(x)?);
+        let masked = |mask: Array| mul(factor, &cast(&mask, factor.dtype())?);
+        let derived = match (self.0, i) {
+            (Add, _) | (Subtract, 0) => factor.clone(),
+            (Subtract, _) => neg(factor)?,
+            (Multiply, 0) => times(b.clone())?,
+            (Multiply, _) => times(a.clone())?,
+            (Divide, 0) => div(factor, &turned(b.clone())?)?,
+            (Divide, _) => neg(&times(div(y, b)?)?)?,
+            (Remainder, 0) => factor.clone(),
+            (Remainder, _) => neg(&times(binary(FloorDivide, a, b)?)?)?,
+            (Power, 0) => {
+                // b a^(b-1), zero where b is zero even at a = 0.
+                let lowered = binary(Power, a, &sub(b, &constant(b, 1.0))?)?;
+                let slope = mul(b, &lowered)?;
+                let is_flat = binary(Equal, b, &zeros_like(b))?;
+                times(Array::record_one(Select, &[&is_flat, &zeros_like(b), &slope])?)?
+            }
+            (Power, _) => {
+                // y log a, zero at a = 0 where y vanishes faster than log a grows.
+                let slope = mul(y, &unary(UnaryKind::Log, a)?)?;
+                let is_zero = binary(Equal, a, &zeros_like(a))?;
+                times(Array::record_one(Select, &[&is_zero, &zeros_like(a), &slope])?)?
+            }
+            (Maximum, 0) => masked(binary(Greater, a, b)?)?,
+            (Maximum, _) => masked(binary(LessEqual, a, b)?)?,
+            (Minimum, 0) => masked(binary(Less, a, b)?)?,
+            (Minimum, _) => masked(binary(GreaterEqual, a, b)?)?,
+            (LogAddExp, 0) => times(unary(UnaryKind::Sigmoid, &sub(a, b)?)?)?,
+            (LogAddExp, _) => times(unary(UnaryKind::Sigmoid, &sub(b, a)?)?)?,
+            (Arctan2, _) => {
+                // The inputs are (y, x) of a point: d = (x dy - y dx) / (x² + y²).
+                let square = add(&unary(UnaryKind::Square, a)?, &unary(UnaryKind::Square, b)?)?;
+                let slope = if i == 0 { div(b, &square)? } else { neg(&div(a, &square)?)? };
+                times(slope)?
+            }
+            (
+                FloorDivide | Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual | LogicalAnd
+                | LogicalOr | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift | RightShift,
+                _,
+            ) => return Ok(None),
+        };
+        Ok(Some(derived))
+    }
+}
+
+impl Primitive for Binary {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        debug_assert_eq!(inputs[0], inputs[1]);
+        Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: binary_dtype(self.0, inputs[0].dtype) }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            at.pull(|i| {
+                let pulled = self.derivative(at, i, &cotangents[0], true)?;
+                Ok(Some(pulled.unwrap_or_else(|| zeros_like(&at.inputs[i]))))
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let mut total: Option<Array> = None;
+            for (i, tangent) in tangents.iter().enumerate() {
+                let Some(tangent) = tangent else { continue };
+                if let Some(pushed) = self.derivative(at, i, tangent, false)? {
+                    total = Some(match total {
+                        Some(sum) => add(&sum, &pushed)?,
+                        None => pushed,
+                    });
+                }
+            }
+            Ok(vec![total.unwrap_or_else(|| zeros_like(&at.outputs[0]))])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        super::fused::run_step(Step::Binary { kind: self.0, a: 0, b: 1 }, task)
+    }
+}

@@ -1,0 +1,49 @@
+//! Broadcast: the same elements seen under a larger shape. Never copies.
+
+use smallvec::smallvec;
+use umber_types::{Result, Shape};
+
+use super::rules::{align, linear_jvp, unbroadcast};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// View of the input under a shape that it broadcasts to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Broadcast {
+    /// The shape to reach.
+    pub shape: Shape,
+}
+
+impl Primitive for Broadcast {
+    fn name(&self) -> &'static str {
+        "broadcast_to"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| Ok(smallvec![Some(unbroadcast(&cotangents[0], at.inputs[0].shape())?)]))
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| linear_jvp(self.clone(), tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let mut shape = self.shape.clone();
+            shape.insert(0, lanes(inputs));
+            let aligned = align(&inputs[0], self.shape.ndim())?;
+            Ok(vec![Batched::yes(Array::record_one(Broadcast { shape }, &[&aligned])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let input = &task.inputs[0];
+        let storage = input.with_layout(input.layout.broadcast_to(&self.shape));
+        task.answer(storage);
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Create: arrays that come from parameters alone.
+
+use smallvec::SmallVec;
+use umber_types::{DType, Result, Scalar, Shape};
+
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+
+/// One value everywhere. A constant inside fused kernels; the node is built with its spec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Full {
+    /// The value, already of the array's dtype.
+    pub value: Scalar,
+}
+
+/// `start + i * step` for `i` in `0..length`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Arange {
+    /// First element.
+    pub start: Scalar,
+    /// Distance between elements.
+    pub step: Scalar,
+    /// Number of elements.
+    pub length: u64,
+    /// Their dtype.
+    pub dtype: DType,
+}
+
+/// A matrix with ones on (or on and below) a diagonal, zeros elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Eye(pub Box<EyeParameters>);
+
+/// What kind of matrix [`Eye`] makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EyeParameters {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns.
+    pub columns: usize,
+    /// Which diagonal: above the main one if positive.
+    pub diagonal: i64,
+    /// Ones below the diagonal too?
+    pub fill_below: bool,
+    /// The dtype.
+    pub dtype: DType,
+}
+
+/// Rules of an operation without inputs: transforms never ask for any.
+macro_rules! no_inputs {
+    () => {
+        fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+            Some(Ok(SmallVec::new()))
+        }
+        fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
+            None
+        }
+    };
+}
+
+impl Primitive for Full {
+    fn name(&self) -> &'static str {
+        "full"
+    }
+
+    fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec { shape: Shape::scalar(), dtype: self.value.default_dtype() }.into())
+    }
+
+    no_inputs!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|_, output| {
+            umber_kernels::create::fill(self.value, output);
+            Ok(())
+        })
+    }
+}
+
+impl Primitive for Arange {
+    fn name(&self) -> &'static str {
+        "arange"
+    }
+
+    fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec::new([self.length as usize], self.dtype).into())
+    }
+
+    no_inputs!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|_, output| {
+            umber_kernels::create::arange(self.start, self.step, output);
+            Ok(())
+        })
+    }
+}
+
+impl Primitive for Eye {
+    fn name(&self) -> &'static str {
+        if self.0.fill_below { "tri" } else { "eye" }
+    }
+
+    fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec::new([self.0.rows, self.0.columns], self.0.dtype).into())
+    }
+
+    no_inputs!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let EyeParameters { diagonal, fill_below, .. } = *self.0;
+        task.run_one(|_, output| {
+            if fill_below {
+                umber_kernels::create::tri(diagonal as isize, output);
+            } else {
+                umber_kernels::create::eye(diagonal as isize, output);
+            }
+            Ok(())
+        })
+    }
+}

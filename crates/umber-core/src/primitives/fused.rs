@@ -1,0 +1,89 @@
+//! Fused: a region of elementwise nodes as one node, and the run of a single elementwise step.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_kernels::tape::Program;
+use umber_types::tape::{Step, Tape};
+use umber_types::{Result, bail};
+
+use crate::fusion::region::Region;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+
+/// A compiled region. Transforms see through it by `expand`.
+#[derive(Clone, Debug)]
+pub struct Fused(pub Arc<Region>);
+
+impl PartialEq for Fused {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.0.tape == other.0.tape && self.0.shape == other.0.shape)
+    }
+}
+impl Eq for Fused {}
+impl Hash for Fused {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.tape.hash(state);
+        self.0.shape.hash(state);
+    }
+}
+
+impl Primitive for Fused {
+    fn name(&self) -> &'static str {
+        "fused"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        for (input, dtype) in inputs.iter().zip(&self.0.tape.inputs) {
+            if input.dtype != *dtype || !input.shape.broadcasts_to(&self.0.shape) {
+                bail!(
+                    Value,
+                    "[fused] got an input of shape {} and dtype {}, expected {} and {dtype}",
+                    input.shape,
+                    input.dtype,
+                    self.0.shape
+                );
+            }
+        }
+        Ok(self.0.specs())
+    }
+
+    fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        None
+    }
+
+    fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        None
+    }
+
+    fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
+        Some(self.0.replay(inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let program = self.0.program()?;
+        for input in &mut task.inputs {
+            input.layout = input.layout.broadcast_to(&self.0.shape);
+        }
+        task.run(|inputs, outputs| {
+            program.run(inputs, outputs);
+            Ok(())
+        })
+    }
+}
+
+/// Run one elementwise step whose operands are the inputs.
+pub(crate) fn run_step(step: Step, task: &mut CpuTask<'_>) -> Result<()> {
+    let count = task.inputs.len();
+    let tape = Tape { inputs: task.dtypes.to_vec(), steps: vec![step], outputs: vec![count as u32] };
+    let program = Program::new(&tape)?;
+    let shape = task.specs[0].shape.clone();
+    debug_assert!(task.inputs.iter().all(|input| input.layout.shape == shape));
+    let dtypes: SmallVec<[_; 3]> = task.dtypes.clone();
+    debug_assert_eq!(dtypes.len(), count);
+    task.run(|inputs, outputs| {
+        program.run(inputs, outputs);
+        Ok(())
+    })
+}

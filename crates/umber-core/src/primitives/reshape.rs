@@ -1,0 +1,69 @@
+//! Reshape: the same elements in the same order under another shape. Copies only when strides cannot say it.
+
+use smallvec::smallvec;
+use umber_types::{Result, Shape, ensure};
+
+use super::rules::{linear_jvp, reshape};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Another shape of the same size.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Reshape {
+    /// The shape to take.
+    pub shape: Shape,
+}
+
+impl Primitive for Reshape {
+    fn name(&self) -> &'static str {
+        "reshape"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let from = &inputs[0].shape;
+        ensure!(
+            from.size() == self.shape.size(),
+            Value,
+            "[reshape] cannot reshape an array of shape {from} and size {} into shape {}",
+            from.size(),
+            self.shape
+        );
+        Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| Ok(smallvec![Some(reshape(&cotangents[0], at.inputs[0].shape().clone())?)]))
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| linear_jvp(self.clone(), tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let mut shape = self.shape.clone();
+            shape.insert(0, lanes(inputs));
+            Ok(vec![Batched::yes(Array::record_one(Reshape { shape }, &[&inputs[0].array])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let input = &task.inputs[0];
+        if let Some(layout) = input.layout.reshape(&self.shape) {
+            let storage = input.with_layout(layout);
+            task.answer(storage);
+            return Ok(());
+        }
+        let layout = umber_types::Layout::contiguous(input.layout.shape.clone());
+        let shape = &self.shape;
+        let mut copy = crate::graph::Storage::allocate(&layout.shape, task.dtypes[0])?;
+        if let Some(view) = copy.view_mut(task.dtypes[0]) {
+            umber_kernels::tape::copy(task.view(0), view);
+        }
+        let dense = copy.layout.reshape(shape).expect("a dense layout takes every shape of its size");
+        let storage = copy.with_layout(dense);
+        drop(copy);
+        task.answer(storage);
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! Helpers that the rules of several primitives share.
+
+use smallvec::SmallVec;
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind};
+
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
+use crate::primitive::{Batched, Tangents};
+use crate::primitives::binary::Binary;
+use crate::primitives::broadcast::Broadcast;
+use crate::primitives::cast::Cast;
+use crate::primitives::reshape::Reshape;
+use crate::primitives::transpose::Transpose;
+use crate::primitives::unary::Unary;
+
+/// The spec of an operation whose output is like its first input.
+pub(crate) fn same_spec(inputs: &[&ArraySpec]) -> Specs {
+    inputs[0].clone().into()
+}
+
+/// `kind(x)`.
+pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
+    Array::record_one(Unary(kind), &[x])
+}
+
+/// `kind(a, b)` for arrays of one shape and dtype.
+pub(crate) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
+    debug_assert_eq!(a.shape(), b.shape());
+    Array::record_one(Binary(kind), &[a, b])
+}
+
+/// `a + b`.
+pub(crate) fn add(a: &Array, b: &Array) -> Result<Array> {
+    binary(BinaryKind::Add, a, b)
+}
+
+/// `a - b`.
+pub(crate) fn sub(a: &Array, b: &Array) -> Result<Array> {
+    binary(BinaryKind::Subtract, a, b)
+}
+
+/// `a * b`.
+pub(crate) fn mul(a: &Array, b: &Array) -> Result<Array> {
+    binary(BinaryKind::Multiply, a, b)
+}
+
+/// `a / b`.
+pub(crate) fn div(a: &Array, b: &Array) -> Result<Array> {
+    binary(BinaryKind::Divide, a, b)
+}
+
+/// `-x`.
+pub(crate) fn neg(x: &Array) -> Result<Array> {
+    unary(UnaryKind::Negative, x)
+}
+
+/// The conjugate of a complex array; a real one as it is.
+pub(crate) fn conj(x: &Array) -> Result<Array> {
+    if x.dtype().is_complex() { unary(UnaryKind::Conjugate, x) } else { Ok(x.clone()) }
+}
+
+/// A constant with the shape and dtype of `x`.
+pub(crate) fn constant(x: &Array, value: impl Into<Scalar>) -> Array {
+    Array::full(x.shape().clone(), value, x.dtype())
+}
+
+/// Zeros with the shape and dtype of `x`.
+pub(crate) fn zeros_like(x: &Array) -> Array {
+    constant(x, 0.0)
+}
+
+/// `x` converted, or as it is.
+pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
+    if x.dtype() == dtype { Ok(x.clone()) } else { Array::record_one(Cast(dtype), &[x]) }
+}
+
+/// `x` under another shape of the same size, or as it is.
+pub(crate) fn reshape(x: &Array, shape: impl Into<Shape>) -> Result<Array> {
+    let shape = shape.into();
+    if *x.shape() == shape { Ok(x.clone()) } else { Array::record_one(Reshape { shape }, &[x]) }
+}
+
+/// `x` broadcast to a shape it broadcasts to, or as it is.
+pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
+    if x.shape() == shape {
+        return Ok(x.clone());
+    }
+    if let Some(value) = x.constant() {
+        return Ok(Array::full(shape.clone(), value, x.dtype()));
+    }
+    Array::record_one(Broadcast { shape: shape.clone() }, &[x])
+}
+
+/// `x` with its axes in another order, or as it is.
+pub(crate) fn transpose(x: &Array, permutation: &[usize]) -> Result<Array> {
+    if permutation.iter().enumerate().all(|(i, &axis)| i == axis) {
+        return Ok(x.clone());
+    }
+    Array::record_one(Transpose { permutation: permutation.into() }, &[x])
+}
+
+/// `x` with the last two axes exchanged.
+pub(crate) fn swap_last(x: &Array) -> Result<Array> {
+    let n = x.ndim();
+    let mut permutation: SmallVec<[usize; 6]> = (0..n).collect();
+    permutation.swap(n - 1, n - 2);
+    transpose(x, &permutation)
+}
+
+/// `x` with an axis moved to another place.
+pub(crate) fn move_axis(x: &Array, from: usize, to: usize) -> Result<Array> {
+    let mut permutation: SmallVec<[usize; 6]> = (0..x.ndim()).filter(|&axis| axis != from).collect();
+    permutation.insert(to, from);
+    transpose(x, &permutation)
+}
+
+/// Sum of what a broadcast spread out: `x` brought back to `shape`.
+pub(crate) fn unbroadcast(x: &Array, shape: &Shape) -> Result<Array> {
+    if x.shape() == shape {
+        return Ok(x.clone());
+    }
+    let missing = x.ndim() - shape.ndim();
+    let axes = (0..x.ndim())
+        .filter(|&axis| axis < missing || (shape[axis - missing] == 1 && x.shape()[axis] != 1));
+    let summed = super::reduce::sum(x, &umber_types::Axes::sorted(axes))?;
+    reshape(&summed, shape.clone())
+}
+
+/// A tangent, or zeros like `x`.
+pub(crate) fn tangent_or_zero(tangent: Option<&Array>, x: &Array) -> Array {
+    tangent.cloned().unwrap_or_else(|| zeros_like(x))
+}
+
+/// Jvp of a function that is linear in its one input: the same operation on the tangent.
+pub(crate) fn linear_jvp(op: impl Into<Op>, tangents: &Tangents) -> Result<Vec<Array>> {
+    let tangent = tangents[0].as_ref().expect("jvp rules run with a tangent");
+    Ok(vec![Array::record_one(op, &[tangent])?])
+}
+
+/// A lane-wise value with axes of length one after the batch axis, so that lanes align as `ndim`-dimensional.
+pub(crate) fn align(input: &Batched, ndim: usize) -> Result<Array> {
+    let missing = ndim - input.ndim();
+    if missing == 0 || !input.batched {
+        return Ok(input.array.clone());
+    }
+    let shape = input.array.shape();
+    let lengths = shape[..1].iter().copied().chain(std::iter::repeat_n(1, missing)).chain(shape[1..].iter().copied());
+    reshape(&input.array, lengths.collect::<Shape>())
+}
+
+/// `input` with a batch axis in front, broadcast if it had none.
+pub(crate) fn batch(input: &Batched, lanes: usize) -> Result<Array> {
+    if input.batched {
+        return Ok(input.array.clone());
+    }
+    let shape: Shape = std::iter::once(lanes).chain(input.array.shape().iter().copied()).collect();
+    broadcast(&input.array, &shape)
+}
+
+/// Vmap of an operation on inputs of equal shape: batch what is not, record the same operation.
+pub(crate) fn batch_elementwise(op: impl Into<Op>, inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let lanes = crate::primitive::lanes(inputs);
+    let arrays: SmallVec<[Array; 3]> = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<_>>()?;
+    let refs: SmallVec<[&Array; 3]> = arrays.iter().collect();
+    Ok(vec![Batched::yes(Array::record_one(op, &refs)?)])
+}

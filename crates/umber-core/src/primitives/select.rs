@@ -1,0 +1,50 @@
+//! Select: elements of one array where a condition holds, of another elsewhere.
+
+use umber_types::Result;
+use umber_types::tape::Step;
+
+use super::rules::{batch_elementwise, tangent_or_zero, zeros_like};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// `where(condition, a, b)`: three inputs of one shape, the first bool, the others of one dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Select;
+
+impl Primitive for Select {
+    fn name(&self) -> &'static str {
+        "where"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(inputs[1].clone().into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let (condition, ct) = (&at.inputs[0], &cotangents[0]);
+            let zero = zeros_like(ct);
+            at.pull(|i| match i {
+                0 => Ok(Some(super::rules::constant(condition, false))),
+                1 => Array::record_one(Select, &[condition, ct, &zero]).map(Some),
+                _ => Array::record_one(Select, &[condition, &zero, ct]).map(Some),
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let a = tangent_or_zero(tangents[1].as_ref(), &at.outputs[0]);
+            let b = tangent_or_zero(tangents[2].as_ref(), &at.outputs[0]);
+            Ok(vec![Array::record_one(Select, &[&at.inputs[0], &a, &b])?])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        super::fused::run_step(Step::Select { condition: 0, a: 1, b: 2 }, task)
+    }
+}

@@ -1,0 +1,55 @@
+//! Transpose: the same elements with the axes in another order. Never copies.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::{Result, Shape};
+
+use super::rules::{linear_jvp, transpose};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// Another order of the axes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Transpose {
+    /// Axis `i` of the output is axis `permutation[i]` of the input.
+    pub permutation: Shape,
+}
+
+impl Primitive for Transpose {
+    fn name(&self) -> &'static str {
+        "transpose"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let shape = self.permutation.iter().map(|&axis| inputs[0].shape[axis]).collect();
+        Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let mut inverse: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.permutation.len());
+            for (to, &from) in self.permutation.iter().enumerate() {
+                inverse[from] = to;
+            }
+            Ok(smallvec![Some(transpose(&cotangents[0], &inverse)?)])
+        })
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| linear_jvp(self.clone(), tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let permutation: Shape =
+                std::iter::once(0).chain(self.permutation.iter().map(|&axis| axis + 1)).collect();
+            Ok(vec![Batched::yes(Array::record_one(Transpose { permutation }, &[&inputs[0].array])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let input = &task.inputs[0];
+        let storage = input.with_layout(input.layout.permute(&self.permutation));
+        task.answer(storage);
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Unary: functions of one element.
+
+use std::f64::consts::{LN_2, LN_10, PI};
+
+use smallvec::smallvec;
+use umber_types::tape::{Step, unary_dtype};
+use umber_types::{BinaryKind, Result, UnaryKind};
+
+use super::rules::{add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like};
+use super::select::Select;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// A function of one element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unary(pub UnaryKind);
+
+/// How the derivative is known.
+enum Derivative {
+    /// d(out)/d(in) at each element.
+    Factor(Array),
+    /// The output does not change with the input.
+    Zero,
+    /// Not holomorphic: the rules have a case of their own.
+    Special,
+}
+
+impl Unary {
+    /// d(out)/d(in). Both vjp and jvp come from this.
+    fn derivative(self, x: &Array, y: &Array) -> Result<Derivative> {
+        use UnaryKind::*;
+        let one = || constant(x, 1.0);
+        let square = || unary(Square, x);
+        let factor = match self.0 {
+            Abs if x.dtype().is_complex() => return Ok(Derivative::Special),
+            Conjugate | Real | Imag => return Ok(Derivative::Special),
+            Sign | Floor | Ceil | Round | Trunc | LogicalNot | BitwiseInvert | IsNan | IsInf | IsFinite => {
+                return Ok(Derivative::Zero);
+            }
+            Abs => unary(Sign, x)?,
+            Negative => constant(x, -1.0),
+            Square => mul(x, &constant(x, 2.0))?,
+            Sqrt => div(&constant(x, 0.5), y)?,
+            Rsqrt => mul(&constant(x, -0.5), &div(y, x)?)?,
+            Reciprocal => neg(&unary(Square, y)?)?,
+            Exp => y.clone(),
+            Expm1 => add(y, &one())?,
+            Log => unary(Reciprocal, x)?,
+            Log2 => div(&constant(x, 1.0 / LN_2), x)?,
+            Log10 => div(&constant(x, 1.0 / LN_10), x)?,
+            Log1p => unary(Reciprocal, &add(x, &one())?)?,
+            Sin => unary(Cos, x)?,
+            Cos => neg(&unary(Sin, x)?)?,
+            Tan => add(&unary(Square, y)?, &one())?,
+            Arcsin => unary(Rsqrt, &sub(&one(), &square()?)?)?,
+            Arccos => neg(&unary(Rsqrt, &sub(&one(), &square()?)?)?)?,
+            Arctan => unary(Reciprocal, &add(&square()?, &one())?)?,
+            Sinh => unary(Cosh, x)?,
+            Cosh => unary(Sinh, x)?,
+            Tanh => sub(&one(), &unary(Square, y)?)?,
+            Arcsinh => unary(Rsqrt, &add(&square()?, &one())?)?,
+            // The product of roots keeps the branch for complex arguments.
+            Arccosh => mul(&unary(Rsqrt, &sub(x, &one())?)?, &unary(Rsqrt, &add(x, &one())?)?)?,
+            Arctanh => unary(Reciprocal, &sub(&one(), &square()?)?)?,
+            Erf => mul(&constant(x, 2.0 / PI.sqrt()), &unary(Exp, &neg(&square()?)?)?)?,
+            ErfInv => mul(&constant(x, PI.sqrt() / 2.0), &unary(Exp, &unary(Square, y)?)?)?,
+            Sigmoid => mul(y, &sub(&one(), y)?)?,
+        };
+        Ok(Derivative::Factor(factor))
+    }
+
+    /// `z / |z|`, zero at zero.
+    fn phase(z: &Array) -> Result<Array> {
+        let size = cast(&unary(UnaryKind::Abs, z)?, z.dtype())?;
+        let zero = zeros_like(z);
+        let is_zero = binary(BinaryKind::Equal, z, &zero)?;
+        Array::record_one(Select, &[&is_zero, &zero, &div(z, &size)?])
+    }
+}
+
+impl Primitive for Unary {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: unary_dtype(self.0, inputs[0].dtype) }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let (x, ct) = (&at.inputs[0], &cotangents[0]);
+            let pulled = match self.derivative(x, &at.outputs[0])? {
+                Derivative::Factor(factor) => mul(ct, &conj(&factor)?)?,
+                Derivative::Zero => zeros_like(x),
+                Derivative::Special => match self.0 {
+                    UnaryKind::Abs => mul(&cast(ct, x.dtype())?, &Unary::phase(x)?)?,
+                    UnaryKind::Imag if x.dtype().is_complex() => {
+                        let i = constant(x, umber_types::Scalar::Complex(0.0, 1.0));
+                        mul(&cast(ct, x.dtype())?, &i)?
+                    }
+                    UnaryKind::Imag => zeros_like(x),
+                    UnaryKind::Conjugate => conj(ct)?,
+                    _ => cast(ct, x.dtype())?,
+                },
+            };
+            Ok(smallvec![Some(pulled)])
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let x = &at.inputs[0];
+            let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
+            let pushed = match self.derivative(x, &at.outputs[0])? {
+                Derivative::Factor(factor) => mul(t, &factor)?,
+                Derivative::Zero => zeros_like(&at.outputs[0]),
+                Derivative::Special => match self.0 {
+                    UnaryKind::Abs => unary(UnaryKind::Real, &mul(t, &conj(&Unary::phase(x)?)?)?)?,
+                    kind => unary(kind, t)?,
+                },
+            };
+            Ok(vec![pushed])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        super::fused::run_step(Step::Unary { kind: self.0, x: 0 }, task)
+    }
+}
