@@ -30,7 +30,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/*/kernels) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-python check format lint-rust lint-python bench stubs wheel clean
+.PHONY: help demo test test-rust test-python check lint-layout lint-rust lint-python format bench stubs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -52,15 +52,17 @@ test-rust: $(stamps)/venv ## Run the Rust tests
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
-check: lint-rust lint-python ## Formatting, lints, floors, sizes and stubs
+check: lint-layout lint-rust lint-python ## Formatting, lints, floors, sizes and stubs
+
+lint-layout: $(stamps)/venv
+	$(python) tools/floors.py
+	$(python) tools/sizes.py
 
 lint-rust: $(stamps)/venv
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 lint-python: $(stamps)/lint $(stamps)/installed
-	$(python) tools/floors.py
-	$(python) tools/sizes.py
 	$(python) -m ruff check
 	$(python) -m ruff format --check
 	$(python) tools/stubs.py --check
