@@ -31,10 +31,12 @@ FLOORS = {
     "umber-python": 5,
 }
 
-# The modules of umber-core by layer, and the layers each may import beside itself.
+# The modules of umber-core by layer, and the layers each may import beside itself. A module inside
+# another may have a layer of its own: a region is what a Fused node holds, so it is definition,
+# though it stands beside the code that makes regions.
 LAYERS = {
     "ground": {"allocator", "buffer", "device", "error", "memory", "stream"},
-    "definition": {"graph", "op", "primitive", "primitives", "ops"},
+    "definition": {"graph", "op", "primitive", "primitives", "ops", "fusion::region"},
     "fusion": {"fusion"},
     "backend": {"backend"},
     "eval": {"eval"},
@@ -53,6 +55,9 @@ ALLOWED = {
     "export": {"ground", "definition", "fusion", "transforms"},
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
+
+# The segments of a path below the crate root.
+Segments = tuple[str, ...]
 
 SECTIONS = ("dependencies", "dev-dependencies", "build-dependencies")
 
@@ -106,59 +111,82 @@ def check_reasons(root: Path) -> list[str]:
     ]
 
 
-def group_heads(tokens: list[str], index: int) -> list[str]:
-    """The first names of the members of the `{…}` that opens at `index`."""
-    heads, depth, expecting = [], 0, True
-    for token in tokens[index:]:
-        if token == "{":
-            depth += 1
-        elif token == "}":
-            depth -= 1
-            if depth == 0:
-                break
-        elif token == "," and depth == 1:
-            expecting = True
-        elif depth == 1 and expecting:
-            heads.append(token)
-            expecting = False
-    return heads
+def paths_at(tokens: list[str], index: int) -> tuple[list[Segments], int]:
+    """The paths of the use tree or expression path at `index`, and the index after them."""
+    if tokens[index : index + 1] == ["{"]:
+        paths, index = [], index + 1
+        while index < len(tokens) and tokens[index] != "}":
+            if tokens[index] == ",":
+                index += 1
+                continue
+            before = index
+            member, index = paths_at(tokens, index)
+            paths += member
+            if tokens[index : index + 1] == ["as"]:
+                index += 2
+            index = max(index, before + 1)
+        return paths, index + 1
+    if index >= len(tokens) or not tokens[index].isidentifier():
+        return [()], index
+    if tokens[index] == "self":
+        return [()], index + 1
+    if tokens[index + 1 : index + 2] != ["::"]:
+        return [(tokens[index],)], index + 1
+    tails, after = paths_at(tokens, index + 2)
+    return [(tokens[index], *tail) for tail in tails], after
 
 
-def root_names(tokens: list[str], depth: int) -> set[str]:
-    """The names right under the crate root that the paths of a module at `depth` start with."""
-    names = set()
+def root_paths(tokens: list[str], depth: int) -> set[Segments]:
+    """The paths below the crate root that a module at `depth` names."""
+    found = set()
     for index, token in enumerate(tokens):
         if token not in ("crate", "super") or tokens[index - 1 : index] == ["::"]:
             continue
         climbs, at = 0, index
         while tokens[at : at + 2] == ["super", "::"]:
             climbs, at = climbs + 1, at + 2
-        if token == "crate":
+        if token == "crate" and tokens[at + 1 : at + 2] == ["::"]:
             at += 2
-            if tokens[at - 1 : at] != ["::"]:
-                continue  # pub(crate)
-        elif climbs < depth:
-            continue
-        if tokens[at : at + 1] == ["{"]:
-            names.update(group_heads(tokens, at))
-        else:
-            names.update(tokens[at : at + 1])
-    return names
-
-
-def reexports(tokens: list[str]) -> dict[str, str]:
-    """Name → module for what lib.rs re-exports: `pub use graph::{Array, Node}`."""
-    text = " ".join(tokens)
-    found = {}
-    for module, rest in re.findall(r"pub use (?:crate :: )?(\w+) :: ([^;]*) ;", text):
-        for name in re.findall(r"(\w+)(?= ,| }|$)", rest):
-            found[name] = module
+        elif token == "crate" or climbs < depth:
+            continue  # pub(crate), or a path that stays inside the module
+        found.update(path for path in paths_at(tokens, at)[0] if path)
     return found
 
 
-def module_path(path: Path, source: Path) -> list[str]:
-    """The module path of a file: src/graph/node.rs is [graph, node]."""
-    parts = list(path.relative_to(source).with_suffix("").parts)
+def reexports(tokens: list[str]) -> dict[str, Segments]:
+    """Name → path for what lib.rs re-exports: `pub use graph::{Array, Node}`."""
+    found = {}
+    for index, token in enumerate(tokens):
+        if token == "use" and tokens[index - 1 : index] in (["pub"], [")"]):
+            end = tokens.index(";", index)
+            for names in split_names(tokens[index + 1 : end]):
+                found[names[-1]] = names[:-1]
+    return found
+
+
+def split_names(tokens: list[str]) -> list[Segments]:
+    """The paths of one use declaration; a path that is renamed ends in its new name as well."""
+    renamed = []
+    for index, token in enumerate(tokens):
+        if token == "as":
+            renamed.append((tokens[index - 1], tokens[index + 1]))
+    paths = [path[1:] if path[0] in ("crate", "self") else path for path in paths_at(tokens, 0)[0]]
+    new_names = dict(renamed)
+    return [(*path, new_names.get(path[-1], path[-1])) for path in paths if path]
+
+
+def layer_of(path: Segments) -> str | None:
+    """The layer of a path: that of its longest known beginning."""
+    for length in range(len(path), 0, -1):
+        layer = LAYER_OF.get("::".join(path[:length]))
+        if layer is not None:
+            return layer
+    return None
+
+
+def module_path(path: Path, source: Path) -> Segments:
+    """The module path of a file: src/graph/node.rs is (graph, node)."""
+    parts = path.relative_to(source).with_suffix("").parts
     return parts[:-1] if parts[-1] == "mod" else parts
 
 
@@ -175,17 +203,17 @@ def check_modules(root: Path) -> list[str]:
     ]
     for path in files:
         here = module_path(path, source)
-        layer = LAYER_OF.get(here[0])
+        layer = layer_of(here)
         if layer is None or here[-1] == "tests":
             continue
-        for name in sorted(root_names(tokens_of(path.read_text()), len(here))):
-            target = name if name in modules else exported.get(name, name)
-            above = LAYER_OF.get(target)
+        for named in sorted(root_paths(tokens_of(path.read_text()), len(here))):
+            target = named if named[0] in modules else exported.get(named[0], named)
+            above = layer_of(target)
             if above in (None, layer) or above in ALLOWED[layer]:
                 continue
-            via = "" if target == name else f" (by crate::{name})"
+            via = "" if target == named else f" (by crate::{named[0]})"
             complaints.append(
-                f"{path.relative_to(root)}: {here[0]} imports {target}{via}; "
+                f"{path.relative_to(root)}: {here[0]} imports {'::'.join(target)}{via}; "
                 f"{layer} may import only {', '.join(sorted(ALLOWED[layer])) or 'itself'}"
             )
     return complaints
