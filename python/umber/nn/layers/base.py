@@ -1,0 +1,406 @@
+"""`Module`, the tree of parameters and functions that every layer is."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import umber.core as mx
+from umber.nn.layers.slots import assign, find_slots
+from umber.utils import tree_flatten, tree_unflatten
+
+Filter = Callable[["Module", str, Any], bool]
+
+
+def _is_floating(dtype: mx.Dtype) -> bool:
+    return mx.issubdtype(dtype, mx.floating)
+
+
+class Module(dict):
+    """A layer or model: its arrays and the modules in it, by attribute name.
+
+    Attributes that are arrays, modules, lists, tuples or dicts are entries of the dict, so every
+    module is a tree of arrays; other attributes are plain Python attributes. Arrays whose name does
+    not begin with an underscore are parameters. Subclasses define `__call__`.
+
+    Example:
+        >>> class Affine(Module):
+        ...     def __init__(self, dims):
+        ...         super().__init__()
+        ...         self.scale = mx.ones((dims,))
+        ...         self.shift = mx.zeros((dims,))
+        ...
+        ...     def __call__(self, x):
+        ...         return x * self.scale + self.shift
+        >>> list(Affine(3).parameters())
+        ['scale', 'shift']
+    """
+
+    __call__: Callable
+
+    def __init__(self) -> None:
+        self._no_grad: set[str] = set()
+        self._training = True
+
+    # Attributes
+
+    def __getattr__(self, key: str) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            pass
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {key!r}")
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        if isinstance(value, (mx.array, dict, list, tuple)):
+            self.__dict__.pop(key, None)
+            self[key] = value
+        else:
+            super().__setattr__(key, value)
+            self.pop(key, None)
+
+    def __delattr__(self, key: str) -> None:
+        if key in self:
+            del self[key]
+        else:
+            super().__delattr__(key)
+
+    def __repr__(self) -> str:
+        children = tree_flatten(self.children(), is_leaf=Module.is_module)
+        text = f"{type(self).__name__}({self._extra_repr()}"
+        for path, child in children:
+            text += "\n" + textwrap.indent(f"({path}): {child!r}", "  ")
+        return text + ("\n)" if children else ")")
+
+    def _extra_repr(self) -> str:
+        """What stands in the brackets before the children; for subclasses to define."""
+        return ""
+
+    @property
+    def training(self) -> bool:
+        """Whether the module is in training mode, which dropout and the like ask for."""
+        return self._training
+
+    @property
+    def state(self) -> Module:
+        """The module as the tree of all its arrays, those included that are no parameters."""
+        return self
+
+    # Filters, for `filter_and_map`
+
+    @staticmethod
+    def is_module(value: Any) -> bool:
+        """Whether `value` is a module."""
+        return isinstance(value, Module)
+
+    @staticmethod
+    def valid_child_filter(module: Module, key: str, value: Any) -> bool:
+        """Keep modules and the dicts and lists that may hold them."""
+        return isinstance(value, (dict, list))
+
+    @staticmethod
+    def valid_parameter_filter(module: Module, key: str, value: Any) -> bool:
+        """Keep arrays and what may hold them, unless the name begins with an underscore."""
+        return isinstance(value, (dict, list, mx.array)) and not key.startswith("_")
+
+    @staticmethod
+    def trainable_parameter_filter(module: Module, key: str, value: Any) -> bool:
+        """Keep parameters that are not frozen and what may hold them."""
+        return Module.valid_parameter_filter(module, key, value) and key not in module._no_grad
+
+    def filter_and_map(
+        self,
+        filter_fn: Filter,
+        map_fn: Callable[[Any], Any] | None = None,
+        is_leaf_fn: Filter | None = None,
+    ) -> dict[str, Any]:
+        """The tree of the entries that pass a filter, each leaf through a function.
+
+        Args:
+            filter_fn: called with the module, the key and the value of each entry. Inside a list
+                or a dict the key is the path from the module, such as `"layers.0"`, and what does
+                not pass leaves `{}` in its place.
+            map_fn: applied to the leaves. Default: the identity.
+            is_leaf_fn: called like `filter_fn`; where it holds, the value is not entered. Default:
+                all but modules, dicts and lists are leaves.
+        """
+        walk = _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf)
+        return {
+            key: walk.enter(self, key, value)
+            for key, value in self.items()
+            if filter_fn(self, key, value)
+        }
+
+    # Parameters and children
+
+    def parameters(self) -> dict[str, Any]:
+        """The tree of all parameters."""
+        return self.filter_and_map(Module.valid_parameter_filter)
+
+    def trainable_parameters(self) -> dict[str, Any]:
+        """The tree of the parameters that are not frozen."""
+        return self.filter_and_map(Module.trainable_parameter_filter)
+
+    def children(self) -> dict[str, Any]:
+        """The tree of the modules directly in this one."""
+        return self.filter_and_map(
+            Module.valid_child_filter, is_leaf_fn=lambda _, __, value: isinstance(value, Module)
+        )
+
+    def leaf_modules(self) -> dict[str, Any]:
+        """The tree of the modules, at any depth, that contain no module."""
+
+        def is_leaf_module(_: Module, __: str, value: Any) -> bool:
+            return isinstance(value, Module) and not tree_flatten(value.children())
+
+        return self.filter_and_map(Module.valid_child_filter, is_leaf_fn=is_leaf_module)
+
+    def modules(self) -> list[Module]:
+        """This module and all modules in it."""
+        return [module for _, module in self.named_modules()]
+
+    def named_modules(self) -> list[tuple[str, Module]]:
+        """This module, as `""`, and all modules in it with their paths."""
+        found = []
+        pending: list[tuple[str, Module]] = [("", self)]
+        while pending:
+            path, module = pending.pop()
+            found.append((path, module))
+            prefix = f".{path}" if path else ""
+            pending += tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module)
+        return found
+
+    # Updates
+
+    def update(self, parameters: dict, strict: bool = True) -> Module:
+        """Replace parameters by those of a tree, which may hold a part of them.
+
+        Args:
+            parameters: shaped like a part of `parameters()`.
+            strict: refuse, before anything is replaced, a tree with places that this module does
+                not have. Default: `True`.
+
+        Returns:
+            The module itself.
+        """
+        assign(find_slots(self, parameters, mx.array, strict))
+        return self
+
+    def apply(self, map_fn: Callable[[Any], Any], filter_fn: Filter | None = None) -> Module:
+        """Replace each parameter that passes the filter by `map_fn` of it; returns the module.
+
+        Example:
+            >>> model.apply(lambda x: x.astype(mx.float16))
+        """
+        return self.update(self.filter_and_map(filter_fn or Module.valid_parameter_filter, map_fn))
+
+    def update_modules(self, modules: dict, strict: bool = True) -> Module:
+        """Replace modules by those of a tree shaped like a part of `children()`.
+
+        `strict` refuses, before anything is replaced, places that hold no module now. Returns the
+        module itself.
+        """
+        assign(find_slots(self, modules, Module, strict))
+        return self
+
+    def apply_to_modules(self, apply_fn: Callable[[str, Module], Any]) -> Module:
+        """Call `apply_fn(path, module)` for this module and each one in it; returns the module."""
+        for path, module in self.named_modules():
+            apply_fn(path, module)
+        return self
+
+    def set_dtype(
+        self,
+        dtype: mx.Dtype,
+        predicate: Callable[[mx.Dtype], bool] | None = _is_floating,
+    ) -> None:
+        """Cast the parameters whose dtype passes the predicate.
+
+        Args:
+            dtype: the dtype to cast to.
+            predicate: Default: the floating dtypes. `None` casts all.
+        """
+        self.apply(lambda x: x.astype(dtype) if predicate is None or predicate(x.dtype) else x)
+
+    # Training
+
+    def freeze(
+        self,
+        *,
+        recurse: bool = True,
+        keys: str | list[str] | None = None,
+        strict: bool = False,
+    ) -> Module:
+        """Exclude parameters from `trainable_parameters`, and thus from training.
+
+        Args:
+            recurse: also in all modules in this one. Default: `True`.
+            keys: the names of the parameters, such as `"bias"`. Default: all.
+            strict: raise `KeyError` if a module has no such name. Default: `False`.
+
+        Returns:
+            The module itself.
+        """
+        return self._for_keys(
+            recurse,
+            keys,
+            strict,
+            lambda module, names: module._no_grad.update(
+                module._own_parameters() if names is None else names
+            ),
+        )
+
+    def unfreeze(
+        self,
+        *,
+        recurse: bool = True,
+        keys: str | list[str] | None = None,
+        strict: bool = False,
+    ) -> Module:
+        """Undo `freeze`, whose arguments it takes; returns the module."""
+        return self._for_keys(
+            recurse,
+            keys,
+            strict,
+            lambda module, names: (
+                module._no_grad.clear()
+                if names is None
+                else module._no_grad.difference_update(names)
+            ),
+        )
+
+    def train(self, mode: bool = True) -> Module:
+        """Set this module and all in it to training mode, or with `False` to evaluation."""
+
+        def set_mode(_: str, module: Module) -> None:
+            module._training = mode
+
+        return self.apply_to_modules(set_mode)
+
+    def eval(self) -> Module:
+        """Set this module and all in it to evaluation mode."""
+        return self.train(False)
+
+    # Files
+
+    def load_weights(
+        self,
+        file_or_weights: str | os.PathLike | Iterable[tuple[str, mx.array]] | dict[str, mx.array],
+        strict: bool = True,
+    ) -> Module:
+        """Replace the parameters by those of a file or of a list of pairs `(path, array)`.
+
+        Args:
+            file_or_weights: the name of a `.safetensors` or `.npz` file, or the pairs.
+            strict: require exactly this module's paths and shapes. Otherwise paths that the module
+                does not have are passed over. Nothing is replaced if it raises. Default: `True`.
+
+        Returns:
+            The module itself.
+        """
+        if isinstance(file_or_weights, (str, os.PathLike)):
+            file_or_weights = mx.load(os.fspath(file_or_weights))
+        weights = dict(file_or_weights)
+        parameters = dict(tree_flatten(self.parameters()))
+        if strict:
+            _check_weights(weights, parameters)
+        known = {path: value for path, value in weights.items() if path in parameters}
+        return self.update(tree_unflatten(known)) if known else self
+
+    def save_weights(self, file: str | os.PathLike) -> None:
+        """Write the parameters by their paths to a `.safetensors` or `.npz` file."""
+        file = os.fspath(file)
+        weights = dict(tree_flatten(self.parameters()))
+        if file.endswith(".safetensors"):
+            mx.save_safetensors(file, weights)
+        elif file.endswith(".npz"):
+            mx.savez(file, **weights)
+        else:
+            raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
+
+    def _own_parameters(self) -> list[str]:
+        """The paths of the parameters that are in no other module."""
+
+        def is_own(module: Module, key: str, value: Any) -> bool:
+            return not isinstance(value, Module) and Module.valid_parameter_filter(
+                module, key, value
+            )
+
+        return [path for path, _ in tree_flatten(self.filter_and_map(is_own))]
+
+    def _for_keys(
+        self,
+        recurse: bool,
+        keys: str | list[str] | None,
+        strict: bool,
+        apply_fn: Callable[[Module, list[str] | None], Any],
+    ) -> Module:
+        names = [keys] if isinstance(keys, str) else keys
+        modules = self.modules() if recurse else [self]
+        if strict and names is not None:
+            for module in modules:
+                for name in names:
+                    if name not in module:
+                        raise KeyError(f"{type(module).__name__} has no member {name!r}")
+        for module in modules:
+            apply_fn(module, names)
+        return self
+
+
+def _check_weights(weights: dict[str, mx.array], parameters: dict[str, mx.array]) -> None:
+    extra = sorted(weights.keys() - parameters.keys())
+    missing = sorted(parameters.keys() - weights.keys())
+    if extra:
+        raise ValueError(
+            f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}"
+        )
+    if missing:
+        raise ValueError(
+            f"[load_weights] {len(missing)} parameters of the model are missing: "
+            f"{', '.join(missing)}"
+        )
+    for path, parameter in parameters.items():
+        value = weights[path]
+        if not isinstance(value, mx.array):
+            raise ValueError(
+                f"[load_weights] {path} has type {type(value).__name__}, expected an array"
+            )
+        if value.shape != parameter.shape:
+            raise ValueError(
+                f"[load_weights] {path} has the shape {value.shape}, expected {parameter.shape}"
+            )
+
+
+class _Walk(NamedTuple):
+    """How `filter_and_map` goes through a module."""
+
+    filter_fn: Filter
+    map_fn: Callable[[Any], Any]
+    is_leaf_fn: Filter
+
+    def enter(self, module: Module, key: str, value: Any) -> Any:
+        if self.is_leaf_fn(module, key, value):
+            return self.map_fn(value)
+        if isinstance(value, Module):
+            return value.filter_and_map(*self)
+        if isinstance(value, dict):
+            return {k: self.place(module, f"{key}.{k}", child) for k, child in value.items()}
+        if isinstance(value, list):
+            return [self.place(module, f"{key}.{i}", child) for i, child in enumerate(value)]
+        raise RuntimeError(
+            f"[filter_and_map] {key} has type {type(value).__name__}, "
+            "expected a leaf, a module, a dict or a list"
+        )
+
+    def place(self, module: Module, key: str, value: Any) -> Any:
+        return self.enter(module, key, value) if self.filter_fn(module, key, value) else {}
+
+
+def _is_plain_leaf(_: Module, __: str, value: Any) -> bool:
+    return not isinstance(value, (Module, dict, list))
+
+
+def _identity(value: Any) -> Any:
+    return value

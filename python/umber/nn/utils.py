@@ -1,0 +1,58 @@
+"""Transforms of functions of models: `value_and_grad`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import umber.core as mx
+from umber.nn.layers.base import Module
+from umber.nn.layers.slots import Slot, assign, find_slots
+
+
+def value_and_grad(model: Module, fn: Callable) -> Callable:
+    """A function that gives `fn`'s value and its gradients by the model's trainable parameters.
+
+    Args:
+        model: the module that `fn` calls.
+        fn: gives a scalar array or a tuple that begins with one.
+
+    Returns:
+        A function of `fn`'s arguments that returns `(value, gradients)`, the gradients being a tree
+        shaped like `model.trainable_parameters()`.
+
+    Example:
+        >>> loss_and_grad = nn.value_and_grad(model, lambda x, y: mse_loss(model(x), y))
+        >>> loss, gradients = loss_and_grad(x, y)
+        >>> optimizer.update(model, gradients)
+    """
+    if not isinstance(model, Module) or not callable(fn):
+        raise TypeError(
+            f"[value_and_grad] got {type(model).__name__} and {type(fn).__name__}, "
+            "expected a Module and a function"
+        )
+
+    @wraps(fn)
+    def value_and_gradients(*args: Any, **kwargs: Any) -> tuple[Any, dict]:
+        traced: list[Slot] = []
+        before: list[Slot] = []
+
+        def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
+            traced.extend(find_slots(model, parameters, mx.array))
+            before.extend(assign(traced))
+            return fn(*args, **kwargs)
+
+        try:
+            return mx.value_and_grad(with_parameters)(model.trainable_parameters(), *args, **kwargs)
+        finally:
+            # The model gets its arrays back, also after an error, but keeps what `fn` replaced.
+            assign(
+                [
+                    old
+                    for old, new in zip(before, traced, strict=True)
+                    if new.container[new.key] is new.value
+                ]
+            )
+
+    return value_and_gradients

@@ -1,0 +1,204 @@
+"""`Optimizer`, what all update rules share, and `MultiOptimizer`, which joins several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import umber.core as mx
+from umber.nn.layers.base import Module
+from umber.optimizers.schedules import Schedule
+from umber.utils import tree_flatten, tree_map, tree_merge, tree_unflatten
+
+
+class Optimizer:
+    """An update rule with its state.
+
+    `state` is a tree: `"step"`, the number of updates so far (uint64), `"learning_rate"` (float32),
+    and, at the places of the parameters, a dict for each, filled by `init_single`. Subclasses
+    define `init_single` and `apply_single`.
+
+    Args:
+        schedulers: functions of the step by the name of the state's entry that they set before each
+            update. Default: none.
+
+    Example:
+        >>> optimizer = optimizers.Adam(learning_rate=1e-3)
+        >>> loss, gradients = loss_and_grad(x, y)
+        >>> optimizer.update(model, gradients)
+        >>> mx.eval(model.parameters(), optimizer.state)
+    """
+
+    def __init__(self, schedulers: dict[str, Schedule] | None = None) -> None:
+        self._initialized = False
+        self._state: dict[str, Any] = {"step": mx.array(0, mx.uint64)}
+        self._schedulers = dict(schedulers or {})
+
+    def init(self, parameters: dict) -> None:
+        """Make the state of parameters that have none yet; the first update does it by itself."""
+        self._state = _with_places(self._state, parameters, self.init_single)
+        self._initialized = True
+
+    def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
+        """Fill the state of one parameter."""
+        raise NotImplementedError(f"[{type(self).__name__}] init_single is not defined")
+
+    def apply_single(
+        self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
+    ) -> mx.array:
+        """The new value of one parameter; updates its state."""
+        raise NotImplementedError(f"[{type(self).__name__}] apply_single is not defined")
+
+    def update(self, model: Module, gradients: dict) -> None:
+        """Replace the model's parameters that have gradients by their new values.
+
+        Args:
+            model: the module.
+            gradients: a tree shaped like a part of the model's parameters, as
+                `umber.nn.value_and_grad` gives it.
+        """
+        model.update(self.apply_gradients(gradients, model))
+
+    def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
+        """The new values of the parameters that have gradients, as a tree.
+
+        Args:
+            gradients: the tree that decides which parameters are updated.
+            parameters: a tree that has at least the places of `gradients`, such as a module.
+        """
+        if not self._initialized:
+            self.init(gradients)
+        for name, schedule in self._schedulers.items():
+            self.state[name] = schedule(self.step)
+        self.state["step"] = self.step + 1
+        return tree_map(self.apply_single, gradients, parameters, self.state)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The optimizer's state; one that was saved may be assigned."""
+        return self._state
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        self._initialized = False
+        self._state = state
+
+    @property
+    def step(self) -> mx.array:
+        """The number of updates so far, uint64 without axes."""
+        return self.state["step"]
+
+    @property
+    def learning_rate(self) -> mx.array:
+        """The learning rate, float32 without axes; a number may be assigned."""
+        return self.state["learning_rate"]
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: float | mx.array) -> None:
+        self.state["learning_rate"] = _as_array(learning_rate)
+
+    def _maybe_schedule(self, name: str, value: float | Schedule) -> None:
+        """Set an entry of the state to a number, or to what a schedule gives for each step."""
+        if callable(value):
+            self._schedulers[name] = value
+            value = value(self.step)
+        self.state[name] = _as_array(value)
+
+
+class MultiOptimizer(Optimizer):
+    """Several optimizers, each for a part of the parameters.
+
+    Args:
+        optimizers: the optimizers.
+        filters: called with the path and the gradient; a parameter belongs to the first optimizer
+            whose filter holds. One fewer than optimizers: the last gets the rest.
+
+    Example:
+        >>> optimizers.MultiOptimizer(
+        ...     [optimizers.SGD(0.1), optimizers.AdamW(1e-3)],
+        ...     [lambda path, gradient: path.endswith("bias")],
+        ... )
+    """
+
+    def __init__(
+        self,
+        optimizers: Sequence[Optimizer],
+        filters: Sequence[Callable[[str, mx.array], bool]] = (),
+    ) -> None:
+        super().__init__()
+        if len(filters) != len(optimizers) - 1:
+            raise ValueError(
+                f"[MultiOptimizer] got {len(filters)} filters for {len(optimizers)} optimizers, "
+                f"expected {len(optimizers) - 1}"
+            )
+        self._state = {}
+        self.optimizers = list(optimizers)
+        self.filters = [*filters, lambda path, gradient: True]
+
+    def init(self, parameters: dict) -> None:
+        """Make the state of all optimizers, each for its part."""
+        for optimizer, part in zip(self.optimizers, self._split(parameters), strict=True):
+            optimizer.init(part)
+
+    def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
+        """The new values of the parameters that have gradients, as a tree."""
+        updated: Any = {}
+        for optimizer, part in zip(self.optimizers, self._split(gradients), strict=True):
+            updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
+        return updated
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """`{"states": [the state of each optimizer]}`."""
+        return {"states": [optimizer.state for optimizer in self.optimizers]}
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        if len(state.get("states", ())) != len(self.optimizers):
+            raise ValueError(
+                f"[MultiOptimizer] got {len(state.get('states', ()))} states, "
+                f"expected {len(self.optimizers)}"
+            )
+        for optimizer, part in zip(self.optimizers, state["states"], strict=True):
+            optimizer.state = part
+
+    @property
+    def learning_rate(self) -> mx.array:
+        """The first optimizer's learning rate; assigning sets that of all."""
+        return self.optimizers[0].learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, learning_rate: float | mx.array) -> None:
+        for optimizer in self.optimizers:
+            optimizer.learning_rate = learning_rate
+
+    def _split(self, tree: Any) -> list[Any]:
+        parts: list[list] = [[] for _ in self.optimizers]
+        for path, leaf in tree_flatten(tree):
+            owner = next(i for i, holds in enumerate(self.filters) if holds(path, leaf))
+            parts[owner].append((path, leaf))
+        return [tree_unflatten(part) if part else {} for part in parts]
+
+
+def _as_array(value: float | mx.array) -> mx.array:
+    return value if isinstance(value, mx.array) else mx.array(float(value), mx.float32)
+
+
+def _with_places(state: Any, parameters: Any, init_single: Callable) -> Any:
+    """`state` with a place, made by `init_single`, for each parameter that had none."""
+    if isinstance(parameters, dict):
+        state = dict(state or {})
+        for key, child in parameters.items():
+            state[key] = _with_places(state.get(key), child, init_single)
+        return state
+    if isinstance(parameters, (list, tuple)):
+        state = [*(state or [])]
+        state += [None] * (len(parameters) - len(state))
+        for i, child in enumerate(parameters):
+            state[i] = _with_places(state[i], child, init_single)
+        return state
+    if state:
+        return state
+    state = {}
+    init_single(parameters, state)
+    return state

@@ -1,0 +1,227 @@
+"""Functions on trees: lists, tuples and dicts, nested to any depth, around leaves of any type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+_MISSING = object()
+
+
+def tree_map(
+    fn: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
+    """The tree of `fn(leaf, *others)`, shaped like `tree`.
+
+    Args:
+        fn: called with each leaf of `tree` and what stands at its place in each tree of `rest`.
+        tree: decides the structure.
+        rest: trees that have at least the places of `tree`.
+        is_leaf: nodes for which it holds are passed to `fn` whole.
+
+    Example:
+        >>> tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
+        {'a': [11, 22]}
+    """
+    if is_leaf is not None and is_leaf(tree):
+        return fn(tree, *rest)
+    if isinstance(tree, (list, tuple)):
+        mapped = (
+            tree_map(fn, child, *(other[i] for other in rest), is_leaf=is_leaf)
+            for i, child in enumerate(tree)
+        )
+        return _rebuild(tree, mapped)
+    if isinstance(tree, dict):
+        return {
+            key: tree_map(fn, child, *(other[key] for other in rest), is_leaf=is_leaf)
+            for key, child in tree.items()
+        }
+    return fn(tree, *rest)
+
+
+def tree_map_with_path(
+    fn: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[[Any], bool] | None = None,
+    path: Any = None,
+) -> Any:
+    """`tree_map` whose `fn` gets the path of the leaf first: `fn("layers.0.bias", leaf, *others)`.
+
+    Args:
+        fn: called with the path, the leaf and what stands at its place in each tree of `rest`.
+        tree: decides the structure.
+        rest: trees that have at least the places of `tree`.
+        is_leaf: called with the path and the node; where it holds the node is passed to `fn` whole.
+        path: what all paths begin with. The path of a tree that is a leaf is `path` itself.
+    """
+    if is_leaf is not None and is_leaf(path, tree):
+        return fn(path, tree, *rest)
+    if not isinstance(tree, (list, tuple, dict)):
+        return fn(path, tree, *rest)
+    prefix = f"{path}." if path else ""
+
+    def descend(key: Any, child: Any) -> Any:
+        others = (other[key] for other in rest)
+        return tree_map_with_path(fn, child, *others, is_leaf=is_leaf, path=f"{prefix}{key}")
+
+    if isinstance(tree, dict):
+        return {key: descend(key, child) for key, child in tree.items()}
+    return _rebuild(tree, (descend(i, child) for i, child in enumerate(tree)))
+
+
+def tree_flatten(
+    tree: Any,
+    prefix: str = "",
+    is_leaf: Callable[[Any], bool] | None = None,
+    destination: list[tuple[str, Any]] | dict[str, Any] | None = None,
+) -> list[tuple[str, Any]] | dict[str, Any]:
+    """The leaves of `tree` with their paths, as a list of pairs or as a dict.
+
+    Args:
+        tree: any tree.
+        prefix: put before each path; its first character is dropped.
+        is_leaf: nodes for which it holds are not entered.
+        destination: a list or dict to add to. Default: a new list.
+
+    Example:
+        >>> tree_flatten({"a": [1, {"b": 2}]})
+        [('a.0', 1), ('a.1.b', 2)]
+    """
+    if destination is None:
+        destination = []
+    elif not isinstance(destination, (list, dict)):
+        raise TypeError(
+            f"[tree_flatten] destination has type {type(destination).__name__}, "
+            "expected a list or a dict"
+        )
+    put = destination.__setitem__ if isinstance(destination, dict) else _append_to(destination)
+    _flatten(tree, prefix, is_leaf, put)
+    return destination
+
+
+def tree_unflatten(tree: Iterable[tuple[str, Any]] | dict[str, Any]) -> Any:
+    """The tree that `tree_flatten` took apart.
+
+    A level is a list where all its keys are numbers, with `{}` in the places that have no leaf,
+    else a dict; tuples come back as lists.
+
+    Example:
+        >>> tree_unflatten([("a.0", 1), ("a.1.b", 2)])
+        {'a': [1, {'b': 2}]}
+    """
+    items = list(tree.items() if isinstance(tree, dict) else tree)
+    if len(items) == 1 and items[0][0] == "":
+        return items[0][1]
+    if not items:
+        return []
+    children: dict[str, list[tuple[str, Any]]] = {}
+    for path, leaf in items:
+        key, _, remainder = path.partition(".")
+        children.setdefault(key, []).append((remainder, leaf))
+    if not all(key.isdecimal() for key in children):
+        return {key: tree_unflatten(child) for key, child in children.items()}
+    level: list[Any] = [{} for _ in range(max(map(int, children)) + 1)]
+    for key, child in children.items():
+        level[int(key)] = tree_unflatten(child)
+    return level
+
+
+def tree_reduce(
+    fn: Callable[[Any, Any], Any],
+    tree: Any,
+    initializer: Any = None,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> Any:
+    """Fold the leaves from left to right: `fn(…fn(fn(initializer, leaf0), leaf1)…)`.
+
+    Without an initializer the first leaf takes its place; a tree without leaves then gives `None`.
+
+    Example:
+        >>> tree_reduce(lambda total, x: total + x, {"a": [1, 2], "b": 3})
+        6
+    """
+    accumulator = initializer
+    for _, leaf in tree_flatten(tree, is_leaf=is_leaf):
+        accumulator = leaf if accumulator is None else fn(accumulator, leaf)
+    return accumulator
+
+
+def tree_merge(
+    tree_a: Any,
+    tree_b: Any,
+    merge_fn: Callable[[Any, Any], Any] | None = None,
+) -> Any:
+    """The union of two trees.
+
+    Args:
+        tree_a: a tree; `None` and empty containers stand for "nothing here".
+        tree_b: the other tree.
+        merge_fn: called with the two values of a place that both trees fill. Default: such a place
+            is an error.
+
+    Example:
+        >>> tree_merge({"a": {"x": 1}}, {"a": {"y": 2}, "b": 3})
+        {'a': {'x': 1, 'y': 2}, 'b': 3}
+    """
+    if _is_nothing(tree_a):
+        return tree_b
+    if _is_nothing(tree_b):
+        return tree_a
+    if isinstance(tree_a, (list, tuple)) and isinstance(tree_b, (list, tuple)):
+        longest = max(len(tree_a), len(tree_b))
+        pairs = zip(_padded(tree_a, longest), _padded(tree_b, longest), strict=True)
+        return _rebuild(tree_a, (_merge_places(a, b, merge_fn) for a, b in pairs))
+    if isinstance(tree_a, dict) and isinstance(tree_b, dict):
+        keys = [*tree_a, *(key for key in tree_b if key not in tree_a)]
+        return {
+            key: _merge_places(tree_a.get(key, _MISSING), tree_b.get(key, _MISSING), merge_fn)
+            for key in keys
+        }
+    if merge_fn is None:
+        raise ValueError(
+            "[tree_merge] both trees have a value at the same place, "
+            "expected a merge function to join them"
+        )
+    return merge_fn(tree_a, tree_b)
+
+
+def _flatten(
+    tree: Any, prefix: str, is_leaf: Callable[[Any], bool] | None, put: Callable[[str, Any], None]
+) -> None:
+    if is_leaf is None or not is_leaf(tree):
+        if isinstance(tree, (list, tuple)):
+            for i, child in enumerate(tree):
+                _flatten(child, f"{prefix}.{i}", is_leaf, put)
+            return
+        if isinstance(tree, dict):
+            for key, child in tree.items():
+                _flatten(child, f"{prefix}.{key}", is_leaf, put)
+            return
+    put(prefix[1:], tree)
+
+
+def _append_to(pairs: list[tuple[str, Any]]) -> Callable[[str, Any], None]:
+    return lambda path, leaf: pairs.append((path, leaf))
+
+
+def _rebuild(like: list | tuple, children: Iterable[Any]) -> Any:
+    """A sequence of `like`'s type, which may be a subclass or a named tuple."""
+    return type(like)(*children) if hasattr(like, "_fields") else type(like)(children)
+
+
+def _padded(sequence: list | tuple, length: int) -> list[Any]:
+    return [*sequence, *[_MISSING] * (length - len(sequence))]
+
+
+def _merge_places(a: Any, b: Any, merge_fn: Callable[[Any, Any], Any] | None) -> Any:
+    if a is _MISSING:
+        return b
+    return a if b is _MISSING else tree_merge(a, b, merge_fn)
+
+
+def _is_nothing(tree: Any) -> bool:
+    return tree is None or (isinstance(tree, (list, tuple, dict)) and len(tree) == 0)

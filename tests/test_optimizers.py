@@ -1,0 +1,355 @@
+"""Optimizers, schedules and clipping against their update rules in NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+import umber.core as mx
+from umber import nn, optimizers
+from umber.utils import tree_flatten, tree_map, tree_unflatten
+
+F32 = np.float32
+STEPS = 5
+
+
+class Sgd:
+    def __init__(self, rate, momentum=0.0, weight_decay=0.0, dampening=0.0, nesterov=False):
+        self.options = (rate, momentum, weight_decay, dampening, nesterov)
+        self.v = 0
+
+    def __call__(self, w, g, t):
+        rate, momentum, weight_decay, dampening, nesterov = self.options
+        g = g + weight_decay * w
+        if momentum == 0:
+            return w - rate * g
+        self.v = momentum * self.v + (1 - dampening) * g
+        return w - rate * (g + momentum * self.v if nesterov else self.v)
+
+
+class Adam:
+    def __init__(self, rate, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, correct=False):
+        self.options = (rate, betas, eps, weight_decay, correct)
+        self.m = self.v = 0
+
+    def __call__(self, w, g, t):
+        rate, (b1, b2), eps, weight_decay, correct = self.options
+        w = w - rate * weight_decay * w
+        self.m = b1 * self.m + (1 - b1) * g
+        self.v = b2 * self.v + (1 - b2) * g**2
+        m, v = self.m, self.v
+        if correct:
+            m, v = m / (1 - b1**t), v / (1 - b2**t)
+        return w - rate * m / (np.sqrt(v) + eps)
+
+
+class Adamax(Adam):
+    def __call__(self, w, g, t):
+        rate, (b1, b2), eps, *_ = self.options
+        self.m = b1 * self.m + (1 - b1) * g
+        self.v = np.maximum(b2 * self.v, np.abs(g))
+        return w - rate * self.m / (self.v + eps)
+
+
+class Adagrad:
+    def __init__(self, rate, eps=1e-8):
+        self.rate, self.eps, self.v = rate, eps, 0
+
+    def __call__(self, w, g, t):
+        self.v = self.v + g**2
+        return w - self.rate * g / (np.sqrt(self.v) + self.eps)
+
+
+class Rmsprop:
+    def __init__(self, rate, alpha=0.99, eps=1e-8):
+        self.rate, self.alpha, self.eps, self.v = rate, alpha, eps, 0
+
+    def __call__(self, w, g, t):
+        self.v = self.alpha * self.v + (1 - self.alpha) * g**2
+        return w - self.rate * g / (np.sqrt(self.v) + self.eps)
+
+
+class Adadelta:
+    def __init__(self, rate, rho=0.9, eps=1e-6):
+        self.rate, self.rho, self.eps = rate, rho, eps
+        self.v = self.u = 0
+
+    def __call__(self, w, g, t):
+        self.v = self.rho * self.v + (1 - self.rho) * g**2
+        d = np.sqrt(self.u + self.eps) / np.sqrt(self.v + self.eps) * g
+        self.u = self.rho * self.u + (1 - self.rho) * d**2
+        return w - self.rate * d
+
+
+class Lion:
+    def __init__(self, rate, betas=(0.9, 0.99), weight_decay=0.0):
+        self.rate, self.betas, self.weight_decay, self.m = rate, betas, weight_decay, 0
+
+    def __call__(self, w, g, t):
+        b1, b2 = self.betas
+        c = b1 * self.m + (1 - b1) * g
+        self.m = b2 * self.m + (1 - b2) * g
+        return w - self.rate * (np.sign(c) + self.weight_decay * w)
+
+
+RULES = {
+    "sgd": (optimizers.SGD(0.1), Sgd(0.1)),
+    "sgd decay": (optimizers.SGD(0.1, weight_decay=0.2), Sgd(0.1, weight_decay=0.2)),
+    "momentum": (
+        optimizers.SGD(0.1, momentum=0.9, dampening=0.3, weight_decay=0.2),
+        Sgd(0.1, 0.9, 0.2, 0.3),
+    ),
+    "nesterov": (optimizers.SGD(0.1, momentum=0.9, nesterov=True), Sgd(0.1, 0.9, nesterov=True)),
+    "adam": (optimizers.Adam(0.1), Adam(0.1)),
+    "adam corrected": (
+        optimizers.Adam(0.1, betas=(0.8, 0.95), eps=1e-3, bias_correction=True),
+        Adam(0.1, (0.8, 0.95), 1e-3, correct=True),
+    ),
+    "adamw": (optimizers.AdamW(0.1), Adam(0.1, weight_decay=0.01)),
+    "adamw corrected": (
+        optimizers.AdamW(0.1, weight_decay=0.3, bias_correction=True),
+        Adam(0.1, weight_decay=0.3, correct=True),
+    ),
+    "adamax": (optimizers.Adamax(0.1), Adamax(0.1)),
+    "adagrad": (optimizers.Adagrad(0.1), Adagrad(0.1)),
+    "rmsprop": (optimizers.RMSprop(0.1), Rmsprop(0.1)),
+    "rmsprop 0.5": (optimizers.RMSprop(0.1, alpha=0.5, eps=0.1), Rmsprop(0.1, 0.5, 0.1)),
+    "adadelta": (optimizers.AdaDelta(0.1), Adadelta(0.1)),
+    "adadelta 0.5": (optimizers.AdaDelta(1.0, rho=0.5, eps=1e-3), Adadelta(1.0, 0.5, 1e-3)),
+    "lion": (optimizers.Lion(0.1), Lion(0.1)),
+    "lion decay": (
+        optimizers.Lion(0.1, betas=(0.8, 0.9), weight_decay=0.2),
+        Lion(0.1, (0.8, 0.9), 0.2),
+    ),
+}
+
+
+def gradient_at(t, size):
+    return np.cos(np.arange(size) + t).astype(F32)
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_update_rules(name):
+    optimizer, rule = RULES[name]
+    expected = np.linspace(-1, 1, 6)
+    tree = {"a": [mx.array(expected[:4].astype(F32))], "b": mx.array(expected[4:].astype(F32))}
+    for t in range(1, STEPS + 1):
+        g = gradient_at(t, 6)
+        tree = optimizer.apply_gradients({"a": [mx.array(g[:4])], "b": mx.array(g[4:])}, tree)
+        expected = rule(expected, g.astype(np.float64), t)
+        got = np.concatenate([np.array(tree["a"][0]), np.array(tree["b"])])
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+    assert optimizer.step.item() == STEPS
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_parameters_and_state_keep_their_dtype(name):
+    optimizer, _ = RULES[name]
+    fresh = type(optimizer)(0.1)
+    parameters = {"w": mx.ones((3,), dtype=mx.float16)}
+    new = fresh.apply_gradients({"w": mx.full((3,), 0.5, dtype=mx.float16)}, parameters)
+    assert new["w"].dtype == mx.float16
+    assert all(x.dtype == mx.float16 for x in fresh.state["w"].values())
+
+
+def test_state_is_a_tree_beside_the_parameters():
+    optimizer = optimizers.Adam(0.1)
+    assert [path for path, _ in tree_flatten(optimizer.state)] == ["step", "learning_rate"]
+    assert (optimizer.step.dtype, optimizer.learning_rate.dtype) == (mx.uint64, mx.float32)
+    model = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1, bias=False))
+    optimizer.init(model.trainable_parameters())
+    assert {path: x.shape for path, x in tree_flatten(optimizer.state)} == {
+        "step": (),
+        "learning_rate": (),
+        **{
+            f"layers.{path}.{moment}": shape
+            for path, shape in {"0.weight": (3, 2), "0.bias": (3,), "2.weight": (1, 3)}.items()
+            for moment in "mv"
+        },
+    }
+
+
+def test_update_changes_the_model_where_there_are_gradients():
+    model = nn.Linear(2, 2)
+    weight, bias = np.array(model.weight), model.bias
+    optimizer = optimizers.SGD(0.5)
+    optimizer.update(model, {"weight": mx.ones((2, 2))})
+    np.testing.assert_allclose(np.array(model.weight), weight - 0.5, rtol=1e-6)
+    assert model.bias is bias
+
+
+def test_init_keeps_the_state_that_is_there():
+    optimizer = optimizers.SGD(0.1, momentum=0.9)
+    gradients = {"a": mx.ones((2,))}
+    optimizer.apply_gradients(gradients, {"a": mx.zeros((2,))})
+    optimizer.init({"a": mx.zeros((2,)), "b": [mx.zeros((3,))]})
+    assert optimizer.state["a"]["v"].tolist() == [1.0, 1.0]
+    assert optimizer.state["b"][0]["v"].tolist() == [0.0] * 3
+
+
+def test_a_saved_state_continues_the_training(tmp_path):
+    gradients = {"layers": [{"w": mx.array([0.3, -0.1])}]}
+    parameters = tree_map(mx.zeros_like, gradients)
+    first = optimizers.AdamW(0.1, bias_correction=True)
+    middle = first.apply_gradients(gradients, parameters)
+    mx.save_safetensors(str(tmp_path / "state.safetensors"), dict(tree_flatten(first.state)))
+    second = optimizers.AdamW(0.7, bias_correction=True)
+    second.state = tree_unflatten(mx.load(str(tmp_path / "state.safetensors")))
+    for _ in range(2):
+        expected = first.apply_gradients(gradients, middle)
+        got = second.apply_gradients(gradients, middle)
+        assert got["layers"][0]["w"].tolist() == expected["layers"][0]["w"].tolist()
+    assert second.step.item() == 3
+
+
+def test_learning_rate_may_be_assigned():
+    optimizer = optimizers.SGD(1)
+    assert optimizer.learning_rate.dtype == mx.float32
+    optimizer.learning_rate = 0.25
+    assert optimizer.apply_gradients(mx.ones((1,)), mx.ones((1,))).item() == 0.75
+
+
+def test_learning_rate_may_be_a_schedule():
+    optimizer = optimizers.SGD(lambda step: 0.5**step)
+    w = mx.zeros((1,))
+    for t in range(4):
+        w = optimizer.apply_gradients(mx.ones((1,)), w)
+        assert optimizer.learning_rate.item() == 0.5**t
+    assert w.item() == -(1 + 0.5 + 0.25 + 0.125)
+
+
+def test_schedulers_of_a_rule_of_ones_own():
+    class Noisy(optimizers.Optimizer):
+        def init_single(self, parameter, state):
+            state["seen"] = mx.array(0.0)
+
+        def apply_single(self, gradient, parameter, state):
+            state["seen"] = state["seen"] + self.state["noise"]
+            return parameter - gradient
+
+    optimizer = Noisy({"noise": lambda step: mx.array(2.0) + step})
+    for _ in range(2):
+        optimizer.apply_gradients({"w": mx.ones((1,))}, {"w": mx.ones((1,))})
+    assert optimizer.state["w"]["seen"].item() == 5.0
+    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] init_single"):
+        optimizers.Optimizer().init({"w": mx.ones((1,))})
+    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] apply_single"):
+        optimizers.Optimizer().apply_single(mx.ones((1,)), mx.ones((1,)), {})
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: optimizers.SGD(0.1, nesterov=True), r"^\[SGD\] got momentum 0\.0 and"),
+        (
+            lambda: optimizers.SGD(0.1, momentum=0.9, dampening=0.1, nesterov=True),
+            r"^\[SGD\] got momentum 0\.9 and dampening 0\.1",
+        ),
+        (lambda: optimizers.Adam(0.1, betas=(1.0, 0.9)), r"^\[Adam\] got betas \(1\.0, 0\.9\)"),
+        (lambda: optimizers.AdamW(0.1, betas=(0.9,)), r"^\[AdamW\] got betas"),
+        (lambda: optimizers.Adamax(0.1, eps=-1), r"^\[Adamax\] got eps -1, expected at least 0"),
+        (lambda: optimizers.RMSprop(0.1, alpha=-1), r"^\[RMSprop\] got alpha -1"),
+        (lambda: optimizers.Adagrad(0.1, eps=-1), r"^\[Adagrad\] got eps -1"),
+        (lambda: optimizers.AdaDelta(0.1, rho=-1), r"^\[AdaDelta\] got rho -1"),
+        (lambda: optimizers.MultiOptimizer([optimizers.SGD(1)], [abs]), r"got 1 filters for 1 opt"),
+        (lambda: optimizers.linear_schedule(0, 1, 0), r"^\[linear_schedule\] got 0 steps"),
+        (lambda: optimizers.join_schedules([], []), r"^\[join_schedules\] got no schedules"),
+        (lambda: optimizers.join_schedules([abs], [3]), r"got 1 boundaries for 1 schedules"),
+    ],
+)
+def test_wrong_options(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_training_lowers_the_loss():
+    mx.random.seed(0)
+    x = mx.random.normal((64, 3))
+    y = x @ mx.array([[1.0], [-2.0], [0.5]]) + 0.25
+    model = nn.Linear(3, 1)
+    optimizer = optimizers.Adam(0.1)
+    loss_and_grad = nn.value_and_grad(model, lambda x, y: nn.losses.mse_loss(model(x), y))
+    for _ in range(200):
+        loss, gradients = loss_and_grad(x, y)
+        optimizer.update(model, gradients)
+        mx.eval(model.state, optimizer.state)
+    assert loss.item() < 1e-4
+    np.testing.assert_allclose(np.array(model.weight), [[1, -2, 0.5]], atol=0.02)
+    np.testing.assert_allclose(np.array(model.bias), [0.25], atol=0.02)
+
+
+def test_multi_optimizer_splits_the_parameters():
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.SGD(1.0), optimizers.SGD(10.0, momentum=0.5)],
+        [lambda path, gradient: path.endswith("bias")],
+    )
+    ones = {"layers": [{"bias": mx.ones((1,))}, {"weight": mx.ones((2,)), "bias": mx.ones((1,))}]}
+    new = optimizer.apply_gradients(ones, ones)
+    assert tree_map(lambda x: x.tolist(), new) == {
+        "layers": [{"bias": [0.0]}, {"weight": [-9.0, -9.0], "bias": [0.0]}]
+    }
+    paths = [path for path, _ in tree_flatten(optimizer.state)]
+    assert "states.1.layers.1.weight.v" in paths
+    assert "states.0.layers.1.weight.v" not in paths
+    assert optimizer.learning_rate.item() == 1.0
+    optimizer.learning_rate = 2.0
+    assert [o.learning_rate.item() for o in optimizer.optimizers] == [2.0, 2.0]
+    optimizer.state = optimizer.state
+    with pytest.raises(ValueError, match=r"^\[MultiOptimizer\] got 0 states, expected 2"):
+        optimizer.state = {}
+
+
+SCHEDULES = {
+    "exponential": (optimizers.exponential_decay(0.1, 0.9), lambda t: 0.1 * 0.9**t),
+    "step": (optimizers.step_decay(0.1, 0.5, 4), lambda t: 0.1 * 0.5 ** (t // 4)),
+    "cosine": (
+        optimizers.cosine_decay(0.1, 10),
+        lambda t: 0.05 * (1 + math.cos(math.pi * min(t, 10) / 10)),
+    ),
+    "cosine to 0.02": (
+        optimizers.cosine_decay(0.1, 10, 0.02),
+        lambda t: 0.02 + 0.04 * (1 + math.cos(math.pi * min(t, 10) / 10)),
+    ),
+    "linear": (optimizers.linear_schedule(0.3, 0.1, 5), lambda t: 0.3 - 0.04 * min(t, 5)),
+    "joined": (
+        optimizers.join_schedules(
+            [
+                optimizers.linear_schedule(0.0, 0.1, 3),
+                optimizers.exponential_decay(0.1, 0.5),
+                optimizers.step_decay(1.0, 0.1, 2),
+            ],
+            [3, 6],
+        ),
+        lambda t: (
+            0.1 * t / 3 if t < 3 else 0.1 * 0.5 ** (t - 3) if t < 6 else 0.1 ** ((t - 6) // 2)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_schedules(name):
+    schedule, formula = SCHEDULES[name]
+    for t in (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 13):
+        got = schedule(mx.array(t, dtype=mx.uint64))
+        np.testing.assert_allclose(np.array(got), formula(t), rtol=1e-5, atol=1e-8)
+
+
+def test_clip_grad_norm():
+    grads = {"a": mx.array([3.0, 4.0]), "b": [mx.array([12.0])]}
+    clipped, norm = optimizers.clip_grad_norm(grads, 6.5)
+    assert norm.item() == 13
+    np.testing.assert_allclose(np.array(clipped["a"]), [1.5, 2.0], rtol=1e-5)
+    np.testing.assert_allclose(np.array(clipped["b"][0]), [6.0], rtol=1e-5)
+    unchanged, _ = optimizers.clip_grad_norm(grads, 100.0)
+    assert tree_map(lambda x: x.tolist(), unchanged) == {"a": [3.0, 4.0], "b": [[12.0]]}
+    zeros, norm = optimizers.clip_grad_norm({"a": mx.zeros((2,))}, 1.0)
+    assert (zeros["a"].tolist(), norm.item()) == ([0.0, 0.0], 0.0)
+    assert optimizers.clip_grad_norm({}, 1.0)[1].item() == 0.0
+
+
+def test_clip_grad_norm_of_half_precision_does_not_overflow():
+    grads = {"a": mx.full((4,), 30000.0, dtype=mx.float16)}
+    clipped, norm = optimizers.clip_grad_norm(grads, 1.0)
+    assert norm.item() == 60000
+    assert clipped["a"].dtype == mx.float16
+    np.testing.assert_allclose(np.array(clipped["a"]), [0.5] * 4, rtol=1e-3)

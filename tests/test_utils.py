@@ -1,0 +1,177 @@
+"""`umber.utils`: trees taken apart, mapped, joined."""
+
+from collections import namedtuple
+
+import pytest
+import umber
+import umber.core as mx
+from umber.utils import (
+    tree_flatten,
+    tree_map,
+    tree_map_with_path,
+    tree_merge,
+    tree_reduce,
+    tree_unflatten,
+)
+
+Pair = namedtuple("Pair", "x y")
+
+TREE = {"a": [1, 2, {"b": 3}], "c": (4, 5), "empty": {}, "none": None, 3: 7}
+LEAVES = [("a.0", 1), ("a.1", 2), ("a.2.b", 3), ("c.0", 4), ("c.1", 5), ("none", None), ("3", 7)]
+
+
+def is_list_of_one(node):
+    return isinstance(node, list) and len(node) == 1
+
+
+def test_the_package_has_a_version():
+    assert umber.__version__[0].isdecimal()
+
+
+def test_flatten_gives_paths():
+    assert tree_flatten(TREE) == LEAVES
+
+
+@pytest.mark.parametrize(
+    ("tree", "options", "expected"),
+    [
+        (5, {}, [("", 5)]),
+        ([], {}, []),
+        ({"a": [1]}, {"prefix": ".p"}, [("p.a.0", 1)]),
+        ([1, [2]], {"destination": {}}, {"0": 1, "1.0": 2}),
+        ([1], {"destination": [("x", 0)]}, [("x", 0), ("0", 1)]),
+        ([1, [2]], {"is_leaf": is_list_of_one}, [("0", 1), ("1", [2])]),
+    ],
+)
+def test_flatten_options(tree, options, expected):
+    assert tree_flatten(tree, **options) == expected
+
+
+def test_flatten_refuses_other_destinations():
+    with pytest.raises(TypeError, match=r"^\[tree_flatten\] destination"):
+        tree_flatten([1], destination=set())
+
+
+def test_unflatten_undoes_flatten_up_to_tuples_and_empty_nodes():
+    assert tree_unflatten(LEAVES) == {"a": [1, 2, {"b": 3}], "c": [4, 5], "none": None, "3": 7}
+
+
+@pytest.mark.parametrize(
+    ("flat", "expected"),
+    [
+        ([], []),
+        ([("", 5)], 5),
+        ([("1", "b"), ("0", "a")], ["a", "b"]),
+        ([("a.2", 7), ("a.0", 5)], {"a": [5, {}, 7]}),
+        ([("0", 7), ("a.b", 5)], {"0": 7, "a": {"b": 5}}),
+        ({"a.0": 5, "b": 6}, {"a": [5], "b": 6}),
+    ],
+)
+def test_unflatten(flat, expected):
+    assert tree_unflatten(flat) == expected
+
+
+def test_map_keeps_the_structure():
+    mapped = tree_map(lambda x: x if x is None else 2 * x, TREE)
+    assert mapped == {"a": [2, 4, {"b": 6}], "c": (8, 10), "empty": {}, "none": None, 3: 14}
+    assert tree_map(lambda x: x + 1, Pair(1, [2])) == Pair(2, [3])
+    assert tree_map(lambda x: x + 1, 1) == 2
+
+
+def test_map_over_several_trees():
+    assert tree_map(lambda x, y: x - y, [1, (2, 3)], [10, [20, 30, 40]]) == [-9, (-18, -27)]
+    assert tree_map(lambda x, y: (x, y), {"a": 1}, {"a": 2, "b": 3}) == {"a": (1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("trees", "error"),
+    [(([1, 2], [1]), IndexError), (({"a": 1}, {"b": 1}), KeyError)],
+)
+def test_map_needs_all_places_in_the_other_trees(trees, error):
+    with pytest.raises(error):
+        tree_map(lambda x, y: x, *trees)
+
+
+def test_map_stops_at_leaves_of_ones_own():
+    assert tree_map(len, [[1], [[2], [3]]], is_leaf=is_list_of_one) == [1, [1, 1]]
+
+
+def test_map_with_path():
+    def join(path, *leaves):
+        return (path, *leaves)
+
+    assert tree_map_with_path(join, {"a": [1, {"b": 2}], "c": (3,)}) == {
+        "a": [("a.0", 1), {"b": ("a.1.b", 2)}],
+        "c": (("c.0", 3),),
+    }
+    assert tree_map_with_path(join, [1], [2], path="model") == [("model.0", 1, 2)]
+    assert tree_map_with_path(join, 1) == (None, 1)
+
+
+def test_map_with_path_asks_is_leaf_with_the_path():
+    def is_leaf(path, node):
+        return path == "a"
+
+    assert tree_map_with_path(lambda path, x: x, {"a": [1]}, is_leaf=is_leaf) == {"a": [1]}
+    paths = []
+    tree_map_with_path(lambda path, x: paths.append(path), {"a": [1], "b": [2]}, is_leaf=is_leaf)
+    assert paths == ["a", "b.0"]
+
+
+@pytest.mark.parametrize(
+    ("tree", "initializer", "expected"),
+    [
+        ([1, [2, {"a": 3}]], None, 6),
+        ([1, [2, {"a": 3}]], 10, 16),
+        ([], None, None),
+        ([], 10, 10),
+        (5, None, 5),
+    ],
+)
+def test_reduce(tree, initializer, expected):
+    assert tree_reduce(lambda total, x: total + x, tree, initializer) == expected
+
+
+def test_reduce_goes_from_left_to_right():
+    assert tree_reduce(lambda text, x: text + x, {"a": ["x", "y"], "b": "z"}, "_") == "_xyz"
+    lengths = tree_reduce(lambda total, x: total + len(x), [[1], [2]], 0, is_leaf=is_list_of_one)
+    assert lengths == 2
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ({"a": 1}, {"b": 2}, {"a": 1, "b": 2}),
+        ({"a": {"x": 1}}, {"a": {"y": 2}}, {"a": {"x": 1, "y": 2}}),
+        ([{}, 2], [{"a": 1}], [{"a": 1}, 2]),
+        (None, {"a": 1}, {"a": 1}),
+        ({"a": None}, {"a": 1}, {"a": 1}),
+        ({"a": 1}, {"a": []}, {"a": 1}),
+        ((1, None), (None, 2, 3), (1, 2, 3)),
+    ],
+)
+def test_merge(a, b, expected):
+    assert tree_merge(a, b) == expected
+
+
+def test_merge_with_a_function():
+    def add(x, y):
+        return x + y
+
+    assert tree_merge({"a": [1, 2]}, {"a": [10], "b": 5}, add) == {"a": [11, 2], "b": 5}
+
+
+def test_merge_refuses_two_values_at_one_place():
+    with pytest.raises(ValueError, match=r"^\[tree_merge\] both trees"):
+        tree_merge({"a": 1}, {"a": 2})
+
+
+def test_arrays_are_leaves():
+    tree = {"w": mx.ones((2, 3)), "layers": [mx.zeros((4,))]}
+    assert [(path, x.shape) for path, x in tree_flatten(tree)] == [
+        ("w", (2, 3)),
+        ("layers.0", (4,)),
+    ]
+    doubled = tree_map(lambda x: x * 2, tree)
+    assert doubled["w"].tolist() == [[2.0] * 3] * 2
+    assert tree_reduce(lambda n, x: n + x.size, tree, 0) == 10
