@@ -57,6 +57,7 @@ check: lint-layout lint-rust lint-python ## Formatting, lints, floors, sizes and
 lint-layout: $(stamps)/venv
 	$(python) tools/floors.py
 	$(python) tools/sizes.py
+	@if $(CARGO) deny --version >/dev/null 2>&1; then set -x; $(CARGO) deny check bans licenses sources; fi
 
 lint-rust: $(stamps)/venv
 	$(CARGO) fmt --all --check
