@@ -5,7 +5,6 @@
 //! (how graphs are rewritten).
 
 pub mod backend;
-pub mod compile;
 pub mod device;
 pub mod eval;
 pub mod fusion;
@@ -15,7 +14,6 @@ pub mod op;
 pub mod ops;
 pub mod primitive;
 pub mod primitives;
-pub mod transforms;
 
 pub use graph::{Array, ArraySpec};
 pub use umber_types::{

@@ -59,21 +59,8 @@ primitives! {
     Broadcast(broadcast::Broadcast),
     Reshape(reshape::Reshape),
     Transpose(transpose::Transpose),
-    Slice(slice::Slice),
-    SliceUpdate(slice_update::SliceUpdate),
-    Concatenate(concatenate::Concatenate),
     Reduce(reduce::Reduce),
-    ArgReduce(arg_reduce::ArgReduce),
-    Scan(scan::Scan),
-    Sort(sort::Sort),
-    MatMul(matmul::MatMul),
-    Gather(gather::Gather),
-    GatherAxis(gather::GatherAxis),
-    Scatter(scatter::Scatter),
-    ScatterAxis(scatter::ScatterAxis),
-    RandomBits(random::RandomBits),
     Control(control::Control),
-    Composite(composite::Composite),
     Fused(fused::Fused),
 }
 
@@ -85,4 +72,4 @@ impl Op {
 }
 
 // A node holds one; larger payloads are boxed.
-const _: () = assert!(size_of::<Op>() <= 48);
+const _: () = assert!(size_of::<Op>() <= 56);

@@ -78,8 +78,7 @@ impl Array {
         };
         debug_assert_eq!(specs.len(), 1);
         let is_volatile = inputs.iter().any(Array::is_volatile);
-        let array =
-            Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
+        let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;
         Ok(array)
     }
@@ -122,8 +121,7 @@ impl Array {
         let value = value.into().cast(dtype);
         let op = crate::primitives::create::Full { value };
         let spec = ArraySpec { shape, dtype };
-        let node =
-            Node::build(op.into(), Inputs::new(), spec.into(), device::current_stream(), false, None);
+        let node = Node::build(op.into(), Inputs::new(), spec.into(), device::current_stream(), false, None);
         Array { node, output: 0 }
     }
 

@@ -65,7 +65,8 @@ pub(crate) fn set_origin_hook(hook: fn() -> Option<Arc<str>>) {
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
         let traced = super::tracing::depth() > 0 && inputs.iter().any(Array::is_traced);
-        let origin = if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None };
+        let origin =
+            if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None };
         Node::build(op, inputs, specs, stream, traced, origin)
     }
 
@@ -77,8 +78,7 @@ impl Node {
         traced: bool,
         origin: Option<Arc<str>>,
     ) -> Arc<Node> {
-        let outputs =
-            specs.into_iter().map(|spec| Output { spec, storage: OnceLock::new() }).collect();
+        let outputs = specs.into_iter().map(|spec| Output { spec, storage: OnceLock::new() }).collect();
         Arc::new(Node {
             op,
             inputs: Mutex::new(inputs),

@@ -60,7 +60,8 @@ impl Storage {
     /// Does the layout stay inside the buffer?
     pub fn fits(&self, dtype: DType) -> bool {
         self.layout.extent().is_none_or(|(low, high)| {
-            low >= 0 && (high as usize).checked_mul(dtype.size()).is_some_and(|end| end <= self.buffer.bytes())
+            low >= 0
+                && (high as usize).checked_mul(dtype.size()).is_some_and(|end| end <= self.buffer.bytes())
         })
     }
 

@@ -3,7 +3,9 @@
 use umber_types::tape::{Step, binary_dtype};
 use umber_types::{BinaryKind, Result, UnaryKind};
 
-use super::rules::{add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like};
+use super::rules::{
+    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like,
+};
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};

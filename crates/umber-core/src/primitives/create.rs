@@ -14,8 +14,12 @@ pub struct Full {
 }
 
 /// `start + i * step` for `i` in `0..length`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Arange(pub Box<ArangeParameters>);
+
+/// What numbers [`Arange`] makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Arange {
+pub struct ArangeParameters {
     /// First element.
     pub start: Scalar,
     /// Distance between elements.
@@ -82,14 +86,14 @@ impl Primitive for Arange {
     }
 
     fn infer(&self, _inputs: &[&ArraySpec]) -> Result<Specs> {
-        Ok(ArraySpec::new([self.length as usize], self.dtype).into())
+        Ok(ArraySpec::new([self.0.length as usize], self.0.dtype).into())
     }
 
     no_inputs!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|_, output| {
-            umber_kernels::create::arange(self.start, self.step, output);
+            umber_kernels::create::arange(self.0.start, self.0.step, output);
             Ok(())
         })
     }

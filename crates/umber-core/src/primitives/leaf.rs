@@ -1,6 +1,6 @@
 //! Leaf: where a graph begins. Data that exists, an argument that has none yet, or a copy that starts a trace.
 
-use umber_types::{Result, bail};
+use umber_types::{Error, Result, bail};
 
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -25,6 +25,16 @@ impl Leaf {
     /// Is it an argument without a value?
     pub fn is_placeholder(self) -> bool {
         matches!(self, Leaf::Vmap | Leaf::Compile | Leaf::Trace)
+    }
+
+    /// What is said to somebody who asks a placeholder for its value.
+    pub fn no_value(self) -> Error {
+        Error::Value(format!(
+            "[eval] this array has no value: it stands for an argument of a function inside {}; printing it, \
+             `.item()`, conversion to NumPy or control flow on it cannot work there, use mx.where or move the \
+             read outside",
+            self.name()
+        ))
     }
 }
 
@@ -63,13 +73,7 @@ impl Primitive for Leaf {
                 Ok(())
             }
             Leaf::Data => bail!(Runtime, "[array] the data of this array is gone"),
-            Leaf::Vmap | Leaf::Compile | Leaf::Trace => bail!(
-                Value,
-                "[eval] this array has no value: it stands for an argument of a function inside {}; \
-                 printing it, `.item()`, conversion to NumPy or control flow on it cannot work there, \
-                 use mx.where or move the read outside",
-                self.name()
-            ),
+            Leaf::Vmap | Leaf::Compile | Leaf::Trace => Err(self.no_value()),
         }
     }
 }

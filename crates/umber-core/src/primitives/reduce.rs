@@ -41,7 +41,8 @@ impl Reduce {
         let one = constant(x, 1.0);
         let filled = Array::record_one(Select, &[&is_zero, &one, x])?;
         // With one zero the product of the others is that of the non-zeros, at the zero alone; with more it vanishes.
-        let product = Array::record_one(Reduce { kind: ReduceKind::Prod, axes: self.axes.clone() }, &[&filled])?;
+        let product =
+            Array::record_one(Reduce { kind: ReduceKind::Prod, axes: self.axes.clone() }, &[&filled])?;
         let zeros = broadcast(&sum(&cast(&is_zero, x.dtype())?, &self.axes)?, x.shape())?;
         let only = binary(BinaryKind::Equal, &zeros, &one)?;
         let at_zero = Array::record_one(Select, &[&only, &broadcast(&product, x.shape())?, &zero])?;

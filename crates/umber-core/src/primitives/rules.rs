@@ -120,8 +120,8 @@ pub(crate) fn unbroadcast(x: &Array, shape: &Shape) -> Result<Array> {
         return Ok(x.clone());
     }
     let missing = x.ndim() - shape.ndim();
-    let axes = (0..x.ndim())
-        .filter(|&axis| axis < missing || (shape[axis - missing] == 1 && x.shape()[axis] != 1));
+    let axes =
+        (0..x.ndim()).filter(|&axis| axis < missing || (shape[axis - missing] == 1 && x.shape()[axis] != 1));
     let summed = super::reduce::sum(x, &umber_types::Axes::sorted(axes))?;
     reshape(&summed, shape.clone())
 }
@@ -144,7 +144,8 @@ pub(crate) fn align(input: &Batched, ndim: usize) -> Result<Array> {
         return Ok(input.array.clone());
     }
     let shape = input.array.shape();
-    let lengths = shape[..1].iter().copied().chain(std::iter::repeat_n(1, missing)).chain(shape[1..].iter().copied());
+    let lengths =
+        shape[..1].iter().copied().chain(std::iter::repeat_n(1, missing)).chain(shape[1..].iter().copied());
     reshape(&input.array, lengths.collect::<Shape>())
 }
 
@@ -160,7 +161,8 @@ pub(crate) fn batch(input: &Batched, lanes: usize) -> Result<Array> {
 /// Vmap of an operation on inputs of equal shape: batch what is not, record the same operation.
 pub(crate) fn batch_elementwise(op: impl Into<Op>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let lanes = crate::primitive::lanes(inputs);
-    let arrays: SmallVec<[Array; 3]> = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<_>>()?;
+    let arrays: SmallVec<[Array; 3]> =
+        inputs.iter().map(|input| batch(input, lanes)).collect::<Result<_>>()?;
     let refs: SmallVec<[&Array; 3]> = arrays.iter().collect();
     Ok(vec![Batched::yes(Array::record_one(op, &refs)?)])
 }

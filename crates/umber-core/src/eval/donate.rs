@@ -1,0 +1,65 @@
+//! Donation: an input that nobody needs any more becomes the output.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use crate::graph::{Array, Inputs, Node, Storage};
+
+/// Inputs taken out of nodes about to finish, to be put back should they fail.
+pub(super) struct Taken<'a> {
+    from: SmallVec<[(&'a Arc<Node>, Inputs); 4]>,
+}
+
+impl<'a> Taken<'a> {
+    /// Take the inputs of `nodes`, except of those that must keep them.
+    pub(super) fn new(nodes: impl Iterator<Item = &'a Arc<Node>>, retain: bool) -> Taken<'a> {
+        let from =
+            nodes.filter(|node| !(retain && node.traced)).map(|node| (node, node.take_inputs())).collect();
+        Taken { from }
+    }
+
+    /// Give inputs back to nodes that were not finished and that `keep` says somebody can still reach.
+    pub(super) fn restore(&mut self, keep: impl Fn(&Arc<Node>) -> bool) {
+        self.from.retain(|(node, inputs)| {
+            if keep(node) {
+                *node.lock_inputs() = std::mem::take(inputs);
+                false
+            } else {
+                true
+            }
+        });
+    }
+
+    /// How many of the handles to `node` are in here?
+    pub(super) fn handles(&self, node: &Arc<Node>) -> usize {
+        let count = |inputs: &Inputs| inputs.iter().filter(|input| Arc::ptr_eq(input.node(), node)).count();
+        self.from.iter().map(|(_, inputs)| count(inputs)).sum()
+    }
+}
+
+/// May the storage of `array`, `handles` of whose handles are ours, be written over by a result like `like`?
+pub(super) fn is_free(array: &Array, handles: usize, shape: &umber_types::Shape, size: usize) -> bool {
+    Arc::strong_count(array.node()) == handles
+        && array.node().outputs.len() == 1
+        && array.dtype().size() == size
+        && array.storage().is_some_and(|storage| storage.is_donatable(shape, size))
+}
+
+/// The storages of a node's inputs; moved out of inputs that nobody else holds.
+pub(super) fn into_storages(inputs: Inputs) -> SmallVec<[Storage; 3]> {
+    inputs
+        .into_iter()
+        .map(|input| {
+            let storage = input.storage().expect("inputs run before their users").clone();
+            // The clone must not be what keeps the buffer shared.
+            let unique = input.node().outputs.len() == 1 && Arc::strong_count(input.node()) == 1;
+            if unique {
+                drop(storage);
+                input.into_unique_storage().expect("the last handle to an evaluated node")
+            } else {
+                storage
+            }
+        })
+        .collect()
+}

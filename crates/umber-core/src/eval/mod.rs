@@ -1,0 +1,176 @@
+//! Evaluation: plan the pending part of a graph, then run it, on the calling thread or on a stream's worker.
+//!
+//! Each node is claimed by the plan it is in, so two threads that evaluate overlapping graphs run each node once:
+//! the later one waits for the earlier. Plans are made one at a time, and a plan claims every pending ancestor that
+//! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
+
+mod donate;
+mod run;
+mod schedule;
+mod worker;
+
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use umber_types::{Error, Result, Stream};
+
+use crate::graph::{self, Array, Claim, tracing};
+use schedule::{Plan, Planned};
+
+/// Asked between nodes: has the user interrupted the program?
+static INTERRUPT_HOOK: OnceLock<fn() -> bool> = OnceLock::new();
+
+/// Notified whenever nodes are evaluated or given up.
+static PROGRESS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+
+/// Connect evaluation to the graph; called once by whoever records first.
+///
+/// `interrupted` is asked between nodes; `origin` says which line of the user's program is recording.
+pub fn set_hooks(interrupted: fn() -> bool, origin: Option<fn() -> Option<std::sync::Arc<str>>>) {
+    connect();
+    let _ = INTERRUPT_HOOK.set(interrupted);
+    if let Some(origin) = origin {
+        graph::set_origin_hook(origin);
+    }
+}
+
+/// Make operations on memory that others can write run when they are recorded.
+///
+/// A program that imports foreign memory calls this first; [`set_hooks`] does it too.
+pub fn connect() {
+    graph::set_due_hook(|array| eval(std::slice::from_ref(array)));
+}
+
+/// Compute the arrays, and whatever they need, on the calling thread.
+pub fn eval(arrays: &[Array]) -> Result<()> {
+    loop {
+        match schedule::plan(arrays, tracing::depth() > 0)? {
+            Planned::Nothing => return Ok(()),
+            Planned::Run(plan) => {
+                if wait_for_others(&plan) {
+                    return run::run(plan);
+                }
+                // Somebody else gave up on a node that this plan needs: plan again.
+                drop(plan);
+            }
+        }
+    }
+}
+
+/// Start computing the arrays on their stream's worker; reading one waits for it.
+pub fn async_eval(arrays: &[Array]) -> Result<()> {
+    match schedule::plan(arrays, tracing::depth() > 0)? {
+        Planned::Nothing => Ok(()),
+        Planned::Run(plan) => {
+            let stream = arrays.first().map_or(Stream::CPU, |array| array.node().stream());
+            worker::enqueue(stream, plan);
+            Ok(())
+        }
+    }
+}
+
+/// Wait until everything given to the stream's worker has run; answers the first error since the last call.
+pub fn synchronize(stream: Stream) -> Result<()> {
+    worker::synchronize(stream)
+}
+
+/// Wait for nodes that earlier plans hold. False: one was given up without a value.
+fn wait_for_others(plan: &Plan) -> bool {
+    if plan.awaited.is_empty() {
+        return true;
+    }
+    let mut guard = PROGRESS.0.lock().unwrap_or_else(PoisonError::into_inner);
+    for node in &plan.awaited {
+        while !node.is_evaluated() {
+            if node.claim() == Claim::Free {
+                return false;
+            }
+            guard = PROGRESS
+                .1
+                .wait_timeout(guard, Duration::from_millis(50))
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+    true
+}
+
+fn notify_progress() {
+    drop(PROGRESS.0.lock().unwrap_or_else(PoisonError::into_inner));
+    PROGRESS.1.notify_all();
+}
+
+/// Asks the interrupt hook, at most every 20 ms.
+struct Interrupts {
+    asked: Option<Instant>,
+}
+
+impl Interrupts {
+    fn new() -> Interrupts {
+        Interrupts { asked: None }
+    }
+
+    fn check(&mut self) -> Result<()> {
+        let now = Instant::now();
+        let asked = *self.asked.get_or_insert(now);
+        if now.duration_since(asked) > Duration::from_millis(20) {
+            self.asked = Some(now);
+            if INTERRUPT_HOOK.get().is_some_and(|interrupted| interrupted()) {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Array {
+    /// Compute this array.
+    pub fn eval(&self) -> Result<()> {
+        if self.is_evaluated() { Ok(()) } else { eval(std::slice::from_ref(self)) }
+    }
+
+    /// The elements in row-major order.
+    pub fn to_vec<T: umber_types::Element>(&self) -> Result<Vec<T>> {
+        umber_types::ensure!(
+            self.dtype() == T::DTYPE,
+            Type,
+            "[to_vec] got an array of {}, expected {}",
+            self.dtype(),
+            T::DTYPE
+        );
+        let dense = self.to_dense()?;
+        let storage = dense.storage().expect("just evaluated");
+        Ok(storage.view(T::DTYPE).as_slice::<T>().expect("dense").to_vec())
+    }
+
+    /// This array evaluated in dense row-major storage: itself if it is, else a copy.
+    pub fn to_dense(&self) -> Result<Array> {
+        self.eval()?;
+        let storage = self.storage().expect("just evaluated");
+        if storage.layout.is_contiguous() {
+            return Ok(self.clone());
+        }
+        let mut copy = graph::Storage::allocate(self.shape(), self.dtype())?;
+        if let Some(view) = copy.view_mut(self.dtype()) {
+            umber_kernels::tape::copy(storage.view(self.dtype()), view);
+        }
+        Array::from_storage(copy, self.dtype())
+    }
+
+    /// The one element of an array of size one.
+    pub fn item(&self) -> Result<umber_types::Scalar> {
+        umber_types::ensure!(
+            self.size() == 1,
+            Value,
+            "[item] got an array of shape {}, expected one element",
+            self.shape()
+        );
+        self.eval()?;
+        let storage = self.storage().expect("just evaluated");
+        let dtype = self.dtype();
+        let start = storage.view(dtype).start();
+        // SAFETY: a view of one element is readable for the size of its dtype.
+        let bytes = unsafe { std::slice::from_raw_parts(start, dtype.size()) };
+        Ok(umber_types::Scalar::from_bytes(dtype, bytes))
+    }
+}

@@ -1,0 +1,191 @@
+//! Running a plan: unit by unit, storing outputs, letting go of inputs.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_kernels::{View, ViewMut};
+use umber_types::{DType, Error, Layout, Result};
+
+use super::donate::{Taken, into_storages, is_free};
+use super::schedule::Plan;
+use super::{Interrupts, notify_progress};
+use crate::backend::backend;
+use crate::fusion::partition::{Members, Unit};
+use crate::fusion::region::{self, Built};
+use crate::graph::{Array, Claim, Inputs, Node, Storage};
+use crate::primitive::CpuTask;
+
+/// Run everything in the plan.
+pub(super) fn run(mut plan: Plan) -> Result<()> {
+    let mut interrupts = Interrupts::new();
+    for unit in std::mem::take(&mut plan.units) {
+        interrupts.check()?;
+        match unit {
+            Unit::Node(i) => {
+                guard(&plan, i as usize, |plan| run_node(plan, i as usize))?;
+                finish(&mut plan, [i]);
+            }
+            Unit::Region(members) => {
+                guard(&plan, members.root(), |plan| run_region(plan, &members))?;
+                finish(&mut plan, members.nodes);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Let go of nodes that have run: they may die here.
+fn finish(plan: &mut Plan, nodes: impl IntoIterator<Item = u32>) {
+    for i in nodes {
+        if let Some(node) = plan.nodes[i as usize].take() {
+            node.set_claim(Claim::Free);
+        }
+    }
+    notify_progress();
+}
+
+/// Turn a panic of a kernel into an error, and say where the node comes from.
+fn guard(plan: &Plan, i: usize, body: impl FnOnce(&Plan) -> Result<()>) -> Result<()> {
+    let result = catch_unwind(AssertUnwindSafe(|| body(plan))).unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("unknown panic");
+        let name = node_at(plan, i).op().name();
+        Err(Error::Runtime(format!("[{name}] the kernel failed: {text}")))
+    });
+    result.map_err(|error| match node_at(plan, i).origin() {
+        Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
+        None => error,
+    })
+}
+
+fn node_at(plan: &Plan, i: usize) -> &Arc<Node> {
+    plan.nodes[i].as_ref().expect("a node stays in the plan until it has run")
+}
+
+/// Run one node by its own kernel.
+fn run_node(plan: &Plan, i: usize) -> Result<()> {
+    let node = node_at(plan, i);
+    let keep = plan.retain && node.traced;
+    let inputs: Inputs = if keep { node.inputs() } else { node.take_inputs() };
+    let dtypes: SmallVec<[DType; 3]> = inputs.iter().map(Array::dtype).collect();
+    let specs = node.outputs.iter().map(|output| &output.spec).collect();
+    let mut task = CpuTask::new(into_storages(inputs), dtypes, specs);
+    let result = backend(node.stream().device).run(node.op(), &mut task);
+    if result.is_err() {
+        if !keep {
+            // The node must stay as it was: the inputs' values are untouched, their handles are made anew.
+            *node.lock_inputs() = task
+                .inputs
+                .into_iter()
+                .zip(task.dtypes)
+                .map(|(storage, dtype)| Array::from_storage(storage, dtype))
+                .collect::<Result<_>>()?;
+        }
+        return result;
+    }
+    for (output, storage) in node.outputs.iter().zip(task.outputs) {
+        let storage = storage
+            .ok_or_else(|| Error::Runtime(format!("[{}] the kernel gave no output", node.op().name())))?;
+        let _ = output.storage.set(storage);
+    }
+    Ok(())
+}
+
+/// Run a region by its tape.
+fn run_region(plan: &Plan, members: &Members) -> Result<()> {
+    let nodes: &[Option<Arc<Node>>] = &plan.nodes;
+    let listed: SmallVec<[&Arc<Node>; 8]> =
+        members.nodes.iter().map(|&i| node_at(plan, i as usize)).collect();
+    // `build` looks members up by place; others are never asked for.
+    let built = build(nodes, members, plan);
+    let program = built.region.program()?;
+    let mut taken = Taken::new(listed.iter().copied(), plan.retain);
+    let outputs: SmallVec<[&Arc<Node>; 2]> =
+        members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
+    let is_output = |node: &Arc<Node>| outputs.iter().any(|output| Arc::ptr_eq(output, node));
+    // A member that is not stored stays pending; should somebody hold it, it keeps its inputs.
+    let counts: SmallVec<[usize; 8]> = listed.iter().map(|node| 1 + taken.handles(node)).collect();
+    taken.restore(|node| {
+        !is_output(node)
+            && listed
+                .iter()
+                .zip(&counts)
+                .any(|(member, &own)| Arc::ptr_eq(member, node) && Arc::strong_count(node) > own)
+    });
+    let storages = match allocate(&built, &outputs, &taken) {
+        Ok(storages) => storages,
+        Err(error) => {
+            taken.restore(|_| true);
+            return Err(error);
+        }
+    };
+    compute(&built, program, &storages);
+    for (output, storage) in outputs.iter().zip(storages) {
+        let _ = output.outputs[0].storage.set(storage);
+    }
+    Ok(())
+}
+
+fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
+    // Views into the plan for the members only: a slice of handles would count as holding them.
+    region::build(
+        |i| nodes[i as usize].as_ref().expect("members are pending"),
+        members,
+        |node| plan.index(node),
+    )
+}
+
+/// Storage for the outputs: of inputs that nobody needs any more, else new.
+fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<SmallVec<[Storage; 2]>> {
+    let mut used: SmallVec<[usize; 4]> = SmallVec::new();
+    let mut storages = SmallVec::new();
+    for output in outputs {
+        let spec = &output.outputs[0].spec;
+        let free = built.inputs.iter().enumerate().find(|(i, input)| {
+            !used.contains(i)
+                && is_free(input, 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
+        });
+        storages.push(match free {
+            Some((i, input)) => {
+                used.push(i);
+                input.storage().expect("inputs run before their users").clone()
+            }
+            None => Storage::allocate(&spec.shape, spec.dtype)?,
+        });
+    }
+    Ok(storages)
+}
+
+fn compute(built: &Built, program: &umber_kernels::tape::Program, storages: &[Storage]) {
+    let shape = &built.region.shape;
+    let layouts: SmallVec<[Layout; 4]> = built
+        .inputs
+        .iter()
+        .map(|input| input.storage().expect("inputs run before their users").layout.broadcast_to(shape))
+        .collect();
+    let inputs: SmallVec<[View<'_>; 4]> = built
+        .inputs
+        .iter()
+        .zip(&layouts)
+        .map(|(input, layout)| {
+            let storage = input.storage().expect("inputs run before their users");
+            // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the
+            // buffer is written during the run only where it is also an output, block by block after being read.
+            unsafe { View::new(storage.buffer.start().as_ptr(), input.dtype(), layout) }
+        })
+        .collect();
+    let dtypes = built.region.specs();
+    let mut outputs: SmallVec<[ViewMut<'_>; 2]> = storages
+        .iter()
+        .zip(&dtypes)
+        .map(|(storage, spec)| {
+            // SAFETY: the storage is new, or an input's that nobody else can reach any more (`is_free`).
+            unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec.dtype, &storage.layout) }
+        })
+        .collect();
+    program.run(&inputs, &mut outputs);
+}

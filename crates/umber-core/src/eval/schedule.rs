@@ -1,0 +1,175 @@
+//! Planning: order the pending nodes behind the arrays, claim them, and group them into units of work.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+use umber_types::Result;
+
+use crate::backend::{Support, backend};
+use crate::fusion::partition::{Unit, partition};
+use crate::graph::{Array, ArraySpec, Claim, Node};
+use crate::op::Op;
+use crate::primitive::Primitive;
+
+/// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
+pub(super) struct Plan {
+    /// Pending nodes, inputs before users. Taken out as they are finished.
+    pub(super) nodes: Vec<Option<Arc<Node>>>,
+    /// What to run, in order.
+    pub(super) units: Vec<Unit>,
+    /// Nodes of earlier plans that this one needs.
+    pub(super) awaited: Vec<Arc<Node>>,
+    /// Must traced nodes keep their inputs?
+    pub(super) retain: bool,
+    /// Number of this plan, which its nodes' marks carry.
+    pub(super) epoch: u64,
+}
+
+/// The answer of [`plan`].
+pub(super) enum Planned {
+    /// Every array is there.
+    Nothing,
+    /// Work to do.
+    Run(Plan),
+}
+
+/// Plans are made one at a time; the number marks nodes of the newest.
+static PLANNER: Mutex<u64> = Mutex::new(0);
+
+const PLACE_BITS: u32 = 36;
+
+impl Plan {
+    /// The place of a node in this plan.
+    pub(super) fn index(&self, node: &Arc<Node>) -> Option<usize> {
+        place(node, self.epoch)
+    }
+}
+
+fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {
+    let mark = node.mark.load(Ordering::Relaxed);
+    (mark >> PLACE_BITS == epoch).then_some((mark & ((1 << PLACE_BITS) - 1)) as usize)
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        for node in self.nodes.iter().flatten() {
+            node.set_claim(Claim::Free);
+        }
+        if !self.nodes.is_empty() {
+            super::notify_progress();
+        }
+    }
+}
+
+/// Plan the evaluation of `arrays`.
+pub(super) fn plan(arrays: &[Array], retain: bool) -> Result<Planned> {
+    if arrays.iter().all(Array::is_evaluated) {
+        return Ok(Planned::Nothing);
+    }
+    let mut counter = PLANNER.lock().unwrap_or_else(PoisonError::into_inner);
+    // Marks hold 28 bits of the number: a node that was not planned for 2^28 plans may carry an equal one, so
+    // claims are what decides, marks only find places.
+    *counter = (*counter + 1) & ((1 << (64 - PLACE_BITS)) - 1);
+    let epoch = *counter;
+    let mut plan = Plan { nodes: Vec::new(), units: Vec::new(), awaited: Vec::new(), retain, epoch };
+    // How many handles each planned node has inside the plan.
+    let mut handles: Vec<u32> = Vec::new();
+    collect(arrays, &mut plan, &mut handles)?;
+    if plan.nodes.is_empty() && plan.awaited.is_empty() {
+        return Ok(Planned::Nothing);
+    }
+    let nodes: Vec<Arc<Node>> = plan.nodes.iter().flatten().cloned().collect();
+    // Two handles are the planner's own: in the plan, and in `nodes`.
+    let is_held = |i: usize| Arc::strong_count(&nodes[i]) > handles[i] as usize + 2;
+    plan.units = if let [node] = &nodes[..] {
+        vec![single(node)]
+    } else {
+        partition(&nodes, is_held, |node| place(node, epoch))
+    };
+    Ok(Planned::Run(plan))
+}
+
+fn single(node: &Arc<Node>) -> Unit {
+    use crate::fusion::partition::{Members, Role, role};
+    match role(node.op()) {
+        Role::Step => {
+            Unit::Region(Members { nodes: smallvec::smallvec![0], outputs: smallvec::smallvec![0] })
+        }
+        _ => Unit::Node(0),
+    }
+}
+
+/// Depth-first over pending nodes with an explicit stack.
+fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Vec<u32>) -> Result<()> {
+    let mut stack: Vec<(Arc<Node>, usize)> = Vec::new();
+    // Visits counted before a node has its place.
+    let enter = |array: &Array, plan: &mut Plan, stack: &mut Vec<(Arc<Node>, usize)>| -> Result<()> {
+        let node = array.node();
+        if node.is_evaluated() {
+            return Ok(());
+        }
+        if node.claim() == Claim::Taken {
+            if place(node, plan.epoch).is_none() && !plan.awaited.iter().any(|other| Arc::ptr_eq(other, node))
+            {
+                plan.awaited.push(Arc::clone(node));
+            }
+            return Ok(());
+        }
+        if let Op::Leaf(leaf) = node.op()
+            && leaf.is_placeholder()
+        {
+            return Err(leaf.no_value());
+        }
+        node.set_claim(Claim::Taken);
+        // In the plan from now on, so that an error frees the claim; the place is fixed when it is finished.
+        node.mark.store(plan.epoch << PLACE_BITS, Ordering::Relaxed);
+        lower(node)?;
+        stack.push((Arc::clone(node), 0));
+        Ok(())
+    };
+    let result = (|| {
+        for array in arrays {
+            enter(array, plan, &mut stack)?;
+            while let Some((node, next)) = stack.last_mut() {
+                let input = node.lock_inputs().get(*next).cloned();
+                *next += 1;
+                if let Some(input) = input {
+                    enter(&input, plan, &mut stack)?;
+                } else if let Some((node, _)) = stack.pop() {
+                    for input in node.lock_inputs().iter() {
+                        if let Some(i) = place(input.node(), plan.epoch) {
+                            handles[i] += 1;
+                        }
+                    }
+                    node.mark.store(plan.epoch << PLACE_BITS | plan.nodes.len() as u64, Ordering::Relaxed);
+                    plan.nodes.push(Some(node));
+                    handles.push(0);
+                }
+            }
+        }
+        Ok(())
+    })();
+    if result.is_err() {
+        for (node, _) in stack {
+            node.set_claim(Claim::Free);
+        }
+    }
+    result
+}
+
+/// Replace what the backend has no kernel for by what it expands to.
+fn lower(node: &Arc<Node>) -> Result<()> {
+    let op = node.op();
+    let support = {
+        let inputs = node.lock_inputs();
+        let specs: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
+        backend(node.stream().device).support(op, &specs)
+    };
+    if support == Support::Decompose
+        && let Some(expanded) = op.expand(&node.inputs())
+    {
+        *node.lock_inputs() = expanded?.into();
+    }
+    Ok(())
+}

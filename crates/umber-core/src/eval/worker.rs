@@ -1,0 +1,97 @@
+//! A worker thread a stream, for evaluation that does not hold up the caller.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use umber_types::{Error, Result, Stream};
+
+use super::schedule::Plan;
+use super::{run, wait_for_others};
+
+#[derive(Default)]
+struct Progress {
+    waiting: usize,
+    first_error: Option<Error>,
+}
+
+#[derive(Default)]
+struct Shared {
+    progress: Mutex<Progress>,
+    done: Condvar,
+}
+
+struct Worker {
+    queue: Sender<Plan>,
+    shared: Arc<Shared>,
+    process: u32,
+}
+
+fn workers() -> MutexGuard<'static, HashMap<u32, Worker>> {
+    static WORKERS: OnceLock<Mutex<HashMap<u32, Worker>>> = OnceLock::new();
+    WORKERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn start() -> Option<Worker> {
+    let (queue, plans) = channel::<Plan>();
+    let shared = Arc::new(Shared::default());
+    let progress = Arc::clone(&shared);
+    let serve = move || {
+        for plan in plans {
+            // A plan whose needs were given up by another thread is dropped: reading its arrays plans anew.
+            let result = if wait_for_others(&plan) { run::run(plan) } else { Ok(()) };
+            let mut progress_now = progress.lock();
+            progress_now.waiting -= 1;
+            if let Err(error) = result {
+                progress_now.first_error.get_or_insert(error);
+            }
+            drop(progress_now);
+            progress.done.notify_all();
+        }
+    };
+    std::thread::Builder::new().name("umber-stream".into()).spawn(serve).ok()?;
+    Some(Worker { queue, shared, process: std::process::id() })
+}
+
+/// Give a plan to the stream's worker. Where no thread can be had it runs here.
+pub(super) fn enqueue(stream: Stream, plan: Plan) {
+    let mut workers = workers();
+    // Threads do not survive a fork: a child starts its own.
+    workers.retain(|_, worker| worker.process == std::process::id());
+    if let std::collections::hash_map::Entry::Vacant(entry) = workers.entry(stream.index)
+        && let Some(worker) = start()
+    {
+        entry.insert(worker);
+    }
+    let Some(worker) = workers.get(&stream.index) else {
+        drop(workers);
+        if wait_for_others(&plan) {
+            // The error comes out when the array is read.
+            let _ = run::run(plan);
+        }
+        return;
+    };
+    worker.shared.lock().waiting += 1;
+    if worker.queue.send(plan).is_err() {
+        worker.shared.lock().waiting -= 1;
+    }
+}
+
+/// Wait until the stream's worker has nothing left to do.
+pub(super) fn synchronize(stream: Stream) -> Result<()> {
+    let shared = match workers().get(&stream.index) {
+        Some(worker) if worker.process == std::process::id() => Arc::clone(&worker.shared),
+        _ => return Ok(()),
+    };
+    let mut progress = shared.lock();
+    while progress.waiting > 0 {
+        progress = shared.done.wait(progress).unwrap_or_else(PoisonError::into_inner);
+    }
+    progress.first_error.take().map_or(Ok(()), Err)
+}

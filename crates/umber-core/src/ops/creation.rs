@@ -1,0 +1,93 @@
+//! Arrays from parameters.
+
+use umber_types::{DType, Result, Scalar, Shape, bail, ensure};
+
+use super::elementwise::{add, astype, multiply};
+use super::promotion::cast_constant;
+use crate::graph::Array;
+use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
+use crate::primitives::rules::broadcast;
+
+/// An array full of zeros.
+pub fn zeros(shape: &Shape, dtype: DType) -> Array {
+    Array::full(shape.clone(), 0, dtype)
+}
+
+/// An array full of ones.
+pub fn ones(shape: &Shape, dtype: DType) -> Array {
+    Array::full(shape.clone(), 1, dtype)
+}
+
+/// `value` broadcast to `shape`, in `dtype` if given.
+pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array> {
+    let value = cast_constant(value, dtype.unwrap_or(value.dtype()))?;
+    ensure!(
+        value.shape().broadcasts_to(shape),
+        Value,
+        "[full] cannot broadcast a value of shape {} to shape {shape}",
+        value.shape()
+    );
+    broadcast(&value, shape)
+}
+
+/// `start, start + step, …` up to but not including `stop`.
+pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
+    ensure!(
+        start.is_finite() && stop.is_finite() && step.is_finite(),
+        Value,
+        "[arange] start, stop and step must be finite, got {start}, {stop}, {step}"
+    );
+    ensure!(step != 0.0, Value, "[arange] step must not be zero");
+    ensure!(dtype != DType::Bool, Type, "[arange] is not defined for an array of bool");
+    let length = ((stop - start) / step).ceil().max(0.0);
+    if length > (isize::MAX / 16) as f64 {
+        bail!(Overflow, "[arange] {length} elements are more than memory can address");
+    }
+    let (start, step) = if dtype.is_integer() {
+        // Elements are truncated one by one for fractional steps, as if computed in floating point.
+        if step.fract() != 0.0 || start.fract() != 0.0 {
+            let real = arange(start, stop, step, DType::Float64)?;
+            return astype(&real, dtype);
+        }
+        (Scalar::Int(start as i64), Scalar::Int(step as i64))
+    } else {
+        (Scalar::Float(start), Scalar::Float(step))
+    };
+    let parameters = ArangeParameters { start, step, length: length as u64, dtype };
+    Array::record_one(Arange(Box::new(parameters)), &[])
+}
+
+/// `length` values from `start` to `stop`, evenly spaced; `stop` is the last one if `endpoint`.
+pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
+    ensure!(length >= 0, Value, "[linspace] number of samples must not be negative, got {length}");
+    let wide = if dtype == DType::Float64 { DType::Float64 } else { DType::Float32 };
+    let count = if endpoint { length - 1 } else { length };
+    if length <= 1 || count == 0 {
+        return Ok(Array::full(Shape::from([length as usize]), start, dtype));
+    }
+    // Weighted from both ends, so that the last value is exactly `stop`.
+    let index = arange(0.0, length as f64, 1.0, wide)?;
+    let t = multiply(&index, &Array::scalar(1.0 / count as f64, wide))?;
+    let rest = super::subtract(&Array::scalar(1.0, wide), &t)?;
+    let value =
+        add(&multiply(&rest, &Array::scalar(start, wide))?, &multiply(&t, &Array::scalar(stop, wide))?)?;
+    let is_last = super::equal(&index, &Array::scalar(count as f64, wide))?;
+    let exact = super::select(&is_last, &Array::scalar(stop, wide), &value)?;
+    astype(&exact, dtype)
+}
+
+/// Ones on the diagonal `diagonal` of a `rows` by `columns` matrix.
+pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Array> {
+    matrix("eye", rows, columns, diagonal, dtype, false)
+}
+
+/// Ones on and below the diagonal `diagonal` of a `rows` by `columns` matrix.
+pub fn tri(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Array> {
+    matrix("tri", rows, columns, diagonal, dtype, true)
+}
+
+fn matrix(op: &str, rows: i64, columns: i64, diagonal: i64, dtype: DType, fill_below: bool) -> Result<Array> {
+    let shape = Shape::checked(op, &[rows, columns])?;
+    let parameters = EyeParameters { rows: shape[0], columns: shape[1], diagonal, fill_below, dtype };
+    Array::record_one(Eye(Box::new(parameters)), &[])
+}

@@ -1,0 +1,67 @@
+//! What operands become before they meet: one dtype, one shape.
+
+use smallvec::SmallVec;
+use umber_types::{DType, Result, Scalar, Shape, bail, promote};
+
+use crate::graph::Array;
+use crate::primitives::rules::{broadcast, cast};
+
+/// The array a bare constant stands for beside `like`: it never raises the array's precision within its kind.
+pub fn weak(value: Scalar, like: &Array) -> Array {
+    Array::scalar(value, value.weak_dtype(like.dtype()))
+}
+
+/// Both operands in one dtype and shape.
+pub(crate) fn meet(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+    meet_as(op, a, b, promote(a.dtype(), b.dtype()))
+}
+
+/// Both operands in the given dtype and one shape.
+pub(crate) fn meet_as(op: &str, a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array)> {
+    let (a, b) = (cast_constant(a, dtype)?, cast_constant(b, dtype)?);
+    if a.shape() == b.shape() {
+        return Ok((a, b));
+    }
+    let Some(shape) = a.shape().broadcast(b.shape()) else {
+        bail!(Value, "[{op}] shapes {} and {} cannot be broadcast", a.shape(), b.shape());
+    };
+    Ok((broadcast(&a, &shape)?, broadcast(&b, &shape)?))
+}
+
+/// A cast that keeps constants constants.
+pub(crate) fn cast_constant(x: &Array, dtype: DType) -> Result<Array> {
+    if x.dtype() == dtype {
+        return Ok(x.clone());
+    }
+    match x.constant() {
+        // Through `Full` the value is exact in both dtypes or wraps as `astype` does.
+        Some(value @ (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_))) => {
+            Ok(Array::full(x.shape().clone(), value, dtype))
+        }
+        Some(value @ Scalar::Float(_)) if dtype.is_inexact() => {
+            Ok(Array::full(x.shape().clone(), value, dtype))
+        }
+        _ => cast(x, dtype),
+    }
+}
+
+/// The shape that all broadcast to.
+pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
+    let mut shape = Shape::scalar();
+    for array in arrays {
+        shape = match shape.broadcast(array.shape()) {
+            Some(shape) => shape,
+            None => {
+                let shapes: Vec<String> = arrays.iter().map(|array| array.shape().to_string()).collect();
+                bail!(Value, "[{op}] shapes {} cannot be broadcast", shapes.join(", "));
+            }
+        };
+    }
+    Ok(shape)
+}
+
+/// All arrays broadcast to their common shape.
+pub fn broadcast_all(op: &str, arrays: &[&Array]) -> Result<SmallVec<[Array; 3]>> {
+    let shape = common_shape(op, arrays)?;
+    arrays.iter().map(|array| broadcast(array, &shape)).collect()
+}

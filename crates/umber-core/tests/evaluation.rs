@@ -1,0 +1,170 @@
+//! Evaluation: order, fusion, donation, errors, threads, depth.
+
+mod common;
+
+use common::{array, ramp, values};
+use umber_core::graph::Array as Handle;
+use umber_core::memory::allocator;
+use umber_core::{Array, DType, Shape, eval, ops};
+
+#[test]
+fn a_chain_is_computed_once_and_lets_go() {
+    let x = ramp([3, 5]);
+    let y = ops::exp(&(&x * 2.0 + 1.0)).unwrap();
+    let expected: Vec<f32> = values::<f32>(&x).iter().map(|v| (v * 2.0 + 1.0).exp()).collect();
+    for (a, b) in values::<f32>(&y).iter().zip(expected) {
+        assert!((a - b).abs() <= 1e-5 * b.abs());
+    }
+    assert!(y.node().inputs().is_empty(), "an evaluated node keeps no inputs");
+}
+
+#[test]
+fn held_intermediates_are_stored_with_the_region() {
+    let x = ramp([100]);
+    let held = &x * 3.0;
+    let y = &held + &x;
+    eval::eval(&[y.clone()]).unwrap();
+    assert!(held.is_evaluated(), "one kernel stores both");
+    let (h, y, x) = (values::<f32>(&held), values::<f32>(&y), values::<f32>(&x));
+    for i in 0..100 {
+        assert_eq!(h[i], x[i] * 3.0);
+        assert_eq!(y[i], h[i] + x[i]);
+    }
+}
+
+#[test]
+fn intermediates_nobody_holds_are_not_stored_but_stay_computable() {
+    let x = ramp([4, 4]);
+    let middle = &x + 1.0;
+    let y = ops::square(&middle).unwrap();
+    let inputs = y.node().inputs();
+    drop(middle);
+    eval::eval(&[y]).unwrap();
+    // The handle taken from the graph was a holder.
+    assert!(inputs[0].is_evaluated());
+}
+
+#[test]
+fn broadcasts_and_constants_fold_into_regions() {
+    let x = ramp([4, 3]);
+    let row = ramp([3]);
+    let column = ramp([4, 1]);
+    let y = (&x + &row) * &column - 0.5;
+    let (x, r, c) = (values::<f32>(&x), values::<f32>(&row), values::<f32>(&column));
+    let expected: Vec<f32> = (0..12).map(|i| (x[i] + r[i % 3]) * c[i / 3] - 0.5).collect();
+    assert_eq!(values::<f32>(&y), expected);
+}
+
+#[test]
+fn a_value_read_by_two_kernels_is_stored_once() {
+    let x = ramp([6]);
+    let shared = &x * 2.0;
+    let summed = umber_core::primitives::reduce::Reduce {
+        kind: umber_types::ReduceKind::Sum,
+        axes: umber_core::Axes::all(1),
+    };
+    let total = Array::record_one(summed, &[&shared]).unwrap();
+    let y = ops::subtract(&shared, &total).unwrap();
+    drop(shared);
+    let v: Vec<f32> = values::<f32>(&x).iter().map(|v| v * 2.0).collect();
+    let sum: f32 = v.iter().sum();
+    for (a, b) in values::<f32>(&y).iter().zip(v) {
+        assert!((a - (b - sum)).abs() < 1e-5);
+    }
+}
+
+#[test]
+fn dead_inputs_are_donated_and_live_ones_are_not() {
+    let n = 1 << 16;
+    let x = array(&vec![1f32; n], [n]);
+    let address = x.storage().unwrap().buffer.start();
+    let kept = x.clone();
+    let y = &x + 1.0;
+    drop(x);
+    y.eval().unwrap();
+    assert_ne!(y.storage().unwrap().buffer.start(), address, "somebody still holds the input");
+    drop(kept);
+    let address = y.storage().unwrap().buffer.start();
+    let z = (&y + 1.0) * &y;
+    drop(y);
+    z.eval().unwrap();
+    assert_eq!(z.storage().unwrap().buffer.start(), address, "the input was the last use");
+    assert_eq!(values::<f32>(&z)[n - 1], 6.0);
+}
+
+#[test]
+fn donation_is_safe_when_later_steps_read_the_input() {
+    let n = 5000;
+    let x = ramp([n]);
+    let before = values::<f32>(&x);
+    let first = &x + 1.0;
+    let second = &first * &x;
+    drop(x);
+    eval::eval(&[first.clone(), second.clone()]).unwrap();
+    for i in 0..n {
+        assert_eq!(values::<f32>(&first)[i], before[i] + 1.0);
+        assert_eq!(values::<f32>(&second)[i], (before[i] + 1.0) * before[i]);
+    }
+}
+
+#[test]
+fn shapes_that_do_not_meet_are_an_error_that_names_them() {
+    let error = ops::add(&ramp([2, 3]), &ramp([4])).unwrap_err();
+    assert_eq!(error.message(), "[add] shapes (2, 3) and (4,) cannot be broadcast");
+}
+
+#[test]
+fn threads_share_a_graph() {
+    let x = ramp([1000]);
+    let mut y = x.clone();
+    for _ in 0..200 {
+        y = ops::sin(&(&y + &x)).unwrap();
+    }
+    let branches: Vec<Handle> = (0..8).map(|i| &y + f64::from(i)).collect();
+    std::thread::scope(|scope| {
+        for branch in &branches {
+            scope.spawn(|| branch.eval().unwrap());
+        }
+    });
+    let base = values::<f32>(&y);
+    for (i, branch) in branches.iter().enumerate() {
+        assert_eq!(values::<f32>(branch)[7], base[7] + i as f32);
+    }
+}
+
+#[test]
+fn a_long_chain_is_recorded_evaluated_and_dropped_in_bounded_stack() {
+    let work = || {
+        let mut x = array(&[0f32], [1]);
+        for _ in 0..200_000 {
+            x = &x + 1.0;
+        }
+        assert_eq!(values::<f32>(&x), [200_000.0]);
+        let mut never = array(&[0f32], [1]);
+        for _ in 0..200_000 {
+            never = &never + 1.0;
+        }
+        drop(never);
+    };
+    std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn async_evaluation_meets_its_readers() {
+    let x = ramp([512]);
+    let y = ops::exp(&x).unwrap();
+    eval::async_eval(&[y.clone()]).unwrap();
+    let z = &y + 1.0;
+    assert_eq!(values::<f32>(&z).len(), 512);
+    eval::synchronize(umber_core::Stream::CPU).unwrap();
+    assert!(y.is_evaluated());
+}
+
+#[test]
+fn an_allocation_that_cannot_be_had_leaves_the_arrays_usable() {
+    let x = Array::full(Shape::from([1 << 40, 1 << 10]), 1.0, DType::Float32);
+    let y = ops::exp(&x).unwrap();
+    assert!(matches!(y.eval(), Err(umber_core::Error::Memory(_))));
+    assert!(matches!(y.eval(), Err(umber_core::Error::Memory(_))), "still pending, fails the same way");
+    assert!(allocator::get_active_memory() < 1 << 40);
+}
