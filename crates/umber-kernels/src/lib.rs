@@ -4,7 +4,12 @@
 //! their dtype, so the functions are type-erased; generics are instantiated inside by one `match_dtype!` at the
 //! door.
 
+mod halves;
+mod isa;
+mod nest;
+pub mod reduce;
 pub mod threads;
 pub mod view;
 
+pub use reduce::reduce;
 pub use view::{View, ViewMut};

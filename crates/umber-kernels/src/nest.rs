@@ -1,0 +1,168 @@
+//! Nested loops over strided memory, several operands at once.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+/// One loop: its length and how far each operand moves per turn, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Loop<const N: usize> {
+    /// Number of turns.
+    pub(crate) length: usize,
+    /// Distance per turn of each operand.
+    pub(crate) strides: [isize; N],
+}
+
+/// Loops from the outermost to the innermost; neighbours that walk as one are merged, loops of one turn dropped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Nest<const N: usize> {
+    loops: SmallVec<[Loop<N>; 4]>,
+}
+
+impl<const N: usize> Loop<N> {
+    /// A loop of one turn.
+    pub(crate) const ONCE: Loop<N> = Loop { length: 1, strides: [0; N] };
+}
+
+impl<const N: usize> Nest<N> {
+    /// The loops over `shape` in row-major order.
+    pub(crate) fn new(shape: &[usize], strides: [&[isize]; N]) -> Nest<N> {
+        let mut nest = Nest { loops: SmallVec::new() };
+        for (axis, &length) in shape.iter().enumerate() {
+            nest.push(Loop { length, strides: strides.map(|strides| strides[axis]) });
+        }
+        nest
+    }
+
+    /// Add a loop inside all others.
+    pub(crate) fn push(&mut self, inner: Loop<N>) {
+        if inner.length == 1 {
+            return;
+        }
+        if let Some(outer) = self.loops.last_mut() {
+            let merges = (0..N).all(|i| outer.strides[i] == inner.strides[i] * inner.length as isize);
+            if merges {
+                *outer = Loop { length: outer.length * inner.length, strides: inner.strides };
+                return;
+            }
+        }
+        self.loops.push(inner);
+    }
+
+    /// The loops, outermost first.
+    pub(crate) fn loops(&self) -> &[Loop<N>] {
+        &self.loops
+    }
+
+    /// The innermost loop, or one of a single turn.
+    pub(crate) fn inner(&self) -> Loop<N> {
+        self.loops.last().copied().unwrap_or(Loop::ONCE)
+    }
+
+    /// Take a loop out; the others keep their order.
+    pub(crate) fn remove(&mut self, place: usize) -> Loop<N> {
+        self.loops.remove(place)
+    }
+
+    /// Number of turns of the innermost bodies.
+    pub(crate) fn count(&self) -> usize {
+        self.loops.iter().map(|l| l.length).product()
+    }
+
+    /// Call `body` with the offsets of every turn in `range`, in order.
+    #[inline(always)]
+    pub(crate) fn walk(&self, range: Range<usize>, mut body: impl FnMut([isize; N])) {
+        let inner = self.inner();
+        self.runs(range, |mut offsets, length| {
+            for _ in 0..length {
+                body(offsets);
+                advance(&mut offsets, 1, inner.strides);
+            }
+        });
+    }
+
+    /// Call `body` with the first offsets and the length of every stretch of the innermost loop in `range`.
+    #[inline(always)]
+    pub(crate) fn runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
+        if range.is_empty() {
+            return;
+        }
+        let Some((inner, outer)) = self.loops.split_last() else {
+            body([0; N], 1);
+            return;
+        };
+        let mut counters: SmallVec<[usize; 8]> = SmallVec::from_elem(0, outer.len());
+        let mut offsets = [0isize; N];
+        let mut rest = range.start / inner.length;
+        for (counter, l) in counters.iter_mut().zip(outer).rev() {
+            *counter = rest % l.length;
+            rest /= l.length;
+            advance(&mut offsets, *counter as isize, l.strides);
+        }
+        let mut left = range.len();
+        let mut begin = range.start % inner.length;
+        loop {
+            let length = left.min(inner.length - begin);
+            let mut start = offsets;
+            advance(&mut start, begin as isize, inner.strides);
+            body(start, length);
+            left -= length;
+            if left == 0 {
+                return;
+            }
+            begin = 0;
+            for (counter, l) in counters.iter_mut().zip(outer).rev() {
+                *counter += 1;
+                if *counter < l.length {
+                    advance(&mut offsets, 1, l.strides);
+                    break;
+                }
+                *counter = 0;
+                advance(&mut offsets, 1 - l.length as isize, l.strides);
+            }
+        }
+    }
+}
+
+/// Move the offsets of all operands by some turns of a loop.
+#[inline(always)]
+fn advance<const N: usize>(offsets: &mut [isize; N], turns: isize, strides: [isize; N]) {
+    for (offset, stride) in offsets.iter_mut().zip(strides) {
+        *offset += turns * stride;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_every_range_in_row_major_order() {
+        let shape = [2usize, 3, 1, 4];
+        let strides = [-40isize, 7, 99, 2];
+        let dense = [12isize, 4, 4, 1];
+        let nest = Nest::new(&shape, [&strides, &dense]);
+        let mut expected = Vec::new();
+        for i in 0..2 {
+            for j in 0..3 {
+                for l in 0..4 {
+                    expected.push([-40 * i + 7 * j + 2 * l, 12 * i + 4 * j + l]);
+                }
+            }
+        }
+        for begin in 0..=24 {
+            for end in begin..=24 {
+                let mut found = Vec::new();
+                nest.walk(begin..end, |offsets| found.push(offsets));
+                assert_eq!(found, expected[begin..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn dense_axes_merge() {
+        let nest = Nest::new(&[2, 3, 4], [&[12, 4, 1]]);
+        assert_eq!(nest.loops(), [Loop { length: 24, strides: [1] }]);
+        assert_eq!(Nest::new(&[], [&[]]).count(), 1);
+    }
+}

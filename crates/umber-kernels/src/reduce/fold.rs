@@ -1,0 +1,334 @@
+//! What each kind of reduction does to elements of each dtype.
+
+use std::marker::PhantomData;
+
+use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
+
+use crate::halves::{bf16_to_f32, f16_to_f32};
+
+/// A reduction of elements of one type.
+///
+/// An element becomes a lane; a few lanes merge into one by a tree; totals absorb lanes and join other totals.
+pub(super) trait Fold: 'static {
+    /// The element read.
+    type In: Element;
+    /// A value in short exact-enough combinations.
+    type Lane: Copy;
+    /// A value in long ones.
+    type Total: Copy + Send + Sync;
+    /// The element written.
+    type Out: Element;
+
+    /// Is it worth compiling for wide vectors?
+    const VECTORS: bool = true;
+    /// The total of nothing.
+    const NOTHING: Self::Total;
+
+    /// The lane of one element.
+    fn load(value: Self::In) -> Self::Lane;
+    /// The lane of two.
+    fn merge(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// A total and one lane more.
+    fn absorb(total: Self::Total, lane: Self::Lane) -> Self::Total;
+    /// The total of two.
+    fn join(a: Self::Total, b: Self::Total) -> Self::Total;
+    /// The total as it is written.
+    fn finish(total: Self::Total) -> Self::Out;
+    /// Can nothing change this total any more?
+    #[inline(always)]
+    fn is_settled(_total: Self::Total) -> bool {
+        false
+    }
+}
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident),*) => {
+        $($(#[$doc])* pub(super) struct $name<T>(PhantomData<T>);)*
+    };
+}
+
+reductions! {
+    /// Sum in the dtype of the source.
+    Sum,
+    /// Product in the dtype of the source.
+    Prod,
+    /// Least element.
+    Min,
+    /// Greatest element.
+    Max,
+    /// Are all elements true?
+    All,
+    /// Is any element true?
+    Any,
+    /// Sum of narrow integers as int32.
+    SumInt32,
+    /// Product of narrow integers as int32.
+    ProdInt32
+}
+
+/// One `impl Fold`: types, the neutral total, loading, the lane operation, and how lanes and totals convert.
+macro_rules! fold {
+    (
+        $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
+        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr }
+    ) => {
+        impl Fold for $name<$in> {
+            type In = $in;
+            type Lane = $lane;
+            type Total = $total;
+            type Out = $out;
+            const VECTORS: bool = $vectors;
+            const NOTHING: $total = $nothing;
+            #[inline(always)]
+            fn load(value: $in) -> $lane {
+                $load(value)
+            }
+            #[inline(always)]
+            fn merge(a: $lane, b: $lane) -> $lane {
+                $merge(a, b)
+            }
+            #[inline(always)]
+            fn absorb(total: $total, lane: $lane) -> $total {
+                $join(total, $widen(lane))
+            }
+            #[inline(always)]
+            fn join(a: $total, b: $total) -> $total {
+                $join(a, b)
+            }
+            #[inline(always)]
+            fn finish(total: $total) -> $out {
+                $finish(total)
+            }
+        }
+    };
+}
+
+#[inline(always)]
+fn same<T>(value: T) -> T {
+    value
+}
+
+#[inline(always)]
+fn add<T: std::ops::Add<Output = T>>(a: T, b: T) -> T {
+    a + b
+}
+
+#[inline(always)]
+fn multiply<T: std::ops::Mul<Output = T>>(a: T, b: T) -> T {
+    a * b
+}
+
+#[inline(always)]
+fn widen_complex(value: Complex32) -> Complex64 {
+    Complex::new(value.re as f64, value.im as f64)
+}
+
+#[inline(always)]
+fn narrow_complex(value: Complex64) -> Complex32 {
+    Complex::new(value.re as f32, value.im as f32)
+}
+
+/// A value that can be ordered for minimum and maximum, where NaN wins both.
+trait Ranked: Copy {
+    fn lesser(a: Self, b: Self) -> Self;
+    fn greater(a: Self, b: Self) -> Self;
+}
+
+macro_rules! ranked_integers {
+    ($($ty:ty)*) => { $(
+        impl Ranked for $ty {
+            #[inline(always)]
+            fn lesser(a: Self, b: Self) -> Self {
+                a.min(b)
+            }
+            #[inline(always)]
+            fn greater(a: Self, b: Self) -> Self {
+                a.max(b)
+            }
+        }
+    )* };
+}
+ranked_integers!(u8 u16 u32 u64 i8 i16 i32 i64);
+
+macro_rules! ranked_floats {
+    ($($ty:ty)*) => { $(
+        impl Ranked for $ty {
+            #[inline(always)]
+            fn lesser(a: Self, b: Self) -> Self {
+                if (b < a) | b.is_nan() { b } else { a }
+            }
+            #[inline(always)]
+            fn greater(a: Self, b: Self) -> Self {
+                if (b > a) | b.is_nan() { b } else { a }
+            }
+        }
+        impl Ranked for Complex<$ty> {
+            #[inline(always)]
+            fn lesser(a: Self, b: Self) -> Self {
+                if is_nan(a) || !is_nan(b) && (a.re < b.re || a.re == b.re && a.im <= b.im) { a } else { b }
+            }
+            #[inline(always)]
+            fn greater(a: Self, b: Self) -> Self {
+                if is_nan(a) || !is_nan(b) && (a.re > b.re || a.re == b.re && a.im >= b.im) { a } else { b }
+            }
+        }
+    )* };
+}
+ranked_floats!(f32 f64);
+
+#[inline(always)]
+fn is_nan<T: num_traits::Float>(value: Complex<T>) -> bool {
+    value.re.is_nan() || value.im.is_nan()
+}
+
+// Wrapping sums and products do not know signs, nor does truth.
+macro_rules! unsigned {
+    ($($ty:ident)*) => { $(
+        fold!(Sum<$ty> { $ty => $ty => $ty, from 0, load same,
+            by $ty::wrapping_add, $ty::wrapping_add, widen same, finish same, vectors true });
+        fold!(Prod<$ty> { $ty => $ty => $ty, from 1, load same,
+            by $ty::wrapping_mul, $ty::wrapping_mul, widen same, finish same, vectors false });
+        truths!($ty, |value: $ty| value != 0);
+    )* };
+}
+
+macro_rules! integers {
+    ($($ty:ident)*) => { $(
+        fold!(Min<$ty> { $ty => $ty => $ty, from $ty::MAX, load same,
+            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors true });
+        fold!(Max<$ty> { $ty => $ty => $ty, from $ty::MIN, load same,
+            by Ranked::greater, Ranked::greater, widen same, finish same, vectors true });
+    )* };
+}
+
+macro_rules! floats {
+    ($($ty:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr, $is_true:expr;)*) => { $(
+        fold!(Sum<$ty> { $lane => f64 => $ty, from 0.0, load $load,
+            by add, add, widen f64::from, finish $finish, vectors true });
+        // Products leave the range of float32 on the way more easily than at the end.
+        fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
+            by multiply, multiply, widen same, finish $finish, vectors true });
+        fold!(Min<$ty> { $lane => $lane => $ty, from $lane::INFINITY, load $load,
+            by Ranked::lesser, Ranked::lesser, widen same, finish $finish_exact, vectors true });
+        fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
+            by Ranked::greater, Ranked::greater, widen same, finish $finish_exact, vectors true });
+        truths!($ty, $is_true);
+    )* };
+}
+
+macro_rules! complexes {
+    ($($ty:ident, $part:ident, $widen:expr, $finish:expr;)*) => { $(
+        fold!(Sum<$ty> { $ty => Complex64 => $ty, from Complex::new(0.0, 0.0), load same,
+            by add, add, widen $widen, finish $finish, vectors false });
+        fold!(Prod<$ty> { Complex64 => Complex64 => $ty, from Complex::new(1.0, 0.0), load $widen,
+            by multiply, multiply, widen same, finish $finish, vectors false });
+        fold!(Min<$ty> { $ty => $ty => $ty, from Complex::new($part::INFINITY, $part::INFINITY), load same,
+            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors false });
+        fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($part::NEG_INFINITY, $part::NEG_INFINITY), load same,
+            by Ranked::greater, Ranked::greater, widen same, finish same, vectors false });
+        truths!($ty, |value: $ty| (value.re != 0.0) | (value.im != 0.0));
+    )* };
+}
+
+/// All and any, given what makes an element true.
+macro_rules! truths {
+    ($ty:ty, $is_true:expr) => {
+        impl Fold for All<$ty> {
+            type In = $ty;
+            type Lane = u8;
+            type Total = u8;
+            type Out = Bool;
+            const NOTHING: u8 = 1;
+            #[inline(always)]
+            fn load(value: $ty) -> u8 {
+                ($is_true)(value) as u8
+            }
+            #[inline(always)]
+            fn merge(a: u8, b: u8) -> u8 {
+                a & b
+            }
+            #[inline(always)]
+            fn absorb(total: u8, lane: u8) -> u8 {
+                total & lane
+            }
+            #[inline(always)]
+            fn join(a: u8, b: u8) -> u8 {
+                a & b
+            }
+            #[inline(always)]
+            fn finish(total: u8) -> Bool {
+                Bool(total)
+            }
+            #[inline(always)]
+            fn is_settled(total: u8) -> bool {
+                total == 0
+            }
+        }
+        impl Fold for Any<$ty> {
+            type In = $ty;
+            type Lane = u8;
+            type Total = u8;
+            type Out = Bool;
+            const NOTHING: u8 = 0;
+            #[inline(always)]
+            fn load(value: $ty) -> u8 {
+                ($is_true)(value) as u8
+            }
+            #[inline(always)]
+            fn merge(a: u8, b: u8) -> u8 {
+                a | b
+            }
+            #[inline(always)]
+            fn absorb(total: u8, lane: u8) -> u8 {
+                total | lane
+            }
+            #[inline(always)]
+            fn join(a: u8, b: u8) -> u8 {
+                a | b
+            }
+            #[inline(always)]
+            fn finish(total: u8) -> Bool {
+                Bool(total)
+            }
+            #[inline(always)]
+            fn is_settled(total: u8) -> bool {
+                total == 1
+            }
+        }
+    };
+}
+
+unsigned!(u8 u16 u32 u64);
+integers!(u8 u16 u32 u64 i8 i16 i32 i64);
+
+floats! {
+    f16, f32, f16_to_f32, f16::from_f64, f16::from_f32, |value: f16| value.to_bits() & 0x7fff != 0;
+    bf16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, |value: bf16| value.to_bits() & 0x7fff != 0;
+    f32, f32, same, |total| total as f32, same, |value: f32| value != 0.0;
+    f64, f64, same, same, same, |value: f64| value != 0.0;
+}
+
+complexes! {
+    Complex32, f32, widen_complex, narrow_complex;
+    Complex64, f64, same, same;
+}
+
+macro_rules! narrow_integers {
+    ($($ty:ty, $load:expr;)*) => { $(
+        fold!(SumInt32<$ty> { i32 => i32 => i32, from 0, load $load,
+            by i32::wrapping_add, i32::wrapping_add, widen same, finish same, vectors true });
+        fold!(ProdInt32<$ty> { i32 => i32 => i32, from 1, load $load,
+            by i32::wrapping_mul, i32::wrapping_mul, widen same, finish same, vectors false });
+    )* };
+}
+
+narrow_integers! {
+    Bool, |value: Bool| value.get() as i32;
+    u8, i32::from;
+    i8, i32::from;
+    u16, i32::from;
+    i16, i32::from;
+}
+
+const _: () =
+    assert!(size_of::<<Sum<f32> as Fold>::Total>() <= 16, "tiles of totals stay in the first-level cache");

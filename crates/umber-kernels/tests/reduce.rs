@@ -1,0 +1,221 @@
+//! Reductions against plain loops.
+
+mod operands;
+
+use operands::{Operand, Random, Value, indices, scrambled, shapes};
+use proptest::prelude::*;
+use umber_kernels::reduce;
+use umber_types::{Axes, Bool, DType, Element, KeepAxes, Layout, ReduceKind, Shape, bf16, f16, match_dtype};
+
+/// The reduction by its definition, one element after another; `None` for the extremum of nothing.
+fn naive<T: Value>(kind: ReduceKind, values: &[T]) -> Option<T> {
+    let extremum = |wanted| {
+        values.iter().copied().reduce(|a, b| match b.order(a) {
+            _ if a.is_nan_value() => a,
+            None => b,
+            Some(order) if order == wanted => b,
+            Some(_) => a,
+        })
+    };
+    match kind {
+        ReduceKind::Sum => Some(values.iter().fold(T::from_i64(0), |a, &b| a.plus(b))),
+        ReduceKind::Prod => Some(values.iter().fold(one(), |a, &b| a.times(b))),
+        ReduceKind::Min => extremum(std::cmp::Ordering::Less),
+        ReduceKind::Max => extremum(std::cmp::Ordering::Greater),
+        ReduceKind::All | ReduceKind::Any => None,
+    }
+}
+
+fn one<T: Value>() -> T {
+    if T::DTYPE.is_complex() { T::from_i64(2) } else { T::from_i64(1) }
+}
+
+/// Values whose sums and products are exact in every dtype.
+fn draw<T: Value>(kind: ReduceKind, random: &mut Random, nan_odds: u64) -> T {
+    if let Some(nan) = T::NAN.filter(|_| nan_odds > 0 && random.below(nan_odds) == 0) {
+        return nan;
+    }
+    match kind {
+        ReduceKind::Prod if T::DTYPE.is_complex() => T::from_i64(random.below(3) as i64),
+        ReduceKind::Prod if random.below(64) == 0 => T::from_i64(2),
+        ReduceKind::Prod => T::from_i64(random.below(2) as i64 * 2 - 1),
+        ReduceKind::All => T::from_i64(i64::from(random.below(40) != 0)),
+        ReduceKind::Any => T::from_i64(i64::from(random.below(40) == 0)),
+        _ => T::from_i64(random.below(5) as i64 - 2),
+    }
+}
+
+/// The values that each result is made of.
+fn groups<T: Element>(src: &Operand<T>, axes: &Axes) -> Vec<Vec<T>> {
+    let shape = src.layout.shape.reduced(axes, KeepAxes::Yes);
+    let reduced: Vec<usize> =
+        (0..shape.ndim()).map(|axis| if axes.contains(&axis) { src.layout.shape[axis] } else { 1 }).collect();
+    let inner = indices(&reduced);
+    let value =
+        |a: &Vec<usize>, b: &Vec<usize>| src.at(&a.iter().zip(b).map(|(i, j)| i + j).collect::<Vec<_>>());
+    indices(&shape).iter().map(|outer| inner.iter().map(|index| value(outer, index)).collect()).collect()
+}
+
+fn check<T: Value>(kind: ReduceKind, layout: &Layout, axes: &Axes, keep: KeepAxes, seed: u64) {
+    let mut random = Random(seed);
+    let nan_odds = random.below(3) * 50;
+    let src: Operand<T> = Operand::under(layout, || draw(kind, &mut random, nan_odds));
+    let shape = layout.shape.reduced(axes, keep);
+    let groups = groups(&src, axes);
+    if matches!(kind, ReduceKind::All | ReduceKind::Any) {
+        let mut dst = Operand::dense(vec![Bool(7); shape.size()], &shape);
+        reduce(kind, src.view(), axes, dst.view_mut());
+        for (found, group) in dst.data.iter().zip(&groups) {
+            let mut truths = group.iter().map(|&value| value.is_true());
+            let wanted = if kind == ReduceKind::All { truths.all(|t| t) } else { truths.any(|t| t) };
+            assert_eq!(found.0, wanted as u8, "{kind:?} {layout:?} {axes:?}");
+        }
+        return;
+    }
+    let mut dst = Operand::dense(vec![T::from_i64(3); shape.size()], &shape);
+    reduce(kind, src.view(), axes, dst.view_mut());
+    for (&found, group) in dst.data.iter().zip(&groups) {
+        if let Some(wanted) = naive(kind, group) {
+            assert!(found.same(wanted), "{kind:?} {:?} {layout:?} {axes:?}: {found:?} {wanted:?}", T::DTYPE);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn every_kind_and_dtype(shape in shapes(), seed: u64, mask: u8, keep: bool) {
+        let layout = scrambled(&shape, seed, true);
+        let axes = Axes::sorted((0..shape.len()).filter(|axis| mask >> axis & 1 == 1));
+        let keep = if keep { KeepAxes::Yes } else { KeepAxes::No };
+        for &kind in ReduceKind::ALL {
+            for dtype in DType::ALL {
+                match_dtype!(dtype, T => check::<T>(kind, &layout, &axes, keep, seed));
+            }
+        }
+    }
+}
+
+#[test]
+fn long_and_wide_arrays() {
+    for (shape, axes) in [
+        (vec![300_007], vec![0]),
+        (vec![3, 70_001], vec![1]),
+        (vec![70_001, 3], vec![0]),
+        (vec![70_001, 3], vec![1]),
+        (vec![2500, 1100], vec![0]),
+        (vec![90, 40, 30], vec![0, 2]),
+        (vec![90, 40, 30], vec![1]),
+        (vec![3, 20_000, 4], vec![1]),
+        (vec![200_000, 2, 2], vec![0, 2]),
+    ] {
+        let axes = Axes::sorted(axes);
+        let dense = Layout::contiguous(Shape::from(shape.clone()));
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+        for layout in [&dense, &turned] {
+            for kind in [ReduceKind::Sum, ReduceKind::Max, ReduceKind::Any] {
+                check::<f32>(kind, layout, &axes, KeepAxes::No, 5);
+                check::<i64>(kind, layout, &axes, KeepAxes::No, 6);
+                check::<u8>(kind, layout, &axes, KeepAxes::No, 7);
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_ten_million_are_accurate() {
+    let mut random = Random(1);
+    let count = 10_000_000;
+    let uniform: Vec<f32> = (0..count).map(|_| random.uniform() as f32).collect();
+    let tenth = vec![0.1f32; count];
+    for values in [uniform, tenth] {
+        let exact: f64 = values.iter().map(|&value| value as f64).sum();
+        for shape in [vec![count], vec![count / 10, 10], vec![10, count / 10], vec![1000, count / 1000]] {
+            let src = Operand::dense(values.clone(), &shape);
+            let mut total = Operand::dense(vec![0f32], &[]);
+            let axes: Vec<usize> = (0..shape.len()).collect();
+            reduce(ReduceKind::Sum, src.view(), &axes, total.view_mut());
+            let error = (total.data[0] as f64 - exact).abs() / exact;
+            assert!(error <= 1e-7, "{shape:?}: {error}");
+            if shape.len() == 2 {
+                let mut columns = Operand::dense(vec![0f32; shape[1]], &[shape[1]]);
+                reduce(ReduceKind::Sum, src.view(), &[0], columns.view_mut());
+                let wanted: f64 = src.data.iter().step_by(shape[1]).map(|&value| value as f64).sum();
+                let error = (columns.data[0] as f64 - wanted).abs() / wanted;
+                assert!(error <= 1e-7, "{shape:?} columns: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn double_sums_are_blocked() {
+    let values = vec![0.1f64; 10_000_000];
+    let src = Operand::dense(values, &[10_000_000]);
+    let mut total = Operand::dense(vec![0f64], &[]);
+    reduce(ReduceKind::Sum, src.view(), &[0], total.view_mut());
+    assert!((total.data[0] - 1e6).abs() / 1e6 < 1e-14, "{}", total.data[0]);
+}
+
+#[test]
+fn halves_round_once() {
+    // One by one, adding 1 to 2048 in float16 and to 256 in bfloat16 changes nothing.
+    let src = Operand::dense(vec![f16::ONE; 60_000], &[60_000]);
+    let mut total = Operand::dense(vec![f16::ZERO], &[]);
+    reduce(ReduceKind::Sum, src.view(), &[0], total.view_mut());
+    assert_eq!(total.data[0], f16::from_f32(60_000.0));
+    let src = Operand::dense(vec![bf16::ONE; 3000 * 7], &[3000, 7]);
+    let mut totals = Operand::dense(vec![bf16::ZERO; 7], &[7]);
+    reduce(ReduceKind::Sum, src.view(), &[0], totals.view_mut());
+    assert_eq!(totals.data, [bf16::from_f32(3000.0); 7]);
+}
+
+#[test]
+fn narrow_integers_go_to_int32() {
+    let layout = scrambled(&[6, 50, 3], 9, true);
+    let mut random = Random(3);
+    macro_rules! narrow {
+        ($($ty:ty, $wide:expr;)*) => { $(
+            let src: Operand<$ty> = Operand::under(&layout, || <$ty>::from_i64(random.next() as i64));
+            for axes in [vec![0], vec![1], vec![0, 1, 2], vec![1, 2]] {
+                let axes = Axes::sorted(axes);
+                let shape = layout.shape.reduced(&axes, KeepAxes::No);
+                let groups = groups(&src, &axes);
+                let mut dst = Operand::dense(vec![0i32; shape.size()], &shape);
+                reduce(ReduceKind::Sum, src.view(), &axes, dst.view_mut());
+                for (&found, group) in dst.data.iter().zip(&groups) {
+                    assert_eq!(found, group.iter().fold(0i32, |a, &b| a.wrapping_add($wide(b))));
+                }
+                reduce(ReduceKind::Prod, src.view(), &axes, dst.view_mut());
+                for (&found, group) in dst.data.iter().zip(&groups) {
+                    assert_eq!(found, group.iter().fold(1i32, |a, &b| a.wrapping_mul($wide(b))));
+                }
+            }
+        )* };
+    }
+    narrow! {
+        Bool, |b: Bool| b.get() as i32;
+        u8, i32::from;
+        i8, i32::from;
+        u16, i32::from;
+        i16, i32::from;
+    }
+}
+
+#[test]
+fn nothing_reduces_to_the_identity() {
+    let src = Operand::<f32>::dense(vec![], &[0, 3]);
+    let mut dst = Operand::dense(vec![9f32; 3], &[3]);
+    reduce(ReduceKind::Sum, src.view(), &[0], dst.view_mut());
+    assert_eq!(dst.data, [0.0; 3]);
+    reduce(ReduceKind::Prod, src.view(), &[0], dst.view_mut());
+    assert_eq!(dst.data, [1.0; 3]);
+    reduce(ReduceKind::Max, src.view(), &[0], dst.view_mut());
+    assert_eq!(dst.data, [f32::NEG_INFINITY; 3]);
+    let mut truth = Operand::dense(vec![Bool(0)], &[]);
+    reduce(ReduceKind::All, src.view(), &[0, 1], truth.view_mut());
+    assert_eq!(truth.data, [Bool(1)]);
+    let mut none = Operand::<f32>::dense(vec![], &[0]);
+    reduce(ReduceKind::Sum, src.view(), &[1], none.view_mut());
+}
