@@ -1,0 +1,214 @@
+//! Arguments as users give them: arrays or numbers, axes, shapes, streams.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use smallvec::SmallVec;
+use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
+
+use crate::array::PyArray;
+use crate::enter::OrRaise;
+use crate::streams::{PyDevice, PyDeviceType, PyStream};
+
+/// An array, or a Python number that takes the dtype of what it meets.
+#[derive(Clone)]
+pub(crate) enum Operand {
+    /// An array.
+    Array(Array),
+    /// A number without a dtype of its own.
+    Number(Scalar),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
+    type Error = PyErr;
+
+    #[inline]
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.cast::<PyArray>() {
+            return Ok(Operand::Array(array.get().get()));
+        }
+        if let Some(number) = number(&object)? {
+            return Ok(Operand::Number(number));
+        }
+        match crate::convert::from_object(&object, None)? {
+            Some(array) => Ok(Operand::Array(array)),
+            None => Err(PyTypeError::new_err(format!(
+                "expected an array or a number, got {}",
+                object.get_type().name()?
+            ))),
+        }
+    }
+}
+
+/// The value of a Python number; `None` for anything else.
+pub(crate) fn number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return Ok(Some(Scalar::Float(value.extract()?)));
+    }
+    if object.is_instance_of::<PyBool>() {
+        return Ok(Some(Scalar::Bool(object.extract()?)));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return integer(object).map(Some);
+    }
+    if let Ok(value) = object.cast::<PyComplex>() {
+        use pyo3::types::PyComplexMethods;
+        return Ok(Some(Scalar::Complex(value.real(), value.imag())));
+    }
+    Ok(None)
+}
+
+fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    if let Ok(value) = object.extract::<i64>() {
+        return Ok(Scalar::Int(value));
+    }
+    object.extract::<u64>().map(Scalar::UInt).map_err(|_| {
+        PyValueError::new_err("an integer below -2**63 or above 2**64 - 1 fits no dtype")
+    })
+}
+
+impl Operand {
+    /// The operand as an array by itself.
+    pub(crate) fn alone(self) -> Array {
+        match self {
+            Operand::Array(array) => array,
+            Operand::Number(value) => Array::scalar(value, value.default_dtype()),
+        }
+    }
+
+    /// The operand beside an array: a number takes the array's dtype where it can.
+    pub(crate) fn beside(self, like: &Array) -> PyResult<Array> {
+        match self {
+            Operand::Array(array) => Ok(array),
+            Operand::Number(value) => {
+                check_fits(value, value.weak_dtype(like.dtype()))?;
+                Ok(ops::weak(value, like))
+            }
+        }
+    }
+
+    /// Both operands as arrays.
+    pub(crate) fn pair(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
+        match (a, b) {
+            (Operand::Array(a), b) => {
+                let b = b.beside(&a)?;
+                Ok((a, b))
+            }
+            (a, Operand::Array(b)) => {
+                let a = a.beside(&b)?;
+                Ok((a, b))
+            }
+            (a, b) => Ok((a.alone(), b.alone())),
+        }
+    }
+}
+
+/// An integer must fit the integer dtype it is going to have.
+pub(crate) fn check_fits(value: Scalar, dtype: DType) -> PyResult<()> {
+    let wide = match value {
+        Scalar::Int(value) => i128::from(value),
+        Scalar::UInt(value) => i128::from(value),
+        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Complex(..) => return Ok(()),
+    };
+    if !dtype.is_integer() {
+        return Ok(());
+    }
+    let bits = dtype.size() as u32 * 8;
+    let fits = match dtype.kind() {
+        umber::types::Kind::Unsigned => wide >= 0 && wide < 1 << bits,
+        _ => wide >= -(1 << (bits - 1)) && wide < 1 << (bits - 1),
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err(format!("Converting {wide} to {dtype} would result in overflow.")))
+    }
+}
+
+/// Where nodes of one call go: the `stream` argument of every function.
+#[derive(Clone, Copy)]
+pub(crate) struct StreamArg(pub(crate) Stream);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(stream) = object.cast::<PyStream>() {
+            return Ok(StreamArg(stream.get().0));
+        }
+        let wanted = if let Ok(device) = object.cast::<PyDevice>() {
+            device.get().0
+        } else if let Ok(kind) = object.cast::<PyDeviceType>() {
+            umber::Device { kind: kind.get().kind(), index: 0 }
+        } else {
+            return Err(PyTypeError::new_err(format!(
+                "stream: expected a Stream, a Device or a DeviceType, got {}",
+                object.get_type().name()?
+            )));
+        };
+        device::default_stream(wanted).or_raise().map(StreamArg)
+    }
+}
+
+/// Run `body` with the given stream as this thread's default.
+#[inline]
+pub(crate) fn on<T>(stream: Option<StreamArg>, body: impl FnOnce() -> umber::Result<T>) -> PyResult<T> {
+    let Some(StreamArg(stream)) = stream else { return body().or_raise() };
+    let before = device::current_stream();
+    device::set_default_stream(stream).or_raise()?;
+    let result = body();
+    device::set_default_stream(before).or_raise()?;
+    result.or_raise()
+}
+
+/// One integer or a sequence of them: axes, shapes, repetitions.
+#[derive(Clone, Debug)]
+pub(crate) struct Ints(pub(crate) SmallVec<[i64; 4]>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(list) = object.cast::<PyList>() {
+            return list.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
+        }
+        if let Ok(tuple) = object.cast::<PyTuple>() {
+            return tuple.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
+        }
+        if let Ok(one) = index(&object) {
+            return Ok(Ints(smallvec::smallvec![one]));
+        }
+        match object.try_iter() {
+            Ok(items) => items.map(|item| index(&item?)).collect::<PyResult<_>>().map(Ints),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "expected an integer or a sequence of integers, got {}",
+                object.get_type().name()?
+            ))),
+        }
+    }
+}
+
+/// Anything with `__index__`, but not a bool.
+fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+    if object.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err("expected an integer, got bool"));
+    }
+    object.extract::<i64>()
+}
+
+impl Ints {
+    /// The integers.
+    pub(crate) fn as_slice(&self) -> &[i64] {
+        &self.0
+    }
+}
+
+/// The axes of an optional argument: `None` means all.
+pub(crate) fn axes(axis: Option<&Ints>) -> Option<&[i64]> {
+    axis.map(Ints::as_slice)
+}
+
+/// `keepdims`.
+pub(crate) fn keep(keepdims: bool) -> KeepAxes {
+    if keepdims { KeepAxes::Yes } else { KeepAxes::No }
+}

@@ -1,0 +1,403 @@
+//! `array`: a handle whose content may be rebound, which is what in-place updates are.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use umber::{Array, Result, Scalar, ops};
+
+use crate::args::Operand;
+use crate::convert;
+use crate::dtype::{DtypeArg, PyDtype};
+use crate::enter::{OrRaise, enter};
+
+/// An N-dimensional array of numbers of one dtype.
+///
+/// Operations on arrays are recorded and computed when a value is needed.
+#[pyclass(name = "array", module = "umber.core", frozen, weakref, skip_from_py_object)]
+pub(crate) struct PyArray {
+    /// The value. In-place updates put another one in its place.
+    value: Mutex<Array>,
+}
+
+impl From<Array> for PyArray {
+    #[inline]
+    fn from(array: Array) -> PyArray {
+        PyArray { value: Mutex::new(array) }
+    }
+}
+
+impl PyArray {
+    /// The value now.
+    #[inline]
+    pub(crate) fn get(&self) -> Array {
+        self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Put another value in place.
+    pub(crate) fn set(&self, array: Array) {
+        let before = std::mem::replace(&mut *self.value.lock().unwrap_or_else(PoisonError::into_inner), array);
+        drop(before);
+    }
+}
+
+/// What an operator gives: an array, or `NotImplemented` when the other side may know better.
+enum Answer {
+    Array(PyArray),
+    NotImplemented,
+}
+
+impl<'py> IntoPyObject<'py> for Answer {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Answer::Array(array) => Ok(Bound::new(py, array)?.into_any()),
+            Answer::NotImplemented => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+}
+
+type Binary = fn(&Array, &Array) -> Result<Array>;
+
+/// The other operand of an operator, as an array beside `own`; `None` for what operators do not take.
+#[inline]
+fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(other) = other.cast::<PyArray>() {
+        return Ok(Some(other.get().get()));
+    }
+    if convert::is_number(other) {
+        let operand: Operand = other.extract()?;
+        return operand.beside(own).map(Some);
+    }
+    if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() {
+        return Ok(None);
+    }
+    convert::from_object(other, None)
+}
+
+#[inline]
+fn left(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<Answer> {
+    let own = this.get();
+    match other_operand(&own, other)? {
+        Some(other) => Ok(Answer::Array(op(&own, &other).or_raise()?.into())),
+        None => Ok(Answer::NotImplemented),
+    }
+}
+
+fn right(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<Answer> {
+    let own = this.get();
+    match other_operand(&own, other)? {
+        Some(other) => Ok(Answer::Array(op(&other, &own).or_raise()?.into())),
+        None => Ok(Answer::NotImplemented),
+    }
+}
+
+/// `this op= other`: the result is computed anew and put in place.
+fn update(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<()> {
+    let own = this.get();
+    let Some(other) = other_operand(&own, other)? else {
+        return Err(PyTypeError::new_err(format!(
+            "cannot update an array in place with {}",
+            other.get_type().name()?
+        )));
+    };
+    let result = op(&own, &other).or_raise()?;
+    drop(own);
+    this.set(result);
+    Ok(())
+}
+
+/// The operators as the number protocol names them.
+macro_rules! operators {
+    ($($name:ident $reflected:ident $in_place:ident $function:expr),* $(,)?) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                    left(self, other, $function)
+                }
+                fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                    right(self, other, $function)
+                }
+                fn $in_place(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    update(self, other, $function)
+                }
+            )*
+        }
+    };
+}
+
+operators! {
+    __add__ __radd__ __iadd__ ops::add,
+    __sub__ __rsub__ __isub__ ops::subtract,
+    __mul__ __rmul__ __imul__ ops::multiply,
+    __truediv__ __rtruediv__ __itruediv__ ops::divide,
+    __floordiv__ __rfloordiv__ __ifloordiv__ ops::floor_divide,
+    __mod__ __rmod__ __imod__ ops::remainder,
+    __matmul__ __rmatmul__ __imatmul__ ops::matmul,
+    __and__ __rand__ __iand__ ops::bitwise_and,
+    __or__ __ror__ __ior__ ops::bitwise_or,
+    __xor__ __rxor__ __ixor__ ops::bitwise_xor,
+    __lshift__ __rlshift__ __ilshift__ ops::left_shift,
+    __rshift__ __rrshift__ __irshift__ ops::right_shift,
+}
+
+#[pymethods]
+impl PyArray {
+    #[new]
+    #[pyo3(signature = (val, dtype = None))]
+    fn new(val: &Bound<'_, PyAny>, dtype: Option<DtypeArg>) -> PyResult<PyArray> {
+        convert::array(val, dtype.map(|dtype| dtype.0)).map(PyArray::from)
+    }
+
+    /// NumPy leaves operators with its arrays to this class.
+    #[classattr]
+    fn __array_priority__() -> f64 {
+        1000.0
+    }
+
+    fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        if modulo.is_none() { left(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
+    }
+
+    fn __rpow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        if modulo.is_none() { right(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
+    }
+
+    fn __ipow__(&self, other: &Bound<'_, PyAny>, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
+        update(self, other, ops::power)
+    }
+
+    fn __neg__(&self) -> PyResult<PyArray> {
+        ops::negative(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    fn __pos__(&self) -> PyArray {
+        self.get().into()
+    }
+
+    fn __abs__(&self) -> PyResult<PyArray> {
+        ops::abs(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    fn __invert__(&self) -> PyResult<PyArray> {
+        ops::bitwise_invert(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let function: Binary = match op {
+            CompareOp::Lt => ops::less,
+            CompareOp::Le => ops::less_equal,
+            CompareOp::Eq => ops::equal,
+            CompareOp::Ne => ops::not_equal,
+            CompareOp::Gt => ops::greater,
+            CompareOp::Ge => ops::greater_equal,
+        };
+        Ok(left(self, other, function)?.into_pyobject(py)?.unbind())
+    }
+
+    /// Arrays are compared elementwise, and hashed by identity.
+    fn __hash__(slf: &Bound<'_, Self>) -> isize {
+        slf.as_ptr() as isize >> 4
+    }
+
+    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        let array = self.get();
+        if array.size() != 1 {
+            return Err(PyValueError::new_err(format!(
+                "[bool] the truth value of an array of shape {} is ambiguous, expected one element",
+                array.shape()
+            )));
+        }
+        Ok(enter(py, || array.item())?.as_bool())
+    }
+
+    fn __int__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let value = one_element(py, "int", &self.get())?;
+        convert::to_number(py, value)?.call_method0(py, "__int__")
+    }
+
+    fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
+        match one_element(py, "float", &self.get())? {
+            Scalar::Complex(..) => Err(PyTypeError::new_err("[float] cannot convert a complex array to a float")),
+            value => Ok(value.as_f64()),
+        }
+    }
+
+    fn __complex__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyComplex>> {
+        let (re, im) = one_element(py, "complex", &self.get())?.as_complex();
+        Ok(pyo3::types::PyComplex::from_doubles(py, re, im))
+    }
+
+    fn __index__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let array = self.get();
+        if !array.dtype().is_integer() || array.ndim() != 0 {
+            return Err(PyTypeError::new_err(format!(
+                "[index] only 0-d integer arrays are indices, got shape {} and dtype {}",
+                array.shape(),
+                array.dtype()
+            )));
+        }
+        convert::to_number(py, one_element(py, "index", &array)?)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        let array = self.get();
+        array.shape().first().copied().ok_or_else(|| PyTypeError::new_err("len() 0-dimensional array."))
+    }
+
+    fn __iter__(&self) -> PyResult<ArrayIterator> {
+        let array = self.get();
+        if array.ndim() == 0 {
+            return Err(PyTypeError::new_err("iteration over a 0-d array"));
+        }
+        Ok(ArrayIterator { array, next: 0 })
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let dense = { let array = self.get(); enter(py, move || array.to_dense())? };
+        Ok(crate::printing::repr(&dense))
+    }
+
+    fn __format__(slf: &Bound<'_, Self>, spec: &str) -> PyResult<String> {
+        let py = slf.py();
+        if spec.is_empty() {
+            return slf.get().__repr__(py);
+        }
+        let value = convert::to_number(py, one_element(py, "format", &slf.get().get())?)?;
+        value.call_method1(py, "__format__", (spec,))?.extract(py)
+    }
+
+    fn __copy__(&self) -> PyArray {
+        self.get().into()
+    }
+
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyArray {
+        self.get().into()
+    }
+
+    fn __getnewargs__(&self) -> (Vec<i32>,) {
+        (Vec::new(),)
+    }
+
+    /// The elements as bytes with shape and dtype, for pickle.
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, pyo3::types::PyBytes>, Vec<usize>, String)> {
+        let dense = { let array = self.get(); enter(py, move || array.to_dense())? };
+        let bytes = convert::dense_bytes(&dense);
+        Ok((pyo3::types::PyBytes::new(py, bytes), dense.shape().to_vec(), dense.dtype().name().into()))
+    }
+
+    fn __setstate__(&self, state: (Vec<u8>, Vec<usize>, String)) -> PyResult<()> {
+        let (bytes, shape, name) = state;
+        let dtype = umber::DType::from_name(&name)
+            .ok_or_else(|| PyValueError::new_err(format!("[array] '{name}' is not the name of a dtype")))?;
+        let shape = umber::Shape::from(shape);
+        if bytes.len() != shape.size().saturating_mul(dtype.size()) {
+            return Err(PyValueError::new_err(format!(
+                "[array] {} bytes do not fill shape {shape} of {dtype}",
+                bytes.len()
+            )));
+        }
+        self.set(convert::from_bytes(&bytes, &shape, dtype)?);
+        Ok(())
+    }
+
+    /// Lengths of the axes.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.get().shape().iter())
+    }
+
+    /// Type of the elements.
+    #[getter]
+    fn dtype(&self) -> PyDtype {
+        PyDtype(self.get().dtype())
+    }
+
+    /// Number of axes.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.get().ndim()
+    }
+
+    /// Number of elements.
+    #[getter]
+    fn size(&self) -> usize {
+        self.get().size()
+    }
+
+    /// Bytes per element.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.get().dtype().size()
+    }
+
+    /// Bytes of all elements.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.get().nbytes()
+    }
+
+    /// The array with its axes in reverse order.
+    #[getter(T)]
+    fn transposed(&self) -> PyResult<PyArray> {
+        ops::transpose(&self.get(), None).or_raise().map(PyArray::from)
+    }
+
+    /// The one element of an array of size one, as a Python number.
+    fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let array = self.get();
+        let value = enter(py, || array.item())?;
+        convert::to_number(py, value)
+    }
+
+    /// The elements as nested lists; a 0-d array as a number.
+    fn tolist(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        convert::to_list(py, &self.get())
+    }
+}
+
+/// The one element of an array, for conversions that need exactly one.
+fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
+    if array.size() != 1 {
+        return Err(PyTypeError::new_err(format!(
+            "[{what}] only an array with one element can be converted, got shape {}",
+            array.shape()
+        )));
+    }
+    enter(py, || array.item())
+}
+
+/// Iterates over the first axis.
+#[pyclass(name = "ArrayIterator", module = "umber.core")]
+pub(crate) struct ArrayIterator {
+    array: Array,
+    next: usize,
+}
+
+#[pymethods]
+impl ArrayIterator {
+    fn __iter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __next__(&mut self) -> PyResult<Option<PyArray>> {
+        if self.next >= self.array.shape()[0] {
+            return Ok(None);
+        }
+        let index = ops::Index::Int(self.next as i64);
+        self.next += 1;
+        ops::get(&self.array, &[index]).or_raise().map(PyArray::from).map(Some)
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyArray>()?;
+    module.add_class::<ArrayIterator>()
+}

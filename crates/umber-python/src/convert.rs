@@ -1,0 +1,220 @@
+//! Python values to arrays and back: numbers, nested sequences, and whatever shares memory.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use umber::{Array, DType, Scalar, Shape, ops};
+
+use crate::args::{check_fits, number};
+use crate::array::PyArray;
+use crate::enter::OrRaise;
+
+/// An array with the value of `object`; `None` if it is nothing that arrays are made of.
+pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<Array>> {
+    if let Ok(array) = object.cast::<PyArray>() {
+        let array = array.get().get();
+        return match dtype {
+            Some(dtype) => ops::astype(&array, dtype).or_raise().map(Some),
+            None => Ok(Some(array)),
+        };
+    }
+    if let Some(value) = number(object)? {
+        let dtype = dtype.unwrap_or(value.default_dtype());
+        check_fits(value, dtype)?;
+        return Ok(Some(Array::scalar(value, dtype)));
+    }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        return from_sequence(object, dtype).map(Some);
+    }
+    Ok(None)
+}
+
+/// Numbers of a nested sequence in row-major order, and the dtype that holds them all.
+struct Flat {
+    numbers: Vec<Scalar>,
+    /// Sub-arrays, where the leaves are arrays instead of numbers.
+    arrays: Vec<Array>,
+    dtype: Option<DType>,
+}
+
+/// An array from nested lists and tuples of numbers or of arrays of equal shape.
+fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
+    let mut shape: Vec<usize> = Vec::new();
+    let mut flat = Flat { numbers: Vec::new(), arrays: Vec::new(), dtype: None };
+    measure(object, &mut shape)?;
+    collect(object, &shape, 0, &mut flat)?;
+    if !flat.arrays.is_empty() {
+        return stack(flat.arrays, &shape, dtype);
+    }
+    let dtype = dtype.or(flat.dtype).unwrap_or(DType::Float32);
+    let mut bytes = Vec::with_capacity(flat.numbers.len() * dtype.size());
+    for value in flat.numbers {
+        check_fits(value, dtype)?;
+        bytes.extend_from_slice(&value.to_bytes(dtype)[..dtype.size()]);
+    }
+    from_bytes(&bytes, &Shape::from(shape), dtype)
+}
+
+/// An array with a copy of these bytes.
+pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape, dtype: DType) -> PyResult<Array> {
+    let array = Array::from_slice(bytes, [bytes.len()]).or_raise()?;
+    let storage = array.storage().expect("made from elements").clone();
+    let layout = umber::Layout::contiguous(shape.clone());
+    Array::from_storage(storage.with_layout(layout), dtype).or_raise()
+}
+
+/// The lengths of a nested sequence, by its first elements.
+fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
+    let mut level = object.clone();
+    loop {
+        if shape.len() > 64 {
+            return Err(PyValueError::new_err("[array] lists are nested deeper than 64 levels"));
+        }
+        let (length, first) = if let Ok(list) = level.cast::<PyList>() {
+            (list.len(), list.get_item(0).ok())
+        } else if let Ok(tuple) = level.cast::<PyTuple>() {
+            (tuple.len(), tuple.get_item(0).ok())
+        } else {
+            if let Ok(array) = level.cast::<PyArray>() {
+                shape.extend(array.get().get().shape().iter());
+            }
+            return Ok(());
+        };
+        shape.push(length);
+        match first {
+            Some(first) => level = first,
+            None => return Ok(()),
+        }
+    }
+}
+
+fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut Flat) -> PyResult<()> {
+    let ragged = |got: String| {
+        Err(PyValueError::new_err(format!(
+            "[array] nested lists must have equal lengths at each depth: got {got} at depth {depth}, \
+             expected shape {}",
+            Shape::from(shape)
+        )))
+    };
+    let items: Vec<Bound<'_, PyAny>> = if let Ok(list) = object.cast::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else if let Ok(array) = object.cast::<PyArray>() {
+        let array = array.get().get();
+        if array.shape()[..] != shape[depth..] {
+            return ragged(format!("an array of shape {}", array.shape()));
+        }
+        flat.arrays.push(array);
+        return Ok(());
+    } else {
+        let value = match number(object)? {
+            Some(value) => value,
+            None => match foreign_number(object)? {
+                Some(value) => value,
+                None => {
+                    return Err(PyTypeError::new_err(format!(
+                        "[array] cannot make an element of {}",
+                        object.get_type().name()?
+                    )));
+                }
+            },
+        };
+        if depth != shape.len() {
+            return ragged("a number".into());
+        }
+        let own = value.default_dtype();
+        flat.dtype = Some(flat.dtype.map_or(own, |found| umber::types::promote(found, own)));
+        flat.numbers.push(value);
+        return Ok(());
+    };
+    if depth >= shape.len() || items.len() != shape[depth] {
+        return ragged(format!("a sequence of length {}", items.len()));
+    }
+    for item in items {
+        collect(&item, shape, depth + 1, flat)?;
+    }
+    if !flat.arrays.is_empty() && !flat.numbers.is_empty() {
+        // A 0-d array among numbers is a number: bring all to arrays.
+        let numbers = std::mem::take(&mut flat.numbers);
+        let mut arrays: Vec<Array> =
+            numbers.into_iter().map(|value| Array::scalar(value, value.default_dtype())).collect();
+        arrays.append(&mut flat.arrays);
+        flat.arrays = arrays;
+    }
+    Ok(())
+}
+
+/// The value of a number that is not Python's own, such as NumPy's scalars.
+pub(crate) fn foreign_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    let is_scalar = object.getattr("shape").ok().and_then(|s| s.extract::<Vec<usize>>().ok());
+    if is_scalar.is_none_or(|shape| !shape.is_empty()) {
+        return Ok(None);
+    }
+    let Ok(item) = object.call_method0("item") else { return Ok(None) };
+    number(&item)
+}
+
+/// Arrays of one shape stacked along as many leading axes as the lists had.
+fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<Array> {
+    let stacked = ops::stack(&arrays, 0).or_raise()?;
+    let shape: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
+    let shaped = ops::reshape(&stacked, &shape).or_raise()?;
+    match dtype {
+        Some(dtype) => ops::astype(&shaped, dtype).or_raise(),
+        None => Ok(shaped),
+    }
+}
+
+/// A Python number with the value of `value`.
+pub(crate) fn to_number(py: Python<'_>, value: Scalar) -> PyResult<Py<PyAny>> {
+    Ok(match value {
+        Scalar::Bool(v) => PyBool::new(py, v).to_owned().into_any().unbind(),
+        Scalar::Int(v) => v.into_pyobject(py)?.into_any().unbind(),
+        Scalar::UInt(v) => v.into_pyobject(py)?.into_any().unbind(),
+        Scalar::Float(v) => PyFloat::new(py, v).into_any().unbind(),
+        Scalar::Complex(re, im) => PyComplex::from_doubles(py, re, im).into_any().unbind(),
+    })
+}
+
+/// The elements as nested lists; a 0-d array as a number.
+pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
+    let dense = crate::enter::enter(py, || array.to_dense())?;
+    let dtype = dense.dtype();
+    let size = dtype.size();
+    nest(py, dense_bytes(&dense), dense.shape(), dtype, size)
+}
+
+fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize) -> PyResult<Py<PyAny>> {
+    let Some((&length, rest)) = shape.split_first() else {
+        return to_number(py, Scalar::from_bytes(dtype, bytes));
+    };
+    let step = rest.iter().product::<usize>() * size;
+    let items = (0..length)
+        .map(|i| nest(py, &bytes[i * step..(i + 1) * step], rest, dtype, size))
+        .collect::<PyResult<Vec<_>>>()?;
+    Ok(PyList::new(py, items)?.into_any().unbind())
+}
+
+/// Is it one of Python's own numbers?
+pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
+    object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>() || object.is_instance_of::<PyComplex>()
+}
+
+/// A new array with the value of `object`: what `array(val, dtype)` does. Never shares memory.
+pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
+    match from_object(object, dtype)? {
+        Some(array) => Ok(array),
+        None => Err(PyTypeError::new_err(format!("[array] cannot make an array of {}", object.get_type().name()?))),
+    }
+}
+
+/// The bytes of a dense evaluated array.
+pub(crate) fn dense_bytes(dense: &Array) -> &[u8] {
+    if dense.size() == 0 {
+        return &[];
+    }
+    let start = dense.view().expect("evaluated by the caller").start();
+    // SAFETY: a dense evaluated array has `nbytes` readable bytes from its start, kept alive by the borrow.
+    unsafe { std::slice::from_raw_parts(start, dense.nbytes()) }
+}

@@ -1,0 +1,134 @@
+//! The only place that knows Python's exceptions and the global interpreter lock.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{
+    PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError,
+    PyRuntimeError, PyTypeError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyTuple, PyType};
+use umber::{Error, Result};
+
+/// The exception classes of `umber.core` that Python does not have.
+struct Classes {
+    /// A bad axis: `IndexError` and `ValueError`.
+    axis: Py<PyType>,
+    /// A dtype that an operation is not defined for: `TypeError` and `ValueError`.
+    dtype: Py<PyType>,
+    /// A copy that was forbidden but needed: `BufferError` and `ValueError`.
+    copy: Py<PyType>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+fn classes(py: Python<'_>) -> PyResult<&Classes> {
+    CLASSES.get_or_try_init(py, || {
+        let class = |name: &std::ffi::CStr, doc: &std::ffi::CStr, bases: [Bound<'_, PyType>; 2]| {
+            let bases = PyTuple::new(py, bases)?;
+            PyErr::new_type(py, name, Some(doc), Some(bases.as_any()), None)
+        };
+        let value = || py.get_type::<PyValueError>();
+        Ok(Classes {
+            axis: class(
+                c"umber.core.AxisError",
+                c"An axis lies outside the dimensions of an array.",
+                [py.get_type::<PyIndexError>(), value()],
+            )?,
+            dtype: class(
+                c"umber.core.DTypeError",
+                c"An operation is not defined for a dtype.",
+                [py.get_type::<PyTypeError>(), value()],
+            )?,
+            copy: class(
+                c"umber.core.CopyError",
+                c"Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
+                [py.get_type::<PyBufferError>(), value()],
+            )?,
+        })
+    })
+}
+
+/// Put the exception classes into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let classes = classes(module.py())?;
+    module.add("AxisError", &classes.axis)?;
+    module.add("DTypeError", &classes.dtype)?;
+    module.add("CopyError", &classes.copy)?;
+    connect();
+    Ok(())
+}
+
+/// The exception an error becomes.
+pub(crate) fn to_exception(error: Error) -> PyErr {
+    Python::attach(|py| {
+        let of = |class: &Py<PyType>, message: String| PyErr::from_type(class.bind(py).clone(), message);
+        match (error, classes(py)) {
+            (Error::Value(m), _) => PyValueError::new_err(m),
+            (Error::Index(m), _) => PyIndexError::new_err(m),
+            (Error::Memory(m), _) => PyMemoryError::new_err(m),
+            (Error::Io(m), _) => PyOSError::new_err(m),
+            (Error::Overflow(m), _) => PyOverflowError::new_err(m),
+            (Error::Runtime(m), _) => PyRuntimeError::new_err(m),
+            (Error::Interrupted, _) => PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+            (Error::Type(m), Ok(classes)) => of(&classes.dtype, m),
+            (Error::Axis(m), Ok(classes)) => of(&classes.axis, m),
+            (Error::Buffer(m), Ok(classes)) => of(&classes.copy, m),
+            (Error::Type(_) | Error::Axis(_) | Error::Buffer(_), Err(failed)) => failed,
+        }
+    })
+}
+
+/// A result whose error is Python's.
+pub(crate) trait OrRaise<T> {
+    /// Raise the error as its exception.
+    fn or_raise(self) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for Result<T> {
+    #[inline]
+    fn or_raise(self) -> PyResult<T> {
+        self.map_err(to_exception)
+    }
+}
+
+/// Run what may compute or block with the interpreter lock released.
+pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Result<T>) -> PyResult<T> {
+    py.detach(body).or_raise()
+}
+
+/// Has Ctrl-C been pressed? Asked between nodes while the lock is released.
+fn interrupted() -> bool {
+    Python::try_attach(|py| match py.check_signals() {
+        Ok(()) => false,
+        Err(error) => {
+            error.restore(py);
+            true
+        }
+    })
+    .unwrap_or(false)
+}
+
+/// The innermost line of the program outside umber's own package, as `file:line`.
+fn origin() -> Option<Arc<str>> {
+    Python::try_attach(|py| {
+        let mut frame = py.import("sys").ok()?.call_method1("_getframe", (0,)).ok()?;
+        loop {
+            let code = frame.getattr("f_code").ok()?;
+            let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
+            let line: u32 = frame.getattr("f_lineno").ok()?.extract().ok()?;
+            let next = frame.getattr("f_back").ok()?;
+            if !(file.contains("/umber/nn/") || file.contains("/umber/optimizers/")) || next.is_none() {
+                return Some(Arc::from(format!("{file}:{line}")));
+            }
+            frame = next;
+        }
+    })
+    .flatten()
+}
+
+fn connect() {
+    let traceback = std::env::var_os("UMBER_TRACEBACK").is_some_and(|value| value == "1");
+    umber::eval::set_hooks(interrupted, if traceback { Some(origin) } else { None });
+}

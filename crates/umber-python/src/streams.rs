@@ -1,0 +1,226 @@
+//! `Device`, `Stream` and what chooses between them.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use umber::{Device, DeviceType, Stream, device, eval};
+
+use crate::args::StreamArg;
+use crate::enter::{OrRaise, enter};
+
+/// A kind of device.
+#[pyclass(name = "DeviceType", module = "umber.core", frozen, eq, hash, skip_from_py_object)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(non_camel_case_types, reason = "the names of the public constants")]
+pub(crate) enum PyDeviceType {
+    /// The host processor.
+    cpu,
+    /// An accelerator.
+    gpu,
+}
+
+impl PyDeviceType {
+    pub(crate) fn kind(self) -> DeviceType {
+        match self {
+            PyDeviceType::cpu => DeviceType::Cpu,
+            PyDeviceType::gpu => DeviceType::Gpu,
+        }
+    }
+
+    fn of(kind: DeviceType) -> PyDeviceType {
+        match kind {
+            DeviceType::Cpu => PyDeviceType::cpu,
+            DeviceType::Gpu => PyDeviceType::gpu,
+        }
+    }
+}
+
+/// A device to run on.
+#[pyclass(name = "Device", module = "umber.core", frozen, skip_from_py_object)]
+#[derive(Clone, Copy)]
+pub(crate) struct PyDevice(pub(crate) Device);
+
+#[pymethods]
+impl PyDevice {
+    #[new]
+    #[pyo3(signature = (r#type, index = 0))]
+    fn new(r#type: &Bound<'_, PyDeviceType>, index: u32) -> PyDevice {
+        PyDevice(Device { kind: r#type.get().kind(), index })
+    }
+
+    /// The kind of device.
+    #[getter]
+    fn r#type(&self) -> PyDeviceType {
+        PyDeviceType::of(self.0.kind)
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        if let Ok(other) = other.cast::<PyDevice>() {
+            return other.get().0 == self.0;
+        }
+        other.cast::<PyDeviceType>().is_ok_and(|kind| kind.get().kind() == self.0.kind)
+    }
+
+    fn __hash__(&self) -> u64 {
+        u64::from(self.0.index) * 2 + u64::from(self.0.kind == DeviceType::Gpu)
+    }
+}
+
+/// A queue of work on a device.
+#[pyclass(name = "Stream", module = "umber.core", frozen, skip_from_py_object)]
+#[derive(Clone, Copy)]
+pub(crate) struct PyStream(pub(crate) Stream);
+
+#[pymethods]
+impl PyStream {
+    /// The device that the stream is on.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.0.device)
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyStream>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        u64::from(self.0.index)
+    }
+}
+
+/// A device argument: a `Device` or a `DeviceType`.
+fn device_of(object: &Bound<'_, PyAny>) -> PyResult<Device> {
+    if let Ok(device) = object.cast::<PyDevice>() {
+        return Ok(device.get().0);
+    }
+    if let Ok(kind) = object.cast::<PyDeviceType>() {
+        return Ok(Device { kind: kind.get().kind(), index: 0 });
+    }
+    Err(PyTypeError::new_err(format!("expected a Device, got {}", object.get_type().name()?)))
+}
+
+/// Makes a stream or device the default inside a `with` block.
+#[pyclass(name = "StreamContext", module = "umber.core")]
+pub(crate) struct StreamContext {
+    stream: Stream,
+    before: Option<Stream>,
+}
+
+#[pymethods]
+impl StreamContext {
+    #[new]
+    fn new(s: StreamArg) -> StreamContext {
+        StreamContext { stream: s.0, before: None }
+    }
+
+    fn __enter__(&mut self) -> PyResult<()> {
+        self.before = Some(device::current_stream());
+        device::set_default_stream(self.stream).or_raise()
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&mut self, _args: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        self.before.take().map_or(Ok(()), |before| device::set_default_stream(before).or_raise())
+    }
+}
+
+/// The device that this thread's operations run on.
+#[pyfunction]
+fn default_device() -> PyDevice {
+    PyDevice(device::default_device())
+}
+
+/// Choose the device that this thread's operations run on.
+#[pyfunction]
+fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    device::set_default_device(device_of(device)?).or_raise()
+}
+
+/// The stream that this thread's operations on a device go to.
+#[pyfunction]
+fn default_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
+    device::default_stream(device_of(device)?).or_raise().map(PyStream)
+}
+
+/// Choose the stream that this thread's operations go to.
+#[pyfunction]
+fn set_default_stream(stream: &Bound<'_, PyStream>) -> PyResult<()> {
+    device::set_default_stream(stream.get().0).or_raise()
+}
+
+/// A new stream on a device, usable from every thread.
+#[pyfunction]
+fn new_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
+    device::new_stream(device_of(device)?).or_raise().map(PyStream)
+}
+
+/// A context that makes a stream or device the default.
+#[pyfunction]
+fn stream(s: StreamArg) -> StreamContext {
+    StreamContext { stream: s.0, before: None }
+}
+
+/// Is there such a device?
+#[pyfunction]
+fn is_available(device: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(device::is_available(device_of(device)?))
+}
+
+/// Number of devices of a kind.
+#[pyfunction]
+fn device_count(device_type: &Bound<'_, PyDeviceType>) -> usize {
+    device::device_count(device_type.get().kind())
+}
+
+/// What is known of a device: its name and number of threads.
+#[pyfunction]
+#[pyo3(signature = (d = None))]
+fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    let wanted = d.map_or(Ok(device::default_device()), device_of)?;
+    device::default_stream(wanted).or_raise()?;
+    let info = PyDict::new(py);
+    info.set_item("device_name", std::env::consts::ARCH)?;
+    info.set_item("architecture", std::env::consts::ARCH)?;
+    info.set_item("memory_size", umber::memory::allocator::get_memory_limit())?;
+    Ok(info)
+}
+
+/// Wait until everything given to a stream has run.
+#[pyfunction]
+#[pyo3(signature = (stream = None))]
+fn synchronize(py: Python<'_>, stream: Option<StreamArg>) -> PyResult<()> {
+    let stream = stream.map_or(device::current_stream(), |stream| stream.0);
+    enter(py, || eval::synchronize(stream))
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyDeviceType>()?;
+    module.add_class::<PyDevice>()?;
+    module.add_class::<PyStream>()?;
+    module.add_class::<StreamContext>()?;
+    module.add("cpu", PyDeviceType::cpu)?;
+    module.add("gpu", PyDeviceType::gpu)?;
+    for function in [
+        wrap_pyfunction!(default_device, module)?,
+        wrap_pyfunction!(set_default_device, module)?,
+        wrap_pyfunction!(default_stream, module)?,
+        wrap_pyfunction!(set_default_stream, module)?,
+        wrap_pyfunction!(new_stream, module)?,
+        wrap_pyfunction!(stream, module)?,
+        wrap_pyfunction!(is_available, module)?,
+        wrap_pyfunction!(device_count, module)?,
+        wrap_pyfunction!(device_info, module)?,
+        wrap_pyfunction!(synchronize, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}
