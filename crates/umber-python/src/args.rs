@@ -62,9 +62,10 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Scalar::Int(value));
     }
-    object.extract::<u64>().map(Scalar::UInt).map_err(|_| {
-        PyValueError::new_err("an integer below -2**63 or above 2**64 - 1 fits no dtype")
-    })
+    object
+        .extract::<u64>()
+        .map(Scalar::UInt)
+        .map_err(|_| PyValueError::new_err("an integer below -2**63 or above 2**64 - 1 fits no dtype"))
 }
 
 impl Operand {

@@ -198,14 +198,19 @@ fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize
 
 /// Is it one of Python's own numbers?
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
-    object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>() || object.is_instance_of::<PyComplex>()
+    object.is_instance_of::<PyFloat>()
+        || object.is_instance_of::<PyInt>()
+        || object.is_instance_of::<PyComplex>()
 }
 
 /// A new array with the value of `object`: what `array(val, dtype)` does. Never shares memory.
 pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
     match from_object(object, dtype)? {
         Some(array) => Ok(array),
-        None => Err(PyTypeError::new_err(format!("[array] cannot make an array of {}", object.get_type().name()?))),
+        None => Err(PyTypeError::new_err(format!(
+            "[array] cannot make an array of {}",
+            object.get_type().name()?
+        ))),
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 use umber::{Error, Result};
 
 /// The exception classes of `umber.core` that Python does not have.
@@ -25,25 +25,28 @@ static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
 fn classes(py: Python<'_>) -> PyResult<&Classes> {
     CLASSES.get_or_try_init(py, || {
-        let class = |name: &std::ffi::CStr, doc: &std::ffi::CStr, bases: [Bound<'_, PyType>; 2]| {
-            let bases = PyTuple::new(py, bases)?;
-            PyErr::new_type(py, name, Some(doc), Some(bases.as_any()), None)
+        let class = |name: &str, doc: &str, bases: [Bound<'_, PyType>; 2]| -> PyResult<Py<PyType>> {
+            let body = PyDict::new(py);
+            body.set_item("__module__", "umber.core")?;
+            body.set_item("__doc__", doc)?;
+            let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, body))?;
+            Ok(made.cast_into::<PyType>()?.unbind())
         };
         let value = || py.get_type::<PyValueError>();
         Ok(Classes {
             axis: class(
-                c"umber.core.AxisError",
-                c"An axis lies outside the dimensions of an array.",
+                "AxisError",
+                "An axis lies outside the dimensions of an array.",
                 [py.get_type::<PyIndexError>(), value()],
             )?,
             dtype: class(
-                c"umber.core.DTypeError",
-                c"An operation is not defined for a dtype.",
+                "DTypeError",
+                "An operation is not defined for a dtype.",
                 [py.get_type::<PyTypeError>(), value()],
             )?,
             copy: class(
-                c"umber.core.CopyError",
-                c"Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
+                "CopyError",
+                "Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
                 [py.get_type::<PyBufferError>(), value()],
             )?,
         })

@@ -6,6 +6,7 @@ mod convert;
 mod dtype;
 mod enter;
 mod memory;
+mod operators;
 mod ops;
 mod printing;
 mod streams;

@@ -20,7 +20,14 @@ pub(crate) fn repr(dense: &Array) -> String {
     text
 }
 
-fn write_axis(text: &mut String, bytes: &[u8], shape: &[usize], dtype: DType, summarise: bool, indent: usize) {
+fn write_axis(
+    text: &mut String,
+    bytes: &[u8],
+    shape: &[usize],
+    dtype: DType,
+    summarise: bool,
+    indent: usize,
+) {
     let Some((&length, rest)) = shape.split_first() else {
         text.push_str(&element(Scalar::from_bytes(dtype, bytes), dtype));
         return;
@@ -85,7 +92,11 @@ pub(crate) fn general(value: f64, digits: usize) -> String {
     let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
     let exponent: i32 = exponent.parse().expect("the exponent is an integer");
     let trim = |text: &str| {
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text.to_owned() }
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
     };
     if exponent < -4 || exponent >= digits as i32 {
         let sign = if exponent < 0 { '-' } else { '+' };

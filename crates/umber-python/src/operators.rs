@@ -1,0 +1,160 @@
+//! Operators of `array`: arithmetic, comparison, in-place forms.
+#![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
+
+use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use umber::{Array, Result, ops};
+
+use crate::args::Operand;
+use crate::array::PyArray;
+use crate::convert;
+use crate::enter::OrRaise;
+
+/// What an operator gives: an array, or `NotImplemented` when the other side may know better.
+enum Answer {
+    Array(PyArray),
+    NotImplemented,
+}
+
+impl<'py> IntoPyObject<'py> for Answer {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Answer::Array(array) => Ok(Bound::new(py, array)?.into_any()),
+            Answer::NotImplemented => Ok(py.NotImplemented().into_bound(py)),
+        }
+    }
+}
+
+type Binary = fn(&Array, &Array) -> Result<Array>;
+
+/// The other operand of an operator, as an array beside `own`; `None` for what operators do not take.
+#[inline]
+fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(other) = other.cast::<PyArray>() {
+        return Ok(Some(other.get().get()));
+    }
+    if convert::is_number(other) {
+        let operand: Operand = other.extract()?;
+        return operand.beside(own).map(Some);
+    }
+    if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() {
+        return Ok(None);
+    }
+    convert::from_object(other, None)
+}
+
+#[inline]
+fn left(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<Answer> {
+    let own = this.get();
+    match other_operand(&own, other)? {
+        Some(other) => Ok(Answer::Array(op(&own, &other).or_raise()?.into())),
+        None => Ok(Answer::NotImplemented),
+    }
+}
+
+fn right(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<Answer> {
+    let own = this.get();
+    match other_operand(&own, other)? {
+        Some(other) => Ok(Answer::Array(op(&other, &own).or_raise()?.into())),
+        None => Ok(Answer::NotImplemented),
+    }
+}
+
+/// `this op= other`: the result is computed anew and put in place.
+fn update(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<()> {
+    let own = this.get();
+    let Some(other) = other_operand(&own, other)? else {
+        return Err(PyTypeError::new_err(format!(
+            "cannot update an array in place with {}",
+            other.get_type().name()?
+        )));
+    };
+    let result = op(&own, &other).or_raise()?;
+    drop(own);
+    this.set(result);
+    Ok(())
+}
+
+/// The operators as the number protocol names them.
+macro_rules! operators {
+    ($($name:ident $reflected:ident $in_place:ident $function:expr),* $(,)?) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                    left(self, other, $function)
+                }
+                fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                    right(self, other, $function)
+                }
+                fn $in_place(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    update(self, other, $function)
+                }
+            )*
+        }
+    };
+}
+
+operators! {
+    __add__ __radd__ __iadd__ ops::add,
+    __sub__ __rsub__ __isub__ ops::subtract,
+    __mul__ __rmul__ __imul__ ops::multiply,
+    __truediv__ __rtruediv__ __itruediv__ ops::divide,
+    __floordiv__ __rfloordiv__ __ifloordiv__ ops::floor_divide,
+    __mod__ __rmod__ __imod__ ops::remainder,
+    __matmul__ __rmatmul__ __imatmul__ ops::matmul,
+    __and__ __rand__ __iand__ ops::bitwise_and,
+    __or__ __ror__ __ior__ ops::bitwise_or,
+    __xor__ __rxor__ __ixor__ ops::bitwise_xor,
+    __lshift__ __rlshift__ __ilshift__ ops::left_shift,
+    __rshift__ __rrshift__ __irshift__ ops::right_shift,
+}
+
+#[pymethods]
+impl PyArray {
+    fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        if modulo.is_none() { left(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
+    }
+
+    fn __rpow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        if modulo.is_none() { right(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
+    }
+
+    fn __ipow__(&self, other: &Bound<'_, PyAny>, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
+        update(self, other, ops::power)
+    }
+
+    fn __neg__(&self) -> PyResult<PyArray> {
+        ops::negative(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    fn __pos__(&self) -> PyArray {
+        self.get().into()
+    }
+
+    fn __abs__(&self) -> PyResult<PyArray> {
+        ops::abs(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    fn __invert__(&self) -> PyResult<PyArray> {
+        ops::bitwise_invert(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
+        let py = other.py();
+        let function: Binary = match op {
+            CompareOp::Lt => ops::less,
+            CompareOp::Le => ops::less_equal,
+            CompareOp::Eq => ops::equal,
+            CompareOp::Ne => ops::not_equal,
+            CompareOp::Gt => ops::greater,
+            CompareOp::Ge => ops::greater_equal,
+        };
+        Ok(left(self, other, function)?.into_pyobject(py)?.unbind())
+    }
+}
