@@ -1,0 +1,1 @@
+"""The records of each family; files as in `umber-core/src/ops/`."""

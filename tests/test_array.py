@@ -1,0 +1,144 @@
+"""The array object: Python's protocols, copies, pickles, comparisons, and evaluation."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import ALL, assert_close, assert_dtype, dtype_of, to_numpy
+
+
+def test_item_and_tolist_give_python_values():
+    assert mx.array(3).item() == 3
+    assert isinstance(mx.array(3).item(), int)
+    assert isinstance(mx.array(2.0).item(), float)
+    assert mx.array(True).item() is True
+    assert mx.array(1 + 2j).item() == 1 + 2j
+    assert mx.array([[5]]).item() == 5
+    assert mx.array([[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    assert mx.array(7).tolist() == 7
+    assert mx.zeros((2, 0)).tolist() == [[], []]
+    assert mx.array([1.5, -2.0], dtype=mx.bfloat16).tolist() == [1.5, -2.0]
+    assert mx.array([2**63 - 1, -(2**63)]).tolist() == [2**63 - 1, -(2**63)]
+    assert mx.array(np.array([2**64 - 1], np.uint64)).tolist() == [2**64 - 1]
+
+
+def test_conversions_to_python_numbers():
+    assert int(mx.array(2.7)) == 2
+    assert float(mx.array([2])) == 2.0
+    assert complex(mx.array(1j)) == 1j
+    assert bool(mx.array(0.0)) is False
+    assert bool(mx.array([[1]])) is True
+    assert [10, 20, 30][mx.array(1)] == 20
+    assert f"{mx.array(2.5):.3f}" == "2.500"
+
+
+def test_iteration_and_length():
+    x = mx.array([[1, 2], [3, 4], [5, 6]])
+    assert len(x) == 3
+    assert [row.tolist() for row in x] == [[1, 2], [3, 4], [5, 6]]
+    assert list(mx.zeros((0, 2))) == []
+    first, second = mx.array([1.0, 2.0])
+    assert (first.item(), second.item()) == (1.0, 2.0)
+
+
+def test_arrays_are_hashable_by_identity():
+    x, y = mx.array(1), mx.array(1)
+    assert len({x, y, x}) == 2
+    assert {x: "x"}[x] == "x"
+
+
+def test_comparison_with_other_things():
+    x = mx.array([1, 2])
+    assert (x == "text") is False
+    assert (x != "text") is True
+    assert (x == None) is False  # noqa: E711
+    assert (x == mx.array([1, 3])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_copies_and_pickles(name):
+    x = mx.array([[0, 1, 1], [1, 0, 1]], dtype=dtype_of(name)).T
+    for twin in (copy.copy(x), copy.deepcopy(x), pickle.loads(pickle.dumps(x)), mx.array(x)):
+        assert twin is not x
+        assert_dtype(twin, name)
+        assert_close(to_numpy(twin), to_numpy(x))
+    twin = copy.copy(x)
+    twin[0] = 1
+    assert to_numpy(x).tolist() == [[0, 1], [1, 0], [1, 1]]
+
+
+def test_pickle_keeps_shape():
+    for shape in ((), (0,), (2, 0, 3), (1, 2, 3)):
+        assert pickle.loads(pickle.dumps(mx.zeros(shape))).shape == shape
+
+
+def test_array_from_arrays():
+    rows = [mx.array([1, 2]), mx.array([3.5, 4])]
+    assert mx.array(rows).tolist() == [[1.0, 2.0], [3.5, 4.0]]
+    assert mx.array([mx.array(1), 2]).tolist() == [1, 2]
+    assert mx.array(([1, 2], (3, 4))).tolist() == [[1, 2], [3, 4]]
+    assert mx.array(np.arange(6).reshape(2, 3)[:, ::-1]).tolist() == [[2, 1, 0], [5, 4, 3]]
+    assert mx.array(range(3)).tolist() == [0, 1, 2] if hasattr(range, "__array__") else True
+
+
+def test_numpy_reads_arrays():
+    x = mx.arange(6).reshape(2, 3)
+    assert np.array(x).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert np.asarray(x.T).tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert np.array(mx.zeros((2, 0))).shape == (2, 0)
+    assert np.array(mx.array(1.5)).shape == ()
+    assert memoryview(x).shape == (2, 3)
+
+
+def test_evaluation_takes_trees():
+    a, b = mx.array(1) + 1, mx.array(2) + 2
+    mx.eval(a, [b, {"c": a * b, "d": None}], 3, "text")
+    mx.async_eval({"a": a + b})
+    mx.synchronize()
+    assert (a.item(), b.item()) == (2, 4)
+    mx.eval()
+
+
+def test_unused_parts_are_not_computed():
+    """What nobody asks for is never run: an index out of range stays unseen."""
+    x = mx.zeros(3)
+    bad = x[mx.array([9])]
+    good = x + 1
+    mx.eval(good)
+    assert good.tolist() == [1.0, 1.0, 1.0]
+    del bad
+
+
+def test_allclose_and_array_equal():
+    x = mx.array([1.0, 2.0, float("nan")])
+    assert not mx.allclose(x, x).item()
+    assert mx.allclose(x, x, equal_nan=True).item()
+    assert mx.allclose(x[:2], x[:2] + 1e-7).item()
+    assert not mx.allclose(x[:2], x[:2] + 0.1).item()
+    assert mx.allclose(x[:2], x[:2] + 0.1, atol=0.2).item()
+    assert mx.array_equal(x[:2], mx.array([1, 2])).item()
+    assert not mx.array_equal(x, x).item()
+    assert mx.array_equal(x, x, equal_nan=True).item()
+    assert not mx.array_equal(mx.zeros(2), mx.zeros(3)).item()
+    assert mx.isclose(x, x, equal_nan=True).tolist() == [True, True, True]
+    assert mx.allclose(mx.array(float("inf")), mx.array(float("inf"))).item()
+
+
+def test_zero_size_and_zero_dimensions_through_a_program():
+    x = mx.zeros((0, 3))
+    assert mx.sum(x * 2 + 1).item() == 0.0
+    assert (x @ mx.zeros((3, 4))).shape == (0, 4)
+    assert mx.concatenate([x, mx.ones((1, 3))]).tolist() == [[1.0, 1.0, 1.0]]
+    s = mx.array(2.0)
+    assert (s * s + 1).item() == 5.0
+    assert mx.grad(lambda v: v.sum())(x).shape == (0, 3)
+
+
+def test_many_dimensions():
+    shape = (1, 2) * 5
+    x = mx.arange(32).reshape(shape)
+    assert x.ndim == 10
+    assert (x.transpose() + 1).sum().item() == 31 * 16 + 32
+    assert x.sum(axis=tuple(range(10))).item() == 31 * 16

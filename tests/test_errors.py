@@ -1,0 +1,296 @@
+"""Wrong input: the exception's class and first words, and arrays that are unchanged afterwards."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import umber.core as mx
+
+# A bad axis is an IndexError for those that follow MLX, a ValueError for those that follow NumPy.
+AXIS = (IndexError, ValueError)
+
+
+def a(*shape, dtype=None):
+    return mx.zeros(shape, dtype or mx.float32)
+
+
+# The call, the class (a tuple: an instance of all of them), and how the text begins.
+BAD_INPUT = [
+    # Shapes that do not go together.
+    (lambda: a(2) + a(3), ValueError, "[add]"),
+    (lambda: mx.multiply(a(2, 3), a(2)), ValueError, "[multiply]"),
+    (lambda: mx.maximum(a(4), a(3)), ValueError, "[maximum]"),
+    (lambda: a(2) < a(3), ValueError, "[less]"),
+    (lambda: mx.where(a(2), a(3), 0), ValueError, "[where]"),
+    (lambda: mx.clip(a(2), a(3), None), ValueError, "["),
+    (lambda: mx.reshape(a(3), (2, 2)), ValueError, "[reshape]"),
+    (lambda: mx.reshape(a(12), (5, -1)), ValueError, "[reshape]"),
+    (lambda: mx.reshape(a(12), (-1, -1)), ValueError, "[reshape]"),
+    (lambda: mx.reshape(a(0), (0, -1)), ValueError, "[reshape]"),
+    (lambda: mx.reshape(a(4), (-2, -2)), ValueError, "[reshape]"),
+    (lambda: mx.broadcast_to(a(3), (2, 2)), ValueError, "[broadcast_to]"),
+    (lambda: mx.broadcast_to(a(2, 3), (3,)), ValueError, "[broadcast_to]"),
+    (lambda: mx.concatenate([a(2, 2), a(3, 3)]), ValueError, "[concatenate]"),
+    (lambda: mx.concatenate([]), ValueError, "[concatenate]"),
+    (lambda: mx.concatenate([a(2), a(2, 2)]), ValueError, "[concatenate]"),
+    (lambda: mx.stack([]), ValueError, "[stack]"),
+    (lambda: mx.stack([a(2), a(3)]), ValueError, "[stack]"),
+    (lambda: mx.split(a(5), 2), ValueError, "[split]"),
+    (lambda: mx.split(a(4), 0), ValueError, "[split]"),
+    (lambda: mx.squeeze(a(1, 3), 1), ValueError, "[squeeze]"),
+    (lambda: mx.unflatten(a(6), 0, (4, 2)), ValueError, "[unflatten]"),
+    (lambda: mx.flatten(a(2, 2), 1, 0), ValueError, "[flatten]"),
+    (lambda: mx.matmul(a(2, 3), a(2, 3)), ValueError, "[matmul]"),
+    (lambda: mx.matmul(mx.array(1.0), a(3)), ValueError, "[matmul]"),
+    (lambda: a(2, 2, 3) @ a(3, 3, 2), ValueError, "[matmul]"),
+    (lambda: mx.addmm(a(7), a(2, 3), a(3, 2)), ValueError, "[addmm]"),
+    (lambda: mx.tril(a(3)), ValueError, "[tril]"),
+    (lambda: mx.triu(a()), ValueError, "[triu]"),
+    (lambda: mx.take_along_axis(a(3, 3), mx.array([0]), axis=0), ValueError, "[take_along_axis]"),
+    (lambda: mx.full((2, 2), a(3)), ValueError, "[full]"),
+    # Reductions without a value to give.
+    (lambda: mx.max(a(0)), ValueError, "[max]"),
+    (lambda: mx.min(a(3, 0), axis=1), ValueError, "[min]"),
+    (lambda: mx.argmax(a(0)), ValueError, "[argmax]"),
+    (lambda: mx.argmin(a(2, 0), axis=1), ValueError, "[argmin]"),
+    # Axes.
+    (lambda: mx.sum(a(2, 2), axis=2), AXIS, "[sum]"),
+    (lambda: mx.sum(mx.array(3), axis=0), AXIS, "[sum]"),
+    (lambda: mx.mean(a(2), axis=-2), AXIS, "[mean]"),
+    (lambda: mx.var(a(2), axis=1), AXIS, "[var]"),
+    (lambda: mx.all(a(2), axis=(0, 1)), AXIS, "[all]"),
+    (lambda: mx.argmax(a(3), axis=1), AXIS, "[argmax]"),
+    (lambda: mx.softmax(a(3), axis=1), AXIS, "[softmax]"),
+    (lambda: mx.logsumexp(a(3), axis=-2), AXIS, "[logsumexp]"),
+    (lambda: mx.sum(a(2, 2), axis=(0, 0)), ValueError, "[sum]"),
+    (lambda: mx.sum(a(2, 2), axis=(0, -2)), ValueError, "[sum]"),
+    (lambda: mx.transpose(a(2, 3), (0, 0)), ValueError, "[transpose]"),
+    (lambda: mx.transpose(a(2, 3), (0,)), ValueError, "[transpose]"),
+    (lambda: mx.transpose(a(2, 3), (0, 2)), AXIS, "[transpose]"),
+    (lambda: mx.expand_dims(a(3), 5), AXIS, "[expand_dims]"),
+    (lambda: mx.expand_dims(a(3), (0, 0)), ValueError, "[expand_dims]"),
+    (lambda: mx.squeeze(a(1), 5), AXIS, "[squeeze]"),
+    (lambda: mx.moveaxis(a(3), 0, 3), AXIS, "[moveaxis]"),
+    (lambda: mx.swapaxes(a(3), 0, 1), AXIS, "[swapaxes]"),
+    (lambda: mx.concatenate([a(3)], axis=1), AXIS, "[concatenate]"),
+    (lambda: mx.stack([a(3)], axis=2), AXIS, "[stack]"),
+    (lambda: mx.split(a(3), 3, axis=1), AXIS, "[split]"),
+    (lambda: mx.repeat(a(3), 2, axis=1), AXIS, "[repeat]"),
+    (lambda: mx.take(a(3), mx.array([0]), axis=1), AXIS, "[take]"),
+    (lambda: mx.take_along_axis(a(3), mx.array([0]), axis=1), AXIS, "[take_along_axis]"),
+    (lambda: mx.flatten(a(2, 2), 0, 2), AXIS, "[flatten]"),
+    (lambda: mx.unflatten(a(4), 1, (2, 2)), AXIS, "[unflatten]"),
+    # Sizes and options.
+    (lambda: mx.zeros((-1,)), ValueError, "[zeros]"),
+    (lambda: mx.ones((2, -3)), ValueError, "[ones]"),
+    (lambda: mx.full((-1,), 0), ValueError, "[full]"),
+    (lambda: mx.arange(0, 5, 0), ValueError, "[arange]"),
+    (lambda: mx.arange(float("nan")), ValueError, "[arange]"),
+    (lambda: mx.arange(float("inf")), ValueError, "[arange]"),
+    (lambda: mx.linspace(0, 1, -1), ValueError, "[linspace]"),
+    (lambda: mx.eye(-1), ValueError, "[eye]"),
+    (lambda: mx.tri(-1), ValueError, "[tri]"),
+    (lambda: mx.tile(a(3), -1), ValueError, "[tile]"),
+    (lambda: mx.repeat(a(3), -1), ValueError, "[repeat]"),
+    (lambda: mx.pad(a(3), -1), ValueError, "[pad]"),
+    (lambda: mx.pad(a(3), 1, mode="sideways"), ValueError, "[pad]"),
+    (lambda: mx.pad(a(3), [(1, 1), (1, 1)]), ValueError, "[pad]"),
+    (lambda: mx.zeros((2**62, 2**62)), (Exception,), "["),
+    # Dtypes.
+    (lambda: mx.bitwise_and(a(2), a(2)), (ValueError, TypeError), "[bitwise_and]"),
+    (lambda: a(2) << 1, (ValueError, TypeError), "[left_shift]"),
+    (lambda: ~a(2), (ValueError, TypeError), "[bitwise_invert]"),
+    (lambda: -mx.array(True), (ValueError, TypeError), "[negative]"),
+    (lambda: mx.take(a(3), mx.array([0.5])), (ValueError, TypeError, IndexError), "[take]"),
+    (lambda: mx.floor(mx.array(1j)), (ValueError, TypeError), "[floor]"),
+    # Arguments of the wrong type.
+    (lambda: mx.sum(a(2), axis="a"), TypeError, ""),
+    (lambda: mx.sum(a(2), axis=1.5), TypeError, ""),
+    (lambda: mx.zeros("a"), TypeError, ""),
+    (lambda: mx.zeros(3, dtype=3), TypeError, ""),
+    (lambda: mx.exp("a"), (TypeError, ValueError), ""),
+    (lambda: a(2) + "a", (TypeError, ValueError), ""),
+    (lambda: mx.reshape(a(2), "a"), TypeError, ""),
+    (lambda: mx.concatenate(3), TypeError, ""),
+    (lambda: mx.array(None), TypeError, ""),
+    (lambda: mx.array("text"), (TypeError, ValueError), ""),
+    (lambda: mx.array([1, "a"]), (TypeError, ValueError), ""),
+    (lambda: mx.array([[1, 2], [3]]), ValueError, "[array]"),
+    (lambda: mx.array([[1, 2], 3]), ValueError, "[array]"),
+    (lambda: mx.array([a(2), a(3)]), ValueError, "[array]"),
+    (lambda: mx.array(2**70), (OverflowError, ValueError), ""),
+    (lambda: mx.exp(), TypeError, ""),
+    (lambda: mx.exp(a(2), a(2), a(2)), TypeError, ""),
+    (lambda: mx.exp(a(2), wrong=1), TypeError, ""),
+    (lambda: mx.eval(lambda: 1), (TypeError, ValueError), ""),
+    # Indexing.
+    (lambda: a(3)[3], IndexError, "["),
+    (lambda: a(3)[-4], IndexError, "["),
+    (lambda: a(4, 4)[0, 6], IndexError, "["),
+    (lambda: a(3)[0, 0], IndexError, "["),
+    (lambda: a()[0], IndexError, "["),
+    (lambda: a(3)[..., ...], (IndexError, ValueError), "["),
+    (lambda: a(3)[1.5], (IndexError, TypeError, ValueError), ""),
+    (lambda: a(3)["a"], (IndexError, TypeError, ValueError), ""),
+    (lambda: a(3)[::0], ValueError, ""),
+    (lambda: a(3)[mx.array([0.5])], (IndexError, TypeError, ValueError), ""),
+    (lambda: mx.take(a(3), 7), IndexError, "[take]"),
+    (lambda: mx.eval(mx.take(a(3), mx.array([0, 5]))), IndexError, "["),
+    (lambda: mx.eval(a(3)[mx.array([0, 100000])]), IndexError, "["),
+    (lambda: mx.eval(a(3)[mx.array([-4])]), IndexError, "["),
+    (lambda: mx.eval(mx.take_along_axis(a(3), mx.array([3]), axis=0)), IndexError, "["),
+    # Python's own protocols.
+    (lambda: a(2).item(), ValueError, "["),
+    (lambda: bool(a(2)), ValueError, "["),
+    (lambda: bool(a(0)), ValueError, "["),
+    (lambda: float(a(2)), ValueError, "["),
+    (lambda: len(mx.array(1)), TypeError, ""),
+    (lambda: list(mx.array(1)), TypeError, ""),
+    (lambda: [1, 2][mx.array(1.0)], TypeError, ""),
+    (lambda: f"{a(2):.3f}", (TypeError, ValueError), ""),
+    # Transforms.
+    (lambda: mx.grad(3), TypeError, ""),
+    (lambda: mx.grad(lambda x: x)(a(2)), ValueError, "[grad]"),
+    (lambda: mx.grad(lambda x: "a")(mx.array(1.0)), (ValueError, TypeError), "[grad]"),
+    (lambda: mx.grad(lambda x: x, argnums=2)(mx.array(1.0)), ValueError, "[grad]"),
+    (lambda: mx.grad(lambda x: x, argnums=-1), ValueError, "[grad]"),
+    (lambda: mx.grad(lambda x: x, argnums=[0, 0])(mx.array(1.0)), ValueError, "[grad]"),
+    (lambda: mx.grad(lambda x: x, argnames="y")(mx.array(1.0)), ValueError, "[grad]"),
+    (lambda: mx.grad(lambda x: x)(1.0), (ValueError, TypeError), "["),
+    (lambda: mx.value_and_grad(lambda x: a(2))(mx.array(1.0)), ValueError, "[value_and_grad]"),
+    (lambda: mx.vjp(lambda x: x, [a(2)], []), ValueError, "[vjp]"),
+    (lambda: mx.vjp(lambda x: x, [a(2)], [a(3)]), ValueError, "[vjp]"),
+    (lambda: mx.jvp(lambda x: x, [a(2)], []), ValueError, "[jvp]"),
+    (lambda: mx.jvp(lambda x: x, [a(2)], [a(3)]), ValueError, "[jvp]"),
+    (lambda: mx.vmap(lambda x: x, in_axes=3)(a(2, 2)), AXIS, "[vmap]"),
+    (lambda: mx.vmap(lambda x: x, out_axes=3)(a(2, 2)), AXIS, "[vmap]"),
+    (lambda: mx.vmap(lambda x, y: x + y)(a(2), a(3)), ValueError, "[vmap]"),
+    (lambda: mx.vmap(lambda x: x, in_axes=(0, 0))(a(2)), ValueError, "[vmap]"),
+    (lambda: mx.vmap(3), TypeError, ""),
+    (lambda: mx.compile(lambda x: x.item())(mx.array(1.0)), ValueError, "["),
+    (lambda: mx.compile(lambda x: 1 if x > 0 else 2)(mx.array(1.0)), ValueError, "["),
+    (lambda: mx.vmap(lambda x: x.item())(a(2)), ValueError, "["),
+    (lambda: mx.compile(3), TypeError, ""),
+    # Random numbers.
+    (lambda: mx.random.key(-1), (ValueError, OverflowError, TypeError), ""),
+    (lambda: mx.random.uniform(key=mx.array([1, 2])), ValueError, "[uniform]"),
+    (lambda: mx.random.uniform(key=mx.array([1, 2, 3], dtype=mx.uint32)), ValueError, "[uniform]"),
+    (lambda: mx.random.normal((2, -1)), ValueError, "[normal]"),
+    (lambda: mx.random.uniform(dtype=mx.int32), (ValueError, TypeError), "[uniform]"),
+    (
+        lambda: mx.random.randint(0, 10, (2,), dtype=mx.float32),
+        (ValueError, TypeError),
+        "[randint]",
+    ),
+    (lambda: mx.random.randint(5, 5, (2,)), ValueError, "[randint]"),
+    (lambda: mx.random.categorical(a(2, 3), axis=2), AXIS, "[categorical]"),
+    (lambda: mx.random.categorical(a(2), shape=(2,), num_samples=2), ValueError, "[categorical]"),
+    (lambda: mx.random.permutation(a(2), axis=1), AXIS, "[permutation]"),
+]
+
+
+@pytest.mark.parametrize(("call", "kinds", "words"), BAD_INPUT)
+def test_bad_input(call, kinds, words):
+    """AXIS must be both classes at once; other tuples are alternatives."""
+    with pytest.raises(kinds) as caught:
+        call()
+    if kinds is AXIS:
+        assert isinstance(caught.value, IndexError)
+        assert isinstance(caught.value, ValueError)
+    text = str(caught.value)
+    assert text.startswith(words), text
+    assert text.strip(), "an error without words"
+    assert "panicked" not in text
+    assert type(caught.value).__name__ != "PanicException"
+
+
+def test_text_says_what_was_given_and_expected():
+    with pytest.raises(ValueError, match=r"\(2, ?3\).*\(2, ?4\)"):
+        mx.zeros((2, 3)) + mx.zeros((2, 4))
+    with pytest.raises(ValueError, match=r"3.*\(2, ?2\)"):
+        mx.reshape(mx.zeros(3), (2, 2))
+    with pytest.raises(IndexError, match=r"5.*2"):
+        mx.sum(mx.zeros((3, 4)), axis=5)
+    with pytest.raises(IndexError, match=r"7.*3"):
+        mx.eval(mx.zeros(3)[mx.array([7])])
+
+
+def test_arrays_are_unchanged_after_errors():
+    x = mx.array([1.0, 2.0, 3.0])
+    failures = [
+        lambda: x + mx.zeros(2),
+        lambda: x.__setitem__(5, 1.0),
+        lambda: x.__setitem__(slice(0, 2), mx.zeros(5)),
+        lambda: x.__setitem__(mx.array([0, 1]), mx.zeros(3)),
+        lambda: x.__iadd__(mx.zeros((7, 2))),
+        lambda: mx.reshape(x, (2, 2)),
+    ]
+    for failure in failures:
+        with pytest.raises((ValueError, IndexError)):
+            failure()
+        assert x.tolist() == [1.0, 2.0, 3.0]
+        assert x.shape == (3,)
+
+
+def test_failed_evaluation_can_be_repeated():
+    """An error at evaluation leaves inputs usable, and comes again when asked again."""
+    x = mx.array([1.0, 2.0, 3.0])
+    bad = x[mx.array([9])] * 2
+    good = x * 2
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            mx.eval(bad)
+    assert good.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_division_by_zero_of_integers_does_not_crash():
+    """MLX's values: x // 0 is 0 and x % 0 is x."""
+    x = mx.array([7, -7, 0])
+    assert (x // 0).tolist() == [0, 0, 0]
+    assert (x % 0).tolist() == [7, -7, 0]
+    quotient, remainder = mx.divmod(x, 0)
+    assert quotient.tolist() == [0, 0, 0]
+    assert remainder.tolist() == [7, -7, 0]
+    lowest = mx.array([-(2**31)], dtype=mx.int32)
+    assert (lowest // -1).tolist() == [-(2**31)]
+    assert (lowest % -1).tolist() == [0]
+
+
+def test_shifts_by_any_amount_do_not_crash():
+    x = mx.array([1, -8], dtype=mx.int32)
+    for amount in (31, 32, 33, 100, -1):
+        mx.eval(x << amount, x >> amount)
+
+
+def test_damaged_pickles():
+    """A pickle cut short is an error of pickle or of umber, never a crash."""
+    whole = pickle.dumps(mx.arange(10))
+    for end in (1, len(whole) // 2, len(whole) - 5):
+        with pytest.raises((pickle.UnpicklingError, EOFError, ValueError, TypeError)):
+            pickle.loads(whole[:end])
+
+
+def test_memory_that_cannot_be_had():
+    """An allocation that fails is an error, and arrays that exist stay usable."""
+    x = mx.array([1.0, 2.0])
+    with pytest.raises((MemoryError, RuntimeError, ValueError)):
+        mx.eval(mx.zeros((2**46,)) + x[0])
+    assert (x + 1).tolist() == [2.0, 3.0]
+
+
+def test_traceback_names_the_recording_line():
+    """UMBER_TRACEBACK=1: an error at evaluation tells where the op was recorded."""
+    program = "import umber.core as mx\nx = mx.zeros(3)\ny = x[mx.array([7])]\nmx.eval(y)\n"
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        env={"UMBER_TRACEBACK": "1", "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert "IndexError" in run.stderr
+    message = run.stderr.split("IndexError", 1)[1]
+    assert "line 3" in message or ":3" in message, run.stderr

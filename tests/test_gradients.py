@@ -1,0 +1,154 @@
+"""vjp and jvp against finite differences, against each other, and differentiated again."""
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import assert_close, assert_dtype, flatten, represent, to_numpy, to_umber, widen
+from finite_differences import directional, inner
+from op_table import dtypes_for_gradients, gather_records
+from tolerances import gradient_tolerance_of
+
+RECORDS = [record for record in gather_records() if record.differentiable]
+CASES = [
+    pytest.param(record, dtype, id=f"{record.name}-{dtype}")
+    for record in RECORDS
+    for dtype in dtypes_for_gradients(record)
+]
+
+
+class Problem:
+    """A record at one point, as a function of its differentiable inputs only."""
+
+    def __init__(self, record, dtype, rng):
+        self.record, self.dtype = record, dtype
+        self.values = record.sample(rng, dtype)
+        self.primals = [self.array(i, self.values[i]) for i in record.differentiable]
+        self.directions = [self.direction(rng, i) for i in record.differentiable]
+
+    def array(self, index, value):
+        return to_umber(value, self.record.dtype_of_input(index, self.dtype))
+
+    def direction(self, rng, index):
+        value = self.values[index]
+        way = rng.uniform(-1, 1, value.shape)
+        if value.dtype.kind == "c":
+            way = way + 1j * rng.uniform(-1, 1, value.shape)
+        return represent(way, self.dtype)
+
+    def function(self, *arrays):
+        """The op on umber arrays, the other inputs held still."""
+        inputs = [self.array(i, value) for i, value in enumerate(self.values)]
+        for i, array in zip(self.record.differentiable, arrays, strict=True):
+            inputs[i] = array
+        return flatten(self.record.call(*inputs))
+
+    def reference(self, *arrays):
+        """The oracle on NumPy arrays in double precision."""
+        inputs = [widen(value) for value in self.values]
+        for i, array in zip(self.record.differentiable, arrays, strict=True):
+            inputs[i] = array
+        result = self.record.oracle(*inputs)
+        return list(result) if isinstance(result, list | tuple) else [result]
+
+    def expected_tangents(self):
+        points = [widen(self.values[i]) for i in self.record.differentiable]
+        return directional(self.reference, points, [widen(way) for way in self.directions])
+
+    def tangents(self):
+        ways = [to_umber(way, self.dtype) for way in self.directions]
+        return mx.jvp(self.function, self.primals, ways)
+
+    def cotangents(self, rng, outputs):
+        name = self.record.result_of(self.dtype)
+        drawn = []
+        for output in outputs:
+            value = rng.uniform(-1, 1, output.shape)
+            if "complex" in name:
+                value = value + 1j * rng.uniform(-1, 1, output.shape)
+            drawn.append(represent(value, name))
+        return drawn
+
+
+def scale_of(*lists) -> float:
+    """What an error in an inner product of these is measured against."""
+    return 1.0 + float(np.prod([np.sqrt(inner(values, values)) for values in lists]))
+
+
+@pytest.mark.parametrize(("record", "dtype"), CASES)
+def test_derivatives(record, dtype, rng):
+    """J t is the finite difference; <ct, J t> = <Jᵀ ct, t>; shapes and dtypes are right."""
+    problem = Problem(record, dtype, rng)
+    tolerance = gradient_tolerance_of(dtype, record.tolerance)
+    expected = problem.expected_tangents()
+
+    outputs, tangents = problem.tangents()
+    for output, tangent, want in zip(outputs, tangents, expected, strict=True):
+        assert_dtype(tangent, record.result_of(dtype), "tangent")
+        assert_close(to_numpy(tangent), want, tolerance, "jvp")
+        assert tangent.shape == output.shape
+
+    cotangents = problem.cotangents(rng, outputs)
+    name = record.result_of(dtype)
+    _, pulled = mx.vjp(problem.function, problem.primals, [to_umber(c, name) for c in cotangents])
+    for primal, gradient in zip(problem.primals, pulled, strict=True):
+        assert gradient.shape == primal.shape
+        assert_dtype(gradient, dtype, "gradient")
+
+    gradients = [widen(to_numpy(gradient)) for gradient in pulled]
+    ways = [widen(way) for way in problem.directions]
+    forward = inner([widen(c) for c in cotangents], expected)
+    backward = inner(gradients, ways)
+    limit = tolerance.relative * scale_of(gradients, ways)
+    assert abs(forward - backward) <= limit, f"<ct, J t> = {forward}, <Jᵀ ct, t> = {backward}"
+
+
+@pytest.mark.parametrize(
+    "record",
+    [pytest.param(r, id=r.name) for r in RECORDS if r.second_order and "float32" in r.dtypes],
+)
+def test_second_derivatives(record, rng):
+    """Forward over reverse against finite differences of the gradient."""
+    dtype = "float64" if "float64" in record.dtypes else "float32"
+    problem = Problem(record, dtype, rng)
+    name = record.result_of(dtype)
+    cotangents = [
+        to_umber(c, name) for c in problem.cotangents(rng, problem.function(*problem.primals))
+    ]
+    ways = [to_umber(way, dtype) for way in problem.directions]
+
+    def gradient(*primals):
+        return mx.vjp(problem.function, list(primals), cotangents)[1]
+
+    def gradient_at(*points):
+        return [widen(to_numpy(g)) for g in gradient(*[to_umber(p, dtype) for p in points])]
+
+    _, curvature = mx.jvp(gradient, problem.primals, ways)
+    points = [widen(to_numpy(primal)) for primal in problem.primals]
+    # A long step, since the gradient that is differenced carries rounding errors.
+    wanted = directional(gradient_at, points, [widen(way) for way in problem.directions])
+    tolerance = gradient_tolerance_of("float32", 10 * record.tolerance)
+    for got, want in zip(curvature, wanted, strict=True):
+        assert_close(to_numpy(got), want, tolerance, "second derivative")
+
+
+@pytest.mark.parametrize(
+    ("record", "dtype"),
+    [
+        pytest.param(record, dtype, id=f"{record.name}-{dtype}")
+        for record in RECORDS
+        for dtype in ("float16", "bfloat16")
+        if dtype in record.dtypes and record.result_of(dtype) == dtype
+    ],
+)
+def test_half_gradients_keep_the_dtype(record, dtype, rng):
+    """Gradients of half precision are of half precision, and near those of float32."""
+    problem = Problem(record, dtype, rng)
+    outputs, tangents = problem.tangents()
+    cotangents = [to_umber(c, dtype) for c in problem.cotangents(rng, outputs)]
+    _, pulled = mx.vjp(problem.function, problem.primals, cotangents)
+    for tangent, want in zip(tangents, problem.expected_tangents(), strict=True):
+        assert_dtype(tangent, dtype, "tangent")
+        assert_close(to_numpy(tangent), want, gradient_tolerance_of(dtype, record.tolerance), "jvp")
+    for gradient in pulled:
+        assert_dtype(gradient, dtype, "gradient")
+        assert np.isfinite(to_numpy(gradient)).all()

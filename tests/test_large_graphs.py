@@ -1,0 +1,109 @@
+"""A million nodes: record, differentiate, evaluate, print, drop, without recursion."""
+
+import gc
+import resource
+import threading
+
+import pytest
+import umber.core as mx
+
+NODES = 1_000_000
+
+
+def chain(x, length=NODES):
+    """`length` nodes, one on the other; each adds a constant."""
+    one = mx.array(1.0)
+    for _ in range(length):
+        x = x + one
+    return x
+
+
+def test_chain_is_recorded_evaluated_and_dropped():
+    x = chain(mx.array(0.0))
+    mx.eval(x)
+    assert x.item() == NODES
+    del x
+    gc.collect()
+
+
+def test_chain_is_dropped_without_evaluation():
+    x = chain(mx.array(0.0))
+    del x
+    gc.collect()
+
+
+def test_chain_is_differentiated():
+    def function(x):
+        return chain(x)
+
+    value, slope = mx.value_and_grad(function)(mx.array(2.0))
+    assert slope.item() == 1.0
+    assert value.item() == NODES + 2
+
+
+def test_chain_in_a_thread_with_a_small_stack():
+    """Depth costs heap, not stack: 256 KiB are enough."""
+    results = []
+
+    def work():
+        x = chain(mx.array(0.0), 200_000)
+        results.append(x.item())
+        slope = mx.grad(lambda x: chain(x, 50_000))(mx.array(0.0))
+        results.append(slope.item())
+
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    assert results == [200_000, 1.0]
+
+
+def test_unevaluated_chain_prints():
+    assert repr(chain(mx.array(0.0), 100_000)) == "array(100000, dtype=float32)"
+
+
+def test_jvp_and_vmap_of_a_long_chain():
+    x = mx.array([1.0, 2.0])
+    _, tangents = mx.jvp(lambda x: chain(x, 20_000), [x], [mx.ones(2)])
+    assert tangents[0].tolist() == [1.0, 1.0]
+    assert mx.vmap(lambda x: chain(x, 20_000))(x).tolist() == [20_001.0, 20_002.0]
+
+
+def test_wide_graph():
+    """Many nodes side by side."""
+    parts = [mx.array(float(k)) * 2 for k in range(20_000)]
+    total = mx.stack(parts).sum()
+    assert total.item() == pytest.approx(20_000 * 19_999)
+
+
+def test_shared_nodes_are_evaluated_once():
+    """x doubles with itself 60 times: 2^60 paths, 60 nodes."""
+    x = mx.array(1.0)
+    for _ in range(60):
+        x = x + x
+    assert x.item() == 2.0**60
+    slope = mx.grad(lambda v: sum_of_doubles(v, 60))(mx.array(1.0))
+    assert slope.item() == 2.0**60
+
+
+def sum_of_doubles(v, times):
+    for _ in range(times):
+        v = v + v
+    return v
+
+
+def test_loop_with_evaluation_keeps_no_history():
+    """A million updates with an `eval` now and then use constant memory."""
+    x = mx.zeros((64,))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for step in range(200_000):
+        x = x * 0.5 + 1.0
+        if step % 100 == 0:
+            mx.eval(x)
+    mx.eval(x)
+    assert x[0].item() == 2.0
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown < 50_000, f"{grown} KiB more"

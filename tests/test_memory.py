@@ -1,0 +1,181 @@
+"""Memory statistics: what is alive is counted, what is dropped is given back, limits hold."""
+
+import gc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import umber.core as mx
+
+MIB = 1 << 20
+PAGE = 4096
+
+
+def near(base):
+    """Nothing but small constants is alive beside what was."""
+    return abs(mx.get_active_memory() - base) <= PAGE
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """No garbage of other tests while counting."""
+    gc.collect()
+    mx.synchronize()
+    mx.clear_cache()
+    yield
+    gc.collect()
+
+
+def test_active_memory_follows_arrays():
+    base = mx.get_active_memory()
+    x = mx.ones((MIB,))  # 4 MiB once evaluated
+    assert near(base)
+    mx.eval(x)
+    assert mx.get_active_memory() >= base + 4 * MIB
+    assert mx.get_active_memory() <= base + 4 * MIB + PAGE
+    del x
+    assert near(base)
+
+
+def test_intermediate_results_are_given_back():
+    base = mx.get_active_memory()
+    x = mx.random.normal((512, 512))
+    y = ((x @ x).sum(axis=0) + (x @ x.T).max(axis=1)).sum()
+    mx.eval(y)
+    assert mx.get_active_memory() - base <= x.nbytes + PAGE
+    del x, y
+    assert near(base)
+
+
+def test_transforms_leave_nothing_behind():
+    def step(x):
+        return mx.value_and_grad(lambda v: (mx.tanh(v @ v) * v).sum())(x)
+
+    x = mx.random.normal((64, 64))
+    mx.eval(x)
+    compiled = mx.compile(step)
+    mx.eval(step(x), compiled(x))
+    gc.collect()
+    base = mx.get_active_memory()
+    for _ in range(20):
+        mx.eval(step(x), compiled(x), mx.vmap(lambda r: r * 2)(x))
+    gc.collect()
+    assert near(base)
+
+
+def test_peak_memory():
+    mx.reset_peak_memory()
+    base = mx.get_active_memory()
+    x = mx.ones((2 * MIB,))
+    mx.eval(x)
+    del x
+    peak = mx.get_peak_memory()
+    assert peak >= base + 8 * MIB
+    mx.reset_peak_memory()
+    assert mx.get_peak_memory() < peak
+
+
+def test_elementwise_chain_takes_inputs_and_output_only():
+    """A fused chain allocates no intermediate results."""
+    x = mx.random.uniform(shape=(4 * MIB,))
+    y = mx.random.uniform(shape=(4 * MIB,))
+    mx.eval(x, y)
+    mx.reset_peak_memory()
+    base = mx.get_active_memory()
+    z = mx.exp(x * y + 1) - mx.tanh(x) * mx.sqrt(y) + mx.sigmoid(x - y)
+    mx.eval(z)
+    assert mx.get_peak_memory() - base <= z.nbytes * 1.05
+
+
+def test_donation_reuses_a_temporary():
+    """A chain over a temporary does not need a second buffer of its size."""
+    mx.reset_peak_memory()
+    base = mx.get_active_memory()
+    x = mx.random.uniform(shape=(4 * MIB,))
+    for _ in range(4):
+        x = x * 0.5 + 1.0
+        mx.eval(x)
+    assert mx.get_peak_memory() - base <= 2.1 * x.nbytes
+
+
+def test_views_share_memory():
+    x = mx.ones((MIB,))
+    mx.eval(x)
+    base = mx.get_active_memory()
+    views = [x.reshape(1024, 1024).T, x[5:100], x[::-2], mx.broadcast_to(x, (50, MIB))]
+    mx.eval(views)
+    assert mx.get_active_memory() - base <= 64 * 1024
+
+
+def test_a_view_keeps_its_buffer_alive():
+    base = mx.get_active_memory()
+    x = mx.arange(MIB)
+    part = x[10:12]
+    mx.eval(part)
+    del x
+    assert part.tolist() == [10, 11]
+    del part
+    assert near(base)
+
+
+def test_cache_is_counted_and_cleared():
+    x = mx.ones((MIB,))
+    mx.eval(x)
+    del x
+    assert mx.get_cache_memory() >= 4 * MIB
+    mx.clear_cache()
+    assert mx.get_cache_memory() == 0
+    before = mx.set_cache_limit(0)
+    try:
+        x = mx.ones((MIB,))
+        mx.eval(x)
+        del x
+        assert mx.get_cache_memory() == 0
+    finally:
+        assert mx.set_cache_limit(before) == 0
+
+
+def test_memory_limit_is_an_error_and_not_a_crash():
+    keep = mx.array([1.0, 2.0])
+    mx.eval(keep)
+    before = mx.set_memory_limit(mx.get_active_memory() + MIB)
+    try:
+        with pytest.raises((MemoryError, RuntimeError)):
+            mx.eval(mx.ones((64 * MIB,)))
+        assert (keep + 1).tolist() == [2.0, 3.0]
+    finally:
+        mx.set_memory_limit(before)
+    assert mx.ones((MIB,)).sum().item() == MIB
+
+
+def test_numpy_views_keep_memory_alive():
+    base = mx.get_active_memory()
+    x = mx.arange(MIB)
+    view = np.asarray(x)
+    del x
+    gc.collect()
+    assert view[-1] == MIB - 1
+    del view
+    gc.collect()
+    assert near(base)
+
+
+def test_many_small_programs_do_not_grow():
+    """The resident set of a process that trains for a while stays where it was."""
+    program = (
+        "import resource, umber.core as mx\n"
+        "w = mx.random.normal((32, 32)); x = mx.random.normal((16, 32)); mx.eval(w, x)\n"
+        "step = mx.value_and_grad(lambda w: mx.square(mx.tanh(x @ w)).mean())\n"
+        "def train(n):\n"
+        "    global w\n"
+        "    for _ in range(n):\n"
+        "        loss, g = step(w); w = w - 0.1 * g; mx.eval(w, loss)\n"
+        "train(300); before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "train(3000); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 8192, f"{done.stdout} KiB more"

@@ -1,0 +1,194 @@
+"""Methods, properties and operators of `array` against the functions that they stand for."""
+
+import operator
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import assert_close, assert_dtype, flatten, name_of, to_numpy
+
+# The method, and calls to compare: arguments of the method, and the same through the function.
+METHODS = {
+    "abs": [()],
+    "all": [(), (0,), (1, True)],
+    "any": [(), (0,), (1, True)],
+    "argmax": [(), (1,), (0, True)],
+    "argmin": [(), (1,), (0, True)],
+    "astype": [(mx.float16,), (mx.int32,)],
+    "conj": [()],
+    "cos": [()],
+    "cummax": [(1,)],
+    "cummin": [(1,)],
+    "cumprod": [(1,)],
+    "cumsum": [(1,)],
+    "diag": [(), (1,)],
+    "diagonal": [(), (1,)],
+    "exp": [()],
+    "flatten": [(), (0, 1)],
+    "item": None,
+    "log": [()],
+    "log10": [()],
+    "log1p": [()],
+    "log2": [()],
+    "logcumsumexp": [(1,)],
+    "logsumexp": [(), (0,), (1, True)],
+    "max": [(), (0,), ([0, 1], True)],
+    "mean": [(), (0,), (-1, True)],
+    "min": [(), (0,), ([0, 1], True)],
+    "moveaxis": [(0, 1)],
+    "prod": [(), (0,), (-1, True)],
+    "reciprocal": [()],
+    "reshape": None,
+    "round": [(), (1,)],
+    "rsqrt": [()],
+    "sin": [()],
+    "split": [(2, 1), ([1, 3], 1)],
+    "sqrt": [()],
+    "square": [()],
+    "squeeze": [()],
+    "std": [(), (0,), (1, True, 1)],
+    "sum": [(), (0,), ((0, 1), True)],
+    "swapaxes": [(0, 1)],
+    "tolist": None,
+    "transpose": None,
+    "var": [(), (0,), (1, True, 1)],
+    "view": [(mx.int32,)],
+}
+OPERATORS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "power": operator.pow,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
+BITWISE = {
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
+}
+INPLACE = {
+    "add": operator.iadd,
+    "subtract": operator.isub,
+    "multiply": operator.imul,
+    "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv,
+    "remainder": operator.imod,
+    "power": operator.ipow,
+    "matmul": operator.imatmul,
+}
+
+
+def sample():
+    return mx.array([[0.5, 1.25, 2.0, 3.5], [1.0, 0.25, 4.0, 2.5], [3.0, 1.5, 0.75, 1.75]])
+
+
+def same(left, right, note=""):
+    for a, b in zip(flatten(left), flatten(right), strict=True):
+        assert_dtype(a, name_of(b.dtype), note)
+        assert_close(to_numpy(a), to_numpy(b), note=note)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [(n, args) for n, calls in METHODS.items() if calls and hasattr(mx.array, n) for args in calls],
+)
+def test_method_is_the_function(name, arguments):
+    x = sample()
+    same(getattr(x, name)(*arguments), getattr(mx, name)(x, *arguments), name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "abs all any argmax argmin astype cos exp flatten item log max mean min "
+    "prod reciprocal reshape rsqrt sin split sqrt square squeeze std sum swapaxes "
+    "tolist transpose var logsumexp moveaxis round".split(),
+)
+def test_method_is_there(name):
+    assert callable(getattr(mx.array, name))
+
+
+def test_reshape_and_transpose_take_axes_either_way():
+    x = mx.arange(24).reshape(2, 3, 4)
+    assert x.shape == (2, 3, 4)
+    for shaped in (x.reshape(4, 6), x.reshape((4, 6)), x.reshape([4, -1]), x.reshape(-1, 6)):
+        assert shaped.tolist() == np.arange(24).reshape(4, 6).tolist()
+    for turned in (x.transpose(), x.T, x.transpose(2, 1, 0), x.transpose((2, 1, 0))):
+        assert turned.tolist() == np.arange(24).reshape(2, 3, 4).T.tolist()
+    assert x.mT.shape == (2, 4, 3) if hasattr(mx.array, "mT") else True
+
+
+def test_properties():
+    x = mx.zeros((2, 3, 4), dtype=mx.float16)
+    assert (x.shape, x.ndim, x.size, x.itemsize, x.nbytes) == ((2, 3, 4), 3, 24, 2, 48)
+    assert x.dtype == mx.float16
+    z = mx.array([1 + 2j, 3 - 4j])
+    assert z.real.tolist() == [1.0, 3.0]
+    assert z.imag.tolist() == [2.0, -4.0]
+    empty = mx.array(3)
+    assert (empty.shape, empty.ndim, empty.size) == ((), 0, 1)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators(name):
+    x, y = sample(), sample().transpose().reshape(3, 4)
+    call, function = OPERATORS[name], getattr(mx, name)
+    same(call(x, y), function(x, y), name)
+    same(call(x, 2), function(x, 2), f"{name} with a number")
+    same(call(2.5, x), function(2.5, x), f"a number with {name}")
+
+
+@pytest.mark.parametrize("name", BITWISE)
+def test_bitwise_operators(name):
+    x, y = mx.array([1, 2, 3, 12]), mx.array([3, 1, 2, 2])
+    call, function = BITWISE[name], getattr(mx, name)
+    same(call(x, y), function(x, y), name)
+    same(call(x, 2), function(x, 2), f"{name} with a number")
+
+
+def test_unary_operators():
+    x = sample()
+    same(-x, mx.negative(x))
+    same(+x, x)
+    same(abs(-x), x)
+    same(~mx.array([True, False]), mx.array([False, True]))
+    same(~mx.array([0, 5]), mx.array([-1, -6]))
+    same(x @ x.T, mx.matmul(x, x.T))
+    quotient, remainder = divmod(x, 2) if hasattr(mx.array, "__divmod__") else mx.divmod(x, 2)
+    same(quotient * 2 + remainder, x)
+
+
+@pytest.mark.parametrize("name", INPLACE)
+def test_inplace_operators(name):
+    """`x += y` changes what every name of this object sees, and no other array."""
+    start = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    x = mx.array(start)
+    alias, copy, derived = x, mx.array(x), x * 1
+    step = mx.array([[2.0, 1.0], [1.0, 3.0]])
+    wanted = to_numpy(getattr(mx, name)(mx.array(start), step))
+    x = INPLACE[name](x, step)
+    assert x is alias
+    assert_close(to_numpy(alias), wanted)
+    assert_close(to_numpy(copy), start)
+    assert_close(to_numpy(derived), start)
+
+
+def test_inplace_bitwise():
+    x = mx.array([1, 2, 12])
+    x |= 1
+    x &= mx.array([3, 3, 9])
+    x ^= 2
+    x <<= 2
+    x >>= 1
+    assert x.tolist() == [
+        ((((v | 1) & m) ^ 2) << 2) >> 1 for v, m in zip((1, 2, 12), (3, 3, 9), strict=True)
+    ]

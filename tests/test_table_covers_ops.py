@@ -1,0 +1,120 @@
+"""Every public callable has a record, or a line below that says which test stands for it."""
+
+import inspect
+
+import pytest
+import umber.core as mx
+from op_table import gather_records
+from test_methods import METHODS
+
+# Not ops: what they are, and where they are tested.
+EXEMPT = {
+    "evaluation and transforms: test_transforms.py, test_compile.py, test_vmap.py": """
+        eval async_eval synchronize grad value_and_grad vjp jvp vmap compile enable_compile
+        disable_compile checkpoint custom_function depends
+    """,
+    "making arrays from Python and NumPy: test_dtypes.py, test_errors.py, test_interop.py": """
+        array asarray from_dlpack
+    """,
+    "dtypes and their arithmetic: test_dtypes.py": """
+        Dtype DtypeCategory result_type issubdtype isdtype can_cast finfo iinfo
+    """,
+    "answers in Python values: test_array.py": """
+        allclose array_equal broadcast_shapes
+    """,
+    "several results of several inputs: test_array.py": """
+        broadcast_arrays meshgrid view
+    """,
+    "memory: test_memory.py": """
+        get_active_memory get_peak_memory reset_peak_memory get_cache_memory set_cache_limit
+        set_memory_limit get_memory_limit clear_cache set_view_policy get_view_policy
+    """,
+    "devices and streams: test_threads.py": """
+        Device DeviceType Stream StreamContext default_device set_default_device default_stream
+        set_default_stream new_stream stream is_available device_count device_info
+        ThreadLocalStream new_thread_local_stream new_thread_unsafe_stream clear_streams
+    """,
+    "files: test_io.py": """
+        load save savez savez_compressed save_safetensors
+    """,
+    "printing: test_printing.py": """
+        set_printoptions get_printoptions printoptions PrintOptions
+    """,
+    "helper classes of array, tested through it: test_indexing.py": """
+        ArrayAt ArrayIterator ArrayLike
+    """,
+    "exceptions, raised in test_errors.py": """
+        AxisError
+    """,
+    "random numbers have no NumPy twin: test_random.py": """
+        random.key random.seed random.split random.uniform random.normal random.bernoulli
+        random.categorical random.permutation random.randint random.truncated_normal
+        random.gumbel random.laplace random.multivariate_normal
+    """,
+}
+RECORDS = gather_records()
+RECORDED = set().union(*(record.names for record in RECORDS))
+EXEMPTED = {name for names in EXEMPT.values() for name in names.split()}
+
+# What the package must have, whatever it has beside.
+REQUIRED = """
+    abs arccos arccosh arcsin arcsinh arctan arctanh bitwise_invert ceil clip conjugate cos cosh
+    degrees erf erfinv exp expm1 floor imag isfinite isinf isnan isneginf isposinf log log10
+    log1p log2 logical_not nan_to_num negative radians real reciprocal round rsqrt sigmoid sign
+    sin sinh sqrt square stop_gradient tan tanh add arctan2 bitwise_and bitwise_or bitwise_xor
+    divide divmod equal floor_divide greater greater_equal isclose left_shift less less_equal
+    logaddexp logical_and logical_or logical_xor maximum minimum multiply not_equal power
+    remainder right_shift subtract where astype all any argmax argmin logsumexp max mean min
+    prod softmax std sum var matmul addmm broadcast_to concatenate expand_dims flatten moveaxis
+    pad repeat reshape split squeeze stack swapaxes tile transpose unflatten put_along_axis take
+    take_along_axis arange eye full full_like identity linspace ones ones_like tri tril triu
+    zeros zeros_like array asarray eval async_eval synchronize grad value_and_grad vjp jvp vmap
+    compile load save_safetensors allclose array_equal random.key random.seed random.split
+    random.uniform random.normal random.bernoulli random.categorical random.permutation
+    random.randint random.truncated_normal random.gumbel random.laplace
+""".split()
+
+
+def public_callables(module, prefix=""):
+    """Names without an underscore that can be called: functions and classes, not constants."""
+    for name in dir(module):
+        value = getattr(module, name)
+        if not name.startswith("_") and callable(value) and not inspect.ismodule(value):
+            yield prefix + name
+
+
+def all_callables():
+    return [*public_callables(mx), *public_callables(mx.random, "random.")]
+
+
+@pytest.mark.parametrize("name", all_callables())
+def test_has_a_record(name):
+    assert name in RECORDED | EXEMPTED, f"add an OpRecord for {name}"
+
+
+def test_exemptions_are_needed():
+    """An op with a record does not stand in the list of exemptions too."""
+    assert not RECORDED & EXEMPTED
+
+
+@pytest.mark.parametrize("name", REQUIRED)
+def test_is_there(name):
+    home = mx
+    for part in name.split("."):
+        home = getattr(home, part)
+    assert callable(home)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in dir(mx.array) if not n.startswith("_") and callable(getattr(mx.array, n))]
+)
+def test_method_has_a_row(name):
+    """Every public method of `array` is compared with its function."""
+    assert name in METHODS, f"add {name} to METHODS of test_methods.py"
+
+
+def test_records_are_callable():
+    """A record names functions that exist."""
+    present = set(all_callables())
+    missing = {n for n in RECORDED if not n.startswith("array.") and n not in present}
+    assert not missing

@@ -1,0 +1,135 @@
+"""vmap against a Python loop, for every choice of mapped inputs and several axes."""
+
+import itertools
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import assert_close, assert_dtype, flatten, to_numpy, to_umber
+from op_table import gather_records
+from tolerances import tolerance_of
+
+RECORDS = [record for record in gather_records() if record.batchable and record.arity]
+LANES = 3
+
+
+def dtype_for(record) -> str:
+    """One dtype is enough: batching does not look at values."""
+    return next(name for name in ("float32", "int32", *record.dtypes) if name in record.dtypes)
+
+
+def check(record, dtype, rng, in_axes, out_axes):
+    """Mapped inputs hold LANES samples along their axis; the others hold the first sample."""
+    samples = [record.sample(rng, dtype) for _ in range(LANES)]
+    names = [record.dtype_of_input(i, dtype) for i in range(record.arity)]
+    lanes = [
+        [to_umber(samples[0 if axis is None else k][i], names[i]) for i, axis in enumerate(in_axes)]
+        for k in range(LANES)
+    ]
+    inputs = [
+        lanes[0][i]
+        if axis is None
+        else to_umber(np.stack([sample[i] for sample in samples], axis), names[i])
+        for i, axis in enumerate(in_axes)
+    ]
+    function = mx.vmap(
+        lambda *x: tuple(flatten(record.call(*x))), in_axes=in_axes, out_axes=out_axes
+    )
+    results = flatten(function(*inputs))
+    loops = [flatten(record.call(*lane)) for lane in lanes]
+    name = record.result_of(dtype)
+    note = f"in_axes={in_axes}, out_axes={out_axes}"
+    for result, parts in zip(results, zip(*loops, strict=True), strict=True):
+        assert_dtype(result, name, note)
+        want = np.stack([to_numpy(part) for part in parts], out_axes)
+        assert_close(to_numpy(result), want, tolerance_of(name, record.tolerance), note)
+
+
+def choices(record):
+    """Each input alone, all of them along the first axis, all along the last."""
+    for mapped in itertools.product((True, False), repeat=record.arity):
+        if any(mapped):
+            yield tuple(0 if m else None for m in mapped)
+    yield tuple(len(shape) for shape in record.shapes)
+    yield tuple(-1 for _ in record.shapes)
+
+
+@pytest.mark.parametrize("record", [pytest.param(r, id=r.name) for r in RECORDS])
+def test_vmap(record, rng):
+    dtype = dtype_for(record)
+    for in_axes in choices(record):
+        check(record, dtype, rng, in_axes, 0)
+    first = (0,) * record.arity
+    check(record, dtype, rng, first, -1)
+
+
+@pytest.mark.parametrize("record", [pytest.param(r, id=r.name) for r in RECORDS])
+def test_nested_vmap(record, rng):
+    """Two mapped axes, one inside the other, against two loops."""
+    dtype = dtype_for(record)
+    samples = [[record.sample(rng, dtype) for _ in range(2)] for _ in range(LANES)]
+    inputs = [
+        to_umber(
+            np.stack([np.stack([inner[i] for inner in outer], -1) for outer in samples]),
+            record.dtype_of_input(i, dtype),
+        )
+        for i in range(record.arity)
+    ]
+
+    def single(*arrays):
+        return tuple(flatten(record.call(*arrays)))
+
+    def lane(values):
+        arrays = [to_umber(v, record.dtype_of_input(i, dtype)) for i, v in enumerate(values)]
+        return [to_numpy(part) for part in single(*arrays)]
+
+    loops = [[lane(values) for values in outer] for outer in samples]
+    results = flatten(mx.vmap(mx.vmap(single, in_axes=-1))(*inputs))
+    name = record.result_of(dtype)
+    for position, result in enumerate(results):
+        want = np.array([[parts[position] for parts in outer] for outer in loops])
+        assert_close(to_numpy(result), want, tolerance_of(name, record.tolerance), "nested")
+
+
+@pytest.mark.parametrize(
+    "record",
+    [pytest.param(r, id=r.name) for r in RECORDS if r.differentiable and "float32" in r.dtypes],
+)
+def test_vmap_of_gradient(record, rng):
+    """Per-sample gradients: vmap over vjp against a loop of vjps."""
+    first = record.sample(rng, "float32")
+    samples = [first, *(record.sample(rng, "float32") for _ in range(LANES - 1))]
+    others = {i: to_umber(v, record.dtype_of_input(i, "float32")) for i, v in enumerate(first)}
+
+    def gradient(*arrays):
+        def function(*primals):
+            inputs = others | dict(zip(record.differentiable, primals, strict=True))
+            return flatten(record.call(*(inputs[i] for i in range(record.arity))))
+
+        outputs = function(*arrays)
+        return tuple(mx.vjp(function, list(arrays), [mx.ones_like(o) for o in outputs])[1])
+
+    points = [[to_umber(s[i], "float32") for i in record.differentiable] for s in samples]
+    stacked = [mx.stack(list(column)) for column in zip(*points, strict=True)]
+    results = mx.vmap(gradient)(*stacked)
+    loops = [gradient(*point) for point in points]
+    for result, parts in zip(results, zip(*loops, strict=True), strict=True):
+        want = np.stack([to_numpy(part) for part in parts])
+        assert_close(to_numpy(result), want, tolerance_of("float32", 4 * record.tolerance))
+
+
+def test_axes_may_differ(rng):
+    """Each input and each output has an axis of its own."""
+    a, b = rng.normal(size=(4, 2)), rng.normal(size=(3, 4))
+    outer = mx.vmap(lambda x, y: (x[:, None] * y, x.sum()), in_axes=(0, 1), out_axes=(2, 0))
+    product, total = outer(to_umber(a, "float64"), to_umber(b, "float64"))
+    assert_close(to_numpy(product), np.einsum("ki,jk->ijk", a, b), tolerance_of("float64"))
+    assert_close(to_numpy(total), a.sum(1), tolerance_of("float64"))
+
+
+def test_trees_of_axes(rng):
+    """in_axes may be a tree of the argument's form; None leaves a part unmapped."""
+    x, w = rng.normal(size=(5, 3)), rng.normal(size=(3,))
+    mapped = mx.vmap(lambda d: (d["x"] * d["w"]).sum(), in_axes={"x": 0, "w": None})
+    result = mapped({"x": to_umber(x, "float64"), "w": to_umber(w, "float64")})
+    assert_close(to_numpy(result), x @ w, tolerance_of("float64", 4))
