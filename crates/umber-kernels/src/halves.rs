@@ -15,7 +15,6 @@ pub(crate) fn f16_to_f32(value: f16) -> f32 {
 
 /// The binary16 nearest to a float32, ties to even.
 #[inline(always)]
-#[cfg_attr(not(test), expect(dead_code, reason = "kernels that write halves come next"))]
 pub(crate) fn f32_to_f16(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
@@ -42,7 +41,6 @@ pub(crate) fn bf16_to_f32(value: bf16) -> f32 {
 
 /// The bfloat16 nearest to a float32, ties to even.
 #[inline(always)]
-#[cfg_attr(not(test), expect(dead_code, reason = "kernels that write halves come next"))]
 pub(crate) fn f32_to_bf16(value: f32) -> bf16 {
     let bits = value.to_bits();
     let rounded = bits.wrapping_add(0x7fff + (bits >> 16 & 1));

@@ -4,12 +4,18 @@
 //! their dtype, so the functions are type-erased; generics are instantiated inside by one `match_dtype!` at the
 //! door.
 
+pub mod gather;
 mod halves;
+mod indices;
 mod isa;
 mod nest;
+mod order;
 pub mod reduce;
+pub mod scatter;
 pub mod threads;
 pub mod view;
 
+pub use gather::{gather, gather_axis};
 pub use reduce::reduce;
+pub use scatter::{scatter, scatter_axis};
 pub use view::{View, ViewMut};

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
 
 use crate::halves::{bf16_to_f32, f16_to_f32};
+use crate::order::Ranked;
 
 /// A reduction of elements of one type.
 ///
@@ -126,59 +127,6 @@ fn widen_complex(value: Complex32) -> Complex64 {
 #[inline(always)]
 fn narrow_complex(value: Complex64) -> Complex32 {
     Complex::new(value.re as f32, value.im as f32)
-}
-
-/// A value that can be ordered for minimum and maximum, where NaN wins both.
-trait Ranked: Copy {
-    fn lesser(a: Self, b: Self) -> Self;
-    fn greater(a: Self, b: Self) -> Self;
-}
-
-macro_rules! ranked_integers {
-    ($($ty:ty)*) => { $(
-        impl Ranked for $ty {
-            #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
-                a.min(b)
-            }
-            #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
-                a.max(b)
-            }
-        }
-    )* };
-}
-ranked_integers!(u8 u16 u32 u64 i8 i16 i32 i64);
-
-macro_rules! ranked_floats {
-    ($($ty:ty)*) => { $(
-        impl Ranked for $ty {
-            #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
-                if (b < a) | b.is_nan() { b } else { a }
-            }
-            #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
-                if (b > a) | b.is_nan() { b } else { a }
-            }
-        }
-        impl Ranked for Complex<$ty> {
-            #[inline(always)]
-            fn lesser(a: Self, b: Self) -> Self {
-                if is_nan(a) || !is_nan(b) && (a.re < b.re || a.re == b.re && a.im <= b.im) { a } else { b }
-            }
-            #[inline(always)]
-            fn greater(a: Self, b: Self) -> Self {
-                if is_nan(a) || !is_nan(b) && (a.re > b.re || a.re == b.re && a.im >= b.im) { a } else { b }
-            }
-        }
-    )* };
-}
-ranked_floats!(f32 f64);
-
-#[inline(always)]
-fn is_nan<T: num_traits::Float>(value: Complex<T>) -> bool {
-    value.re.is_nan() || value.im.is_nan()
 }
 
 // Wrapping sums and products do not know signs, nor does truth.

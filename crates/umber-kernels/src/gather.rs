@@ -1,0 +1,270 @@
+//! Copies elements and slices from where indices point.
+
+use std::ops::Range;
+
+use umber_types::{Complex64, Element, Result};
+
+use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
+use crate::nest::{Loop, Nest};
+use crate::threads::parallel_ranges;
+use crate::{View, ViewMut};
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 14;
+
+/// Evaluate `$body` with `$T` bound to some element type of `$size` bytes: enough for moving elements.
+macro_rules! match_size {
+    ($size:expr, $T:ident => $body:expr) => {
+        match $size {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            8 => {
+                type $T = u64;
+                $body
+            }
+            _ => {
+                type $T = Complex64;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use match_size;
+
+/// For each tuple of `indices` along `axes`, copy the slice of `slice_sizes` that begins there.
+///
+/// The arrays of indices have one shape I and any integer dtypes; `slice_sizes` has a length for each axis of `src`.
+/// `dst` has shape I + slice_sizes. Negative indices count from the end; one outside is an error that names it, and
+/// leaves `dst` unspecified.
+pub fn gather(
+    src: View,
+    indices: &[View],
+    axes: &[usize],
+    slice_sizes: &[usize],
+    dst: ViewMut,
+) -> Result<()> {
+    assert_eq!(src.dtype(), dst.dtype(), "a gather keeps the dtype");
+    assert_eq!(slice_sizes.len(), src.shape().len(), "one slice size an axis");
+    let leading = dst.shape().len() - slice_sizes.len();
+    assert_eq!(&dst.shape()[leading..], slice_sizes, "shape of the result of a gather");
+    let indices = Indices::new(src.shape(), src.strides(), indices, axes, slice_sizes);
+    let task = Gather {
+        places: Nest::new(&dst.shape()[..leading], [&dst.strides()[..leading]]),
+        slice: Nest::new(slice_sizes, [src.strides(), &dst.strides()[leading..]]),
+        indices,
+    };
+    assert_eq!(task.places.count(), task.indices.count(), "shape of the result of a gather");
+    match_size!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
+}
+
+struct Gather<'a> {
+    indices: Indices<'a>,
+    /// Where in the destination each tuple's slice begins.
+    places: Nest<1>,
+    /// Within a slice: source, destination.
+    slice: Nest<2>,
+}
+
+/// Where tasks write, each its own elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<T>(*mut T);
+
+// SAFETY: users write disjoint elements of a view that they hold exclusively.
+unsafe impl<T: Send> Sync for Target<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for Target<T> {}
+
+impl<T> Target<T> {
+    /// The elements of a view, taken as another type of the same size.
+    pub(crate) fn of(view: &ViewMut) -> Target<T> {
+        debug_assert_eq!(size_of::<T>(), view.dtype().size());
+        Target(view.start().cast())
+    }
+
+    /// The element at an offset.
+    #[inline(always)]
+    pub(crate) fn at(self, offset: isize) -> *mut T {
+        self.0.wrapping_offset(offset)
+    }
+}
+
+/// Where tasks read.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<T>(*const T);
+
+// SAFETY: shared reads of a view do not conflict.
+unsafe impl<T: Sync> Sync for Source<T> {}
+
+impl<T> Source<T> {
+    /// The elements of a view, taken as another type of the same size.
+    pub(crate) fn of(view: &View) -> Source<T> {
+        debug_assert_eq!(size_of::<T>(), view.dtype().size());
+        Source(view.start().cast())
+    }
+
+    /// The element at an offset.
+    #[inline(always)]
+    pub(crate) fn at(self, offset: isize) -> *const T {
+        self.0.wrapping_offset(offset)
+    }
+}
+
+impl Gather<'_> {
+    fn run<T: Element>(&self, src: Source<T>, dst: Target<T>) -> Result<()> {
+        let (count, slice) = (self.indices.count(), self.slice.count());
+        let failures = Failures::default();
+        if slice / GRAIN > count {
+            // Few large slices: split each.
+            let mut offsets = [0; BATCH];
+            for batch in batches(0..count) {
+                self.indices.offsets(batch.clone(), &mut offsets)?;
+                let mut next = offsets.iter();
+                self.places.walk(batch, |[to]| {
+                    let from = next.next().copied().unwrap_or_default();
+                    parallel_ranges(slice, GRAIN, |part| self.copy(src.at(from), dst.at(to), part));
+                });
+            }
+            return Ok(());
+        }
+        parallel_ranges(count, GRAIN / slice.max(1), |range| {
+            let mut offsets = [0; BATCH];
+            for batch in batches(range) {
+                if let Err(error) = self.indices.offsets(batch.clone(), &mut offsets) {
+                    failures.add(batch.start, error);
+                    return;
+                }
+                self.copy_batch(src, dst, batch, &offsets);
+            }
+        });
+        failures.first()
+    }
+
+    fn copy_batch<T: Element>(
+        &self,
+        src: Source<T>,
+        dst: Target<T>,
+        batch: Range<usize>,
+        offsets: &[isize; BATCH],
+    ) {
+        let mut done = 0;
+        let [step] = self.places.inner().strides;
+        let slice = self.slice.count();
+        self.places.runs(batch, |[to], length| {
+            let offsets = &offsets[done..done + length];
+            done += length;
+            let mut to = dst.at(to);
+            for &from in offsets {
+                if slice == 1 {
+                    // SAFETY: the index is checked, so the layouts hold both elements.
+                    unsafe { *to = *src.at(from) };
+                } else {
+                    self.copy(src.at(from), to, 0..slice);
+                }
+                to = to.wrapping_offset(step);
+            }
+        });
+    }
+
+    /// Copy the elements in `part` of one slice.
+    fn copy<T: Element>(&self, src: *const T, dst: *mut T, part: Range<usize>) {
+        let inner = self.slice.inner();
+        if self.slice.loops().len() == 1 {
+            let [from, to] = inner.strides.map(|stride| part.start as isize * stride);
+            copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, part.len());
+            return;
+        }
+        self.slice.runs(part, |[from, to], length| {
+            copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, length);
+        });
+    }
+}
+
+/// Copy elements that lie in a line.
+#[inline(always)]
+fn copy_run<T: Element>(src: *const T, dst: *mut T, line: Loop<2>, length: usize) {
+    if line.strides == [1, 1] {
+        // SAFETY: callers copy between views whose layouts hold these runs; nothing else touches the destination.
+        unsafe { std::ptr::copy_nonoverlapping(src, dst, length) };
+        return;
+    }
+    for i in 0..length as isize {
+        // SAFETY: as above.
+        unsafe { *dst.wrapping_offset(i * line.strides[1]) = *src.wrapping_offset(i * line.strides[0]) };
+    }
+}
+
+/// For each element of `indices`, copy the element of `src` with that index along `axis` and the same others.
+///
+/// `dst` has the shape of `indices`, and `src` the same but along `axis`. Negative indices count from the end; one
+/// outside is an error that names it, and leaves `dst` unspecified.
+pub fn gather_axis(src: View, indices: View, axis: usize, dst: ViewMut) -> Result<()> {
+    assert_eq!(src.dtype(), dst.dtype(), "a gather keeps the dtype");
+    assert_eq!(indices.shape(), dst.shape(), "shape of the result of a gather along an axis");
+    for other in (0..src.shape().len()).filter(|&other| other != axis) {
+        assert_eq!(src.shape()[other], dst.shape()[other], "shape of the operand of a gather along an axis");
+    }
+    match_size!(src.dtype().size(), T => {
+        gather_axis_typed(Source::<T>::of(&src), src, indices, axis, Target::of(&dst), &dst)
+    })
+}
+
+fn gather_axis_typed<T: Element>(
+    from: Source<T>,
+    src: View,
+    indices: View,
+    axis: usize,
+    to: Target<T>,
+    dst: &ViewMut,
+) -> Result<()> {
+    let nest = axis_nest(src.strides(), &indices, axis, dst.strides());
+    let checked = AxisIndices::new(src.shape(), src.strides(), indices, axis);
+    let steps = nest.inner().strides;
+    let failures = Failures::default();
+    parallel_ranges(nest.count(), GRAIN, |range| {
+        let mut offsets = [0; BATCH];
+        let mut at = range.start;
+        let mut failed = false;
+        nest.runs(range, |starts, length| {
+            for batch in batches(0..length) {
+                if failed {
+                    return;
+                }
+                let first = batch.start as isize;
+                let [source, index, target] = [0, 1, 2].map(|i| starts[i] + first * steps[i]);
+                let offsets = &mut offsets[..batch.len()];
+                if let Err(error) = checked.run(index, steps[1], offsets) {
+                    failures.add(at + batch.start, error);
+                    failed = true;
+                    return;
+                }
+                for (i, &offset) in offsets.iter().enumerate() {
+                    let i = i as isize;
+                    // SAFETY: the index is checked, so the layouts hold both elements.
+                    unsafe { *to.at(target + i * steps[2]) = *from.at(source + i * steps[0] + offset) };
+                }
+            }
+            at += length;
+        });
+    });
+    failures.first()
+}
+
+/// Loops over the indices: an operand without its axis, the indices, and what has their shape.
+pub(crate) fn axis_nest(operand: &[isize], indices: &View, axis: usize, other: &[isize]) -> Nest<3> {
+    let mut nest = Nest::new(&[], [&[], &[], &[]]);
+    for (i, &length) in indices.shape().iter().enumerate() {
+        let along = if i == axis { 0 } else { operand[i] };
+        nest.push(Loop { length, strides: [along, indices.strides()[i], other[i]] });
+    }
+    nest
+}

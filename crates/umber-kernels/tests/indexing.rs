@@ -1,0 +1,346 @@
+//! Gathers and scatters against plain loops.
+#![allow(clippy::unwrap_used, reason = "a failure is a failed test")]
+
+mod operands;
+
+use operands::{Operand, Random, Value, indices, position, scrambled, shapes};
+use proptest::prelude::*;
+use umber_kernels::{View, gather, gather_axis, scatter, scatter_axis};
+use umber_types::{DType, Error, Layout, ScatterKind, Shape, bf16, f16, match_dtype};
+
+/// Indices of some dtype, with the numbers they mean.
+struct Index {
+    dtype: DType,
+    bytes: Vec<u64>,
+    layout: Layout,
+    numbers: Vec<i64>,
+}
+
+impl Index {
+    /// Random indices into an axis of this length, where slices of `slice` fit; some negative if the dtype allows it.
+    fn draw(shape: &[usize], length: usize, slice: usize, random: &mut Random) -> Index {
+        let dtypes = [
+            DType::UInt8,
+            DType::UInt16,
+            DType::UInt32,
+            DType::UInt64,
+            DType::Int8,
+            DType::Int16,
+            DType::Int32,
+            DType::Int64,
+        ];
+        // The narrow ones cannot say every index of a long axis.
+        let narrow = usize::from(length > 127) + usize::from(length > 32_767);
+        let fitting: Vec<DType> = dtypes.into_iter().filter(|dtype| dtype.size() >= 1 << narrow).collect();
+        let dtype = fitting[random.below(fitting.len() as u64) as usize];
+        let layout = scrambled(shape, random.next(), true);
+        let signed = matches!(dtype, DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64);
+        let starts = (length - slice + 1) as u64;
+        match_dtype!(dtype, T => Index::of::<T>(layout, || {
+            let index = random.below(starts) as i64;
+            if signed && random.below(2) == 0 { index - length as i64 } else { index }
+        }))
+    }
+
+    fn of<T: Value>(layout: Layout, mut draw: impl FnMut() -> i64) -> Index {
+        let room = layout.extent().map_or(0, |(_, high)| high as usize);
+        let drawn: Vec<i64> = (0..room).map(|_| draw()).collect();
+        let mut bytes = vec![0u64; room];
+        for (i, &number) in drawn.iter().enumerate() {
+            // SAFETY: elements are no larger than the eight bytes that each has.
+            unsafe { bytes.as_mut_ptr().cast::<T>().add(i).write(T::from_i64(number)) };
+        }
+        let numbers = indices(&layout.shape).iter().map(|index| drawn[position(&layout, index)]).collect();
+        Index { dtype: T::DTYPE, bytes, layout, numbers }
+    }
+
+    fn view(&self) -> View<'_> {
+        // SAFETY: the buffer holds what the layout reaches, see above.
+        unsafe { View::new(self.bytes.as_ptr().cast(), self.dtype, &self.layout) }
+    }
+
+    fn at(&self, tuple: usize, length: usize) -> usize {
+        let index = self.numbers[tuple];
+        (if index < 0 { index + length as i64 } else { index }) as usize
+    }
+}
+
+/// What a gather or a scatter works on.
+struct Case {
+    shape: Vec<usize>,
+    leading: Vec<usize>,
+    axes: Vec<usize>,
+    slice: Vec<usize>,
+    indices: Vec<Index>,
+}
+
+impl Case {
+    fn draw(shape: Vec<usize>, leading: Vec<usize>, mask: u8, seed: u64) -> Option<Case> {
+        let mut random = Random(seed);
+        let mut axes: Vec<usize> = (0..shape.len()).filter(|axis| mask >> axis & 1 == 1).collect();
+        if random.below(2) == 0 {
+            axes.reverse();
+        }
+        if shape.contains(&0) {
+            return None;
+        }
+        let leading = if axes.is_empty() { vec![] } else { leading };
+        let apart = random.below(2) == 0;
+        let slice: Vec<usize> = (0..shape.len())
+            .map(|axis| {
+                let one = apart && axes.contains(&axis);
+                if one { 1 } else { 1 + random.below(shape[axis] as u64) as usize }
+            })
+            .collect();
+        let indices =
+            axes.iter().map(|&axis| Index::draw(&leading, shape[axis], slice[axis], &mut random)).collect();
+        Some(Case { shape, leading, axes, slice, indices })
+    }
+
+    fn views(&self) -> Vec<View<'_>> {
+        self.indices.iter().map(Index::view).collect()
+    }
+
+    fn result_shape(&self) -> Vec<usize> {
+        [self.leading.as_slice(), &self.slice].concat()
+    }
+
+    /// For each element of the result in row-major order, the index in the operand.
+    fn places(&self) -> Vec<Vec<usize>> {
+        let mut places = Vec::new();
+        for tuple in 0..self.leading.iter().product() {
+            for within in indices(&self.slice) {
+                let mut place = within;
+                for (axis, index) in self.axes.iter().zip(&self.indices) {
+                    place[*axis] += index.at(tuple, self.shape[*axis]);
+                }
+                places.push(place);
+            }
+        }
+        places
+    }
+}
+
+fn combined<T: Value>(kind: ScatterKind, old: T, new: T) -> T {
+    use std::cmp::Ordering;
+    let ranked = |wanted| match new.order(old) {
+        _ if old.is_nan_value() => old,
+        None => new,
+        Some(order) if order == wanted => new,
+        Some(_) => old,
+    };
+    match kind {
+        ScatterKind::Set => new,
+        ScatterKind::Add => old.plus(new),
+        ScatterKind::Multiply => old.times(new),
+        ScatterKind::Maximum => ranked(Ordering::Greater),
+        ScatterKind::Minimum => ranked(Ordering::Less),
+    }
+}
+
+fn check_gather<T: Value>(case: &Case, seed: u64) {
+    let mut random = Random(seed);
+    let src: Operand<T> =
+        Operand::under(&scrambled(&case.shape, seed, true), || T::from_i64(random.next() as i64 % 100));
+    let target = scrambled(&case.result_shape(), seed / 3, false);
+    let mut dst = Operand::under(&target, || T::from_i64(1));
+    gather(src.view(), &case.views(), &case.axes, &case.slice, dst.view_mut()).unwrap();
+    let wanted: Vec<T> = case.places().iter().map(|place| src.at(place)).collect();
+    assert_eq!(dst.values(), wanted, "{:?} {:?}", case.shape, case.slice);
+}
+
+fn check_scatter<T: Value>(case: &Case, kind: ScatterKind, seed: u64) {
+    let mut random = Random(seed);
+    // Small factors and a few of them: exact in every dtype.
+    let mut draw = || match kind {
+        ScatterKind::Multiply => T::from_i64([1, -1, 1, -1, 1, -1, 2, 0][random.below(8) as usize]),
+        _ if random.below(50) == 0 => T::NAN.unwrap_or(T::from_i64(1)),
+        _ => T::from_i64(random.below(7) as i64 - 3),
+    };
+    let mut dst: Operand<T> = Operand::under(&scrambled(&case.shape, seed, false), &mut draw);
+    let updates: Operand<T> = Operand::under(&scrambled(&case.result_shape(), seed / 5, true), &mut draw);
+    let mut wanted = dst.data.clone();
+    for (place, new) in case.places().iter().zip(updates.values()) {
+        let at = position(&dst.layout, place);
+        wanted[at] = combined(kind, wanted[at], new);
+    }
+    scatter(kind, dst.view_mut(), &case.views(), &case.axes, &case.slice, updates.view()).unwrap();
+    for (found, wanted) in dst.data.iter().zip(&wanted) {
+        assert!(found.same(*wanted), "{kind:?} {:?}: {found:?} {wanted:?}", T::DTYPE);
+    }
+}
+
+fn check_axis<T: Value>(shape: &[usize], axis: usize, count: usize, seed: u64) {
+    let mut random = Random(seed);
+    let mut leading = shape.to_vec();
+    leading[axis] = count;
+    let index = Index::draw(&leading, shape[axis], 1, &mut random);
+    let places: Vec<Vec<usize>> = indices(&leading)
+        .into_iter()
+        .enumerate()
+        .map(|(tuple, mut place)| {
+            place[axis] = index.at(tuple, shape[axis]);
+            place
+        })
+        .collect();
+    let mut small = || T::from_i64(random.below(7) as i64 - 3);
+    let src: Operand<T> = Operand::under(&scrambled(shape, seed, true), &mut small);
+    let mut dst = Operand::under(&scrambled(&leading, seed / 3, false), &mut small);
+    gather_axis(src.view(), index.view(), axis, dst.view_mut()).unwrap();
+    assert_eq!(dst.values(), places.iter().map(|place| src.at(place)).collect::<Vec<T>>());
+
+    for &kind in ScatterKind::ALL {
+        let mut draw = || match kind {
+            ScatterKind::Multiply => T::from_i64([1, -1][small().is_true() as usize]),
+            _ => small(),
+        };
+        let mut dst: Operand<T> = Operand::under(&scrambled(shape, seed, false), &mut draw);
+        let updates: Operand<T> = Operand::under(&scrambled(&leading, seed / 5, true), &mut draw);
+        let mut wanted = dst.data.clone();
+        for (place, new) in places.iter().zip(updates.values()) {
+            let at = position(&dst.layout, place);
+            wanted[at] = combined(kind, wanted[at], new);
+        }
+        scatter_axis(kind, dst.view_mut(), index.view(), axis, updates.view()).unwrap();
+        for (found, wanted) in dst.data.iter().zip(&wanted) {
+            assert!(found.same(*wanted), "{kind:?} {:?} {shape:?} {axis}", T::DTYPE);
+        }
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn slices(shape in shapes(), leading in prop::collection::vec(0usize..6, 0..3), mask: u8, seed: u64) {
+        if let Some(case) = Case::draw(shape, leading, mask, seed) {
+            for dtype in DType::ALL {
+                match_dtype!(dtype, T => {
+                    check_gather::<T>(&case, seed);
+                    for &kind in ScatterKind::ALL {
+                        check_scatter::<T>(&case, kind, seed);
+                    }
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn along_an_axis(shape in shapes(), axis: usize, count in 0usize..9, seed: u64) {
+        if !shape.contains(&0) && !shape.is_empty() {
+            for dtype in DType::ALL {
+                match_dtype!(dtype, T => check_axis::<T>(&shape, axis % shape.len(), count, seed));
+            }
+        }
+    }
+}
+
+#[test]
+fn large_ones_share_the_work() {
+    for (shape, leading, mask, slice) in [
+        (vec![5000], vec![40_000], 1, vec![1]),
+        (vec![1_000_000], vec![100_000], 1, vec![1]),
+        (vec![500, 64], vec![3000], 1, vec![1, 64]),
+        (vec![10, 70_000], vec![4], 1, vec![1, 70_000]),
+        (vec![64, 500], vec![3000], 2, vec![64, 1]),
+        (vec![100, 100], vec![2000], 3, vec![5, 7]),
+        (vec![300_000], vec![1], 1, vec![200_000]),
+    ] {
+        for seed in 0..2 {
+            let mut case = Case::draw(shape.clone(), leading.clone(), mask, seed).unwrap();
+            let mut random = Random(seed);
+            case.slice.clone_from(&slice);
+            case.indices = (case.axes.iter())
+                .map(|&axis| Index::draw(&leading, shape[axis], slice[axis], &mut random))
+                .collect();
+            check_gather::<f32>(&case, seed);
+            for kind in [ScatterKind::Set, ScatterKind::Add, ScatterKind::Maximum] {
+                check_scatter::<f32>(&case, kind, seed);
+                check_scatter::<i8>(&case, kind, seed);
+            }
+        }
+    }
+    for (shape, axis, count) in [
+        (vec![300, 400], 0, 500),
+        (vec![300, 400], 1, 200),
+        (vec![50_000], 0, 100_000),
+        (vec![1, 9000, 4], 1, 20_000),
+    ] {
+        check_axis::<f32>(&shape, axis, count, 3);
+        check_axis::<i32>(&shape, axis, count, 4);
+    }
+}
+
+#[test]
+fn indices_outside_are_named_and_nothing_is_written() {
+    let src = Operand::dense((0..12).map(|i| i as f32).collect(), &[3, 4]);
+    let updates = Operand::dense(vec![1f32; 8], &[2, 1, 4]);
+    for (first, second, culprit) in [(0i32, 3, 3), (1, -4, -4), (i32::MAX, i32::MIN, i32::MAX)] {
+        let index = Operand::dense(vec![first, second], &[2]);
+        let mut dst = Operand::dense(vec![0f32; 8], &[2, 1, 4]);
+        let text = format!("index {culprit} is out of bounds for axis 0 with size 3");
+        let failed = gather(src.view(), &[index.view()], &[0], &[1, 4], dst.view_mut());
+        assert_eq!(failed, Err(Error::Index(text.clone())));
+        let mut operand = src.clone();
+        let failed =
+            scatter(ScatterKind::Add, operand.view_mut(), &[index.view()], &[0], &[1, 4], updates.view());
+        assert_eq!(failed, Err(Error::Index(text)));
+        assert_eq!(operand.data, src.data);
+    }
+    let index = Operand::dense(vec![0u64, u64::MAX], &[2, 1]);
+    let line = Operand::dense(vec![1f32, 2.0], &[2, 1]);
+    let mut square = Operand::dense(vec![0f32; 4], &[2, 2]);
+    let mut dst = Operand::dense(vec![0f32; 2], &[2, 1]);
+    assert!(matches!(gather_axis(square.view(), index.view(), 1, dst.view_mut()), Err(Error::Index(_))));
+    let failed = scatter_axis(ScatterKind::Set, square.view_mut(), index.view(), 1, line.view());
+    assert!(matches!(failed, Err(Error::Index(_))));
+    assert_eq!(square.data, [0.0; 4]);
+    // A slice must fit too, and nothing can be taken from nothing.
+    let index = Operand::dense(vec![2i64], &[1]);
+    let mut two = Operand::dense(vec![0f32; 8], &[1, 2, 4]);
+    assert!(gather(src.view(), &[index.view()], &[0], &[2, 4], two.view_mut()).is_err());
+    let nothing = Operand::<f32>::dense(vec![], &[0]);
+    let zero = Operand::dense(vec![0i32], &[1]);
+    let mut one = Operand::dense(vec![0f32; 1], &[1, 1]);
+    assert!(gather(nothing.view(), &[zero.view()], &[0], &[1], one.view_mut()).is_err());
+    let none = Operand::<i32>::dense(vec![], &[0]);
+    let mut nowhere = Operand::<f32>::dense(vec![], &[0, 1]);
+    assert_eq!(gather(nothing.view(), &[none.view()], &[0], &[1], nowhere.view_mut()), Ok(()));
+    // Indices are integers.
+    let float = Operand::dense(vec![0f32], &[1]);
+    let mut row = Operand::dense(vec![0f32; 4], &[1, 1, 4]);
+    let failed = gather(src.view(), &[float.view()], &[0], &[1, 4], row.view_mut());
+    assert!(matches!(failed, Err(Error::Type(_))));
+}
+
+#[test]
+fn the_first_bad_index_is_named_whichever_thread_finds_one() {
+    let mut index = vec![0i64; 200_000];
+    for place in [7000, 60_000, 150_000, 199_999] {
+        index[place] = 1000 + place as i64;
+    }
+    let index = Operand::dense(index, &[200_000]);
+    let src = Operand::dense(vec![1f32; 10], &[10]);
+    let mut dst = Operand::dense(vec![0f32; 200_000], &[200_000, 1]);
+    let failed = gather(src.view(), &[index.view()], &[0], &[1], dst.view_mut());
+    assert_eq!(failed, Err(Error::Index("index 8000 is out of bounds for axis 0 with size 10".into())));
+}
+
+#[test]
+fn halves_accumulate_before_they_round() {
+    // One by one, 0.25 added to 1024 in float16 changes nothing.
+    let index = Operand::dense(vec![1u32; 400], &[400]);
+    let updates = Operand::dense(vec![f16::from_f32(0.25); 400], &[400, 1]);
+    let mut dst = Operand::dense(vec![f16::from_f32(1024.0); 3], &[3]);
+    scatter(ScatterKind::Add, dst.view_mut(), &[index.view()], &[0], &[1], updates.view()).unwrap();
+    assert_eq!(dst.data, [1024.0, 1124.0, 1024.0].map(f16::from_f32));
+    let index = Operand { data: vec![1u32], layout: Layout::splat(Shape::from([2, 100])) };
+    let updates = Operand::dense(vec![bf16::ONE; 200], &[2, 100]);
+    let mut dst = Operand::dense(vec![bf16::from_f32(256.0); 6], &[2, 3]);
+    scatter_axis(ScatterKind::Add, dst.view_mut(), index.view(), 1, updates.view()).unwrap();
+    assert_eq!(dst.data, [256.0, 356.0, 256.0, 256.0, 356.0, 256.0].map(bf16::from_f32));
+}
