@@ -6,6 +6,7 @@
 pub mod binary;
 pub mod broadcast;
 pub mod cast;
+pub mod concatenate;
 pub mod control;
 pub mod create;
 pub mod fused;
@@ -14,5 +15,7 @@ pub mod reduce;
 pub mod reshape;
 pub(crate) mod rules;
 pub mod select;
+pub mod slice;
+pub mod slice_update;
 pub mod transpose;
 pub mod unary;

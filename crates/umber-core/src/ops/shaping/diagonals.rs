@@ -1,0 +1,81 @@
+//! Diagonals and triangles of matrices.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, Result, ScatterKind, bail, ensure};
+
+use crate::graph::Array;
+use crate::primitives::create::{Eye, EyeParameters};
+use crate::primitives::rules;
+use crate::primitives::select::Select;
+use crate::primitives::slice::{Window, slice};
+use crate::primitives::slice_update::slice_update;
+
+/// The diagonal `offset` above the main one of the matrices along two axes; it becomes the last axis.
+pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array> {
+    let ndim = a.ndim();
+    ensure!(ndim >= 2, Value, "[diagonal] got an array with {ndim} dimensions, expected at least 2");
+    let (row, column) = (normalize_axis("diagonal", axis1, ndim)?, normalize_axis("diagonal", axis2, ndim)?);
+    ensure!(row != column, Value, "[diagonal] got axis {axis1} twice, expected two different axes");
+    let order: smallvec::SmallVec<[usize; 6]> =
+        (0..ndim).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
+    let matrices = rules::transpose(a, &order)?;
+    let (rows, columns) = (a.shape()[row], a.shape()[column]);
+    let (first_row, first_column) = (offset.min(0).unsigned_abs() as usize, offset.max(0) as usize);
+    let length = rows.saturating_sub(first_row).min(columns.saturating_sub(first_column));
+    // In a flattened matrix the diagonal goes on by one row and one column: `columns + 1` elements.
+    let mut flat = matrices.shape().clone();
+    flat.remove(ndim - 1);
+    flat.as_mut_slice()[ndim - 2] = rows * columns;
+    let flat = rules::reshape(&matrices, flat)?;
+    let mut window = Window::along(flat.shape(), ndim - 2, 0, length);
+    if length > 0 {
+        window.starts[ndim - 2] = first_row * columns + first_column;
+        window.steps[ndim - 2] = columns as isize + 1;
+    }
+    slice(&flat, window)
+}
+
+/// The `k`-th diagonal of a matrix, or the matrix with a vector as its `k`-th diagonal.
+pub fn diag(a: &Array, k: i64) -> Result<Array> {
+    let length = match a.ndim() {
+        2 => return diagonal(a, k, 0, 1),
+        1 => a.size(),
+        ndim => bail!(Value, "[diag] got an array with {ndim} dimensions, expected 1 or 2"),
+    };
+    let side = (length as u64).saturating_add(k.unsigned_abs()).min(i64::MAX as u64) as i64;
+    let shape = umber_types::Shape::checked("diag", &[side, side])?;
+    let side = side as usize;
+    let zeros = Array::full([side * side].into(), 0.0, a.dtype());
+    let mut window = Window::along(zeros.shape(), 0, 0, length);
+    if length > 0 {
+        window.starts[0] = if k < 0 { k.unsigned_abs() as usize * side } else { k as usize };
+        window.steps[0] = side as isize + 1;
+    }
+    rules::reshape(&slice_update(ScatterKind::Set, &zeros, window, a)?, shape)
+}
+
+/// Zeros above the `k`-th diagonal of each matrix.
+pub fn tril(a: &Array, k: i64) -> Result<Array> {
+    let mask = mask("tril", a, k)?;
+    Array::record_one(Select, &[&mask, a, &rules::zeros_like(a)])
+}
+
+/// Zeros below the `k`-th diagonal of each matrix.
+pub fn triu(a: &Array, k: i64) -> Result<Array> {
+    let mask = mask("triu", a, k.saturating_sub(1))?;
+    Array::record_one(Select, &[&mask, &rules::zeros_like(a), a])
+}
+
+/// Which elements lie on or below the `k`-th diagonal?
+fn mask(op: &str, a: &Array, k: i64) -> Result<Array> {
+    let ndim = a.ndim();
+    ensure!(ndim >= 2, Value, "[{op}] got an array with {ndim} dimensions, expected at least 2");
+    let parameters = EyeParameters {
+        rows: a.shape()[ndim - 2],
+        columns: a.shape()[ndim - 1],
+        diagonal: k,
+        fill_below: true,
+        dtype: DType::Bool,
+    };
+    rules::broadcast(&Array::record_one(Eye(Box::new(parameters)), &[])?, a.shape())
+}

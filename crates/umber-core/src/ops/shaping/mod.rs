@@ -1,0 +1,24 @@
+//! Shaping: the same elements under another shape, in another order, or several times.
+
+mod diagonals;
+mod joining;
+mod padding;
+mod reshaping;
+mod spreading;
+
+pub use diagonals::{diag, diagonal, tril, triu};
+pub use joining::{Split, concatenate, roll, split, stack, unstack};
+pub use padding::{PadMode, pad};
+pub use reshaping::{
+    atleast, contiguous, expand_dims, flatten, flip, matrix_transpose, moveaxis, reshape, squeeze, swapaxes,
+    transpose, unflatten,
+};
+pub use spreading::{
+    MeshIndexing, MeshKind, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, repeat, tile,
+};
+
+/// Lengths as Python prints a tuple, also negative ones.
+fn tuple(lengths: &[i64]) -> String {
+    let inside: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+    format!("({}{})", inside.join(", "), if lengths.len() == 1 { "," } else { "" })
+}

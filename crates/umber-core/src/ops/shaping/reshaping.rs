@@ -1,0 +1,192 @@
+//! The same elements under another shape or in another order.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::shape::normalize_axis;
+use umber_types::{Axes, Result, Shape, bail, ensure};
+
+use super::tuple;
+use crate::graph::Array;
+use crate::primitives::concatenate::Concatenate;
+use crate::primitives::rules;
+use crate::primitives::slice::{Window, slice};
+
+/// The lengths a user asked for, one of which may be -1 and then follows from the number of elements.
+fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
+    let unknown = lengths.iter().filter(|&&length| length == -1).count();
+    ensure!(unknown <= 1, Value, "[{op}] can infer only one dimension, got shape {}", tuple(lengths));
+    if unknown == 0 {
+        return Shape::checked(op, lengths);
+    }
+    let known: SmallVec<[i64; 6]> = lengths.iter().copied().filter(|&length| length != -1).collect();
+    let count = Shape::checked(op, &known)?.size();
+    ensure!(count > 0, Value, "[{op}] cannot infer -1 beside a length of zero, got shape {}", tuple(lengths));
+    ensure!(
+        size.is_multiple_of(count),
+        Value,
+        "[{op}] cannot reshape an array of size {size} into shape {}",
+        tuple(lengths)
+    );
+    Ok(lengths.iter().map(|&length| if length == -1 { size / count } else { length as usize }).collect())
+}
+
+/// The same elements in the same order under another shape; one length may be -1.
+pub fn reshape(a: &Array, shape: &[i64]) -> Result<Array> {
+    let shape = resolve("reshape", shape, a.size())?;
+    rules::reshape(a, shape)
+}
+
+/// Join the axes from `start_axis` to `end_axis` into one. Axes beyond the array's are taken as its first or last.
+pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
+    let ndim = a.ndim() as i64;
+    if ndim == 0 {
+        return rules::reshape(a, [1]);
+    }
+    let clamp =
+        |axis: i64| (if axis < 0 { axis.saturating_add(ndim) } else { axis }).clamp(0, ndim - 1) as usize;
+    let (start, end) = (clamp(start_axis), clamp(end_axis));
+    ensure!(start <= end, Value, "[flatten] start_axis {start_axis} lies behind end_axis {end_axis}");
+    let shape = a.shape();
+    let joined: usize = shape[start..=end].iter().product();
+    rules::reshape(
+        a,
+        shape[..start]
+            .iter()
+            .copied()
+            .chain([joined])
+            .chain(shape[end + 1..].iter().copied())
+            .collect::<Shape>(),
+    )
+}
+
+/// Split one axis into several; one of their lengths may be -1.
+pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
+    ensure!(!shape.is_empty(), Value, "[unflatten] got an empty shape, expected at least one length");
+    let at = normalize_axis("unflatten", axis, a.ndim())?;
+    let length = a.shape()[at];
+    let inner = resolve("unflatten", shape, length)?;
+    ensure!(
+        inner.size() == length,
+        Value,
+        "[unflatten] cannot unflatten axis {axis} with size {length} into shape {}",
+        tuple(shape)
+    );
+    let outer = a.shape();
+    let lengths = outer[..at].iter().chain(inner.iter()).chain(&outer[at + 1..]).copied();
+    rules::reshape(a, lengths.collect::<Shape>())
+}
+
+/// Remove axes of length one: the given ones, or all.
+pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    let shape = a.shape();
+    let axes = match axes {
+        None => Axes::sorted((0..a.ndim()).filter(|&axis| shape[axis] == 1)),
+        Some(axes) => {
+            let axes = Axes::normalized("squeeze", axes, a.ndim())?;
+            if let Some(&axis) = axes.iter().find(|&&axis| shape[axis] != 1) {
+                bail!(
+                    Value,
+                    "[squeeze] cannot squeeze axis {axis} with size {}, expected size 1",
+                    shape[axis]
+                );
+            }
+            axes
+        }
+    };
+    rules::reshape(a, shape.reduced(&axes, umber_types::KeepAxes::No))
+}
+
+/// Insert axes of length one; `axes` are their places in the result.
+pub fn expand_dims(a: &Array, axes: &[i64]) -> Result<Array> {
+    let axes = Axes::normalized("expand_dims", axes, a.ndim() + axes.len())?;
+    let mut shape = a.shape().clone();
+    for &axis in axes.iter() {
+        shape.insert(axis, 1);
+    }
+    rules::reshape(a, shape)
+}
+
+/// The axes in another order: axis `i` of the result is axis `axes[i]` of `a`. `None` reverses them.
+pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    let ndim = a.ndim();
+    let Some(axes) = axes else {
+        let reversed: SmallVec<[usize; 6]> = (0..ndim).rev().collect();
+        return rules::transpose(a, &reversed);
+    };
+    ensure!(
+        axes.len() == ndim,
+        Value,
+        "[transpose] got {} axes for an array with {ndim} dimensions",
+        axes.len()
+    );
+    Axes::normalized("transpose", axes, ndim)?;
+    let order = axes.iter().map(|&axis| normalize_axis("transpose", axis, ndim));
+    rules::transpose(a, &order.collect::<Result<SmallVec<[usize; 6]>>>()?)
+}
+
+/// Exchange two axes.
+pub fn swapaxes(a: &Array, axis1: i64, axis2: i64) -> Result<Array> {
+    let first = normalize_axis("swapaxes", axis1, a.ndim())?;
+    let second = normalize_axis("swapaxes", axis2, a.ndim())?;
+    let mut order: SmallVec<[usize; 6]> = (0..a.ndim()).collect();
+    order.swap(first, second);
+    rules::transpose(a, &order)
+}
+
+/// Move one axis to another place; the others keep their order.
+pub fn moveaxis(a: &Array, source: i64, destination: i64) -> Result<Array> {
+    let from = normalize_axis("moveaxis", source, a.ndim())?;
+    let to = normalize_axis("moveaxis", destination, a.ndim())?;
+    rules::move_axis(a, from, to)
+}
+
+/// Exchange the last two axes.
+pub fn matrix_transpose(a: &Array) -> Result<Array> {
+    ensure!(
+        a.ndim() >= 2,
+        Value,
+        "[matrix_transpose] got an array with {} dimensions, expected at least 2",
+        a.ndim()
+    );
+    rules::swap_last(a)
+}
+
+/// Elements in reverse order along the given axes, or along all.
+pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    let axes = match axes {
+        None => Axes::all(a.ndim()),
+        Some(axes) => {
+            let axes = axes.iter().map(|&axis| normalize_axis("flip", axis, a.ndim()));
+            Axes::sorted(axes.collect::<Result<SmallVec<[usize; 6]>>>()?)
+        }
+    };
+    let mut window = Window::whole(a.shape());
+    for &axis in axes.iter() {
+        if a.shape()[axis] > 1 {
+            window.starts[axis] = a.shape()[axis] - 1;
+            window.steps[axis] = -1;
+        }
+    }
+    slice(a, window)
+}
+
+/// The array with at least `ndim` dimensions, 1 to 3. One axis of length one comes in front; a third comes last.
+pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
+    let shape = a.shape();
+    let wanted: Shape = match (ndim, shape.ndim()) {
+        (_, 0) => std::iter::repeat_n(1, ndim).collect(),
+        (2, 1) => [1, shape[0]].into(),
+        (3, 1) => [1, shape[0], 1].into(),
+        (3, 2) => [shape[0], shape[1], 1].into(),
+        _ => return Ok(a.clone()),
+    };
+    rules::reshape(a, wanted)
+}
+
+/// The same elements, dense in row-major order once evaluated.
+pub fn contiguous(a: &Array) -> Result<Array> {
+    if a.ndim() == 0 || a.storage().is_some_and(|storage| storage.layout.is_contiguous()) {
+        return Ok(a.clone());
+    }
+    let mut outputs = Array::record(Concatenate { axis: 0 }, smallvec![a.clone()])?;
+    Ok(outputs.pop().expect("one output"))
+}

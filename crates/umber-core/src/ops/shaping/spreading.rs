@@ -1,0 +1,125 @@
+//! Elements that appear several times: broadcasting, tiling, repeating, grids, overlapping windows.
+
+use smallvec::SmallVec;
+use umber_types::shape::normalize_axis;
+use umber_types::{Result, Shape, bail, ensure};
+
+use super::tuple;
+use crate::graph::Array;
+use crate::ops::promotion::common_shape;
+use crate::primitives::rules;
+
+/// The array broadcast to a shape.
+pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
+    let target = Shape::checked("broadcast_to", shape)?;
+    ensure!(
+        a.shape().broadcasts_to(&target),
+        Value,
+        "[broadcast_to] cannot broadcast an array of shape {} into shape {target}",
+        a.shape()
+    );
+    rules::broadcast(a, &target)
+}
+
+/// The shape that all of `shapes` broadcast to.
+pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
+    let Some((first, others)) = shapes.split_first() else {
+        bail!(Value, "[broadcast_shapes] got no shapes, expected at least one");
+    };
+    others.iter().try_fold(first.clone(), |found, shape| match found.broadcast(shape) {
+        Some(shape) => Ok(shape),
+        None => bail!(Value, "[broadcast_shapes] shapes {found} and {shape} cannot be broadcast"),
+    })
+}
+
+/// All arrays broadcast to their common shape.
+pub fn broadcast_arrays(arrays: &[&Array]) -> Result<Vec<Array>> {
+    let shape = common_shape("broadcast_arrays", arrays)?;
+    arrays.iter().map(|array| rules::broadcast(array, &shape)).collect()
+}
+
+/// The array `reps[i]` times along each axis. The shorter of `reps` and shape is filled up with ones in front.
+pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
+    if reps.iter().any(|&count| count < 0) {
+        bail!(Value, "[tile] got repetitions {}, expected none negative", tuple(reps));
+    }
+    let ndim = reps.len().max(a.ndim());
+    let length = |axis: usize| (axis + a.ndim()).checked_sub(ndim).map_or(1, |axis| a.shape()[axis]);
+    let count = |axis: usize| (axis + reps.len()).checked_sub(ndim).map_or(1, |axis| reps[axis]);
+    // Each axis becomes (repetitions, length).
+    let mut lengths: SmallVec<[i64; 6]> = SmallVec::new();
+    let (mut apart, mut spread) = (Shape::scalar(), Shape::scalar());
+    for axis in 0..ndim {
+        apart.push(1);
+        apart.push(length(axis));
+        spread.push(count(axis) as usize);
+        spread.push(length(axis));
+        lengths.push(count(axis).saturating_mul(length(axis) as i64));
+    }
+    let shape = Shape::checked("tile", &lengths)?;
+    if reps.iter().all(|&count| count == 1) {
+        return rules::reshape(a, shape);
+    }
+    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &spread)?, shape)
+}
+
+/// Each element `repeats` times along an axis, or along the flattened array.
+pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
+    ensure!(repeats >= 0, Value, "[repeat] got {repeats} repeats, expected none negative");
+    let Some(axis) = axis else {
+        return repeat(&rules::reshape(a, [a.size()])?, repeats, Some(0));
+    };
+    let axis = normalize_axis("repeat", axis, a.ndim())?;
+    let lengths: SmallVec<[i64; 6]> = a.shape().iter().map(|&length| length as i64).collect();
+    let mut repeated = lengths.clone();
+    repeated[axis] = lengths[axis].saturating_mul(repeats);
+    let shape = Shape::checked("repeat", &repeated)?;
+    let mut apart = a.shape().clone();
+    apart.insert(axis + 1, 1);
+    let spread = apart.with(axis + 1, repeats as usize);
+    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &spread)?, shape)
+}
+
+/// Which coordinate comes first in a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MeshIndexing {
+    /// Cartesian: the first array runs along the second axis.
+    Xy,
+    /// Matrix: the first array runs along the first axis.
+    Ij,
+}
+
+/// Are grids spread out?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MeshKind {
+    /// Every result has the shape of the grid.
+    Full,
+    /// Every result has length one along the other arrays' axes.
+    Sparse,
+}
+
+/// Coordinates of a grid from the coordinates along each of its axes.
+pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Result<Vec<Array>> {
+    let count = arrays.len();
+    let place = |i: usize| match (indexing, i) {
+        (MeshIndexing::Xy, 0) if count > 1 => 1,
+        (MeshIndexing::Xy, 1) => 0,
+        _ => i,
+    };
+    let mut shape = Shape::new(std::iter::repeat_n(1, count));
+    for (i, array) in arrays.iter().enumerate() {
+        ensure!(
+            array.ndim() <= 1,
+            Value,
+            "[meshgrid] got an array with {} dimensions, expected at most 1",
+            array.ndim()
+        );
+        shape.as_mut_slice()[place(i)] = array.size();
+    }
+    let one = |i: usize| {
+        let aligned = Shape::new((0..count).map(|axis| if axis == place(i) { arrays[i].size() } else { 1 }));
+        let sparse = rules::reshape(arrays[i], aligned)?;
+        if kind == MeshKind::Sparse { Ok(sparse) } else { rules::broadcast(&sparse, &shape) }
+    };
+    (0..count).map(one).collect()
+}

@@ -1,0 +1,108 @@
+//! Concatenate: arrays one after the other along an axis.
+
+use smallvec::SmallVec;
+use umber_types::{Result, ensure};
+
+use super::rules::{batch, tangent_or_zero};
+use super::slice::{Window, slice_along};
+use super::slice_update::write_window;
+use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Any number of inputs, at least one, alike but for their lengths along the axis. The result is dense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Concatenate {
+    /// Along which axis.
+    pub axis: usize,
+}
+
+/// `arrays` one after the other along an axis; one array alone as it is.
+pub(crate) fn concatenate(arrays: Inputs, axis: usize) -> Result<Array> {
+    if arrays.len() == 1 {
+        return Ok(arrays[0].clone());
+    }
+    record(Concatenate { axis }, arrays)
+}
+
+fn record(op: Concatenate, arrays: Inputs) -> Result<Array> {
+    let mut outputs = Array::record(op, arrays)?;
+    Ok(outputs.pop().expect("one output"))
+}
+
+impl Primitive for Concatenate {
+    fn name(&self) -> &'static str {
+        "concatenate"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let first = inputs[0];
+        let mut length: usize = 0;
+        for input in inputs {
+            ensure!(
+                input.dtype == first.dtype
+                    && input.shape.ndim() == first.shape.ndim()
+                    && input.shape.with(self.axis, 0) == first.shape.with(self.axis, 0),
+                Value,
+                "[concatenate] shapes {} and {} differ in more than axis {}",
+                first.shape,
+                input.shape,
+                self.axis
+            );
+            length = length.saturating_add(input.shape[self.axis]);
+        }
+        Ok(ArraySpec { shape: first.shape.with(self.axis, length), dtype: first.dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let mut end = 0;
+            let mut starts: SmallVec<[usize; 8]> = SmallVec::new();
+            for input in at.inputs {
+                starts.push(end);
+                end += input.shape()[self.axis];
+            }
+            at.pull(|i| {
+                let length = at.inputs[i].shape()[self.axis];
+                slice_along(&cotangents[0], self.axis, starts[i], length).map(Some)
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let parts = at.inputs.iter().zip(tangents).map(|(x, t)| tangent_or_zero(t.as_ref(), x)).collect();
+            Ok(vec![record(*self, parts)?])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let parts = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<Inputs>>()?;
+            Ok(vec![Batched::yes(record(Concatenate { axis: self.axis + 1 }, parts)?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        if let [only] = &task.inputs[..]
+            && only.layout.is_contiguous()
+        {
+            let storage = only.clone();
+            task.answer(storage);
+            return Ok(());
+        }
+        let spec = task.specs[0];
+        let mut output = Storage::allocate(&spec.shape, spec.dtype)?;
+        let mut start = 0;
+        for input in &task.inputs {
+            let length = input.layout.shape[self.axis];
+            if input.layout.size() > 0 {
+                let window = Window::along(&spec.shape, self.axis, start, length);
+                write_window(&mut output, &window, input, spec.dtype);
+            }
+            start += length;
+        }
+        task.answer(output);
+        Ok(())
+    }
+}

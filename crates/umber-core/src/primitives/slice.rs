@@ -1,0 +1,144 @@
+//! Slice: a regular part of an array. Never copies.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::layout::Strides;
+use umber_types::{Layout, Result, ScatterKind, Shape, ensure};
+
+use super::rules::{linear_jvp, zeros_like};
+use super::slice_update::slice_update;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// A regular part of an array: along each axis where it starts, how far it steps, how many elements it has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Window {
+    /// First index along each axis.
+    pub starts: SmallVec<[usize; 4]>,
+    /// Distance to the next index; may be negative, never zero.
+    pub steps: Strides,
+    /// Number of indices.
+    pub lengths: Shape,
+}
+
+/// The elements inside a window.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Slice(pub Box<Window>);
+
+impl Window {
+    /// All of an array of this shape.
+    pub fn whole(shape: &Shape) -> Window {
+        Window {
+            starts: SmallVec::from_elem(0, shape.ndim()),
+            steps: SmallVec::from_elem(1, shape.ndim()),
+            lengths: shape.clone(),
+        }
+    }
+
+    /// Neighbours along one axis, all of the others.
+    pub fn along(shape: &Shape, axis: usize, start: usize, length: usize) -> Window {
+        let mut window = Window::whole(shape);
+        window.starts[axis] = start;
+        window.lengths = shape.with(axis, length);
+        window
+    }
+
+    /// Is it all of an array of this shape, in order?
+    pub fn is_whole(&self, shape: &Shape) -> bool {
+        let in_order = |axis: usize| self.lengths[axis] <= 1 || self.steps[axis] == 1;
+        self.lengths == *shape && (0..shape.ndim()).all(in_order)
+    }
+
+    /// Does it lie inside an array of this shape?
+    pub fn is_inside(&self, shape: &Shape) -> bool {
+        let inside = |axis: usize| {
+            let (length, start, reach) = (self.lengths[axis], self.starts[axis], shape[axis]);
+            if length == 0 {
+                return true;
+            }
+            let last = (length as isize - 1)
+                .checked_mul(self.steps[axis])
+                .and_then(|distance| distance.checked_add_unsigned(start));
+            start < reach && last.is_some_and(|last| last >= 0 && (last as usize) < reach)
+        };
+        let ndim = shape.ndim();
+        self.starts.len() == ndim
+            && self.steps.len() == ndim
+            && self.lengths.ndim() == ndim
+            && !self.steps.contains(&0)
+            && (0..ndim).all(inside)
+    }
+
+    /// The same window with all of a new axis in front.
+    #[must_use]
+    pub fn batched(&self, lanes: usize) -> Window {
+        let mut window = self.clone();
+        window.starts.insert(0, 0);
+        window.steps.insert(0, 1);
+        window.lengths.insert(0, lanes);
+        window
+    }
+
+    /// The part of a layout inside the window.
+    #[must_use]
+    pub fn of(&self, layout: &Layout) -> Layout {
+        layout.slice(&self.starts, &self.steps, &self.lengths)
+    }
+}
+
+/// The part of `x` inside the window, or `x` if that is all of it.
+pub(crate) fn slice(x: &Array, window: Window) -> Result<Array> {
+    if window.is_whole(x.shape()) {
+        return Ok(x.clone());
+    }
+    if let Some(value) = x.constant() {
+        return Ok(Array::full(window.lengths, value, x.dtype()));
+    }
+    Array::record_one(Slice(Box::new(window)), &[x])
+}
+
+/// `length` neighbours along one axis.
+pub(crate) fn slice_along(x: &Array, axis: usize, start: usize, length: usize) -> Result<Array> {
+    slice(x, Window::along(x.shape(), axis, start, length))
+}
+
+impl Primitive for Slice {
+    fn name(&self) -> &'static str {
+        "slice"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let shape = &inputs[0].shape;
+        ensure!(
+            self.0.is_inside(shape),
+            Value,
+            "[slice] {:?} reaches outside of an array of shape {shape}",
+            self.0
+        );
+        Ok(ArraySpec { shape: self.0.lengths.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let zeros = zeros_like(&at.inputs[0]);
+            Ok(smallvec![Some(slice_update(ScatterKind::Set, &zeros, (*self.0).clone(), &cotangents[0])?)])
+        })
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| linear_jvp(self.clone(), tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let source = &inputs[0].array;
+            Ok(vec![Batched::yes(slice(source, self.0.batched(source.shape()[0]))?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let input = &task.inputs[0];
+        let storage = input.with_layout(self.0.of(&input.layout));
+        task.answer(storage);
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! SliceUpdate: an array with the elements inside a window set, added to, multiplied, or raised or lowered.
+
+use umber_kernels::tape::{Program, copy};
+use umber_types::tape::{Step, Tape};
+use umber_types::{BinaryKind, DType, Result, ScatterKind, ensure};
+
+use super::rules::{add, batch, binary, cast, conj, mul, tangent_or_zero, zeros_like};
+use super::slice::{Window, slice};
+use crate::graph::{Array, ArraySpec, Specs, Storage};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Inputs: the source, and an update with the shape of the window.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct SliceUpdate {
+    /// Where.
+    pub window: Box<Window>,
+    /// How source and update combine there.
+    pub kind: ScatterKind,
+}
+
+/// `source` with the elements inside the window updated.
+pub(crate) fn slice_update(
+    kind: ScatterKind,
+    source: &Array,
+    window: Window,
+    update: &Array,
+) -> Result<Array> {
+    Array::record_one(SliceUpdate { window: Box::new(window), kind }, &[source, update])
+}
+
+/// The elementwise function that combines the old and the new element; `None` where the new one replaces the old.
+pub(crate) fn combining(kind: ScatterKind) -> Option<BinaryKind> {
+    match kind {
+        ScatterKind::Set => None,
+        ScatterKind::Add => Some(BinaryKind::Add),
+        ScatterKind::Multiply => Some(BinaryKind::Multiply),
+        ScatterKind::Maximum => Some(BinaryKind::Maximum),
+        ScatterKind::Minimum => Some(BinaryKind::Minimum),
+    }
+}
+
+/// Answer with input 0 after `write` has changed it: its own memory if nobody else may see it, else a dense copy.
+/// `write` is given the other inputs; should it fail, it has not changed anything yet.
+pub(crate) fn update(
+    task: &mut CpuTask<'_>,
+    write: impl FnOnce(&mut Storage, &[Storage], &[DType]) -> Result<()>,
+) -> Result<()> {
+    let (dtype, shape) = (task.dtypes[0], task.specs[0].shape.clone());
+    if task.inputs[0].is_donatable(&shape, dtype.size()) {
+        let mut target = task.inputs.remove(0);
+        let written = write(&mut target, &task.inputs, &task.dtypes[1..]);
+        if written.is_err() {
+            task.inputs.insert(0, target);
+            return written;
+        }
+        task.answer(target);
+        return Ok(());
+    }
+    let mut target = Storage::allocate(&shape, dtype)?;
+    let view = target.view_mut(dtype).expect("fresh storage is unique");
+    copy(task.view(0), view);
+    write(&mut target, &task.inputs[1..], &task.dtypes[1..])?;
+    task.answer(target);
+    Ok(())
+}
+
+/// Write `values` over the part of `target` inside the window.
+pub(crate) fn write_window(target: &mut Storage, window: &Window, values: &Storage, dtype: DType) {
+    let inside = window.of(&target.layout);
+    let whole = std::mem::replace(&mut target.layout, inside);
+    let view = target.view_mut(dtype).expect("targets are unique");
+    copy(values.view(dtype), view);
+    target.layout = whole;
+}
+
+impl SliceUpdate {
+    fn inside(&self, x: &Array) -> Result<Array> {
+        slice(x, (*self.window).clone())
+    }
+
+    fn put(&self, kind: ScatterKind, x: &Array, update: &Array) -> Result<Array> {
+        slice_update(kind, x, (*self.window).clone(), update)
+    }
+
+    /// Which elements inside the window come from the source? At a tie the update wins, as in `maximum(a, b)`.
+    fn source_wins(&self, at: &Point<'_>) -> Result<Array> {
+        let kind = if self.kind == ScatterKind::Maximum { BinaryKind::Greater } else { BinaryKind::Less };
+        binary(kind, &self.inside(&at.inputs[0])?, &at.inputs[1])
+    }
+
+    fn pull_to_source(&self, at: &Point<'_>, ct: &Array) -> Result<Array> {
+        let update = &at.inputs[1];
+        match self.kind {
+            ScatterKind::Set => self.put(ScatterKind::Set, ct, &zeros_like(update)),
+            ScatterKind::Add => Ok(ct.clone()),
+            ScatterKind::Multiply => self.put(ScatterKind::Multiply, ct, &conj(update)?),
+            ScatterKind::Maximum | ScatterKind::Minimum => {
+                let mask = cast(&self.source_wins(at)?, ct.dtype())?;
+                self.put(ScatterKind::Multiply, ct, &mask)
+            }
+        }
+    }
+
+    fn pull_to_update(&self, at: &Point<'_>, ct: &Array) -> Result<Array> {
+        let inside = self.inside(ct)?;
+        match self.kind {
+            ScatterKind::Set | ScatterKind::Add => Ok(inside),
+            ScatterKind::Multiply => mul(&inside, &conj(&self.inside(&at.inputs[0])?)?),
+            ScatterKind::Maximum | ScatterKind::Minimum => {
+                let loses = super::rules::unary(umber_types::UnaryKind::LogicalNot, &self.source_wins(at)?)?;
+                mul(&inside, &cast(&loses, ct.dtype())?)
+            }
+        }
+    }
+}
+
+impl Primitive for SliceUpdate {
+    fn name(&self) -> &'static str {
+        "slice_update"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (shape, update) = (&inputs[0].shape, inputs[1]);
+        ensure!(
+            self.window.is_inside(shape),
+            Value,
+            "[slice_update] {:?} reaches outside of an array of shape {shape}",
+            self.window
+        );
+        ensure!(
+            update.shape == self.window.lengths && update.dtype == inputs[0].dtype,
+            Value,
+            "[slice_update] got an update of shape {} and dtype {}, expected {} and {}",
+            update.shape,
+            update.dtype,
+            self.window.lengths,
+            inputs[0].dtype
+        );
+        Ok(inputs[0].clone().into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            at.pull(|i| {
+                let ct = &cotangents[0];
+                let pulled = if i == 0 { self.pull_to_source(at, ct) } else { self.pull_to_update(at, ct) };
+                pulled.map(Some)
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let source = tangent_or_zero(tangents[0].as_ref(), &at.inputs[0]);
+            let update = tangent_or_zero(tangents[1].as_ref(), &at.inputs[1]);
+            let pushed = match self.kind {
+                ScatterKind::Set | ScatterKind::Add => self.put(self.kind, &source, &update)?,
+                ScatterKind::Multiply => {
+                    let from_source = mul(&self.inside(&source)?, &at.inputs[1])?;
+                    let from_update = mul(&self.inside(&at.inputs[0])?, &update)?;
+                    self.put(ScatterKind::Set, &source, &add(&from_source, &from_update)?)?
+                }
+                ScatterKind::Maximum | ScatterKind::Minimum => {
+                    let wins = self.source_wins(at)?;
+                    let inside =
+                        Array::record_one(super::select::Select, &[&wins, &self.inside(&source)?, &update])?;
+                    self.put(ScatterKind::Set, &source, &inside)?
+                }
+            };
+            Ok(vec![pushed])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let (source, update) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            Ok(vec![Batched::yes(slice_update(self.kind, &source, self.window.batched(lanes), &update)?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let dtype = task.dtypes[0];
+        let values = match combining(self.kind) {
+            None => task.inputs[1].clone(),
+            Some(kind) => {
+                // The window alone is computed aside: the kernel never reads and writes the same memory.
+                let tape = Tape {
+                    inputs: vec![dtype, dtype],
+                    steps: vec![Step::Binary { kind, a: 0, b: 1 }],
+                    outputs: vec![2],
+                };
+                let inside = task.inputs[0].with_layout(self.window.of(&task.inputs[0].layout));
+                let mut values = Storage::allocate(&self.window.lengths, dtype)?;
+                let view = values.view_mut(dtype).expect("fresh storage is unique");
+                Program::new(&tape)?.run(&[inside.view(dtype), task.view(1)], &mut [view]);
+                values
+            }
+        };
+        update(task, |target, _, _| {
+            write_window(target, &self.window, &values, dtype);
+            Ok(())
+        })
+    }
+}
