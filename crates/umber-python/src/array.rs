@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use umber::memory::Lease;
 use umber::{Array, Scalar, ops};
 
 use crate::convert;
@@ -14,16 +15,18 @@ use crate::enter::{OrRaise, enter};
 /// An N-dimensional array of numbers of one dtype.
 ///
 /// Operations on arrays are recorded and computed when a value is needed.
-#[pyclass(name = "array", module = "umber.core", frozen, weakref, skip_from_py_object)]
+#[pyclass(name = "array", module = "umber.core", frozen, weakref)]
 pub(crate) struct PyArray {
     /// The value. In-place updates put another one in its place.
     value: Mutex<Array>,
+    /// Memory told of by protocols that have no release: kept as long as this object.
+    pins: Mutex<Vec<Lease>>,
 }
 
 impl From<Array> for PyArray {
     #[inline]
     fn from(array: Array) -> PyArray {
-        PyArray { value: Mutex::new(array) }
+        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()) }
     }
 }
 
@@ -32,6 +35,14 @@ impl PyArray {
     #[inline]
     pub(crate) fn get(&self) -> Array {
         self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keep memory alive as long as this object.
+    pub(crate) fn pin(&self, lease: Lease) {
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        if !pins.iter().any(|pin| std::sync::Arc::ptr_eq(pin.buffer(), lease.buffer())) {
+            pins.push(lease);
+        }
     }
 
     /// Put another value in place.

@@ -8,6 +8,7 @@ use umber::{Array, DType, Scalar, Shape, ops};
 use crate::args::{check_fits, number};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::interop::{Copying, from_shared};
 
 /// An array with the value of `object`; `None` if it is nothing that arrays are made of.
 pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<Array>> {
@@ -26,7 +27,24 @@ pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
         return from_sequence(object, dtype).map(Some);
     }
-    Ok(None)
+    let Some(array) = shared(object, Copying::IfNeeded)? else { return Ok(None) };
+    match dtype {
+        Some(dtype) => ops::astype(&array, dtype).or_raise().map(Some),
+        None => Ok(Some(array)),
+    }
+}
+
+/// An array over the memory that an object shares; `None` for Python's own values and what shares nothing.
+pub(crate) fn shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    if is_number(object)
+        || object.is_none()
+        || object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<pyo3::types::PyString>()
+    {
+        return Ok(None);
+    }
+    from_shared(object, copying)
 }
 
 /// Numbers of a nested sequence in row-major order, and the dtype that holds them all.
@@ -157,7 +175,7 @@ pub(crate) fn foreign_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scala
 
 /// Arrays of one shape stacked along as many leading axes as the lists had.
 fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<Array> {
-    let stacked = ops::stack(&arrays, 0).or_raise()?;
+    let stacked = ops::stack(&arrays.iter().collect::<Vec<_>>(), 0).or_raise()?;
     let shape: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
     let shaped = ops::reshape(&stacked, &shape).or_raise()?;
     match dtype {
@@ -205,13 +223,25 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
 
 /// A new array with the value of `object`: what `array(val, dtype)` does. Never shares memory.
 pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
-    match from_object(object, dtype)? {
+    let made = match shared_by_others(object)? {
+        Some(array) => match dtype {
+            Some(dtype) => Some(ops::astype(&array, dtype).or_raise()?),
+            None => Some(array),
+        },
+        None => from_object(object, dtype)?,
+    };
+    match made {
         Some(array) => Ok(array),
         None => Err(PyTypeError::new_err(format!(
             "[array] cannot make an array of {}",
             object.get_type().name()?
         ))),
     }
+}
+
+/// A copy of memory that is not an array of ours.
+fn shared_by_others(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if object.is_instance_of::<PyArray>() { Ok(None) } else { shared(object, Copying::Always) }
 }
 
 /// The bytes of a dense evaluated array.

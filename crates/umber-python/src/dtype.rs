@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use umber::DType;
 
 /// The type of an array's elements.
-#[pyclass(name = "Dtype", module = "umber.core", frozen, skip_from_py_object)]
+#[pyclass(name = "Dtype", module = "umber.core", frozen)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyDtype(pub(crate) DType);
 

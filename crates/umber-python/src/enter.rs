@@ -9,7 +9,8 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
-use umber::{Error, Result};
+use umber::eval::Hooks;
+use umber::{Array, Error, Result};
 
 /// The exception classes of `umber.core` that Python does not have.
 struct Classes {
@@ -131,7 +132,12 @@ fn origin() -> Option<Arc<str>> {
     .flatten()
 }
 
+/// Evaluate what must not wait, with the lock released if this thread holds it.
+fn due(array: &Array) -> Result<()> {
+    Python::try_attach(|py| py.detach(|| array.eval())).unwrap_or_else(|| array.eval())
+}
+
 fn connect() {
     let traceback = std::env::var_os("UMBER_TRACEBACK").is_some_and(|value| value == "1");
-    umber::eval::set_hooks(interrupted, if traceback { Some(origin) } else { None });
+    umber::eval::set_hooks(Hooks { interrupted, due, origin: if traceback { Some(origin) } else { None } });
 }

@@ -5,6 +5,7 @@ mod array;
 mod convert;
 mod dtype;
 mod enter;
+mod interop;
 mod memory;
 mod operators;
 mod ops;
@@ -21,6 +22,7 @@ fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(module)?;
     streams::register(module)?;
     array::register(module)?;
+    interop::register(module)?;
     memory::register(module)?;
     ops::register(module)?;
     Ok(())

@@ -9,7 +9,7 @@ use crate::args::StreamArg;
 use crate::enter::{OrRaise, enter};
 
 /// A kind of device.
-#[pyclass(name = "DeviceType", module = "umber.core", frozen, eq, hash, skip_from_py_object)]
+#[pyclass(name = "DeviceType", module = "umber.core", frozen, eq, hash)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(non_camel_case_types, reason = "the names of the public constants")]
 pub(crate) enum PyDeviceType {
@@ -36,7 +36,7 @@ impl PyDeviceType {
 }
 
 /// A device to run on.
-#[pyclass(name = "Device", module = "umber.core", frozen, skip_from_py_object)]
+#[pyclass(name = "Device", module = "umber.core", frozen)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyDevice(pub(crate) Device);
 
@@ -71,7 +71,7 @@ impl PyDevice {
 }
 
 /// A queue of work on a device.
-#[pyclass(name = "Stream", module = "umber.core", frozen, skip_from_py_object)]
+#[pyclass(name = "Stream", module = "umber.core", frozen)]
 #[derive(Clone, Copy)]
 pub(crate) struct PyStream(pub(crate) Stream);
 

@@ -13,7 +13,8 @@
 //! ```
 
 pub use umber_core::{
-    Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape, Stream,
-    device, eval, graph, memory, ops,
+    Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
+    Stream, device, eval, graph, memory, ops,
 };
+pub use umber_kernels as kernels;
 pub use umber_types as types;

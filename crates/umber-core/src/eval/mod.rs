@@ -23,22 +23,30 @@ static INTERRUPT_HOOK: OnceLock<fn() -> bool> = OnceLock::new();
 /// Notified whenever nodes are evaluated or given up.
 static PROGRESS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
 
-/// Connect evaluation to the graph; called once by whoever records first.
-///
-/// `interrupted` is asked between nodes; `origin` says which line of the user's program is recording.
-pub fn set_hooks(interrupted: fn() -> bool, origin: Option<fn() -> Option<std::sync::Arc<str>>>) {
-    connect();
-    let _ = INTERRUPT_HOOK.set(interrupted);
-    if let Some(origin) = origin {
+/// What a front end tells the framework; each once, the first time wins.
+pub struct Hooks {
+    /// Asked between nodes: has the user interrupted the program?
+    pub interrupted: fn() -> bool,
+    /// Runs an array that must not wait, perhaps letting go of a lock of the front end's meanwhile.
+    pub due: fn(&Array) -> Result<()>,
+    /// Which line of the user's program is recording?
+    pub origin: Option<fn() -> Option<std::sync::Arc<str>>>,
+}
+
+/// Connect a front end.
+pub fn set_hooks(hooks: Hooks) {
+    graph::set_due_hook(hooks.due);
+    let _ = INTERRUPT_HOOK.set(hooks.interrupted);
+    if let Some(origin) = hooks.origin {
         graph::set_origin_hook(origin);
     }
 }
 
-/// Make operations on memory that others can write run when they are recorded.
+/// Make operations on memory that others can write run when they are recorded, on the recording thread.
 ///
-/// A program that imports foreign memory calls this first; [`set_hooks`] does it too.
+/// A program that imports foreign memory calls this first, unless it calls [`set_hooks`].
 pub fn connect() {
-    graph::set_due_hook(|array| eval(std::slice::from_ref(array)));
+    graph::set_due_hook(Array::eval);
 }
 
 /// Compute the arrays, and whatever they need, on the calling thread.

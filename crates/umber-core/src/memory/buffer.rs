@@ -16,17 +16,26 @@ use super::allocator::{self, Block};
 /// May the memory be written through the arrays that see it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Nobody outside may write; exports of it are read-only.
+    /// Exports of it are read-only.
     ReadOnly,
-    /// Exports may be writable, and a producer outside may write at any time.
+    /// Exports may be writable.
     Writable,
+}
+
+/// Can the memory change without umber knowing?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stability {
+    /// Nobody writes while umber sees it.
+    Fixed,
+    /// Its producer may write at any time.
+    Changing,
 }
 
 enum Owner {
     /// From the allocator; goes back to it.
     Allocated(Option<Block>),
     /// Somebody else's memory, kept alive (and released) by what the box holds.
-    Foreign { _keep: Box<dyn Any + Send + Sync> },
+    Foreign { stability: Stability, _keep: Box<dyn Any + Send + Sync> },
 }
 
 /// Memory with an owner, shared by every array over it.
@@ -61,9 +70,10 @@ impl Buffer {
         start: NonNull<u8>,
         bytes: usize,
         access: Access,
+        stability: Stability,
         keep: Box<dyn Any + Send + Sync>,
     ) -> Buffer {
-        Buffer::new(start, bytes, Owner::Foreign { _keep: keep }, access)
+        Buffer::new(start, bytes, Owner::Foreign { stability, _keep: keep }, access)
     }
 
     fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
@@ -100,8 +110,8 @@ impl Buffer {
     /// Can somebody outside write into it now? Operations that read it run when they are recorded.
     pub fn is_volatile(&self) -> bool {
         match self.owner {
-            Owner::Foreign { .. } => self.access == Access::Writable,
-            Owner::Allocated(_) => self.writable_leases.load(Ordering::Acquire) > 0,
+            Owner::Foreign { stability: Stability::Changing, .. } => true,
+            Owner::Foreign { .. } | Owner::Allocated(_) => self.writable_leases.load(Ordering::Acquire) > 0,
         }
     }
 

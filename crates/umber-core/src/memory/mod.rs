@@ -3,4 +3,4 @@
 pub mod allocator;
 mod buffer;
 
-pub use buffer::{Access, Buffer, Lease};
+pub use buffer::{Access, Buffer, Lease, Stability};

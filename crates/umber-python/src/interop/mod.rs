@@ -1,0 +1,21 @@
+//! Memory shared with others: what goes out, what comes in, and who may write.
+//!
+//! Every export holds a [`umber::memory::Lease`] on the buffer, so the memory outlives the array and is never
+//! recycled while somebody sees it; every import holds its producer until the last array over it is gone.
+
+mod buffer;
+mod dlpack;
+mod export;
+mod formats;
+mod import;
+mod numpy;
+
+use pyo3::prelude::*;
+
+pub(crate) use import::{Copying, from_shared};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    export::register(module)?;
+    import::register(module)?;
+    dlpack::register(module)
+}

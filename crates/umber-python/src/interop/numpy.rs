@@ -1,0 +1,89 @@
+//! NumPy's own protocols, outwards: `__array__` and `__array_interface__`.
+
+use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use umber::DType;
+
+use super::export::Export;
+use super::formats::typestr;
+use crate::array::PyArray;
+
+#[pymethods]
+impl PyArray {
+    /// This array as a NumPy array: a view unless `copy` is true or `dtype` differs.
+    ///
+    /// bfloat16 needs the package ml_dtypes.
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let numpy = py.import("numpy")?;
+        let own = slf.get().get().dtype();
+        let view = if own == DType::BFloat16 { bfloat16(slf)? } else { whole(slf)? };
+        let same = match dtype {
+            Some(dtype) => numpy.call_method1("dtype", (dtype,))?.eq(view.getattr("dtype")?)?,
+            None => true,
+        };
+        match (same, copy) {
+            (true, Some(true)) => view.call_method0("copy"),
+            (true, _) => Ok(view),
+            (false, Some(false)) => Err(PyValueError::new_err(
+                "[array] a conversion to another dtype needs a copy, which copy=False forbids",
+            )),
+            (false, _) => view.call_method1("astype", (dtype,)),
+        }
+    }
+
+    /// NumPy's array interface, version 3.
+    #[getter]
+    fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
+        let py = slf.py();
+        let dtype = slf.get().get().dtype();
+        let Some(typestr) = typestr(dtype) else {
+            return Err(PyAttributeError::new_err(format!("the array interface has no type for {dtype}")));
+        };
+        // The interface has no release: the consumer keeps this object alive, which keeps the memory it told of.
+        // Read-only, since nobody could say when a writer is done.
+        let export = Export::new(py, slf.get())?;
+        let interface = PyDict::new(py);
+        let itemsize = dtype.size() as isize;
+        interface.set_item("shape", PyTuple::new(py, export.array.shape().iter())?)?;
+        interface.set_item("typestr", typestr)?;
+        interface.set_item("data", (export.start() as usize, true))?;
+        if export.layout().is_contiguous() {
+            interface.set_item("strides", py.None())?;
+        } else {
+            let strides = export.layout().strides.iter().map(|&stride| stride * itemsize);
+            interface.set_item("strides", PyTuple::new(py, strides.collect::<Vec<_>>())?)?;
+        }
+        interface.set_item("version", 3)?;
+        slf.get().pin(export.into_read_only()?);
+        Ok(interface)
+    }
+}
+
+/// A NumPy view through the buffer protocol.
+fn whole<'py>(array: &Bound<'py, PyArray>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let memory = py.import("builtins")?.call_method1("memoryview", (array,))?;
+    py.import("numpy")?.call_method1("asarray", (memory,))
+}
+
+/// A view of bfloat16 through its bits.
+fn bfloat16<'py>(array: &Bound<'py, PyArray>) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
+        PyTypeError::new_err(
+            "[array] NumPy has no bfloat16: install ml_dtypes, or convert first with .astype(umber.core.float32)",
+        )
+    })?;
+    let bits = array.get().get();
+    let storage = super::export::evaluated(py, &bits)?;
+    let bits = umber::Array::from_storage(storage, DType::UInt16).map_err(crate::enter::to_exception)?;
+    let view = whole(&Bound::new(py, PyArray::from(bits))?)?;
+    view.call_method1("view", (ml_dtypes.getattr("bfloat16")?,))
+}
