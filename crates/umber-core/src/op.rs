@@ -63,6 +63,10 @@ primitives! {
     SliceUpdate(slice_update::SliceUpdate),
     Concatenate(concatenate::Concatenate),
     Reduce(reduce::Reduce),
+    Gather(gather::Gather),
+    GatherAxis(gather::GatherAxis),
+    Scatter(scatter::Scatter),
+    ScatterAxis(scatter::ScatterAxis),
     Control(control::Control),
     Fused(fused::Fused),
 }

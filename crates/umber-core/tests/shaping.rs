@@ -4,10 +4,10 @@ mod common;
 
 use common::{array, values};
 use umber_core::ops::{
-    MeshIndexing, MeshKind, PadMode, Split, atleast, broadcast_arrays, broadcast_shapes, broadcast_to,
-    concatenate, contiguous, diag, diagonal, expand_dims, flatten, flip, matrix_transpose, meshgrid,
-    moveaxis, pad, repeat, reshape, roll, split, squeeze, stack, swapaxes, tile, transpose, tril, triu,
-    unflatten, unstack,
+    MeshIndexing, MeshKind, PadMode, Split, as_strided, atleast, broadcast_arrays, broadcast_shapes,
+    broadcast_to, concatenate, contiguous, diag, diagonal, expand_dims, flatten, flip, matrix_transpose,
+    meshgrid, moveaxis, pad, repeat, reshape, roll, split, squeeze, stack, swapaxes, tile, transpose, tril,
+    triu, unflatten, unstack,
 };
 use umber_core::{Array, DType, Error, Result, Shape};
 
@@ -335,6 +335,19 @@ fn diagonals_and_triangles() {
     refused(diag(&vector, i64::MAX), "diag");
     refused(tril(&vector, 0), "tril");
     refused(triu(&vector, i64::MIN), "triu");
+}
+
+#[test]
+fn overlapping_windows() {
+    let a = turned(&[2, 3]);
+    assert_eq!(found(as_strided(&a, Some(&[2, 2]), Some(&[1, 1]), 1)), (vec![2, 2], vec![1, 2, 2, 3]));
+    assert_eq!(found(as_strided(&a, Some(&[3]), Some(&[-2]), 5)), (vec![3], vec![5, 3, 1]));
+    assert_eq!(found(as_strided(&a, None, None, 0)), found(Ok(a.clone())));
+    assert_eq!(found(as_strided(&a, Some(&[0, 2]), Some(&[1, 1]), 0)), (vec![0, 2], vec![]));
+    refused(as_strided(&a, Some(&[2]), Some(&[100]), 0), "as_strided");
+    refused(as_strided(&a, Some(&[2]), Some(&[-1]), 0), "as_strided");
+    refused(as_strided(&a, Some(&[2]), None, 5), "as_strided");
+    refused(as_strided(&a, Some(&[2]), Some(&[1, 1]), 0), "as_strided");
 }
 
 #[test]

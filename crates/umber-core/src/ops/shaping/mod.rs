@@ -14,7 +14,8 @@ pub use reshaping::{
     transpose, unflatten,
 };
 pub use spreading::{
-    MeshIndexing, MeshKind, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, repeat, tile,
+    MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, repeat,
+    tile,
 };
 
 /// Lengths as Python prints a tuple, also negative ones.

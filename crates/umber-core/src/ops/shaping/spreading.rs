@@ -2,11 +2,13 @@
 
 use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
-use umber_types::{Result, Shape, bail, ensure};
+use umber_types::{DType, Result, Shape, bail, ensure};
 
 use super::tuple;
-use crate::graph::Array;
+use crate::graph::{Array, Inputs};
+use crate::ops::indexing::take;
 use crate::ops::promotion::common_shape;
+use crate::primitives::gather::iota;
 use crate::primitives::rules;
 
 /// The array broadcast to a shape.
@@ -122,4 +124,49 @@ pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Re
         if kind == MeshKind::Sparse { Ok(sparse) } else { rules::broadcast(&sparse, &shape) }
     };
     (0..count).map(one).collect()
+}
+
+/// Elements of the flattened array at `offset + Σ index * stride`; strides and offset count elements. By default the
+/// shape is that of `a`, and the strides are those of a dense array.
+pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, offset: i64) -> Result<Array> {
+    let shape = match shape {
+        Some(shape) => Shape::checked("as_strided", shape)?,
+        None => a.shape().clone(),
+    };
+    let dense: SmallVec<[i64; 6]> =
+        umber_types::layout::row_major_strides(&shape).iter().map(|&stride| stride as i64).collect();
+    let strides = strides.unwrap_or(&dense);
+    ensure!(
+        strides.len() == shape.ndim(),
+        Value,
+        "[as_strided] got {} strides for shape {shape}, expected {}",
+        strides.len(),
+        shape.ndim()
+    );
+    if shape.size() == 0 {
+        return Ok(Array::full(shape, 0.0, a.dtype()));
+    }
+    let (mut low, mut high) = (i128::from(offset), i128::from(offset));
+    for (&stride, &length) in strides.iter().zip(shape.iter()) {
+        let reach = i128::from(stride) * (length as i128 - 1);
+        if reach < 0 { low += reach } else { high += reach }
+    }
+    ensure!(
+        low >= 0 && high < a.size() as i128,
+        Value,
+        "[as_strided] elements {low} to {high} are asked for, expected 0 to {}",
+        a.size() as i128 - 1
+    );
+    let mut terms: Inputs = Inputs::new();
+    for (axis, &stride) in strides.iter().enumerate() {
+        if shape[axis] > 1 {
+            let places = iota(&shape, axis)?;
+            terms.push(rules::mul(&places, &rules::constant(&places, stride))?);
+        }
+    }
+    let mut indices = Array::full(shape, offset, DType::Int64);
+    for term in terms {
+        indices = rules::add(&indices, &term)?;
+    }
+    take(a, &indices, None)
 }

@@ -1,0 +1,177 @@
+//! Functions that take index arrays.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::shape::normalize_axis;
+use umber_types::{Axes, DType, Result, ScatterKind, Shape, bail, ensure};
+
+use super::check_integers;
+use crate::graph::{Array, Inputs};
+use crate::ops::promotion::cast_constant;
+use crate::primitives::gather::{Places, iota};
+use crate::primitives::rules;
+use crate::primitives::slice::{Window, slice, slice_along};
+use crate::primitives::slice_update::slice_update;
+
+/// The elements of `a` at `indices` along an axis, or of the flattened array. The axes of the indices stand where the
+/// axis was.
+pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
+    check_integers("take", indices)?;
+    let Some(axis) = axis else {
+        let places = Places::Grid { axes: [0].into(), indices: smallvec![indices.clone()] };
+        return places.read(&rules::reshape(a, [a.size()])?);
+    };
+    let axis = normalize_axis("take", axis, a.ndim())?;
+    let places = Places::Grid { axes: [axis].into(), indices: smallvec![indices.clone()] };
+    let read = places.read(a)?;
+    let picked = indices.ndim();
+    let order = (picked..picked + axis).chain(0..picked).chain(picked + axis..read.ndim());
+    rules::transpose(&read, &order.collect::<SmallVec<[usize; 6]>>())
+}
+
+/// `a` and indices brought to shapes that differ along the axis alone; `None` flattens `a`.
+struct Aligned {
+    source: Array,
+    indices: Array,
+    axis: usize,
+}
+
+fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Aligned> {
+    check_integers(op, indices)?;
+    let source = match axis {
+        Some(_) => a.clone(),
+        None => rules::reshape(a, [a.size()])?,
+    };
+    let axis = normalize_axis(op, axis.unwrap_or(0), source.ndim())?;
+    ensure!(
+        indices.ndim() == source.ndim(),
+        Value,
+        "[{op}] got indices with {} dimensions for an array with {}, expected the same number",
+        indices.ndim(),
+        source.ndim()
+    );
+    // Beside the axis both broadcast to a common shape.
+    let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
+        bail!(
+            Value,
+            "[{op}] indices of shape {} do not broadcast with an array of shape {} beside axis {axis}",
+            indices.shape(),
+            source.shape()
+        );
+    };
+    let indices = rules::broadcast(indices, &common.with(axis, indices.shape()[axis]))?;
+    let source = rules::broadcast(&source, &common.with(axis, source.shape()[axis]))?;
+    Ok(Aligned { source, indices, axis })
+}
+
+/// Elements picked along an axis by indices of the array's own dimensions, or from the flattened array.
+pub fn take_along_axis(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
+    let Aligned { source, indices, axis } = align("take_along_axis", a, indices, axis)?;
+    Places::Along { axis, indices }.read(&source)
+}
+
+/// `a` with `values` set at indices along an axis, or in the flattened array. Values broadcast to the indices' shape.
+pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
+    let aligned = align("put_along_axis", a, indices, axis)?;
+    let shape = aligned.indices.shape();
+    ensure!(
+        values.shape().broadcasts_to(shape),
+        Value,
+        "[put_along_axis] got values of shape {}, expected one that broadcasts to {shape}",
+        values.shape()
+    );
+    ensure!(
+        axis.is_none() || aligned.source.shape() == a.shape(),
+        Value,
+        "[put_along_axis] indices of shape {} do not broadcast to an array of shape {}",
+        indices.shape(),
+        a.shape()
+    );
+    let values = rules::broadcast(&cast_constant(values, a.dtype())?, shape)?;
+    let places = Places::Along { axis: aligned.axis, indices: aligned.indices };
+    rules::reshape(&places.write(ScatterKind::Set, &aligned.source, &values)?, a.shape().clone())
+}
+
+/// A block whose start is known only when it is evaluated: index arrays over the block, an indexed axis each, and
+/// the part of the array that the block covers along the other axes.
+struct Block {
+    axes: SmallVec<[usize; 4]>,
+    indices: Inputs,
+    window: Window,
+}
+
+impl Block {
+    /// The block of `sizes` that starts at `start[i]` along `axes[i]`, at zero along the others.
+    fn new(op: &str, a: &Array, start: &Array, axes: &[i64], sizes: &Shape) -> Result<Block> {
+        check_integers(op, start)?;
+        ensure!(
+            start.ndim() <= 1 && start.size() == axes.len(),
+            Value,
+            "[{op}] got starts of shape {} for {} axes, expected one an axis",
+            start.shape(),
+            axes.len()
+        );
+        ensure!(
+            sizes.ndim() == a.ndim()
+                && sizes.iter().zip(a.shape().iter()).all(|(size, length)| size <= length),
+            Value,
+            "[{op}] got a block of shape {sizes}, expected one inside {}",
+            a.shape()
+        );
+        let sorted = Axes::normalized(op, axes, a.ndim())?;
+        let grid: Shape = sorted.iter().map(|&axis| sizes[axis]).collect();
+        let starts = rules::cast(&rules::reshape(start, [axes.len()])?, DType::Int64)?;
+        let mut indices = Inputs::from_elem(starts.clone(), sorted.len());
+        for (number, &axis) in axes.iter().enumerate() {
+            let axis = normalize_axis(op, axis, a.ndim())?;
+            let place = sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
+            let first = rules::reshape(&slice_along(&starts, 0, number, 1)?, Shape::scalar())?;
+            indices[place] = rules::add(&iota(&grid, place)?, &rules::broadcast(&first, &grid)?)?;
+        }
+        let axes = SmallVec::from_slice(&sorted);
+        let mut window = Window::whole(a.shape());
+        for axis in (0..a.ndim()).filter(|axis| !axes.contains(axis)) {
+            window.lengths.as_mut_slice()[axis] = sizes[axis];
+        }
+        Ok(Block { axes, indices, window })
+    }
+
+    fn places(&self) -> Places {
+        Places::Grid { axes: self.axes.as_slice().into(), indices: self.indices.clone() }
+    }
+
+    /// The order of axes that puts the indexed ones in front.
+    fn order(&self) -> SmallVec<[usize; 6]> {
+        let others = (0..self.window.lengths.ndim()).filter(|axis| !self.axes.contains(axis));
+        self.axes.iter().copied().chain(others).collect()
+    }
+}
+
+/// A block of `sizes` elements that starts at `start[i]` along `axes[i]`, at zero along the others.
+pub fn dynamic_slice(a: &Array, start: &Array, axes: &[i64], sizes: &[i64]) -> Result<Array> {
+    let block = Block::new("slice", a, start, axes, &Shape::checked("slice", sizes)?)?;
+    let part = slice(a, block.window.clone())?;
+    if block.axes.is_empty() {
+        return Ok(part);
+    }
+    let read = block.places().read(&part)?;
+    let mut back: SmallVec<[usize; 6]> = SmallVec::from_elem(0, a.ndim());
+    for (to, from) in block.order().into_iter().enumerate() {
+        back[from] = to;
+    }
+    rules::transpose(&read, &back)
+}
+
+/// `a` with the block that starts at `start[i]` along `axes[i]`, at zero along the others, set to `update`.
+pub fn dynamic_slice_update(a: &Array, update: &Array, start: &Array, axes: &[i64]) -> Result<Array> {
+    let block = Block::new("slice_update", a, start, axes, update.shape())?;
+    let update = cast_constant(update, a.dtype())?;
+    if block.axes.is_empty() {
+        return slice_update(ScatterKind::Set, a, block.window, &update);
+    }
+    let values = rules::transpose(&update, &block.order())?;
+    if block.window.is_whole(a.shape()) {
+        return block.places().write(ScatterKind::Set, a, &values);
+    }
+    let part = block.places().write(ScatterKind::Set, &slice(a, block.window.clone())?, &values)?;
+    slice_update(ScatterKind::Set, a, block.window, &part)
+}

@@ -1,0 +1,161 @@
+//! Indexing: `a[...]`, `a[...] = v`, `a.at[...]`, and the functions that take index arrays.
+
+mod along;
+mod mask;
+mod plan;
+
+use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
+
+use super::promotion::cast_constant;
+use crate::graph::{Array, Inputs};
+use crate::primitives::rules;
+use crate::primitives::select::Select;
+use crate::primitives::slice::slice;
+use crate::primitives::slice_update::{combining, slice_update};
+use plan::Plan;
+
+pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
+
+/// One entry of an index, as NumPy reads it.
+#[derive(Clone, Debug)]
+pub enum Index {
+    /// One element, counted from the end if negative; the axis vanishes.
+    Int(i64),
+    /// Evenly spaced elements, as Python's `start:stop:step`.
+    Slice {
+        /// First index; by default the first that `step` meets.
+        start: Option<i64>,
+        /// One past the last index; by default beyond the last.
+        stop: Option<i64>,
+        /// Distance between indices; by default 1.
+        step: Option<i64>,
+    },
+    /// All of as many axes as the other entries leave over.
+    Ellipsis,
+    /// A new axis of length one.
+    NewAxis,
+    /// Elements picked by integers.
+    Array(Array),
+    /// Elements picked where a bool array of the leading axes' shape holds.
+    Mask(Array),
+}
+
+/// `a[index]`: a view where integers, slices and new axes say it, else a gather.
+pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
+    let plan = Plan::new(a.shape(), index)?;
+    let shape = plan.shape();
+    if shape.size() == 0 && plan.axes.is_empty() {
+        return Ok(Array::full(shape, Scalar::Bool(false), a.dtype()));
+    }
+    let part = slice(a, plan.window.clone())?;
+    if plan.axes.is_empty() {
+        return rules::reshape(&part, shape);
+    }
+    let read = plan.places()?.read(&part)?;
+    plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
+}
+
+/// `a` with `a[index]` set to, added to, … `values`, which broadcast to the shape of `a[index]` and take `a`'s dtype.
+///
+/// Where an element is picked several times every value counts; of several values to set, the last one stays.
+pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> Result<Array> {
+    let values = cast_constant(values, a.dtype())?;
+    if let Some(updated) = update_where(kind, a, index, &values)? {
+        return Ok(updated);
+    }
+    let plan = Plan::new(a.shape(), index)?;
+    let shape = plan.shape();
+    let values = fit(&values, &shape)?;
+    if shape.size() == 0 {
+        return Ok(a.clone());
+    }
+    if plan.axes.is_empty() {
+        let values = rules::reshape(&values, plan.window.lengths.clone())?;
+        if plan.window.is_whole(a.shape()) {
+            return combine(kind, a, &values);
+        }
+        return slice_update(kind, a, plan.window, &values);
+    }
+    let places = plan.places()?;
+    let values = rules::reshape(&plan.move_picked_to_front(&values)?, plan.read_shape())?;
+    if plan.window.is_whole(a.shape()) {
+        return places.write(kind, a, &values);
+    }
+    let part = places.write(kind, &slice(a, plan.window.clone())?, &values)?;
+    slice_update(ScatterKind::Set, a, plan.window, &part)
+}
+
+/// Old and new values of one shape combined.
+fn combine(kind: ScatterKind, old: &Array, new: &Array) -> Result<Array> {
+    match combining(kind) {
+        None => Ok(new.clone()),
+        Some(kind) => rules::binary(kind, old, new),
+    }
+}
+
+/// `values` in the shape that is written; surplus leading axes of length one are dropped, as NumPy does.
+fn fit(values: &Array, shape: &Shape) -> Result<Array> {
+    let surplus = values.ndim().saturating_sub(shape.ndim());
+    let (leading, rest) = values.shape().split_at(surplus);
+    let dropped = Shape::from(rest);
+    ensure!(
+        leading.iter().all(|&length| length == 1) && dropped.broadcasts_to(shape),
+        Value,
+        "[index] values of shape {} do not fit, expected a shape that broadcasts to {shape}",
+        values.shape()
+    );
+    rules::broadcast(&rules::reshape(values, dropped)?, shape)
+}
+
+/// An update under a single mask, with values that do not depend on which elements the mask picks: a choice element
+/// by element, which needs no value of the mask. `None` if it is something else.
+fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> Result<Option<Array>> {
+    let mut mask = None;
+    for (i, entry) in index.iter().enumerate() {
+        match entry {
+            Index::Ellipsis => {}
+            Index::Mask(array) if mask.is_none() => mask = Some((i, array)),
+            _ => return Ok(None),
+        }
+    }
+    let Some((place, mask)) = mask else { return Ok(None) };
+    let mask_ndim = mask.ndim();
+    let trailing = a.ndim().saturating_sub(mask_ndim);
+    let first = place == 0;
+    if mask_ndim == 0 || (values.size() != 1 && !(first && values.ndim() <= trailing)) {
+        return Ok(None);
+    }
+    let start = if first { 0 } else { trailing };
+    plan::check_mask(mask, a.shape(), start)?;
+    let aligned: Shape = (0..a.ndim())
+        .map(|axis| axis.checked_sub(start).and_then(|axis| mask.shape().get(axis).copied()).unwrap_or(1))
+        .collect();
+    let mask = rules::broadcast(&rules::reshape(mask, aligned)?, a.shape())?;
+    let under = Shape::from(&a.shape()[if first { mask_ndim } else { a.ndim() }..]);
+    let fitted = fit(values, &under)?;
+    let values = rules::broadcast(&fitted, a.shape())?;
+    // Outside the mask the old element meets a value that leaves it, and its gradient, as they are.
+    let other = match kind {
+        ScatterKind::Set | ScatterKind::Maximum | ScatterKind::Minimum => a.clone(),
+        ScatterKind::Add => rules::zeros_like(a),
+        ScatterKind::Multiply => rules::constant(a, 1.0),
+    };
+    let chosen = Array::record_one(Select, &[&mask, &values, &other])?;
+    combine(kind, a, &chosen).map(Some)
+}
+
+/// Index arrays as integers, all of one shape.
+fn broadcast_indices(arrays: &[Array], shape: &Shape) -> Result<Inputs> {
+    arrays.iter().map(|array| rules::broadcast(array, shape)).collect()
+}
+
+/// Refuse index arrays that do not hold integers.
+fn check_integers(op: &str, indices: &Array) -> Result<()> {
+    ensure!(
+        indices.dtype().is_integer(),
+        Type,
+        "[{op}] got indices of dtype {}, expected integers",
+        indices.dtype()
+    );
+    Ok(())
+}

@@ -1,0 +1,266 @@
+//! What an index means for an array of some shape.
+//!
+//! Every index is a window of the array, then index arrays on some of the window's axes, then a shape. Integers
+//! are part of the window; where they stand still decides, as in NumPy, where the axes of index arrays go.
+
+use smallvec::SmallVec;
+use umber_types::{Result, Shape, bail, ensure};
+
+use super::{Index, broadcast_indices, check_integers, mask};
+use crate::graph::{Array, Inputs};
+use crate::primitives::gather::Places;
+use crate::primitives::rules;
+use crate::primitives::slice::Window;
+
+/// An index, resolved.
+pub(super) struct Plan {
+    /// The part of the array that is indexed. Its axes are the array's.
+    pub(super) window: Window,
+    /// Axes picked from by index arrays, ascending.
+    pub(super) axes: SmallVec<[usize; 4]>,
+    /// Their index arrays, not yet broadcast.
+    indices: Inputs,
+    /// The common shape of the index arrays.
+    pub(super) picked: Shape,
+    /// Axes of the result that do not come from index arrays.
+    kept: Shape,
+    /// Before which of the kept axes those of the index arrays go.
+    place: usize,
+}
+
+/// Where entries that count as index arrays stand.
+#[derive(Default)]
+struct Group {
+    /// Kept axes before the first.
+    place: Option<usize>,
+    /// Entry number of the last.
+    last: usize,
+    /// Was there another entry between two of them?
+    is_split: bool,
+}
+
+impl Group {
+    fn meet(&mut self, entry: usize, kept: usize) {
+        match self.place {
+            None => self.place = Some(kept),
+            Some(_) => self.is_split |= entry != self.last + 1,
+        }
+        self.last = entry;
+    }
+}
+
+impl Plan {
+    pub(super) fn new(shape: &Shape, index: &[Index]) -> Result<Plan> {
+        let ndim = shape.ndim();
+        let used: usize = index.iter().map(axes_used).sum();
+        ensure!(
+            used <= ndim,
+            Index,
+            "[index] too many indices: the array is {ndim}-dimensional, but {used} were indexed"
+        );
+        ensure!(
+            index.iter().filter(|entry| matches!(entry, Index::Ellipsis)).count() <= 1,
+            Index,
+            "[index] an index can only have a single ellipsis ('...')"
+        );
+        let mut plan = Plan {
+            window: Window::whole(shape),
+            axes: SmallVec::new(),
+            indices: Inputs::new(),
+            picked: Shape::scalar(),
+            kept: Shape::scalar(),
+            place: 0,
+        };
+        let mut group = Group::default();
+        let mut axis = 0;
+        let mut has_arrays = false;
+        for (number, entry) in index.iter().enumerate() {
+            if matches!(entry, Index::Int(_) | Index::Array(_) | Index::Mask(_)) {
+                group.meet(number, plan.kept.ndim());
+            }
+            match entry {
+                Index::Int(place) => plan.take_one(axis, resolve(*place, axis, shape[axis])?),
+                Index::Slice { start, stop, step } => {
+                    plan.take_slice(axis, shape[axis], *start, *stop, step.unwrap_or(1))?;
+                }
+                Index::Ellipsis => {
+                    for _ in used..ndim {
+                        plan.kept.push(shape[axis]);
+                        axis += 1;
+                    }
+                }
+                Index::NewAxis => plan.kept.push(1),
+                Index::Array(array) => {
+                    check_integers("index", array)?;
+                    has_arrays = true;
+                    plan.pick(axis, array.clone())?;
+                }
+                Index::Mask(array) => {
+                    check_mask(array, shape, axis)?;
+                    has_arrays = true;
+                    plan.pick_where(axis, array)?;
+                }
+            }
+            axis += axes_used(entry);
+        }
+        plan.kept = plan.kept.iter().chain(&shape[axis..]).copied().collect();
+        if has_arrays && !group.is_split {
+            plan.place = group.place.unwrap_or(0);
+        }
+        Ok(plan)
+    }
+
+    fn take_one(&mut self, axis: usize, place: usize) {
+        self.window.starts[axis] = place;
+        self.window.lengths.as_mut_slice()[axis] = 1;
+    }
+
+    fn take_slice(
+        &mut self,
+        axis: usize,
+        length: usize,
+        start: Option<i64>,
+        stop: Option<i64>,
+        step: i64,
+    ) -> Result<()> {
+        ensure!(step != 0, Value, "[index] slice step cannot be zero");
+        let n = length as i64;
+        // Backwards, -1 stands for one before the first element.
+        let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
+        let bound = |given: Option<i64>, default: i64| match given {
+            None => default,
+            Some(place) => (if place < 0 { place.saturating_add(n) } else { place }).clamp(lowest, highest),
+        };
+        let (first, last) = if step < 0 { (highest, lowest) } else { (lowest, highest) };
+        let (start, stop) = (bound(start, first), bound(stop, last));
+        let distance = if step < 0 { start - stop } else { stop - start }.max(0) as u64;
+        let count = distance.div_ceil(step.unsigned_abs()) as usize;
+        if count > 0 {
+            self.window.starts[axis] = start as usize;
+        }
+        if count > 1 {
+            self.window.steps[axis] = step as isize;
+        }
+        self.window.lengths.as_mut_slice()[axis] = count;
+        self.kept.push(count);
+        Ok(())
+    }
+
+    fn pick(&mut self, axis: usize, indices: Array) -> Result<()> {
+        self.meet_shape(indices.shape())?;
+        self.axes.push(axis);
+        self.indices.push(indices);
+        Ok(())
+    }
+
+    fn pick_where(&mut self, axis: usize, array: &Array) -> Result<()> {
+        let places = mask::nonzero(array)?;
+        if array.ndim() == 0 {
+            // No axis is picked from: once if true, never if false.
+            return self.meet_shape(&Shape::from([places.count]));
+        }
+        for (i, indices) in places.indices.into_iter().enumerate() {
+            self.pick(axis + i, indices)?;
+        }
+        Ok(())
+    }
+
+    fn meet_shape(&mut self, shape: &Shape) -> Result<()> {
+        match self.picked.broadcast(shape) {
+            Some(common) => self.picked = common,
+            None => bail!(
+                Index,
+                "[index] index arrays of shapes {} and {shape} cannot be broadcast together",
+                self.picked
+            ),
+        }
+        Ok(())
+    }
+
+    /// The index arrays with the axes they pick from.
+    pub(super) fn places(&self) -> Result<Places> {
+        let indices = broadcast_indices(&self.indices, &self.picked)?;
+        Ok(Places::Grid { axes: self.axes.as_slice().into(), indices })
+    }
+
+    /// The shape of the result.
+    pub(super) fn shape(&self) -> Shape {
+        let (before, after) = self.kept.split_at(self.place);
+        before.iter().chain(self.picked.iter()).chain(after).copied().collect()
+    }
+
+    /// The shape of what the places read from the window: the index arrays' axes, then the others, integers' too.
+    pub(super) fn read_shape(&self) -> Shape {
+        let lengths = self.window.lengths.iter().enumerate();
+        let rest = lengths.filter(|(axis, _)| !self.axes.contains(axis)).map(|(_, &length)| length);
+        self.picked.iter().copied().chain(rest).collect()
+    }
+
+    /// The shape of the result with the index arrays' axes in front.
+    pub(super) fn gathered_shape(&self) -> Shape {
+        self.picked.iter().chain(self.kept.iter()).copied().collect()
+    }
+
+    /// From the index arrays' axes in front to the order of the result.
+    pub(super) fn move_picked_to_place(&self, x: &Array) -> Result<Array> {
+        let picked = self.picked.ndim();
+        let order = (picked..picked + self.place).chain(0..picked).chain(picked + self.place..x.ndim());
+        rules::transpose(x, &order.collect::<SmallVec<[usize; 6]>>())
+    }
+
+    /// From the order of the result to the index arrays' axes in front.
+    pub(super) fn move_picked_to_front(&self, x: &Array) -> Result<Array> {
+        let picked = self.picked.ndim();
+        let order =
+            (self.place..self.place + picked).chain(0..self.place).chain(self.place + picked..x.ndim());
+        rules::transpose(x, &order.collect::<SmallVec<[usize; 6]>>())
+    }
+}
+
+/// How many axes of the array an entry stands for; an ellipsis takes what the others leave.
+fn axes_used(entry: &Index) -> usize {
+    match entry {
+        Index::Int(_) | Index::Slice { .. } | Index::Array(_) => 1,
+        Index::Ellipsis | Index::NewAxis => 0,
+        Index::Mask(mask) => mask.ndim(),
+    }
+}
+
+/// An index counted from the start.
+fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
+    let shifted = if place < 0 { place.saturating_add(length as i64) } else { place };
+    ensure!(
+        (0..length as i64).contains(&shifted),
+        Index,
+        "[index] index {place} is out of bounds for axis {axis} with size {length}"
+    );
+    Ok(shifted as usize)
+}
+
+/// Refuse a mask that is not bool, or whose shape is not that of the axes it picks from.
+pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()> {
+    ensure!(
+        mask.dtype() == umber_types::DType::Bool,
+        Type,
+        "[index] got a mask of dtype {}, expected bool",
+        mask.dtype()
+    );
+    ensure!(
+        axis + mask.ndim() <= shape.ndim(),
+        Index,
+        "[index] too many indices: the array is {}-dimensional, but {} were indexed",
+        shape.ndim(),
+        axis + mask.ndim()
+    );
+    for (i, &length) in mask.shape().iter().enumerate() {
+        ensure!(
+            length == shape[axis + i],
+            Index,
+            "[index] a mask of shape {} does not match axis {} with size {}",
+            mask.shape(),
+            axis + i,
+            shape[axis + i]
+        );
+    }
+    Ok(())
+}

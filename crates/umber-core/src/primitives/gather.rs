@@ -1,0 +1,288 @@
+//! Gather: elements picked by index arrays, and what the rules of gathers and scatters share.
+
+use smallvec::SmallVec;
+use umber_kernels::View;
+use umber_types::{DType, Error, Layout, Result, Scalar, ScatterKind, Shape, ensure};
+
+use super::create::{Arange, ArangeParameters};
+use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
+use super::scatter::{Scatter, ScatterAxis};
+use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Inputs: the source, and an index array an indexed axis, all of one shape. The result has that shape followed by
+/// the lengths of the axes that are not indexed: `out[i, r] = source[indices[i], r]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Gather {
+    /// Which axes are indexed, in ascending order.
+    pub axes: Box<[usize]>,
+}
+
+/// Inputs: the source, and indices along one axis; alike but for their lengths along it.
+/// `out[a, i, b] = source[a, indices[a, i, b], b]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GatherAxis {
+    /// Which axis is indexed.
+    pub axis: usize,
+}
+
+/// Where a gather reads and a scatter writes.
+#[derive(Clone, Debug)]
+pub(crate) enum Places {
+    /// Index arrays of one shape, one an axis.
+    Grid { axes: Box<[usize]>, indices: Inputs },
+    /// Indices along one axis.
+    Along { axis: usize, indices: Array },
+}
+
+impl Places {
+    /// The elements of `x` at the places.
+    pub(crate) fn read(&self, x: &Array) -> Result<Array> {
+        match self {
+            Places::Grid { axes, indices } => {
+                let inputs = std::iter::once(x).chain(indices).cloned().collect();
+                record(Gather { axes: axes.clone() }, inputs)
+            }
+            Places::Along { axis, indices } => Array::record_one(GatherAxis { axis: *axis }, &[x, indices]),
+        }
+    }
+
+    /// `x` with `updates` written at the places.
+    pub(crate) fn write(&self, kind: ScatterKind, x: &Array, updates: &Array) -> Result<Array> {
+        match self {
+            Places::Grid { axes, indices } => {
+                let inputs = std::iter::once(x).chain(indices).chain([updates]).cloned().collect();
+                record(Scatter { kind, axes: axes.clone() }, inputs)
+            }
+            Places::Along { axis, indices } => {
+                Array::record_one(ScatterAxis { kind, axis: *axis }, &[x, indices, updates])
+            }
+        }
+    }
+}
+
+fn record(op: impl Into<crate::op::Op>, inputs: Inputs) -> Result<Array> {
+    let mut outputs = Array::record(op, inputs)?;
+    Ok(outputs.pop().expect("one output"))
+}
+
+/// `0, 1, 2, …` along `axis`, repeated along the other axes of `shape`.
+pub(crate) fn iota(shape: &Shape, axis: usize) -> Result<Array> {
+    let arange = ArangeParameters {
+        start: Scalar::Int(0),
+        step: Scalar::Int(1),
+        length: shape[axis] as u64,
+        dtype: DType::Int64,
+    };
+    let numbers = Array::record_one(Arange(Box::new(arange)), &[])?;
+    let aligned: Shape = (0..shape.ndim()).map(|a| if a == axis { shape[axis] } else { 1 }).collect();
+    broadcast(&reshape(&numbers, aligned)?, shape)
+}
+
+/// Are these distinct axes of an array with `ndim` dimensions, in ascending order?
+pub(crate) fn are_axes(axes: &[usize], ndim: usize) -> bool {
+    axes.windows(2).all(|pair| pair[0] < pair[1]) && axes.last().is_none_or(|&last| last < ndim)
+}
+
+/// Check the index arrays of a gather or scatter and answer the shape of what it reads or writes.
+pub(crate) fn grid_shape(
+    op: &str,
+    axes: &[usize],
+    source: &ArraySpec,
+    indices: &[&ArraySpec],
+) -> Result<Shape> {
+    ensure!(
+        axes.len() == indices.len() && !axes.is_empty() && are_axes(axes, source.shape.ndim()),
+        Value,
+        "[{op}] got {} index arrays for the axes {axes:?} of an array of shape {}",
+        indices.len(),
+        source.shape
+    );
+    let shape = &indices[0].shape;
+    for index in indices {
+        ensure!(
+            index.dtype.is_integer(),
+            Type,
+            "[{op}] got indices of dtype {}, expected integers",
+            index.dtype
+        );
+        ensure!(index.shape == *shape, Value, "[{op}] index arrays have shapes {shape} and {}", index.shape);
+    }
+    let rest = (0..source.shape.ndim()).filter(|axis| !axes.contains(axis)).map(|axis| source.shape[axis]);
+    Ok(shape.iter().copied().chain(rest).collect())
+}
+
+/// Check the indices of a gather or scatter along an axis.
+pub(crate) fn check_along(op: &str, axis: usize, source: &ArraySpec, indices: &ArraySpec) -> Result<()> {
+    ensure!(
+        indices.dtype.is_integer(),
+        Type,
+        "[{op}] got indices of dtype {}, expected integers",
+        indices.dtype
+    );
+    ensure!(
+        axis < source.shape.ndim()
+            && indices.shape.ndim() == source.shape.ndim()
+            && indices.shape.with(axis, 0) == source.shape.with(axis, 0),
+        Value,
+        "[{op}] got indices of shape {} along axis {axis} of an array of shape {}",
+        indices.shape,
+        source.shape
+    );
+    Ok(())
+}
+
+/// What one index picks: all of the axes that are not indexed, one element of those that are.
+pub(crate) fn slice_sizes(axes: &[usize], source: &Shape) -> Shape {
+    source.iter().enumerate().map(|(axis, &length)| if axes.contains(&axis) { 1 } else { length }).collect()
+}
+
+/// `layout`, which has the axes of the indices and then the axes that are not indexed, with axes of length one
+/// where the indexed axes would be: the form that kernels want.
+pub(crate) fn with_indexed_axes(layout: &Layout, axes: &[usize], source_ndim: usize) -> Layout {
+    let index_ndim = layout.ndim() + axes.len() - source_ndim;
+    let mut full = layout.clone();
+    for &axis in axes {
+        full.shape.insert(index_ndim + axis, 1);
+        full.strides.insert(index_ndim + axis, 0);
+    }
+    full
+}
+
+/// An index error with the name of the operation in front.
+pub(crate) fn named(op: &str, error: Error) -> Error {
+    match error {
+        Error::Index(text) if !text.starts_with('[') => Error::Index(format!("[{op}] {text}")),
+        other => other,
+    }
+}
+
+/// The inputs of a gather or scatter as places of one lane wider operation, for `vmap`: every index batched, and
+/// the lane itself as the first index.
+pub(crate) fn batched_places(axes: &[usize], indices: &[Batched], lanes: usize) -> Result<Places> {
+    let batched = indices.iter().map(|index| batch(index, lanes)).collect::<Result<Inputs>>()?;
+    let lane = iota(batched[0].shape(), 0)?;
+    Ok(Places::Grid {
+        axes: std::iter::once(0).chain(axes.iter().map(|axis| axis + 1)).collect(),
+        indices: std::iter::once(lane).chain(batched).collect(),
+    })
+}
+
+/// The same places for every lane, for `vmap`.
+pub(crate) fn shared_places(axes: &[usize], indices: &[Batched]) -> Places {
+    Places::Grid {
+        axes: axes.iter().map(|axis| axis + 1).collect(),
+        indices: indices.iter().map(|index| index.array.clone()).collect(),
+    }
+}
+
+fn pull(at: &Point<'_>, places: &Places, ct: &Array) -> Result<Cotangents> {
+    at.pull(|i| match i {
+        0 => places.write(ScatterKind::Add, &zeros_like(&at.inputs[0]), ct).map(Some),
+        _ => Ok(None),
+    })
+}
+
+fn push(at: &Point<'_>, places: &Places, tangents: &Tangents) -> Result<Vec<Array>> {
+    match &tangents[0] {
+        Some(tangent) => Ok(vec![places.read(tangent)?]),
+        None => Ok(vec![zeros_like(&at.outputs[0])]),
+    }
+}
+
+impl Gather {
+    fn places(&self, inputs: &[Array]) -> Places {
+        Places::Grid { axes: self.axes.clone(), indices: inputs[1..].iter().cloned().collect() }
+    }
+}
+
+impl Primitive for Gather {
+    fn name(&self) -> &'static str {
+        "take"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let shape = grid_shape("take", &self.axes, inputs[0], &inputs[1..])?;
+        Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| pull(at, &self.places(at.inputs), &cotangents[0]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| push(at, &self.places(at.inputs), tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let (source, indices) = (&inputs[0], &inputs[1..]);
+            let out = if !indices.iter().any(|index| index.batched) {
+                // The batch is one of the axes that are not indexed; it comes first among those.
+                let read = shared_places(&self.axes, indices).read(&source.array)?;
+                move_axis(&read, indices[0].ndim(), 0)?
+            } else if source.batched {
+                batched_places(&self.axes, indices, lanes(inputs))?.read(&source.array)?
+            } else {
+                let lanes = lanes(inputs);
+                let indices = indices.iter().map(|index| batch(index, lanes)).collect::<Result<Inputs>>()?;
+                Places::Grid { axes: self.axes.clone(), indices }.read(&source.array)?
+            };
+            Ok(vec![Batched::yes(out)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let spec = task.specs[0];
+        let source = &task.inputs[0].layout.shape;
+        let sizes = slice_sizes(&self.axes, source);
+        let mut output = Storage::allocate(&spec.shape, spec.dtype)?;
+        let dense = output.layout.clone();
+        output.layout = with_indexed_axes(&dense, &self.axes, source.ndim());
+        {
+            let indices: SmallVec<[View<'_>; 3]> = (1..task.inputs.len()).map(|i| task.view(i)).collect();
+            let view = output.view_mut(spec.dtype).expect("fresh storage is unique");
+            umber_kernels::gather::gather(task.view(0), &indices, &self.axes, &sizes, view)
+                .map_err(|error| named(self.name(), error))?;
+        }
+        output.layout = dense;
+        task.answer(output);
+        Ok(())
+    }
+}
+
+impl Primitive for GatherAxis {
+    fn name(&self) -> &'static str {
+        "take_along_axis"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        check_along("take_along_axis", self.axis, inputs[0], inputs[1])?;
+        Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| pull(at, &Places::Along { axis: self.axis, indices: at.inputs[1].clone() }, &cotangents[0]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| push(at, &Places::Along { axis: self.axis, indices: at.inputs[1].clone() }, tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let (source, indices) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            let read = Places::Along { axis: self.axis + 1, indices }.read(&source)?;
+            Ok(vec![Batched::yes(read)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let name = self.name();
+        task.run_one(|inputs, output| {
+            umber_kernels::gather::gather_axis(inputs[0], inputs[1], self.axis, output)
+                .map_err(|error| named(name, error))
+        })
+    }
+}

@@ -1,0 +1,271 @@
+//! Scatter: an array with updates written where index arrays say.
+//!
+//! Indices may repeat: sums, products and extrema take every update in; of several `Set`s the last one wins.
+
+use smallvec::SmallVec;
+use umber_kernels::View;
+use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
+
+use super::gather::{
+    Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
+    with_indexed_axes,
+};
+use super::rules::{
+    batch, binary, broadcast, cast, conj, constant, div, move_axis, mul, reshape, tangent_or_zero, zeros_like,
+};
+use super::select::Select;
+use super::slice_update::update;
+use crate::graph::{Array, ArraySpec, Inputs, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Inputs: the source, an index array an indexed axis (all of one shape), and updates with that shape followed by
+/// the lengths of the axes that are not indexed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Scatter {
+    /// How updates combine with what is there.
+    pub kind: ScatterKind,
+    /// Which axes are indexed, in ascending order.
+    pub axes: Box<[usize]>,
+}
+
+/// Inputs: the source, indices along one axis, and updates of the indices' shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScatterAxis {
+    /// How updates combine with what is there.
+    pub kind: ScatterKind,
+    /// Which axis is indexed.
+    pub axis: usize,
+}
+
+/// A scatter at which rules are applied, of either form.
+struct Written<'a> {
+    kind: ScatterKind,
+    places: Places,
+    source: &'a Array,
+    updates: &'a Array,
+    output: &'a Array,
+}
+
+impl<'a> Written<'a> {
+    fn new(kind: ScatterKind, places: Places, at: &'a Point<'_>) -> Written<'a> {
+        let updates = &at.inputs[at.inputs.len() - 1];
+        Written { kind, places, source: &at.inputs[0], updates, output: &at.outputs[0] }
+    }
+
+    fn pull(&self, at: &Point<'_>, ct: &Array) -> Result<Cotangents> {
+        let last = at.inputs.len() - 1;
+        at.pull(|i| match i {
+            0 => self.pull_to_source(ct).map(Some),
+            i if i == last => self.pull_to_updates(ct).map(Some),
+            _ => Ok(None),
+        })
+    }
+
+    fn pull_to_source(&self, ct: &Array) -> Result<Array> {
+        match self.kind {
+            ScatterKind::Set => self.places.write(ScatterKind::Set, ct, &zeros_like(self.updates)),
+            ScatterKind::Add => Ok(ct.clone()),
+            ScatterKind::Multiply => self.places.write(ScatterKind::Multiply, ct, &conj(self.updates)?),
+            ScatterKind::Maximum | ScatterKind::Minimum => {
+                let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
+                let share = div(ct, &self.ties(&is_extreme)?)?;
+                Array::record_one(Select, &[&is_extreme, &share, &zeros_like(ct)])
+            }
+        }
+    }
+
+    fn pull_to_updates(&self, ct: &Array) -> Result<Array> {
+        match self.kind {
+            ScatterKind::Set => {
+                let read = self.places.read(ct)?;
+                Array::record_one(Select, &[&self.winners()?, &read, &zeros_like(&read)])
+            }
+            ScatterKind::Add => self.places.read(ct),
+            ScatterKind::Multiply => {
+                let read = self.places.read(&mul(ct, &conj(self.source)?)?)?;
+                mul(&read, &conj(&self.others()?)?)
+            }
+            ScatterKind::Maximum | ScatterKind::Minimum => {
+                let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
+                let share = self.places.read(&div(ct, &self.ties(&is_extreme)?)?)?;
+                let mine = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
+                Array::record_one(Select, &[&mine, &share, &zeros_like(&share)])
+            }
+        }
+    }
+
+    /// How many of the source and its updates reach the extremum at each element: they share its cotangent.
+    fn ties(&self, source_is_extreme: &Array) -> Result<Array> {
+        let dtype = self.output.dtype();
+        let mine = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
+        self.places.write(ScatterKind::Add, &cast(source_is_extreme, dtype)?, &cast(&mine, dtype)?)
+    }
+
+    /// Which updates are still there at the end: every update writes its number, and looks if it stayed.
+    fn winners(&self) -> Result<Array> {
+        let shape = self.updates.shape();
+        let numbers = match &self.places {
+            Places::Grid { indices, .. } => {
+                let grid = indices[0].shape();
+                let flat = iota(&Shape::from([grid.size()]), 0)?;
+                let rest = shape.ndim() - grid.ndim();
+                let aligned: Shape = grid.iter().copied().chain(std::iter::repeat_n(1, rest)).collect();
+                broadcast(&reshape(&flat, aligned)?, shape)?
+            }
+            Places::Along { axis, .. } => iota(shape, *axis)?,
+        };
+        let nobody = Array::full(self.source.shape().clone(), -1, DType::Int64);
+        let stayed = self.places.read(&self.places.write(ScatterKind::Set, &nobody, &numbers)?)?;
+        binary(BinaryKind::Equal, &stayed, &numbers)
+    }
+
+    /// For each update the product of all other updates of its element, right also where some are zero.
+    fn others(&self) -> Result<Array> {
+        let (u, zero) = (self.updates, zeros_like(self.updates));
+        let is_zero = binary(BinaryKind::Equal, u, &zero)?;
+        let filled = Array::record_one(Select, &[&is_zero, &constant(u, 1.0), u])?;
+        let everywhere = |value: f64| Array::full(self.source.shape().clone(), value, u.dtype());
+        let product = self.places.write(ScatterKind::Multiply, &everywhere(1.0), &filled)?;
+        let zeros = self.places.write(ScatterKind::Add, &everywhere(0.0), &cast(&is_zero, u.dtype())?)?;
+        let (product, zeros) = (self.places.read(&product)?, self.places.read(&zeros)?);
+        // The zeros among the others: all zeros of the element but the update itself.
+        let zeros_of_others = binary(BinaryKind::Subtract, &zeros, &cast(&is_zero, u.dtype())?)?;
+        let none = binary(BinaryKind::Equal, &zeros_of_others, &zero)?;
+        Array::record_one(Select, &[&none, &div(&product, &filled)?, &zero])
+    }
+
+    /// Set and Add are linear; the others are derived from [`Written::pull`].
+    fn push(&self, tangents: &Tangents) -> Rule<Vec<Array>> {
+        match self.kind {
+            ScatterKind::Set | ScatterKind::Add => rule(|| {
+                let source = tangent_or_zero(tangents[0].as_ref(), self.source);
+                let updates = tangent_or_zero(tangents[tangents.len() - 1].as_ref(), self.updates);
+                Ok(vec![self.places.write(self.kind, &source, &updates)?])
+            }),
+            ScatterKind::Multiply | ScatterKind::Maximum | ScatterKind::Minimum => None,
+        }
+    }
+}
+
+fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shape) -> Result<()> {
+    ensure!(
+        updates.shape == *shape && updates.dtype == source.dtype,
+        Value,
+        "[{op}] got updates of shape {} and dtype {}, expected {shape} and {}",
+        updates.shape,
+        updates.dtype,
+        source.dtype
+    );
+    Ok(())
+}
+
+impl Scatter {
+    fn written<'a>(&self, at: &'a Point<'_>) -> Written<'a> {
+        let indices = at.inputs[1..at.inputs.len() - 1].iter().cloned().collect();
+        Written::new(self.kind, Places::Grid { axes: self.axes.clone(), indices }, at)
+    }
+}
+
+impl Primitive for Scatter {
+    fn name(&self) -> &'static str {
+        "scatter"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (source, updates) = (inputs[0], inputs[inputs.len() - 1]);
+        let shape = grid_shape("scatter", &self.axes, source, &inputs[1..inputs.len() - 1])?;
+        check_updates("scatter", source, updates, &shape)?;
+        Ok(source.clone().into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| self.written(at).pull(at, &cotangents[0]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        self.written(at).push(tangents)
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let (lanes, last) = (lanes(inputs), inputs.len() - 1);
+            let (source, updates) = (batch(&inputs[0], lanes)?, batch(&inputs[last], lanes)?);
+            let indices = &inputs[1..last];
+            let out = if indices.iter().any(|index| index.batched) {
+                batched_places(&self.axes, indices, lanes)?.write(self.kind, &source, &updates)?
+            } else {
+                // The batch is one of the axes that are not indexed; it comes first among those.
+                let updates = move_axis(&updates, 0, indices[0].ndim())?;
+                shared_places(&self.axes, indices).write(self.kind, &source, &updates)?
+            };
+            Ok(vec![Batched::yes(out)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let source = task.inputs[0].layout.shape.clone();
+        let sizes = slice_sizes(&self.axes, &source);
+        update(task, |target, others, dtypes| {
+            let last = others.len() - 1;
+            let layout = with_indexed_axes(&others[last].layout, &self.axes, source.ndim());
+            let updates = others[last].with_layout(layout);
+            let indices: SmallVec<[View<'_>; 3]> =
+                others[..last].iter().zip(dtypes).map(|(index, &dtype)| index.view(dtype)).collect();
+            let dtype = dtypes[last];
+            let view = target.view_mut(dtype).expect("targets are unique");
+            umber_kernels::scatter::scatter(
+                self.kind,
+                view,
+                &indices,
+                &self.axes,
+                &sizes,
+                updates.view(dtype),
+            )
+            .map_err(|error| named(self.name(), error))
+        })
+    }
+}
+
+impl ScatterAxis {
+    fn written<'a>(self, at: &'a Point<'_>) -> Written<'a> {
+        Written::new(self.kind, Places::Along { axis: self.axis, indices: at.inputs[1].clone() }, at)
+    }
+}
+
+impl Primitive for ScatterAxis {
+    fn name(&self) -> &'static str {
+        "put_along_axis"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        check_along("put_along_axis", self.axis, inputs[0], inputs[1])?;
+        check_updates("put_along_axis", inputs[0], inputs[2], &inputs[1].shape)?;
+        Ok(inputs[0].clone().into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| self.written(at).pull(at, &cotangents[0]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        self.written(at).push(tangents)
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let arrays = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<Inputs>>()?;
+            let places = Places::Along { axis: self.axis + 1, indices: arrays[1].clone() };
+            Ok(vec![Batched::yes(places.write(self.kind, &arrays[0], &arrays[2])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        update(task, |target, others, dtypes| {
+            let view = target.view_mut(dtypes[1]).expect("targets are unique");
+            let (indices, updates) = (others[0].view(dtypes[0]), others[1].view(dtypes[1]));
+            umber_kernels::scatter::scatter_axis(self.kind, view, indices, self.axis, updates)
+                .map_err(|error| named(self.name(), error))
+        })
+    }
+}

@@ -1,0 +1,444 @@
+//! `a[...]`, `a[...] = v` and the functions with index arrays, against naive references.
+
+mod common;
+
+use common::{array, values};
+use proptest::prelude::*;
+use umber_core::ops::indexing::{Index, get, update};
+use umber_core::ops::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
+use umber_core::{Array, DType, Error, Shape};
+use umber_types::{Bool, ScatterKind};
+
+fn numbers(shape: &[usize]) -> Array {
+    let count = shape.iter().product::<usize>() as i32;
+    array(&(0..count).collect::<Vec<i32>>(), shape)
+}
+
+fn ints(elements: &[i32]) -> Array {
+    array(elements, [elements.len()])
+}
+
+fn bools(elements: &[bool], shape: impl Into<Shape>) -> Array {
+    array(&elements.iter().map(|&b| Bool::from(b)).collect::<Vec<_>>(), shape)
+}
+
+fn span(start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Index {
+    Index::Slice { start, stop, step }
+}
+
+fn all() -> Index {
+    span(None, None, None)
+}
+
+fn unravel(shape: &[usize], mut flat: usize) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for axis in (0..shape.len()).rev() {
+        index[axis] = flat % shape[axis];
+        flat /= shape[axis];
+    }
+    index
+}
+
+fn ravel(shape: &[usize], index: &[usize]) -> usize {
+    shape.iter().zip(index).fold(0, |flat, (length, i)| flat * length + i)
+}
+
+/// The indices Python's slice means, by walking.
+fn walk(length: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<usize> {
+    let n = length as i64;
+    let from_end = |place: i64| if place < 0 { place + n } else { place };
+    let mut at = match start.map(from_end) {
+        Some(at) if step > 0 => at.max(0),
+        Some(at) => at.min(n - 1),
+        None if step > 0 => 0,
+        None => n - 1,
+    };
+    let mut found = Vec::new();
+    while at >= 0
+        && at < n
+        && stop.map(from_end).is_none_or(|stop| if step > 0 { at < stop } else { at > stop })
+    {
+        found.push(at as usize);
+        at += step;
+    }
+    found
+}
+
+/// What NumPy answers: the shape of `a[index]`, and for each element its place in `a`.
+struct Naive {
+    shape: Vec<usize>,
+    places: Vec<usize>,
+}
+
+/// One axis of the array, as the reference sees it.
+enum Picks {
+    Fixed(usize),
+    Walk(Vec<usize>),
+    Indices(Vec<i32>, Vec<usize>),
+}
+
+fn naive(shape: &[usize], index: &[Index]) -> Naive {
+    let used =
+        index.iter().filter(|e| matches!(e, Index::Int(_) | Index::Slice { .. } | Index::Array(_))).count();
+    let mut full: Vec<Index> = Vec::new();
+    for entry in index {
+        if matches!(entry, Index::Ellipsis) {
+            (used..shape.len()).for_each(|_| full.push(all()));
+        } else {
+            full.push(entry.clone());
+        }
+    }
+    while full.iter().filter(|e| !matches!(e, Index::NewAxis)).count() < shape.len() {
+        full.push(all());
+    }
+    let ellipsis_splits = index.iter().position(|e| matches!(e, Index::Ellipsis));
+    let has_arrays = full.iter().any(|e| matches!(e, Index::Array(_)));
+    let mut picked: Vec<usize> = Vec::new();
+    let mut axes: Vec<Picks> = Vec::new();
+    // Kept axes: which axis of `a` they are, or none for a new one.
+    let mut kept: Vec<(Option<usize>, usize)> = Vec::new();
+    let mut axis = 0;
+    for entry in &full {
+        match entry {
+            Index::Int(i) => {
+                let n = shape[axis] as i64;
+                axes.push(Picks::Fixed((if *i < 0 { i + n } else { *i }) as usize));
+                axis += 1;
+            }
+            Index::Slice { start, stop, step } => {
+                let steps = walk(shape[axis], *start, *stop, step.unwrap_or(1));
+                kept.push((Some(axis), steps.len()));
+                axes.push(Picks::Walk(steps));
+                axis += 1;
+            }
+            Index::NewAxis => kept.push((None, 1)),
+            Index::Array(indices) => {
+                let own = indices.shape().to_vec();
+                picked = Shape::from(&picked[..]).broadcast(indices.shape()).expect("broadcasts").to_vec();
+                axes.push(Picks::Indices(values(indices), own));
+                axis += 1;
+            }
+            Index::Ellipsis | Index::Mask(_) => unreachable!("replaced, or not tested here"),
+        }
+    }
+    // Where the axes of index arrays go: where the first stands if all stand together, else in front.
+    let advanced: Vec<usize> = index
+        .iter()
+        .enumerate()
+        .filter(|(_, e)| matches!(e, Index::Int(_) | Index::Array(_)))
+        .map(|(i, _)| i)
+        .collect();
+    let together = advanced.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    let mut place = 0;
+    if has_arrays && together {
+        let first = advanced[0];
+        place = index[..first].iter().filter(|e| matches!(e, Index::Slice { .. } | Index::NewAxis)).count();
+        if ellipsis_splits.is_some_and(|at| at < first) {
+            place += shape.len() - used;
+        }
+    }
+    let mut result: Vec<usize> = kept.iter().map(|&(_, length)| length).collect();
+    for (i, &length) in picked.iter().enumerate() {
+        result.insert(place + i, length);
+    }
+    let mut places = Vec::new();
+    for flat in 0..result.iter().product() {
+        let mut out = unravel(&result, flat);
+        let inside: Vec<usize> = out.drain(place..place + picked.len()).collect();
+        let mut source = vec![0; shape.len()];
+        for (axis, picks) in axes.iter().enumerate() {
+            source[axis] = match picks {
+                Picks::Fixed(at) => *at,
+                Picks::Walk(steps) => {
+                    let at = kept.iter().position(|&(of, _)| of == Some(axis)).expect("kept");
+                    steps[out[at]]
+                }
+                Picks::Indices(indices, own) => {
+                    let tail = &inside[inside.len() - own.len()..];
+                    let mine: Vec<usize> =
+                        tail.iter().zip(own).map(|(&i, &n)| if n == 1 { 0 } else { i }).collect();
+                    let at = indices[ravel(own, &mine)];
+                    if at < 0 { (at + shape[axis] as i32) as usize } else { at as usize }
+                }
+            };
+        }
+        places.push(ravel(shape, &source));
+    }
+    Naive { shape: result, places }
+}
+
+fn check(shape: &[usize], index: &[Index]) {
+    let a = numbers(shape);
+    let expected = naive(shape, index);
+    let found = get(&a, index).expect("a good index");
+    assert_eq!(found.shape()[..], expected.shape[..], "{index:?}");
+    let elements: Vec<i32> = expected.places.iter().map(|&i| i as i32).collect();
+    assert_eq!(values::<i32>(&found), elements, "{index:?}");
+    let news: Vec<i32> = (0..elements.len() as i32).map(|i| 1000 + i).collect();
+    let given = array(&news, expected.shape.clone());
+    let mut set: Vec<i32> = values(&a);
+    let mut sum = set.clone();
+    for (&place, &new) in expected.places.iter().zip(&news) {
+        set[place] = new;
+        sum[place] += new;
+    }
+    assert_eq!(values::<i32>(&update(ScatterKind::Set, &a, index, &given).expect("fits")), set, "{index:?}");
+    assert_eq!(values::<i32>(&update(ScatterKind::Add, &a, index, &given).expect("fits")), sum, "{index:?}");
+    assert_eq!(values::<i32>(&a), values::<i32>(&numbers(shape)), "the array itself does not change");
+}
+
+fn bound() -> impl Strategy<Value = Option<i64>> {
+    prop_oneof![Just(None), (-7i64..8).prop_map(Some), Just(Some(i64::MIN)), Just(Some(i64::MAX))]
+}
+
+fn entry(length: usize, arrays: bool) -> BoxedStrategy<Index> {
+    let n = length as i64;
+    let step = prop_oneof![Just(None), (1i64..4).prop_map(Some), (-3i64..0).prop_map(Some)];
+    let slice = (bound(), bound(), step).prop_map(|(start, stop, step)| span(start, stop, step)).boxed();
+    if n == 0 {
+        return slice;
+    }
+    let one = (-n..n).prop_map(Index::Int).boxed();
+    if !arrays {
+        return prop_oneof![slice, one].boxed();
+    }
+    let indices = prop::collection::vec(-n as i32..n as i32, 6).prop_flat_map(|all| {
+        // Shapes that broadcast with each other.
+        prop_oneof![
+            Just(Index::Array(array(&all, [2, 3]))),
+            Just(Index::Array(array(&all[..3], [3]))),
+            Just(Index::Array(array(&all[..2], [2, 1]))),
+            Just(Index::Array(array(&all[..1], Shape::scalar()))),
+        ]
+    });
+    prop_oneof![slice, one, indices].boxed()
+}
+
+fn indices(arrays: bool) -> impl Strategy<Value = (Vec<usize>, Vec<Index>)> {
+    let smallest = usize::from(arrays);
+    prop::collection::vec(smallest..5, 0..4).prop_flat_map(move |shape| {
+        let entries: Vec<_> = shape.iter().map(|&length| entry(length, arrays)).collect();
+        (Just(shape.clone()), entries, 0..=shape.len(), 0usize..4, prop::bool::ANY).prop_map(
+            |(shape, entries, cut, new, ellipsis)| {
+                // Leave some axes to an ellipsis, or to the end of the index; put new axes in.
+                let skipped = shape.len() - cut;
+                let mut index: Vec<Index> = entries[..cut / 2].to_vec();
+                if ellipsis {
+                    index.push(Index::Ellipsis);
+                    index.extend_from_slice(&entries[cut / 2 + skipped..]);
+                } else {
+                    index.extend_from_slice(&entries[cut / 2..cut]);
+                }
+                if new < 3 {
+                    index.insert(new.min(index.len()), Index::NewAxis);
+                }
+                (shape, index)
+            },
+        )
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn basic_indices_mean_what_python_means((shape, index) in indices(false)) {
+        check(&shape, &index);
+    }
+
+    #[test]
+    fn index_arrays_mean_what_numpy_means((shape, index) in indices(true)) {
+        check(&shape, &index);
+    }
+}
+
+#[test]
+fn basic_indices_are_views() {
+    let a = numbers(&[4, 5]);
+    let base = a.storage().expect("evaluated").buffer.start();
+    for index in [
+        vec![Index::Int(-1)],
+        vec![Index::Int(1), Index::Int(2)],
+        vec![span(None, None, Some(-2)), Index::NewAxis, span(Some(1), Some(4), None)],
+        vec![Index::Ellipsis, Index::Int(0)],
+    ] {
+        let part = get(&a, &index).expect("in range");
+        part.eval().expect("evaluates");
+        assert_eq!(part.storage().expect("evaluated").buffer.start(), base);
+    }
+    assert!(get(&a, &[all(), Index::Ellipsis]).expect("in range").is_same(&a));
+}
+
+fn message(result: umber_core::Result<Array>) -> Error {
+    let error = match result {
+        Err(error) => error,
+        Ok(array) => array.eval().expect_err("a bad index"),
+    };
+    assert!(error.message().starts_with('['), "{error}");
+    error
+}
+
+#[test]
+fn bad_indices_are_errors_that_say_why() {
+    let a = numbers(&[3, 4]);
+    let text = |index: &[Index]| message(get(&a, index)).message().to_owned();
+    assert!(matches!(message(get(&a, &[Index::Int(7)])), Error::Index(_)));
+    assert_eq!(text(&[Index::Int(7)]), "[index] index 7 is out of bounds for axis 0 with size 3");
+    assert_eq!(text(&[all(), Index::Int(-5)]), "[index] index -5 is out of bounds for axis 1 with size 4");
+    assert!(matches!(message(get(&a, &[all(), all(), all()])), Error::Index(_)));
+    assert!(matches!(message(get(&a, &[Index::Ellipsis, Index::Ellipsis])), Error::Index(_)));
+    assert!(matches!(message(get(&a, &[span(None, None, Some(0))])), Error::Value(_)));
+    let floats = array(&[0.5f32], [1]);
+    assert!(matches!(message(get(&a, &[Index::Array(floats)])), Error::Type(_)));
+    let apart = [Index::Array(ints(&[0, 1])), Index::Array(ints(&[0, 1, 2]))];
+    assert!(matches!(message(get(&a, &apart)), Error::Index(_)));
+    // Index arrays are checked as they are used.
+    let error = message(get(&a, &[Index::Int(0), Index::Array(ints(&[0, 9]))]));
+    assert_eq!(error, Error::Index("[take] index 9 is out of bounds for axis 1 with size 4".into()));
+    let wrong = message(update(ScatterKind::Set, &a, &[Index::Array(ints(&[3]))], &numbers(&[1])));
+    assert_eq!(wrong, Error::Index("[scatter] index 3 is out of bounds for axis 0 with size 3".into()));
+    let misfit = message(update(ScatterKind::Set, &a, &[Index::Int(0)], &numbers(&[3])));
+    assert!(misfit.message().contains("(3,)") && misfit.message().contains("(4,)"), "{misfit}");
+    assert_eq!(values::<i32>(&a), (0..12).collect::<Vec<i32>>());
+}
+
+#[test]
+fn a_failed_update_leaves_its_operands_as_they_were() {
+    let a = umber_core::ops::add(&numbers(&[3]), &ints(&[1, 1, 1])).expect("adds");
+    let bad = update(ScatterKind::Add, &a, &[Index::Array(ints(&[0, 5]))], &ints(&[7, 7])).expect("recorded");
+    drop(a);
+    for _ in 0..2 {
+        assert!(matches!(bad.eval(), Err(Error::Index(_))));
+    }
+}
+
+#[test]
+fn values_are_cast_and_broadcast() {
+    let a = numbers(&[2, 3]);
+    let set = |index: &[Index], value: &Array| {
+        values::<i32>(&update(ScatterKind::Set, &a, index, value).expect("fits"))
+    };
+    assert_eq!(set(&[Index::Int(1)], &array(&[7.9f32], [1])), [0, 1, 2, 7, 7, 7]);
+    assert_eq!(set(&[Index::Int(1)], &numbers(&[1, 1, 3])), [0, 1, 2, 0, 1, 2]);
+    assert_eq!(set(&[all(), Index::Array(ints(&[0, 2]))], &array(&[8, 9], [2, 1])), [8, 1, 8, 9, 4, 9]);
+    assert_eq!(set(&[], &array(&[5], [1])), [5; 6]);
+    // The last of several values stays.
+    assert_eq!(set(&[Index::Array(ints(&[0, 0])), Index::Int(0)], &ints(&[8, 9])), [9, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn every_kind_of_update_takes_repeated_indices_in() {
+    let a = ints(&[5, 2, 3]);
+    for (kind, expected) in [
+        (ScatterKind::Add, [11, 2, 10]),
+        (ScatterKind::Multiply, [40, 2, 21]),
+        (ScatterKind::Maximum, [5, 2, 7]),
+        (ScatterKind::Minimum, [2, 2, 3]),
+    ] {
+        let index = [Index::Array(ints(&[0, 2, -3]))];
+        assert_eq!(values::<i32>(&update(kind, &a, &index, &ints(&[4, 7, 2])).expect("fits")), expected);
+        let part = [span(Some(0), Some(3), Some(2))];
+        let basic = update(kind, &a, &part, &ints(&[4, 7])).expect("fits");
+        let picked = update(kind, &a, &[Index::Array(ints(&[0, 2]))], &ints(&[4, 7])).expect("fits");
+        assert_eq!(values::<i32>(&basic), values::<i32>(&picked));
+    }
+}
+
+#[test]
+fn masks_pick_where_they_hold() {
+    let a = numbers(&[2, 3]);
+    let mask = bools(&[true, false, false, false, true, true], [2, 3]);
+    let picked = get(&a, &[Index::Mask(mask.clone())]).expect("fits");
+    assert_eq!((values::<i32>(&picked), picked.shape()[..].to_vec()), (vec![0, 4, 5], vec![3]));
+    let rows = get(&a, &[Index::Mask(bools(&[false, true], [2]))]).expect("fits");
+    assert_eq!((values::<i32>(&rows), rows.shape()[..].to_vec()), (vec![3, 4, 5], vec![1, 3]));
+    let columns = get(&a, &[all(), Index::Mask(bools(&[true, false, true], [3]))]).expect("fits");
+    assert_eq!((values::<i32>(&columns), columns.shape()[..].to_vec()), (vec![0, 2, 3, 5], vec![2, 2]));
+    let none = get(&a, &[Index::Mask(bools(&[false; 6], [2, 3]))]).expect("fits");
+    assert_eq!(none.shape()[..], [0]);
+    // A truth value is a new axis of length one or zero.
+    for (held, shape) in [(true, [1, 2, 3]), (false, [0, 2, 3])] {
+        assert_eq!(
+            get(&a, &[Index::Mask(bools(&[held], Shape::scalar()))]).expect("fits").shape()[..],
+            shape
+        );
+    }
+    let set = |index: &[Index], new: &Array| {
+        values::<i32>(&update(ScatterKind::Set, &a, index, new).expect("fits"))
+    };
+    assert_eq!(set(&[Index::Mask(mask.clone())], &array(&[9], Shape::scalar())), [9, 1, 2, 3, 9, 9]);
+    assert_eq!(set(&[Index::Mask(mask.clone())], &ints(&[7, 8, 9])), [7, 1, 2, 3, 8, 9]);
+    assert_eq!(set(&[Index::Mask(bools(&[false, true], [2]))], &ints(&[7, 8, 9])), [0, 1, 2, 7, 8, 9]);
+    let ends = [Index::Ellipsis, Index::Mask(bools(&[true, false, true], [3]))];
+    assert_eq!(set(&ends, &array(&[9], [1])), [9, 1, 9, 9, 4, 9]);
+    for (kind, expected) in [
+        (ScatterKind::Add, [4, 1, 2, 3, 8, 9]),
+        (ScatterKind::Multiply, [0, 1, 2, 3, 16, 20]),
+        (ScatterKind::Maximum, [4, 1, 2, 3, 4, 5]),
+        (ScatterKind::Minimum, [0, 1, 2, 3, 4, 4]),
+    ] {
+        let updated = update(kind, &a, &[Index::Mask(mask.clone())], &array(&[4], [1])).expect("fits");
+        assert_eq!(values::<i32>(&updated), expected);
+    }
+    assert!(matches!(message(get(&a, &[Index::Mask(bools(&[true], [1]))])), Error::Index(_)));
+    assert!(matches!(
+        message(update(ScatterKind::Set, &a, &[Index::Mask(mask)], &ints(&[1, 2]))),
+        Error::Value(_)
+    ));
+}
+
+#[test]
+fn take_puts_the_axes_of_the_indices_where_the_axis_was() {
+    let a = numbers(&[2, 3]);
+    let indices = array(&[0u8, 2, 1, 1], [2, 2]);
+    let taken = take(&a, &indices, Some(-1)).expect("in range");
+    assert_eq!(taken.shape()[..], [2, 2, 2]);
+    assert_eq!(values::<i32>(&taken), [0, 2, 1, 1, 3, 5, 4, 4]);
+    assert_eq!(values::<i32>(&take(&a, &array(&[-1i64, 3], [2]), None).expect("in range")), [5, 3]);
+    let scalar = take(&a, &array(&[1], Shape::scalar()), Some(0)).expect("in range");
+    assert_eq!((scalar.shape()[..].to_vec(), values::<i32>(&scalar)), (vec![3], vec![3, 4, 5]));
+    let empty = take(&numbers(&[0, 3]), &array::<i32>(&[], [0]), Some(0)).expect("takes nothing");
+    assert_eq!(empty.shape()[..], [0, 3]);
+    assert!(matches!(message(take(&numbers(&[0, 3]), &ints(&[0]), Some(0))), Error::Index(_)));
+    assert!(matches!(message(take(&a, &ints(&[0]), Some(2))), Error::Axis(_)));
+    assert!(matches!(message(take(&a, &array(&[0.0f32], [1]), None)), Error::Type(_)));
+}
+
+#[test]
+fn along_an_axis_indices_broadcast_beside_it() {
+    let a = numbers(&[2, 3]);
+    let pick = |indices: &Array, axis| values::<i32>(&take_along_axis(&a, indices, axis).expect("in range"));
+    assert_eq!(pick(&array(&[2, -3], [2, 1]), Some(1)), [2, 3]);
+    assert_eq!(pick(&array(&[0, 1], [1, 2]), Some(1)), [0, 1, 3, 4]);
+    assert_eq!(pick(&ints(&[0, 5]), None), [0, 5]);
+    assert!(matches!(message(take_along_axis(&a, &ints(&[0]), Some(1))), Error::Value(_)));
+    assert!(matches!(message(take_along_axis(&a, &array(&[0; 3], [3, 1]), Some(1))), Error::Value(_)));
+    let put = |indices: &Array, new: &Array, axis| {
+        values::<i32>(&put_along_axis(&a, indices, new, axis).expect("fits"))
+    };
+    assert_eq!(put(&array(&[0, 1], [2, 1]), &array(&[9], Shape::scalar()), Some(1)), [9, 1, 2, 3, 9, 5]);
+    assert_eq!(put(&ints(&[0, 5]), &array(&[9.5f32, 8.0], [2]), None), [9, 1, 2, 3, 4, 8]);
+    assert_eq!(put(&array(&[0, 1], [1, 2]), &ints(&[7, 8]), Some(1)), [7, 8, 2, 7, 8, 5]);
+}
+
+#[test]
+fn blocks_start_where_an_array_says() {
+    let a = numbers(&[2, 3, 4]);
+    let block = dynamic_slice(&a, &ints(&[1, 2]), &[2, -2], &[1, 1, 2]).expect("fits");
+    assert_eq!((block.shape()[..].to_vec(), values::<i32>(&block)), (vec![1, 1, 2], vec![9, 10]));
+    assert!(matches!(message(dynamic_slice(&a, &ints(&[3]), &[2], &[2, 3, 2])), Error::Index(_)));
+    let written =
+        dynamic_slice_update(&a, &array(&[-1, -2], [1, 1, 2]), &ints(&[1, 2]), &[2, 1]).expect("fits");
+    let mut expected: Vec<i32> = (0..24).collect();
+    (expected[9], expected[10]) = (-1, -2);
+    assert_eq!(values::<i32>(&written), expected);
+}
+
+#[test]
+fn indices_of_every_integer_dtype() {
+    let a = numbers(&[5]);
+    for dtype in DType::ALL.into_iter().filter(|dtype| dtype.is_integer()) {
+        let indices = umber_core::ops::astype(&ints(&[4, 0]), dtype).expect("casts");
+        assert_eq!(values::<i32>(&take(&a, &indices, None).expect("in range")), [4, 0], "{dtype}");
+    }
+}

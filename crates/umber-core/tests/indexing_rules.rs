@@ -1,0 +1,207 @@
+//! The rules of slices, concatenation, gathers and scatters: derivatives against differences, lanes against loops.
+
+mod common;
+
+use common::{array, values};
+use umber_core::op::Op;
+use umber_core::primitive::{Batched, Point, Primitive};
+use umber_core::primitives::concatenate::Concatenate;
+use umber_core::primitives::gather::{Gather, GatherAxis};
+use umber_core::primitives::scatter::{Scatter, ScatterAxis};
+use umber_core::primitives::slice::{Slice, Window};
+use umber_core::primitives::slice_update::SliceUpdate;
+use umber_core::{Array, Shape};
+use umber_types::ScatterKind;
+
+/// Values without ties, none of them zero.
+fn ramp(shape: &[usize], seed: usize) -> Array {
+    let size: usize = shape.iter().product();
+    let elements: Vec<f64> = (0..size).map(|i| ((i * 7 + seed * 13) as f64 * 0.61).sin() + 0.3).collect();
+    array(&elements, shape)
+}
+
+fn apply(op: &Op, inputs: &[Array]) -> Array {
+    let mut outputs = Array::record(op.clone(), inputs.iter().cloned().collect()).expect("records");
+    outputs.pop().expect("one output")
+}
+
+fn dot(a: &Array, b: &Array) -> f64 {
+    values::<f64>(a).iter().zip(values::<f64>(b)).map(|(x, y)| x * y).sum()
+}
+
+fn moved(x: &Array, direction: &Array, by: f64) -> Array {
+    let elements: Vec<f64> =
+        values::<f64>(x).iter().zip(values::<f64>(direction)).map(|(x, d)| x + by * d).collect();
+    array(&elements, x.shape().clone())
+}
+
+/// Check vjp and jvp of `op` at `inputs` against central differences, for each floating input alone.
+fn check_derivatives(op: impl Into<Op>, inputs: &[Array]) {
+    let op = op.into();
+    let output = apply(&op, inputs);
+    let ct = ramp(output.shape(), 5);
+    let wanted: Vec<bool> = inputs.iter().map(|input| input.dtype().is_inexact()).collect();
+    let outputs = [output];
+    let at = Point { inputs, outputs: &outputs, wanted: &wanted };
+    let pulled = op.vjp(&at, std::slice::from_ref(&ct)).expect("a rule").expect("pulls");
+    for i in (0..inputs.len()).filter(|&i| wanted[i]) {
+        let direction = ramp(inputs[i].shape(), 9 + i);
+        let at_distance = |by: f64| {
+            let mut shifted = inputs.to_vec();
+            shifted[i] = moved(&inputs[i], &direction, by);
+            apply(&op, &shifted)
+        };
+        let (high, low) = (at_distance(1e-5), at_distance(-1e-5));
+        let expected = (dot(&ct, &high) - dot(&ct, &low)) / 2e-5;
+        let found = dot(pulled[i].as_ref().expect("wanted"), &direction);
+        assert!((found - expected).abs() < 1e-6, "{op:?}, input {i}: vjp {found}, differences {expected}");
+        let tangents: Vec<Option<Array>> =
+            (0..inputs.len()).map(|j| (i == j).then(|| direction.clone())).collect();
+        if let Some(pushed) = op.jvp(&at, &tangents) {
+            let found = dot(&pushed.expect("pushes")[0], &ct);
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{op:?}, input {i}: jvp {found}, differences {expected}"
+            );
+        }
+    }
+}
+
+/// Check vmap with every choice of batched inputs against the op applied to each lane.
+fn check_lanes(op: impl Into<Op>, lanes: &[Vec<Array>]) {
+    let op = op.into();
+    let count = lanes[0].len();
+    for choice in 1..1usize << count {
+        let is_batched = |i: usize| choice >> i & 1 == 1;
+        let inputs: Vec<Batched> = (0..count)
+            .map(|i| {
+                if !is_batched(i) {
+                    return Batched { array: lanes[0][i].clone(), batched: false };
+                }
+                let parts: Vec<&Array> = lanes.iter().map(|lane| &lane[i]).collect();
+                Batched::yes(umber_core::ops::stack(&parts, 0).expect("alike"))
+            })
+            .collect();
+        let outputs = op.vmap(&inputs).expect("a rule").expect("batches");
+        assert!(outputs[0].batched);
+        let expected: Vec<f64> = lanes
+            .iter()
+            .flat_map(|lane| {
+                let inputs: Vec<Array> = (0..count)
+                    .map(|i| if is_batched(i) { lane[i].clone() } else { lanes[0][i].clone() })
+                    .collect();
+                values::<f64>(&apply(&op, &inputs))
+            })
+            .collect();
+        assert_eq!(values::<f64>(&outputs[0].array), expected, "{op:?}, batched {choice:b}");
+    }
+}
+
+fn window() -> Window {
+    Window {
+        starts: [1, 2].into_iter().collect(),
+        steps: [1, -2].into_iter().collect(),
+        lengths: Shape::from([2, 2]),
+    }
+}
+
+const KINDS: [ScatterKind; 5] =
+    [ScatterKind::Set, ScatterKind::Add, ScatterKind::Multiply, ScatterKind::Maximum, ScatterKind::Minimum];
+
+#[test]
+fn slices() {
+    let lane = |seed| vec![ramp(&[3, 4], seed)];
+    check_derivatives(Slice(Box::new(window())), &lane(0));
+    check_lanes(Slice(Box::new(window())), &[lane(0), lane(1)]);
+}
+
+#[test]
+fn slice_updates() {
+    let lane = |seed| vec![ramp(&[3, 4], seed), ramp(&[2, 2], seed + 3)];
+    for kind in KINDS {
+        let op = SliceUpdate { window: Box::new(window()), kind };
+        check_derivatives(op.clone(), &lane(0));
+        check_lanes(op, &[lane(0), lane(1)]);
+    }
+}
+
+#[test]
+fn concatenations() {
+    let lane = |seed| vec![ramp(&[2, 1], seed), ramp(&[2, 3], seed + 3), ramp(&[2, 0], 0)];
+    check_derivatives(Concatenate { axis: 1 }, &lane(0));
+    check_lanes(Concatenate { axis: 1 }, &[lane(0), lane(1)]);
+}
+
+/// Index arrays with a repeated pair.
+fn grid(seed: i32) -> [Array; 2] {
+    [array(&[0, 1, -3, 2 - seed], [2, 2]), array(&[1i64, 0, 1, -1], [2, 2])]
+}
+
+#[test]
+fn gathers() {
+    let [first, second] = grid(0);
+    let [third, _] = grid(1);
+    let two = Gather { axes: [0, 2].into() };
+    check_derivatives(two.clone(), &[ramp(&[3, 2, 2], 0), first.clone(), second.clone()]);
+    check_lanes(
+        two,
+        &[
+            vec![ramp(&[3, 2, 2], 0), first.clone(), second.clone()],
+            vec![ramp(&[3, 2, 2], 1), third.clone(), second],
+        ],
+    );
+    let one = Gather { axes: [1].into() };
+    check_lanes(one, &[vec![ramp(&[2, 3, 2], 0), first], vec![ramp(&[2, 3, 2], 1), third]]);
+}
+
+#[test]
+fn gathers_along_an_axis() {
+    let lane = |seed| vec![ramp(&[2, 3], seed), array(&[0, 2, -3, -1, 1, 1 - seed as i32, 0, 0], [2, 4])];
+    check_derivatives(GatherAxis { axis: 1 }, &lane(0));
+    check_lanes(GatherAxis { axis: 1 }, &[lane(0), lane(1)]);
+}
+
+#[test]
+fn scatters() {
+    let lane = |seed: usize| {
+        let [first, second] = grid(seed as i32);
+        vec![ramp(&[3, 2, 2], seed), first, second, ramp(&[2, 2, 2], seed + 4)]
+    };
+    for kind in KINDS {
+        let op = Scatter { kind, axes: [0, 2].into() };
+        check_derivatives(op.clone(), &lane(0));
+        check_lanes(op, &[lane(0), lane(1)]);
+    }
+}
+
+#[test]
+fn scatters_along_an_axis() {
+    let lane = |seed: usize| {
+        let indices = array(&[0, 2, -3, -1, 1, 1 - seed as i32, 0, 0], [2, 4]);
+        vec![ramp(&[2, 3], seed), indices, ramp(&[2, 4], seed + 4)]
+    };
+    for kind in KINDS {
+        check_derivatives(ScatterAxis { kind, axis: 1 }, &lane(0));
+        check_lanes(ScatterAxis { kind, axis: 1 }, &[lane(0), lane(1)]);
+    }
+}
+
+#[test]
+fn products_with_zeros_have_their_derivative() {
+    // Elements 0, 1, 2 meet no, one and two zeros.
+    let source = array(&[2.0, 3.0, 5.0], [3]);
+    let indices = array(&[0, 0, 1, 1, 2, 2, 2], [7]);
+    let updates = array(&[2.0, 4.0, 0.0, 5.0, 0.0, 0.0, 7.0], [7]);
+    check_derivatives(Scatter { kind: ScatterKind::Multiply, axes: [0].into() }, &[source, indices, updates]);
+}
+
+#[test]
+fn ties_share_the_cotangent_of_an_extremum() {
+    let inputs = [array(&[3.0, 1.0], [2]), array(&[0, 0, 1], [3]), array(&[3.0, 3.0, 0.0], [3])];
+    let op = Op::from(Scatter { kind: ScatterKind::Maximum, axes: [0].into() });
+    let outputs = [apply(&op, &inputs)];
+    let at = Point { inputs: &inputs, outputs: &outputs, wanted: &[true, false, true] };
+    let pulled = op.vjp(&at, &[array(&[6.0, 6.0], [2])]).expect("a rule").expect("pulls");
+    assert_eq!(values::<f64>(pulled[0].as_ref().expect("wanted")), [2.0, 6.0]);
+    assert_eq!(values::<f64>(pulled[2].as_ref().expect("wanted")), [2.0, 2.0, 0.0]);
+}
