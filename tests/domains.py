@@ -49,6 +49,8 @@ class Domain:
 ANY = Domain(-3.0, 3.0)
 SMALL = Domain(-1.5, 1.5, -3, 4)
 POSITIVE = Domain(0.2, 3.0, 1, 9)
+# Products of thousands stay in range.
+NEAR_ONE = Domain(0.99, 1.01, 1, 2)
 ABOVE_ONE = Domain(1.2, 4.0, 1, 9)
 UNIT = Domain(-0.9, 0.9, 0, 2)
 HALF_OPEN_UNIT = Domain(-0.9, 0.9, 0, 1)

@@ -51,6 +51,8 @@ class OpRecord:
     """Shapes with a zero in them that the op takes."""
     scalar: tuple[Shape, ...] | None = None
     """0-d shapes, where the op takes them."""
+    long: tuple[Shape, ...] | None = None
+    """Shapes that fill vectors and blocks and leave a rest."""
     refuses: tuple[str, ...] = ()
     """Dtypes that raise ValueError or TypeError."""
     specials: bool = False

@@ -96,7 +96,7 @@ def sum_of_doubles(v, times):
 
 
 def test_loop_with_evaluation_keeps_no_history():
-    """A million updates with an `eval` now and then use constant memory."""
+    """Many updates with an `eval` now and then use constant memory."""
     x = mx.zeros((64,))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for step in range(200_000):

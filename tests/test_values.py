@@ -47,6 +47,19 @@ def test_values(record, dtype, rng):
             check(record, dtype, convert(record, dtype, values), values, note)
 
 
+@pytest.mark.parametrize(("record", "dtype"), [case for case in CASES if case.values[0].long])
+def test_long_arrays(record, dtype, rng):
+    """Whole vectors, whole blocks and what is left over, with and without gaps in memory."""
+    values = record.sample(rng, dtype, record.long)
+    wide = record.but(tolerance=4 * record.tolerance)
+    for layout in ("contiguous", "transposed", "reversed"):
+        pairs = [
+            arrange(layout, value, record.dtype_of_input(i, dtype))
+            for i, value in enumerate(values)
+        ]
+        check(wide, dtype, [a for a, _ in pairs], [v for _, v in pairs], layout)
+
+
 @pytest.mark.parametrize(
     ("record", "dtype"),
     [

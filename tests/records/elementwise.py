@@ -19,10 +19,12 @@ from domains import (
 from op_table import OpRecord, bind, op
 from scipy import special
 
+LONG = (3, 347)
+
 
 def unary(name, oracle, **options) -> OpRecord:
     """A function of one array, element by element."""
-    options = {"empty": ((0, 4),), "scalar": ((),), "specials": True} | options
+    options = {"empty": ((0, 4),), "scalar": ((),), "long": (LONG,), "specials": True} | options
     return OpRecord(name, op(name), oracle, **options)
 
 
@@ -48,6 +50,7 @@ def binary(name, oracle, **options) -> OpRecord:
         "shapes": ((3, 4), (3, 4)),
         "empty": ((0, 4), (1, 4)),
         "scalar": ((), ()),
+        "long": (LONG, LONG),
         "specials": True,
     } | options
     return OpRecord(name, op(name), oracle, **options)

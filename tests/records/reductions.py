@@ -2,11 +2,12 @@
 
 import numpy as np
 from arrays import BOOL, FLOATS, INTEGERS, REAL
-from domains import ANY, DISTINCT, POSITIVE, SMALL
+from domains import ANY, DISTINCT, NEAR_ONE, POSITIVE, SMALL
 from op_table import OpRecord, bind
 from scipy import special
 
 SHAPE = (2, 3, 4)
+LONG = (19, 5, 67)
 AXES = (
     {},
     {"axis": 0},
@@ -40,7 +41,8 @@ def reduction(name, oracle, choices=AXES, shape=SHAPE, **fields) -> list[OpRecor
                 label(name, options),
                 bind(name, **options),
                 lambda x, keywords=numpy_options: oracle(x, **keywords),
-                **{"shapes": (shape,), **fields, "scalar": ((),) if not options else None},
+                **{"shapes": (shape,), "long": (LONG,), **fields},
+                scalar=((),) if not options else None,
             )
         )
     return records
@@ -76,6 +78,11 @@ RECORDS = [
         differentiable=(0,),
         empty=((2, 0, 4),),
         tolerance=6,
+        long=None,
+    ),
+    *(
+        record.but(name="prod[long]", scalar=None, tolerance=20)
+        for record in reduction("prod", product, ({},), dtypes=FLOATS, domain=NEAR_ONE)
     ),
     *reduction("mean", np.mean, result="inexact", differentiable=(0,), second_order=False),
     *reduction("var", variance, result="spread", dtypes=REAL, differentiable=(0,), tolerance=4),
