@@ -6,6 +6,7 @@ use umber_types::{Complex64, Element, Result};
 
 use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
 use crate::nest::{Loop, Nest};
+use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
@@ -73,50 +74,6 @@ struct Gather<'a> {
     places: Nest<1>,
     /// Within a slice: source, destination.
     slice: Nest<2>,
-}
-
-/// Where tasks write, each its own elements.
-#[derive(Clone, Copy)]
-pub(crate) struct Target<T>(*mut T);
-
-// SAFETY: users write disjoint elements of a view that they hold exclusively.
-unsafe impl<T: Send> Sync for Target<T> {}
-// SAFETY: as above.
-unsafe impl<T: Send> Send for Target<T> {}
-
-impl<T> Target<T> {
-    /// The elements of a view, taken as another type of the same size.
-    pub(crate) fn of(view: &ViewMut) -> Target<T> {
-        debug_assert_eq!(size_of::<T>(), view.dtype().size());
-        Target(view.start().cast())
-    }
-
-    /// The element at an offset.
-    #[inline(always)]
-    pub(crate) fn at(self, offset: isize) -> *mut T {
-        self.0.wrapping_offset(offset)
-    }
-}
-
-/// Where tasks read.
-#[derive(Clone, Copy)]
-pub(crate) struct Source<T>(*const T);
-
-// SAFETY: shared reads of a view do not conflict.
-unsafe impl<T: Sync> Sync for Source<T> {}
-
-impl<T> Source<T> {
-    /// The elements of a view, taken as another type of the same size.
-    pub(crate) fn of(view: &View) -> Source<T> {
-        debug_assert_eq!(size_of::<T>(), view.dtype().size());
-        Source(view.start().cast())
-    }
-
-    /// The element at an offset.
-    #[inline(always)]
-    pub(crate) fn at(self, offset: isize) -> *const T {
-        self.0.wrapping_offset(offset)
-    }
 }
 
 impl Gather<'_> {

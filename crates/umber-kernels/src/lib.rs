@@ -4,18 +4,27 @@
 //! their dtype, so the functions are type-erased; generics are instantiated inside by one `match_dtype!` at the
 //! door.
 
+pub mod arg_reduce;
 pub mod gather;
 mod halves;
 mod indices;
 mod isa;
+mod keys;
 mod nest;
+pub mod norm;
 mod order;
 pub mod reduce;
+mod row;
 pub mod scatter;
+mod shared;
+pub mod softmax;
 pub mod threads;
 pub mod view;
 
+pub use arg_reduce::arg_reduce;
 pub use gather::{gather, gather_axis};
+pub use norm::{layer_norm, rms_norm};
 pub use reduce::reduce;
 pub use scatter::{scatter, scatter_axis};
+pub use softmax::{logsumexp, softmax};
 pub use view::{View, ViewMut};

@@ -6,9 +6,9 @@ use umber_types::{Element, Layout, Result, ScatterKind};
 
 use super::slices::{no_memory, scatter};
 use super::update::{Update, match_update};
-use crate::gather::{Source, Target};
 use crate::indices::{AxisIndices, BATCH, Failures, batches};
 use crate::nest::{Loop, Nest};
+use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 use umber_types::{Error, Result, ScatterKind};
 
 use super::update::{Update, match_update};
-use crate::gather::{Source, Target};
 use crate::indices::{BATCH, Indices, batches};
 use crate::nest::{Loop, Nest};
+use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
 use crate::{View, ViewMut};
 

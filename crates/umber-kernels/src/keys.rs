@@ -1,0 +1,152 @@
+//! Unsigned integers in the order of the elements they stand for.
+
+use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
+
+/// An unsigned integer.
+pub(crate) trait Key:
+    Copy + Ord + Send + Sync + Default + std::ops::Not<Output = Self> + 'static
+{
+    /// The least, zero.
+    const LEAST: Self;
+    /// The eight bits from `8 byte` on.
+    #[expect(dead_code, reason = "sorting by digits comes next")]
+    fn digit(self, byte: usize) -> usize;
+}
+
+macro_rules! key {
+    ($($ty:ty)*) => { $(
+        impl Key for $ty {
+            const LEAST: $ty = 0;
+            #[inline(always)]
+            fn digit(self, byte: usize) -> usize {
+                (self >> (8 * byte)) as usize & 0xff
+            }
+        }
+    )* };
+}
+key!(u8 u16 u32 u64 u128);
+
+/// Which end of the order comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Greater elements have greater keys.
+    Ascending,
+    /// Greater elements have lesser keys.
+    Descending,
+}
+
+/// An element with a key. NaN has the greatest key in both directions; zeros of both signs have the same.
+/// Complex numbers compare by real part, then by imaginary part; one with a NaN part is NaN.
+pub(crate) trait Keyed: Element {
+    /// As wide as the element.
+    type Key: Key;
+    /// The key in a direction.
+    fn key(self, direction: Direction) -> Self::Key;
+}
+
+macro_rules! integers {
+    ($($ty:ty, $key:ty, $first:expr;)*) => { $(
+        impl Keyed for $ty {
+            type Key = $key;
+            #[inline(always)]
+            fn key(self, direction: Direction) -> $key {
+                let key = self as $key ^ $first;
+                if direction == Direction::Ascending { key } else { !key }
+            }
+        }
+    )* };
+}
+integers! {
+    u8, u8, 0; u16, u16, 0; u32, u32, 0; u64, u64, 0;
+    i8, u8, 1 << 7; i16, u16, 1 << 15; i32, u32, 1 << 31; i64, u64, 1 << 63;
+}
+
+impl Keyed for Bool {
+    type Key = u8;
+    #[inline(always)]
+    fn key(self, direction: Direction) -> u8 {
+        u8::from(self.get()).key(direction)
+    }
+}
+
+macro_rules! floats {
+    ($($ty:ty, $key:ty, $infinity:expr;)*) => { $(
+        impl Keyed for $ty {
+            type Key = $key;
+            #[inline(always)]
+            fn key(self, direction: Direction) -> $key {
+                const SIGN: $key = 1 << (<$key>::BITS - 1);
+                let bits = self.to_bits();
+                let magnitude = bits & !SIGN;
+                let key = if bits == magnitude || magnitude == 0 { magnitude | SIGN } else { !bits };
+                let key = if direction == Direction::Ascending { key } else { !key };
+                if magnitude > $infinity { <$key>::MAX } else { key }
+            }
+        }
+    )* };
+}
+floats! {
+    f16, u16, 0x7c00;
+    bf16, u16, 0x7f80;
+    f32, u32, 0x7f80_0000;
+    f64, u64, 0x7ff0_0000_0000_0000;
+}
+
+macro_rules! complexes {
+    ($($ty:ty, $key:ty, $part:ty;)*) => { $(
+        impl Keyed for $ty {
+            type Key = $key;
+            #[inline(always)]
+            fn key(self, direction: Direction) -> $key {
+                let (re, im) = (self.re.key(direction), self.im.key(direction));
+                let key = (re as $key) << <$part>::BITS | im as $key;
+                if re == <$part>::MAX || im == <$part>::MAX { <$key>::MAX } else { key }
+            }
+        }
+    )* };
+}
+complexes! { Complex32, u64, u32; Complex64, u128, u64; }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Direction::{Ascending, Descending};
+
+    #[test]
+    fn keys_are_in_the_order_of_the_elements() {
+        let values = [
+            f32::NEG_INFINITY,
+            f32::MIN,
+            -1.5,
+            -1.0,
+            -f32::MIN_POSITIVE,
+            -1e-45,
+            0.0,
+            1e-45,
+            1.0,
+            1.5,
+            f32::MAX,
+            f32::INFINITY,
+            f32::NAN,
+        ];
+        for pair in values.windows(2) {
+            assert!(pair[0].key(Ascending) < pair[1].key(Ascending), "{pair:?}");
+            assert!(pair[1].is_nan() || pair[0].key(Descending) > pair[1].key(Descending), "{pair:?}");
+            let wide = pair.iter().map(|&value| f64::from(value).key(Ascending)).collect::<Vec<_>>();
+            assert!(wide[0] < wide[1]);
+        }
+        assert_eq!((-0f32).key(Ascending), 0f32.key(Ascending));
+        assert_eq!((-0f64).key(Descending), 0f64.key(Descending));
+        assert_eq!((-f32::NAN).key(Descending), u32::MAX);
+        assert!(f32::NEG_INFINITY.key(Descending) < u32::MAX);
+        for bits in 0..u16::MAX {
+            let (a, b) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert_eq!(a.key(Ascending) > f16::ONE.key(Ascending), a > f16::ONE || a.is_nan());
+            assert_eq!(b.key(Ascending) > bf16::ONE.key(Ascending), b > bf16::ONE || b.is_nan());
+        }
+        assert!((-1i32).key(Ascending) < 0i32.key(Ascending) && 3u8.key(Descending) < 2u8.key(Descending));
+        let complex = |re, im| Complex32::new(re, im).key(Ascending);
+        assert!(complex(1.0, 9.0) < complex(2.0, -9.0) && complex(1.0, -1.0) < complex(1.0, 0.0));
+        assert!(complex(1e30, 0.0) < complex(-1.0, f32::NAN) && complex(f32::NAN, 0.0) == u64::MAX);
+    }
+}

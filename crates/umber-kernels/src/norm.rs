@@ -1,0 +1,176 @@
+//! Normalisation over the last axis: to mean 0 and variance 1, or to mean square 1.
+
+use std::ops::Range;
+
+use umber_types::match_dtype;
+
+use crate::isa::vectorised;
+use crate::nest::Nest;
+use crate::row::{BLOCK, Buffer, LANES, Real, Work, store, sum_of};
+use crate::shared::{Source, Target};
+use crate::threads::parallel_ranges;
+use crate::{View, ViewMut};
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 13;
+
+/// `(x - mean x) / sqrt(var x + eps) * weight + bias` of each row along the last axis, into `dst` of the same shape and
+/// dtype, whose rows are dense. `weight` and `bias` have one axis, as long as the rows, and the dtype of `x`.
+///
+/// float16 and bfloat16 compute in float32 and are rounded once; means are taken in float64.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn layer_norm(x: View, weight: Option<View>, bias: Option<View>, eps: f64, dst: ViewMut) {
+    normalize(Centre::Mean, &x, weight, bias, eps, &dst);
+}
+
+/// `x / sqrt(mean x^2 + eps) * weight` of each row along the last axis, into `dst` of the same shape and dtype, whose
+/// rows are dense. `weight` has one axis, as long as the rows, and the dtype of `x`.
+///
+/// float16 and bfloat16 compute in float32 and are rounded once; means are taken in float64.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn rms_norm(x: View, weight: Option<View>, eps: f64, dst: ViewMut) {
+    normalize(Centre::Zero, &x, weight, None, eps, &dst);
+}
+
+/// What rows are measured from.
+#[derive(Clone, Copy, PartialEq)]
+enum Centre {
+    Mean,
+    Zero,
+}
+
+fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>, eps: f64, dst: &ViewMut) {
+    assert_eq!((x.shape(), x.dtype()), (dst.shape(), dst.dtype()), "normalisation keeps shape and dtype");
+    let (&length, leading) = x.shape().split_last().expect("a row has an axis");
+    for parameter in weight.iter().chain(&bias) {
+        assert_eq!(
+            (parameter.shape(), parameter.dtype()),
+            (&[length][..], x.dtype()),
+            "weight and bias of rows"
+        );
+    }
+    if x.size() == 0 {
+        return;
+    }
+    assert!(length == 1 || dst.strides()[leading.len()] == 1, "rows of the result are dense");
+    let nest = Nest::new(leading, [&x.strides()[..leading.len()], &dst.strides()[..leading.len()]]);
+    match_dtype!(float x.dtype(), T => {
+        let task = Rows::<T> {
+            centre,
+            eps,
+            length,
+            stride: x.strides()[leading.len()],
+            weight: weight.map(|weight| parameter::<T>(&weight)),
+            bias: bias.map(|bias| parameter::<T>(&bias)),
+        };
+        let (from, to) = (Source::<T>::of(x), Target::<T>::of(dst));
+        parallel_ranges(nest.count(), GRAIN / length, |range| {
+            vectorised(
+                #[inline(always)]
+                || {
+                    let mut buffer = Buffer::new();
+                    nest.walk(range, |[at, out]| task.row(from.shifted(at), to.shifted(out), &mut buffer));
+                },
+            );
+        });
+    }, else => panic!("rows of {} are not of real floats", x.dtype()));
+}
+
+/// Weights or biases in the type that computes, padded to whole vectors.
+fn parameter<T: Real>(view: &View) -> Vec<T::Work> {
+    let (src, stride) = (Source::<T>::of(view), view.strides()[0]);
+    // SAFETY: the layout of the view holds the elements.
+    let element = |i: usize| unsafe { *src.at(i as isize * stride) }.widen();
+    let mut values: Vec<T::Work> = (0..view.size()).map(element).collect();
+    values.resize(values.len().next_multiple_of(LANES), T::Work::default());
+    values
+}
+
+struct Rows<T: Real> {
+    centre: Centre,
+    eps: f64,
+    length: usize,
+    stride: isize,
+    weight: Option<Vec<T::Work>>,
+    bias: Option<Vec<T::Work>>,
+}
+
+impl<T: Real> Rows<T> {
+    #[inline(always)]
+    fn row(&self, src: Source<T>, dst: Target<T>, buffer: &mut Buffer<T::Work>) {
+        let count = self.length as f64;
+        let zero = T::Work::default();
+        if self.length <= BLOCK {
+            let values = self.load(src, 0..self.length, zero, buffer);
+            let mean = match self.centre {
+                Centre::Mean => T::Work::nearest(sum_of(values, |value| value) / count),
+                Centre::Zero => zero,
+            };
+            values[self.length..].fill(mean);
+            let squares = sum_of(values, |value| (value - mean) * (value - mean));
+            self.finish(values, 0, mean, squares);
+            // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+            unsafe { store(values, dst.at(0), self.length) };
+            return;
+        }
+        let mut total = 0.0;
+        if self.centre == Centre::Mean {
+            for block in blocks(self.length) {
+                total += sum_of(self.load(src, block, zero, buffer), |value| value);
+            }
+        }
+        let mean = T::Work::nearest(total / count);
+        let mut squares = 0.0;
+        for block in blocks(self.length) {
+            squares += sum_of(self.load(src, block, mean, buffer), |value| (value - mean) * (value - mean));
+        }
+        for block in blocks(self.length) {
+            let (start, count) = (block.start, block.len());
+            let values = self.load(src, block, zero, buffer);
+            self.finish(values, start, mean, squares);
+            // SAFETY: as above.
+            unsafe { store(values, dst.at(start as isize), count) };
+        }
+    }
+
+    #[inline(always)]
+    fn load<'b>(
+        &self,
+        src: Source<T>,
+        block: Range<usize>,
+        padding: T::Work,
+        buffer: &'b mut Buffer<T::Work>,
+    ) -> &'b mut [T::Work] {
+        let first = src.at(block.start as isize * self.stride);
+        // SAFETY: the layout of the source holds the row.
+        unsafe { buffer.load(first, self.stride, block.len(), padding) }
+    }
+
+    /// Normalise the values of a row from `start` on, given its mean and its sum of squares around it.
+    #[inline(always)]
+    fn finish(&self, values: &mut [T::Work], start: usize, mean: T::Work, squares: f64) {
+        let factor = T::Work::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
+        for value in &mut *values {
+            *value = (*value - mean) * factor;
+        }
+        if let Some(weight) = &self.weight {
+            for (value, &weight) in values.iter_mut().zip(&weight[start..]) {
+                *value = *value * weight;
+            }
+        }
+        if let Some(bias) = &self.bias {
+            for (value, &bias) in values.iter_mut().zip(&bias[start..]) {
+                *value = *value + bias;
+            }
+        }
+    }
+}
+
+/// A row of some length cut into blocks.
+fn blocks(length: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..length).step_by(BLOCK).map(move |start| start..length.min(start + BLOCK))
+}

@@ -1,0 +1,255 @@
+//! Rows of floats, worked on a block at a time in the type that computes.
+//!
+//! A block is read from any dtype and stride into a buffer, padded to whole vectors, and written back rounded once.
+
+use umber_types::{Element, bf16, f16};
+
+use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+
+/// Elements of a block.
+pub(crate) const BLOCK: usize = 2048;
+/// Values worked on side by side; blocks are padded to a multiple of it.
+pub(crate) const LANES: usize = 16;
+
+/// A float dtype.
+pub(crate) trait Real: Element {
+    /// What it computes in.
+    type Work: Work;
+    /// To the type that computes.
+    fn widen(self) -> Self::Work;
+    /// From the type that computes, rounded to nearest.
+    fn narrow(value: Self::Work) -> Self;
+}
+
+/// A float that computes.
+pub(crate) trait Work: Element + num_traits::Float + Default {
+    /// `e^x` for `x` not above zero, or NaN.
+    fn exp_of_nonpositive(self) -> Self;
+    /// As float64.
+    fn wide(self) -> f64;
+    /// The nearest.
+    fn nearest(value: f64) -> Self;
+}
+
+macro_rules! reals {
+    ($($ty:ty, $work:ty, $widen:expr, $narrow:expr;)*) => { $(
+        impl Real for $ty {
+            type Work = $work;
+            #[inline(always)]
+            fn widen(self) -> $work {
+                $widen(self)
+            }
+            #[inline(always)]
+            fn narrow(value: $work) -> $ty {
+                $narrow(value)
+            }
+        }
+    )* };
+}
+
+reals! {
+    f16, f32, f16_to_f32, f32_to_f16;
+    bf16, f32, bf16_to_f32, f32_to_bf16;
+    f32, f32, std::convert::identity, std::convert::identity;
+    f64, f64, std::convert::identity, std::convert::identity;
+}
+
+impl Work for f32 {
+    #[inline(always)]
+    fn exp_of_nonpositive(self) -> f32 {
+        // e^x = 2^n e^r with |r| at most half of ln 2. Adding 1.5 2^23 rounds to an integer, held in the low bits.
+        const ROUND: f32 = 12_582_912.0;
+        // ln 2 in two parts; the first has few enough bits that n times it is exact.
+        const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+        let x = if self < -104.0 { -104.0 } else { self };
+        let rounded = x * std::f32::consts::LOG2_E + ROUND;
+        let n = rounded - ROUND;
+        let r = x - n * LN_2[0] - n * LN_2[1];
+        // Fitted for the least greatest relative error, 3.1e-9.
+        let p = 0.001_381_459_8 * r + 0.008_368_717;
+        let p = p * r + 0.041_668_39;
+        let p = p * r + 0.166_665_21;
+        let p = p * r + 0.499_999_94;
+        let p = p * (r * r) + r + 1.0;
+        // Two factors: 2^n itself may lie below the normal range.
+        let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+        let half = n >> 1;
+        let power = |n: i32| f32::from_bits((n.wrapping_add(127) << 23) as u32);
+        p * power(half) * power(n.wrapping_sub(half))
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self as f64
+    }
+    #[inline(always)]
+    fn nearest(value: f64) -> f32 {
+        value as f32
+    }
+}
+
+impl Work for f64 {
+    #[inline(always)]
+    fn exp_of_nonpositive(self) -> f64 {
+        // As for float32.
+        const ROUND: f64 = 6_755_399_441_055_744.0;
+        const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
+        let x = if self < -746.0 { -746.0 } else { self };
+        let rounded = x * std::f64::consts::LOG2_E + ROUND;
+        let n = rounded - ROUND;
+        let r = x - n * LN_2[0] - n * LN_2[1];
+        // The Taylor series: its next term is below 5e-18.
+        let mut p = 1.0 / 6_227_020_800.0;
+        for factorial in [
+            479_001_600.0,
+            39_916_800.0,
+            3_628_800.0,
+            362_880.0,
+            40_320.0,
+            5040.0,
+            720.0,
+            120.0,
+            24.0,
+            6.0,
+            2.0,
+        ] {
+            p = p * r + 1.0 / factorial;
+        }
+        let p = p * (r * r) + r + 1.0;
+        let n = (rounded.to_bits() as i64).wrapping_sub(ROUND.to_bits() as i64) as i32;
+        let half = n >> 1;
+        let power = |n: i32| f64::from_bits((n.wrapping_add(1023) as i64 as u64) << 52);
+        p * power(half) * power(n.wrapping_sub(half))
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn nearest(value: f64) -> f64 {
+        value
+    }
+}
+
+/// A block being worked on.
+pub(crate) struct Buffer<W> {
+    values: [W; BLOCK],
+}
+
+impl<W: Work> Buffer<W> {
+    /// A buffer of zeros.
+    pub(crate) fn new() -> Buffer<W> {
+        Buffer { values: [W::default(); BLOCK] }
+    }
+
+    /// Read `count` elements, at most [`BLOCK`], `stride` apart; answers them and `padding` up to whole vectors.
+    ///
+    /// # Safety
+    /// The elements may be read.
+    #[inline(always)]
+    pub(crate) unsafe fn load<T: Real<Work = W>>(
+        &mut self,
+        src: *const T,
+        stride: isize,
+        count: usize,
+        padding: W,
+    ) -> &mut [W] {
+        let padded = count.next_multiple_of(LANES);
+        let values = &mut self.values[..padded];
+        if stride == 1 {
+            // SAFETY: the caller's promise.
+            let src = unsafe { std::slice::from_raw_parts(src, count) };
+            for (value, &element) in values.iter_mut().zip(src) {
+                *value = element.widen();
+            }
+        } else {
+            for (i, value) in values[..count].iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *value = unsafe { *src.wrapping_offset(i as isize * stride) }.widen();
+            }
+        }
+        values[count..].fill(padding);
+        values
+    }
+}
+
+/// Write the first `count` values to neighbouring elements.
+///
+/// # Safety
+/// The elements may be written, and nobody else touches them.
+#[inline(always)]
+pub(crate) unsafe fn store<T: Real>(values: &[T::Work], dst: *mut T, count: usize) {
+    // SAFETY: the caller's promise. The elements may be uninitialised, but every bit pattern is one.
+    let dst = unsafe { std::slice::from_raw_parts_mut(dst, count) };
+    for (element, &value) in dst.iter_mut().zip(values) {
+        *element = T::narrow(value);
+    }
+}
+
+/// The greatest of padded values, NaN if one is.
+#[inline(always)]
+pub(crate) fn greatest<W: Work>(values: &[W]) -> W {
+    let mut lanes = [W::neg_infinity(); LANES];
+    for vector in values.chunks_exact(LANES) {
+        for (lane, &value) in lanes.iter_mut().zip(vector) {
+            *lane = larger(*lane, value);
+        }
+    }
+    lanes.into_iter().fold(W::neg_infinity(), larger)
+}
+
+/// The larger of two, or NaN if there is one.
+#[inline(always)]
+pub(crate) fn larger<W: Work>(a: W, b: W) -> W {
+    if (b > a) | b.is_nan() { b } else { a }
+}
+
+/// The sum of `part` of each of padded values, in float64 but for trees of eight.
+#[inline(always)]
+pub(crate) fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W) -> f64 {
+    let mut lanes = [0.0; LANES];
+    let mut blocks = values.chunks_exact(8 * LANES);
+    for block in &mut blocks {
+        for (j, lane) in lanes.iter_mut().enumerate() {
+            let pair = |k: usize| part(block[k * LANES + j]) + part(block[(k + 1) * LANES + j]);
+            *lane += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
+        }
+    }
+    for vector in blocks.remainder().chunks_exact(LANES) {
+        for (lane, &value) in lanes.iter_mut().zip(vector) {
+            *lane += part(value).wide();
+        }
+    }
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for j in 0..width {
+            lanes[j] += lanes[j + width];
+        }
+    }
+    lanes[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_are_accurate() {
+        for i in 0..400_000u32 {
+            let x = -(i as f32) * 2.7e-4;
+            let (found, exact) = (x.exp_of_nonpositive(), (x as f64).exp());
+            let unit = (exact * f64::from(f32::EPSILON)).max(f64::from(f32::from_bits(1)));
+            assert!((found as f64 - exact).abs() <= unit, "exp({x}) = {found}, not {exact}");
+            let x = f64::from(x) * 6.9;
+            let (found, exact) = (x.exp_of_nonpositive(), x.exp());
+            let unit = (exact * f64::EPSILON * 2.0).max(f64::from_bits(2));
+            assert!((found - exact).abs() <= unit, "exp({x}) = {found}, not {exact}");
+        }
+        assert_eq!(f32::NEG_INFINITY.exp_of_nonpositive(), 0.0);
+        assert_eq!(f64::NEG_INFINITY.exp_of_nonpositive(), 0.0);
+        assert_eq!(0f32.exp_of_nonpositive(), 1.0);
+        assert_eq!(0f64.exp_of_nonpositive(), 1.0);
+        assert!(f32::NAN.exp_of_nonpositive().is_nan());
+        assert!(f64::NAN.exp_of_nonpositive().is_nan());
+    }
+}

@@ -1,0 +1,64 @@
+//! Pointers into views that many tasks use at once.
+
+use crate::{View, ViewMut};
+
+/// Where tasks write, each its own elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Target<T>(*mut T);
+
+// SAFETY: users write disjoint elements of a view that they hold exclusively.
+unsafe impl<T: Send> Sync for Target<T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for Target<T> {}
+
+impl<T> Target<T> {
+    /// The elements of a view, taken as another type of the same size.
+    pub(crate) fn of(view: &ViewMut) -> Target<T> {
+        debug_assert_eq!(size_of::<T>(), view.dtype().size());
+        Target(view.start().cast())
+    }
+
+    /// The elements of a slice, which must outlive all use.
+    pub(crate) fn over(slice: &mut [T]) -> Target<T> {
+        Target(slice.as_mut_ptr())
+    }
+
+    /// The same, begun at an offset.
+    #[inline(always)]
+    pub(crate) fn shifted(self, offset: isize) -> Target<T> {
+        Target(self.at(offset))
+    }
+
+    /// The element at an offset.
+    #[inline(always)]
+    pub(crate) fn at(self, offset: isize) -> *mut T {
+        self.0.wrapping_offset(offset)
+    }
+}
+
+/// Where tasks read.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<T>(*const T);
+
+// SAFETY: shared reads of a view do not conflict.
+unsafe impl<T: Sync> Sync for Source<T> {}
+
+impl<T> Source<T> {
+    /// The elements of a view, taken as another type of the same size.
+    pub(crate) fn of(view: &View) -> Source<T> {
+        debug_assert_eq!(size_of::<T>(), view.dtype().size());
+        Source(view.start().cast())
+    }
+
+    /// The same, begun at an offset.
+    #[inline(always)]
+    pub(crate) fn shifted(self, offset: isize) -> Source<T> {
+        Source(self.at(offset))
+    }
+
+    /// The element at an offset.
+    #[inline(always)]
+    pub(crate) fn at(self, offset: isize) -> *const T {
+        self.0.wrapping_offset(offset)
+    }
+}

@@ -1,0 +1,261 @@
+//! Softmax, logsumexp, normalisations and arg-reductions against plain loops.
+
+mod operands;
+
+use operands::{Operand, Random, Value, indices, scrambled, shapes};
+use proptest::prelude::*;
+use umber_kernels::{arg_reduce, layer_norm, logsumexp, rms_norm, softmax};
+use umber_types::{ArgReduceKind, DType, Layout, Shape, bf16, f16, match_dtype};
+
+/// A float that tests convert.
+trait Float: Value {
+    /// How far results may be from exact ones, relative to the greatest of a row.
+    const TOLERANCE: f64;
+    fn wide(self) -> f64;
+    fn nearest(value: f64) -> Self;
+}
+
+macro_rules! floats {
+    ($($ty:ty, $tolerance:expr, $wide:expr, $nearest:expr;)*) => { $(
+        impl Float for $ty {
+            const TOLERANCE: f64 = $tolerance;
+            fn wide(self) -> f64 {
+                $wide(self)
+            }
+            fn nearest(value: f64) -> $ty {
+                $nearest(value)
+            }
+        }
+    )* };
+}
+floats! {
+    f16, 1e-3, f16::to_f64, f16::from_f64;
+    bf16, 8e-3, bf16::to_f64, bf16::from_f64;
+    f32, 4e-7, f64::from, |value| value as f32;
+    f64, 1e-14, std::convert::identity, std::convert::identity;
+}
+
+/// The values of each row along the last axis.
+fn rows<T: Float>(src: &Operand<T>) -> Vec<Vec<f64>> {
+    let length = *src.layout.shape.last().expect("a row has an axis");
+    let values: Vec<f64> = src.values().into_iter().map(Float::wide).collect();
+    if length == 0 { vec![] } else { values.chunks(length).map(<[f64]>::to_vec).collect() }
+}
+
+fn assert_close<T: Float>(found: T, wanted: f64, scale: f64, what: &str) {
+    let found = found.wide();
+    let wanted = T::nearest(wanted).wide();
+    let close = found == wanted
+        || found.is_nan() && wanted.is_nan()
+        || (found - wanted).abs() <= T::TOLERANCE * scale.max(wanted.abs());
+    assert!(close, "{what} {:?}: {found} is not {wanted}", T::DTYPE);
+}
+
+fn draw<T: Float>(random: &mut Random, odd: bool) -> T {
+    let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY];
+    if odd && random.below(20) == 0 {
+        return T::nearest(special[random.below(4) as usize]);
+    }
+    T::nearest((random.uniform() - 0.5) * 12.0)
+}
+
+fn exact_softmax(row: &[f64]) -> Vec<f64> {
+    let peak = if row.iter().any(|x| x.is_nan()) {
+        f64::NAN
+    } else {
+        row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    };
+    let parts: Vec<f64> = row.iter().map(|x| (x - peak).exp()).collect();
+    let total: f64 = parts.iter().sum();
+    parts.iter().map(|part| part / total).collect()
+}
+
+fn exact_logsumexp(row: &[f64]) -> f64 {
+    let peak = if row.iter().any(|x| x.is_nan()) {
+        f64::NAN
+    } else {
+        row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    };
+    if peak.is_finite() { peak + row.iter().map(|x| (x - peak).exp()).sum::<f64>().ln() } else { peak }
+}
+
+fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
+    let mut random = Random(seed);
+    let src: Operand<T> = Operand::under(layout, || draw(&mut random, odd));
+    let shape = &layout.shape;
+    let length = shape[shape.ndim() - 1];
+    let rows = rows(&src);
+    let mut dst = Operand::dense(vec![T::from_i64(5); shape.size()], shape);
+    softmax(src.view(), dst.view_mut());
+    for (found, row) in dst.data.chunks(length.max(1)).zip(&rows) {
+        for (&found, wanted) in found.iter().zip(exact_softmax(row)) {
+            // The difference from the peak, up to 12, is rounded before it is exponentiated.
+            assert_close(found, wanted, 3.0 * wanted, "softmax");
+        }
+    }
+    let leading = &shape[..shape.ndim() - 1];
+    let mut dst = Operand::dense(vec![T::from_i64(5); leading.iter().product()], leading);
+    logsumexp(src.view(), dst.view_mut());
+    for (i, &found) in dst.data.iter().enumerate() {
+        let wanted = rows.get(i).map_or(f64::NEG_INFINITY, |row| exact_logsumexp(row));
+        assert_close(found, wanted, 1.0, "logsumexp");
+    }
+}
+
+fn check_norms<T: Float>(layout: &Layout, seed: u64) {
+    let mut random = Random(seed);
+    let shape = &layout.shape;
+    let length = shape[shape.ndim() - 1];
+    let src: Operand<T> = Operand::under(layout, || draw(&mut random, false));
+    let mut parameter =
+        || Operand::<T>::under(&scrambled(&[length], seed / 7, true), || draw(&mut random, false));
+    let (weight, bias) = (parameter(), parameter());
+    let (weights, biases) = (weight.values(), bias.values());
+    let eps = 1e-3;
+    for (has_weight, has_bias) in [(false, false), (true, false), (true, true), (false, true)] {
+        let mut dst = Operand::dense(vec![T::from_i64(5); shape.size()], shape);
+        let (w, b) = (has_weight.then(|| weight.view()), has_bias.then(|| bias.view()));
+        layer_norm(src.view(), w, b, eps, dst.view_mut());
+        let mut rms = Operand::dense(vec![T::from_i64(5); shape.size()], shape);
+        rms_norm(src.view(), w, eps, rms.view_mut());
+        for (i, row) in rows(&src).iter().enumerate() {
+            let mean = row.iter().sum::<f64>() / length as f64;
+            let variance = row.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / length as f64;
+            let square = row.iter().map(|x| x * x).sum::<f64>() / length as f64;
+            for (j, x) in row.iter().enumerate() {
+                let factor = if has_weight { weights[j].wide() } else { 1.0 };
+                let shift = if has_bias { biases[j].wide() } else { 0.0 };
+                let wanted = (x - mean) / (variance + eps).sqrt() * factor + shift;
+                // A small variance magnifies the rounding of the mean.
+                let scale = 12.0 / (variance + eps).sqrt() * factor.abs().max(1.0) + shift.abs();
+                assert_close(dst.data[i * length + j], wanted, scale, "layer_norm");
+                let wanted = x / (square + eps).sqrt() * factor;
+                assert_close(rms.data[i * length + j], wanted, factor.abs(), "rms_norm");
+            }
+        }
+    }
+}
+
+fn check_places<T: Value>(layout: &Layout, axis: usize, keep: bool, seed: u64) {
+    use std::cmp::Ordering;
+    let mut random = Random(seed);
+    let nan_odds = random.below(3) * 30;
+    let src: Operand<T> = Operand::under(layout, || match T::NAN {
+        Some(nan) if nan_odds > 0 && random.below(nan_odds) == 0 => nan,
+        _ => T::from_i64(random.below(9) as i64 - 4),
+    });
+    let mut shape = layout.shape.clone();
+    let length = shape.remove(axis);
+    for (kind, wanted) in
+        [(ArgReduceKind::ArgMax, Ordering::Greater), (ArgReduceKind::ArgMin, Ordering::Less)]
+    {
+        let kept = if keep { layout.shape.with(axis, 1) } else { shape.clone() };
+        let mut dst = Operand::dense(vec![77u32; kept.size()], &kept);
+        arg_reduce(kind, src.view(), axis, dst.view_mut());
+        for (index, &found) in indices(&shape).iter().zip(&dst.data) {
+            let at = |i: usize| {
+                let mut place = index.clone();
+                place.insert(axis, i);
+                src.at(&place)
+            };
+            let best = (1..length).fold(0, |best, i| match at(i).order(at(best)) {
+                _ if at(best).is_nan_value() => best,
+                None => i,
+                Some(order) if order == wanted => i,
+                Some(_) => best,
+            });
+            assert_eq!(found as usize, best, "{kind:?} {:?} {layout:?} {axis}", T::DTYPE);
+        }
+    }
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config(200))]
+
+    #[test]
+    fn exponentials(shape in shapes(), seed: u64, odd: bool) {
+        if !shape.is_empty() {
+            let layout = scrambled(&shape, seed, true);
+            match_each_float(|visit| visit.exponentials(&layout, seed, odd));
+        }
+    }
+
+    #[test]
+    fn norms(shape in shapes(), seed: u64) {
+        if !shape.is_empty() {
+            let layout = scrambled(&shape, seed, true);
+            match_each_float(|visit| visit.norms(&layout, seed));
+        }
+    }
+
+    #[test]
+    fn places(shape in shapes(), axis: usize, keep: bool, seed: u64) {
+        if !shape.is_empty() {
+            let layout = scrambled(&shape, seed, true);
+            for dtype in DType::ALL {
+                match_dtype!(dtype, T => check_places::<T>(&layout, axis % shape.len(), keep, seed));
+            }
+        }
+    }
+}
+
+/// The checks of one float dtype.
+struct Checks {
+    exponentials: fn(&Layout, u64, bool),
+    norms: fn(&Layout, u64),
+}
+
+impl Checks {
+    fn exponentials(&self, layout: &Layout, seed: u64, odd: bool) {
+        (self.exponentials)(layout, seed, odd);
+    }
+    fn norms(&self, layout: &Layout, seed: u64) {
+        (self.norms)(layout, seed);
+    }
+}
+
+fn match_each_float(visit: impl Fn(Checks)) {
+    visit(Checks { exponentials: check_exponentials::<f16>, norms: check_norms::<f16> });
+    visit(Checks { exponentials: check_exponentials::<bf16>, norms: check_norms::<bf16> });
+    visit(Checks { exponentials: check_exponentials::<f32>, norms: check_norms::<f32> });
+    visit(Checks { exponentials: check_exponentials::<f64>, norms: check_norms::<f64> });
+}
+
+#[test]
+fn long_rows() {
+    for shape in [vec![3, 5000], vec![1, 200_003], vec![70, 2049], vec![140_000]] {
+        let dense = Layout::contiguous(Shape::from(shape.clone()));
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+        for layout in [&dense, &turned] {
+            match_each_float(|visit| {
+                visit.exponentials(layout, 3, false);
+                visit.norms(layout, 4);
+            });
+            for axis in 0..shape.len() {
+                check_places::<f32>(layout, axis, false, 5);
+                check_places::<u8>(layout, axis, true, 6);
+                check_places::<f16>(layout, axis, false, 7);
+            }
+        }
+    }
+}
+
+#[test]
+fn infinities_behave_as_documented() {
+    let inf = f32::INFINITY;
+    let src = Operand::dense(vec![-inf, -inf, inf, 1.0, f32::NAN, 1.0, 0.0, -inf], &[4, 2]);
+    let mut dst = Operand::dense(vec![0f32; 8], &[4, 2]);
+    softmax(src.view(), dst.view_mut());
+    assert!(dst.data[..6].iter().all(|x| x.is_nan()));
+    assert_eq!(dst.data[6..], [1.0, 0.0]);
+    let mut dst = Operand::dense(vec![0f32; 4], &[4]);
+    logsumexp(src.view(), dst.view_mut());
+    assert_eq!(dst.data[..2], [-inf, inf]);
+    assert!(dst.data[2].is_nan());
+    assert_eq!(dst.data[3], 0.0);
+}
