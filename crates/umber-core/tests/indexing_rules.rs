@@ -111,8 +111,15 @@ const KINDS: [ScatterKind; 5] =
 #[test]
 fn slices() {
     let lane = |seed| vec![ramp(&[3, 4], seed)];
-    check_derivatives(Slice(Box::new(window())), &lane(0));
-    check_lanes(Slice(Box::new(window())), &[lane(0), lane(1)]);
+    let mut row = window();
+    row.lengths = Shape::from([1, 2]);
+    for (window, shape) in
+        [(window(), Shape::from([2, 2])), (row.clone(), [2].into()), (row, [2, 1, 1].into())]
+    {
+        let op = Slice { window: Box::new(window), shape };
+        check_derivatives(op.clone(), &lane(0));
+        check_lanes(op, &[lane(0), lane(1)]);
+    }
 }
 
 #[test]

@@ -77,7 +77,13 @@ pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
 /// `x` under another shape of the same size, or as it is.
 pub(crate) fn reshape(x: &Array, shape: impl Into<Shape>) -> Result<Array> {
     let shape = shape.into();
-    if *x.shape() == shape { Ok(x.clone()) } else { Array::record_one(Reshape { shape }, &[x]) }
+    if *x.shape() == shape {
+        return Ok(x.clone());
+    }
+    match x.constant() {
+        Some(value) if x.size() == shape.size() => Ok(Array::full(shape, value, x.dtype())),
+        _ => Array::record_one(Reshape { shape }, &[x]),
+    }
 }
 
 /// `x` broadcast to a shape it broadcasts to, or as it is.

@@ -4,7 +4,7 @@ use smallvec::{SmallVec, smallvec};
 use umber_types::layout::Strides;
 use umber_types::{Layout, Result, ScatterKind, Shape, ensure};
 
-use super::rules::{linear_jvp, zeros_like};
+use super::rules::{linear_jvp, reshape, zeros_like};
 use super::slice_update::slice_update;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -22,7 +22,12 @@ pub struct Window {
 
 /// The elements inside a window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Slice(pub Box<Window>);
+pub struct Slice {
+    /// Which part.
+    pub window: Box<Window>,
+    /// The shape of the result: the window's lengths, with axes of length one left out or put in.
+    pub shape: Shape,
+}
 
 impl Window {
     /// All of an array of this shape.
@@ -78,6 +83,15 @@ impl Window {
         window
     }
 
+    /// Is `shape` the shape of the window but for axes of length one?
+    fn has_shape(&self, shape: &Shape) -> bool {
+        self.lengths == *shape || {
+            let long =
+                |lengths: &Shape| lengths.iter().copied().filter(|&length| length != 1).collect::<Shape>();
+            long(&self.lengths) == long(shape)
+        }
+    }
+
     /// The part of a layout inside the window.
     #[must_use]
     pub fn of(&self, layout: &Layout) -> Layout {
@@ -90,15 +104,35 @@ pub(crate) fn slice(x: &Array, window: Window) -> Result<Array> {
     if window.is_whole(x.shape()) {
         return Ok(x.clone());
     }
+    let shape = window.lengths.clone();
+    slice_into(x, window, shape)
+}
+
+/// The part of `x` inside the window, with axes of length one left out or put in.
+pub(crate) fn slice_into(x: &Array, window: Window, shape: Shape) -> Result<Array> {
     if let Some(value) = x.constant() {
-        return Ok(Array::full(window.lengths, value, x.dtype()));
+        return Ok(Array::full(shape, value, x.dtype()));
     }
-    Array::record_one(Slice(Box::new(window)), &[x])
+    if window.is_whole(x.shape()) {
+        return reshape(x, shape);
+    }
+    Array::record_one(Slice { window: Box::new(window), shape }, &[x])
 }
 
 /// `length` neighbours along one axis.
 pub(crate) fn slice_along(x: &Array, axis: usize, start: usize, length: usize) -> Result<Array> {
     slice(x, Window::along(x.shape(), axis, start, length))
+}
+
+/// A layout whose shape becomes `shape`, which differs from it in axes of length one only.
+fn with_shape(layout: Layout, shape: &Shape) -> Layout {
+    if layout.shape == *shape {
+        return layout;
+    }
+    let mut long = layout.shape.iter().zip(&layout.strides).filter(|&(&length, _)| length != 1);
+    let stride = |&length: &usize| if length == 1 { 1 } else { long.next().map_or(1, |(_, &stride)| stride) };
+    let strides = shape.iter().map(stride).collect();
+    Layout { shape: shape.clone(), strides, offset: layout.offset }
 }
 
 impl Primitive for Slice {
@@ -108,19 +142,27 @@ impl Primitive for Slice {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let shape = &inputs[0].shape;
+        let window = &self.window;
         ensure!(
-            self.0.is_inside(shape),
+            window.is_inside(shape),
             Value,
-            "[slice] {:?} reaches outside of an array of shape {shape}",
-            self.0
+            "[slice] {window:?} reaches outside of an array of shape {shape}"
         );
-        Ok(ArraySpec { shape: self.0.lengths.clone(), dtype: inputs[0].dtype }.into())
+        ensure!(
+            window.has_shape(&self.shape),
+            Value,
+            "[slice] a part of shape {} cannot be given shape {}",
+            window.lengths,
+            self.shape
+        );
+        Ok(ArraySpec { shape: self.shape.clone(), dtype: inputs[0].dtype }.into())
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let zeros = zeros_like(&at.inputs[0]);
-            Ok(smallvec![Some(slice_update(ScatterKind::Set, &zeros, (*self.0).clone(), &cotangents[0])?)])
+            let ct = reshape(&cotangents[0], self.window.lengths.clone())?;
+            Ok(smallvec![Some(slice_update(ScatterKind::Set, &zeros, (*self.window).clone(), &ct)?)])
         })
     }
 
@@ -131,13 +173,17 @@ impl Primitive for Slice {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let source = &inputs[0].array;
-            Ok(vec![Batched::yes(slice(source, self.0.batched(source.shape()[0]))?)])
+            let lanes = source.shape()[0];
+            let mut shape = self.shape.clone();
+            shape.insert(0, lanes);
+            Ok(vec![Batched::yes(slice_into(source, self.window.batched(lanes), shape)?)])
         })
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let input = &task.inputs[0];
-        let storage = input.with_layout(self.0.of(&input.layout));
+        let inside = self.window.of(&input.layout);
+        let storage = input.with_layout(with_shape(inside, &self.shape));
         task.answer(storage);
         Ok(())
     }

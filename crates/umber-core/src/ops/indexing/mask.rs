@@ -39,3 +39,28 @@ fn explain(error: Error) -> Error {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::ArraySpec;
+    use crate::ops::indexing::{Index, get, update};
+    use crate::primitives::leaf::Leaf;
+    use umber_types::{DType, ScatterKind, Shape};
+
+    #[test]
+    fn masks_without_a_value_can_choose_but_not_pick() {
+        let mask = Array::placeholder(Leaf::Vmap, ArraySpec::new([3], DType::Bool));
+        let a = Array::full(Shape::from([3]), 1.0, DType::Float32);
+        let error = get(&a, &[Index::Mask(mask.clone())]).expect_err("the mask has no value");
+        assert!(
+            error.message().starts_with("[index] a boolean mask") && error.message().contains("vmap"),
+            "{error}"
+        );
+        let zero = Array::scalar(0.0, DType::Float32);
+        assert_eq!(
+            update(ScatterKind::Set, &a, &[Index::Mask(mask)], &zero).expect("chooses").shape(),
+            a.shape()
+        );
+    }
+}

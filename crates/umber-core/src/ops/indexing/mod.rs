@@ -10,7 +10,7 @@ use super::promotion::cast_constant;
 use crate::graph::{Array, Inputs};
 use crate::primitives::rules;
 use crate::primitives::select::Select;
-use crate::primitives::slice::slice;
+use crate::primitives::slice::{slice, slice_into};
 use crate::primitives::slice_update::{combining, slice_update};
 use plan::Plan;
 
@@ -47,11 +47,10 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     if shape.size() == 0 && plan.axes.is_empty() {
         return Ok(Array::full(shape, Scalar::Bool(false), a.dtype()));
     }
-    let part = slice(a, plan.window.clone())?;
     if plan.axes.is_empty() {
-        return rules::reshape(&part, shape);
+        return slice_into(a, plan.window, shape);
     }
-    let read = plan.places()?.read(&part)?;
+    let read = plan.places()?.read(&slice(a, plan.window.clone())?)?;
     plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
 }
 
