@@ -5,6 +5,7 @@
 //! door.
 
 pub mod arg_reduce;
+pub mod create;
 pub mod gather;
 mod halves;
 mod indices;
@@ -13,6 +14,7 @@ mod keys;
 mod nest;
 pub mod norm;
 mod order;
+pub mod random;
 pub mod reduce;
 mod row;
 pub mod scatter;
