@@ -11,6 +11,7 @@ mod halves;
 mod indices;
 mod isa;
 mod keys;
+pub mod matmul;
 mod nest;
 pub mod norm;
 mod order;
@@ -25,6 +26,7 @@ pub mod view;
 
 pub use arg_reduce::arg_reduce;
 pub use gather::{gather, gather_axis};
+pub use matmul::{addmm, matmul};
 pub use norm::{layer_norm, rms_norm};
 pub use reduce::reduce;
 pub use scatter::{scatter, scatter_axis};

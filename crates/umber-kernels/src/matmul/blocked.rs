@@ -1,0 +1,70 @@
+//! Products of any shape and any strides in blocks that stay in the caches, for types without a library's kernel.
+
+use super::lanes::Ring;
+use super::product::{Into, Matrix, Product};
+use super::{scratch, stream};
+
+/// Depth of a block.
+const DEPTH: usize = 256;
+/// Bytes of a row of a block of the right matrix.
+const STRIP: usize = 2048;
+/// Rows of the result worked on together.
+const ROWS: usize = 8;
+
+/// Set `out` to `a @ b`.
+pub(super) fn product<T: Ring>(product: &Product<T>) {
+    product.fill_out(T::ZERO);
+    let strip = STRIP / size_of::<T>();
+    if product.b.columns == 1 || product.n <= 1 {
+        for block in blocks(product, strip) {
+            add_rows(&block);
+        }
+        return;
+    }
+    scratch::with(DEPTH.min(product.k) * strip.min(product.n), |packed| {
+        for block in blocks(product, strip) {
+            pack(block.b, block.k, block.n, packed, |x| x);
+            let b = Matrix { start: packed.as_ptr(), rows: block.n as isize, columns: 1 };
+            add_rows(&Product { b, ..block });
+        }
+    });
+}
+
+fn blocks<T: Ring>(product: &Product<T>, strip: usize) -> impl Iterator<Item = Product<T>> {
+    let Product { n, k, .. } = *product;
+    (0..k).step_by(DEPTH).flat_map(move |depth| {
+        (0..n).step_by(strip).map(move |column| {
+            product.depths(depth..k.min(depth + DEPTH)).columns(column..n.min(column + strip))
+        })
+    })
+}
+
+fn add_rows<T: Ring>(block: &Product<T>) {
+    for row in (0..block.m).step_by(ROWS) {
+        stream::product(&block.rows(row..block.m.min(row + ROWS)), Into::Sum);
+    }
+}
+
+/// Copy a matrix of `rows` by `columns` into dense rows, each element through `convert`.
+#[inline(always)]
+pub(super) fn pack<T: Copy, W>(
+    from: Matrix<T>,
+    rows: usize,
+    columns: usize,
+    to: &mut [W],
+    convert: impl Fn(T) -> W,
+) {
+    // Square tiles, so that lines of either side are used whole while they are in the cache.
+    const TILE: usize = 16;
+    for top in (0..rows).step_by(TILE) {
+        for left in (0..columns).step_by(TILE) {
+            for row in top..rows.min(top + TILE) {
+                let line = &mut to[row * columns..][..columns];
+                for (column, line) in line.iter_mut().enumerate().skip(left).take(TILE) {
+                    // SAFETY: inside the matrix.
+                    *line = convert(unsafe { *from.at(row, column) });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Products with few rows by a transposed matrix: every element is a sum along memory.
+
+use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use super::product::{Into, Product};
+
+/// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+    debug_assert!(product.k <= 1 || (product.a.columns == 1 && product.b.rows == 1));
+    if into == Into::Fresh {
+        product.fill_out(T::ZERO);
+    }
+    with_widest(Dot(*product));
+}
+
+struct Dot<T>(Product<T>);
+
+impl<T: Ring> VectorLoop<T> for Dot<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let product = self.0;
+        let mut j = 0;
+        // SAFETY: all blocks are inside the product's shape.
+        unsafe {
+            while j + 4 <= product.n {
+                rows::<T, V, FUSED, 4>(&product, j);
+                j += 4;
+            }
+            while j < product.n {
+                rows::<T, V, FUSED, 1>(&product, j);
+                j += 1;
+            }
+        }
+    }
+}
+
+/// Columns `j..j + C` of the product.
+#[inline(always)]
+unsafe fn rows<T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(product: &Product<T>, j: usize) {
+    let mut i = 0;
+    // SAFETY: the caller's; rows are bounded here.
+    unsafe {
+        while i + 4 <= product.m {
+            block::<T, V, FUSED, 4, C>(product, i, j);
+            i += 4;
+        }
+        while i < product.m {
+            block::<T, V, FUSED, 1, C>(product, i, j);
+            i += 1;
+        }
+    }
+}
+
+/// Rows `i..i + R` and columns `j..j + C` of the product.
+#[inline(always)]
+unsafe fn block<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C: usize>(
+    product: &Product<T>,
+    i: usize,
+    j: usize,
+) {
+    let Product { k, a, b, out, out_row, .. } = *product;
+    let mut sums = [[V::splat(T::ZERO); C]; R];
+    let mut depth = 0;
+    // SAFETY: all indices are inside the product's shape; both operands are dense along the depth.
+    unsafe {
+        while depth + V::COUNT <= k {
+            let mut right = [V::splat(T::ZERO); C];
+            for (c, right) in right.iter_mut().enumerate() {
+                *right = V::load(b.at(depth, j + c));
+            }
+            for (r, sums) in sums.iter_mut().enumerate() {
+                let left = V::load(a.at(i + r, depth));
+                for (sum, right) in sums.iter_mut().zip(right) {
+                    *sum = sum.add_product::<FUSED>(left, right);
+                }
+            }
+            depth += V::COUNT;
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (c, sum) in sums.iter().enumerate() {
+                let mut total = sum.total();
+                for u in depth..k {
+                    total = T::add_product::<FUSED>(total, *a.at(i + r, u), *b.at(u, j + c));
+                }
+                let target = out.offset((i + r) as isize * out_row + (j + c) as isize);
+                *target = T::plus(*target, total);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! How one thread multiplies, for each element type.
+
+use num_complex::Complex;
+use umber_types::{Bool, Element, bf16, f16};
+
+use super::blocked::pack;
+use super::lanes::Ring;
+use super::product::{Into, Matrix, Product};
+use super::{blocked, dot, scratch, stream};
+use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::isa::vectorised;
+
+/// Products with at most this many rows stream the right matrix instead of packing it.
+pub(super) const FEW_ROWS: usize = 8;
+/// Products of at most this many multiplications are not worth the library's setup.
+const TINY: usize = 1 << 13;
+
+/// An element type that matrices are made of.
+pub(super) trait Multiply: Element {
+    /// What sums are kept in; rounded to the element type once, at the end.
+    type Wide: Ring;
+    /// Multiplications a nanosecond, about, of one thread: tells when several are worth it.
+    const SPEED: f64 = 8.0;
+    /// Is `Wide` the type itself?
+    const DIRECT: bool = true;
+
+    /// Set `out` to `a @ b`, on this thread.
+    fn multiply(product: &Product<Self, Self::Wide>);
+    /// The element as a term of a sum.
+    fn widen(self) -> Self::Wide;
+    /// The sum as an element.
+    fn narrow(sum: Self::Wide) -> Self;
+}
+
+macro_rules! same_width {
+    () => {
+        type Wide = Self;
+        #[inline(always)]
+        fn widen(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn narrow(sum: Self) -> Self {
+            sum
+        }
+    };
+}
+
+macro_rules! exact {
+    ($($ty:ty),*) => {$(
+        impl Multiply for $ty {
+            same_width!();
+            fn multiply(product: &Product<Self>) {
+                blocked::product(product);
+            }
+        }
+    )*};
+}
+exact!(u8, u16, u32, u64, i8, i16, i32, i64, Bool);
+
+macro_rules! floats {
+    ($($ty:ty: $speed:literal),*) => {$(
+        impl Multiply for $ty {
+            same_width!();
+            const SPEED: f64 = $speed;
+            fn multiply(product: &Product<Self>) {
+                inexact(product, Into::Fresh);
+            }
+        }
+    )*};
+}
+floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
+
+/// Compute `a @ b` by the way that suits the shape.
+fn inexact<T: Ring>(product: &Product<T>, into: Into) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    if n == 1 && m > 1 && out_row == 1 {
+        // A matrix times a column is a row times the transposed matrix.
+        let flipped =
+            Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
+        return inexact(&flipped, into);
+    }
+    let few = m <= FEW_ROWS || m * n * k <= TINY;
+    if few && b.columns == 1 {
+        stream::product(product, into);
+    } else if few && b.rows == 1 && k >= 64 && a.columns == 1 {
+        dot::product(product, into);
+    } else if few && b.rows == 1 && k >= 64 && m <= FEW_ROWS {
+        scratch::with(m * k, |packed| {
+            pack(a, m, k, packed, |x| x);
+            let a = Matrix { start: packed.as_ptr(), rows: k as isize, columns: 1 };
+            dot::product(&Product { a, ..*product }, into);
+        });
+    } else {
+        let one = T::factor(1.0);
+        // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
+        unsafe {
+            gemm::gemm(
+                m,
+                n,
+                k,
+                out,
+                1,
+                out_row,
+                into == Into::Sum,
+                a.start,
+                a.columns,
+                a.rows,
+                b.start,
+                b.columns,
+                b.rows,
+                one,
+                one,
+                false,
+                false,
+                false,
+                gemm::Parallelism::None,
+            );
+        }
+    }
+}
+
+/// Compute `a @ b` in float32, block after block.
+fn widened<T: Multiply<Wide = f32>>(product: &Product<T, f32>) {
+    // A few rows read the right matrix once, so its blocks need only fit the second cache.
+    let (depth, strip) = if product.m <= FEW_ROWS { (256, 256) } else { (1024, 1024) };
+    let (depth, strip) = (depth.min(product.k), strip.min(product.n));
+    let height = product.m.min(1024);
+    scratch::with(depth * (strip + height), |packed: &mut [f32]| {
+        let (left, right) = packed.split_at_mut(depth * height);
+        for u in (0..product.k).step_by(depth) {
+            let slice = product.depths(u..product.k.min(u + depth));
+            for j in (0..product.n).step_by(strip) {
+                let part = slice.columns(j..product.n.min(j + strip));
+                let b = widen_block(part.b, part.k, part.n, right);
+                for i in (0..product.m).step_by(height) {
+                    let Product { m, n, k, a, out, out_row, .. } = part.rows(i..product.m.min(i + height));
+                    let a = widen_block(a, m, k, left);
+                    let into = if u == 0 { Into::Fresh } else { Into::Sum };
+                    inexact(&Product { m, n, k, a, b, out, out_row }, into);
+                }
+            }
+        }
+    });
+}
+
+/// Widen a matrix into dense memory: rows after rows, or columns after columns if it lies like that.
+fn widen_block<T: Multiply<Wide = f32>>(
+    from: Matrix<T>,
+    rows: usize,
+    columns: usize,
+    to: &mut [f32],
+) -> Matrix<f32> {
+    if from.rows == 1 && from.columns != 1 {
+        return widen_block(from.transposed(), columns, rows, to).transposed();
+    }
+    if from.columns == 1 {
+        for (row, line) in to.chunks_exact_mut(columns).take(rows).enumerate() {
+            // SAFETY: a row of the matrix is dense.
+            let source = unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) };
+            vectorised(
+                #[inline(always)]
+                move || {
+                    for (to, &from) in line.iter_mut().zip(source) {
+                        *to = from.widen();
+                    }
+                },
+            );
+        }
+    } else {
+        pack(from, rows, columns, to, T::widen);
+    }
+    Matrix { start: to.as_ptr(), rows: columns as isize, columns: 1 }
+}
+
+macro_rules! halves {
+    ($($ty:ident: $widen:ident $narrow:ident),*) => {$(
+        impl Multiply for $ty {
+            type Wide = f32;
+            const SPEED: f64 = 64.0;
+            const DIRECT: bool = false;
+            fn multiply(product: &Product<Self, f32>) {
+                widened(product);
+            }
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                $widen(self)
+            }
+            #[inline(always)]
+            fn narrow(sum: f32) -> Self {
+                $narrow(sum)
+            }
+        }
+    )*};
+}
+halves!(f16: f16_to_f32 f32_to_f16, bf16: bf16_to_f32 f32_to_bf16);

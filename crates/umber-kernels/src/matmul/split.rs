@@ -1,0 +1,314 @@
+//! A batch of products, cut into jobs for the threads.
+
+use std::ops::Range;
+
+use umber_types::{Element, Shape};
+
+use super::lanes::Ring;
+use super::multiply::{FEW_ROWS, Multiply};
+use super::product::{Matrix, Product};
+use super::scratch;
+use crate::View;
+use crate::isa::vectorised;
+use crate::threads::{num_threads, parallel_for};
+
+/// Nanoseconds of work worth a job of its own.
+const JOB: f64 = 40_000.0;
+/// Bytes a nanosecond that one thread reads from a shared cache, about.
+const BANDWIDTH: f64 = 30.0;
+/// Sums in the wider type that are kept before they are rounded to the elements.
+const TILE: usize = 1 << 20;
+
+/// The matrices of a batch: the first one, and the distances along the batch axes.
+#[derive(Clone, Copy)]
+pub(super) struct Stack<'a, T> {
+    first: Matrix<T>,
+    strides: &'a [isize],
+}
+
+/// All that one call computes: `out = alpha * (a @ b) + beta * c` for every matrix of the batch.
+pub(super) struct Whole<'a, T: Multiply> {
+    pub(super) batch: &'a [usize],
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    pub(super) a: Stack<'a, T>,
+    pub(super) b: Stack<'a, T>,
+    /// The addend and `beta`, unless there is nothing to add.
+    pub(super) c: Option<(Stack<'a, T>, T::Wide)>,
+    pub(super) alpha: T::Wide,
+    pub(super) out: *mut T,
+}
+
+// SAFETY: the pointers are those of views, valid on every thread; jobs write disjoint parts of `out`.
+unsafe impl<T: Multiply> Sync for Whole<'_, T> {}
+
+/// What becomes of the product of one job.
+#[derive(Clone, Copy)]
+struct Finish<T: Multiply> {
+    alpha: T::Wide,
+    c: Option<(Matrix<T>, T::Wide)>,
+}
+
+impl<'a, T: Element> Stack<'a, T> {
+    /// The matrices in the last two axes of a view.
+    pub(super) fn of(view: &View<'a>) -> Stack<'a, T> {
+        let (strides, matrix) = view.strides().split_at(view.strides().len() - 2);
+        Stack { first: Matrix { start: view.start_as(), rows: matrix[0], columns: matrix[1] }, strides }
+    }
+
+    /// Matrix number `index` of the batch in row-major order.
+    fn matrix(&self, batch: &[usize], index: usize) -> Matrix<T> {
+        let mut rest = index;
+        let mut offset = 0;
+        for (&length, &stride) in batch.iter().zip(self.strides).rev() {
+            offset += (rest % length) as isize * stride;
+            rest /= length;
+        }
+        Matrix { start: self.first.start.wrapping_offset(offset), ..self.first }
+    }
+
+    /// The whole batch as one matrix with the rows of all, if strides can say it.
+    fn folded(view: &View<'a>, rows: usize) -> Option<Stack<'a, T>> {
+        let columns = *view.shape().last()?;
+        let layout = view.layout().reshape(&Shape::from([rows, columns]))?;
+        let first = Matrix { start: view.start_as(), rows: layout.strides[0], columns: layout.strides[1] };
+        Some(Stack { first, strides: &[] })
+    }
+}
+
+impl<'a, T: Multiply> Whole<'a, T> {
+    /// One product with the rows of the whole batch, if all share the right operand.
+    pub(super) fn folded(&self, a: &View<'a>, c: Option<&View<'a>>) -> Option<Whole<'a, T>> {
+        let shared =
+            self.batch.iter().zip(self.b.strides).all(|(&length, &stride)| length == 1 || stride == 0);
+        if self.batch.is_empty() || !shared {
+            return None;
+        }
+        let m = self.batch.iter().product::<usize>() * self.m;
+        let c = match (self.c, c) {
+            (Some((_, beta)), Some(c)) => Some((Stack::folded(c, m)?, beta)),
+            _ => None,
+        };
+        let b = Stack { strides: &[], ..self.b };
+        Some(Whole { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
+    }
+
+    /// Compute everything.
+    pub(super) fn run(&self) {
+        let count: usize = self.batch.iter().product();
+        let jobs = self.jobs(count);
+        let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
+        let grid = self.grid(pieces);
+        if count == 1 && jobs > 1 && grid.count() == 1 {
+            self.split_depth(jobs);
+            return;
+        }
+        let total = count * grid.count();
+        let chunks = jobs.clamp(1, total);
+        parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
+            for job in total * chunk / chunks..total * (chunk + 1) / chunks {
+                let (product, finish) = self.product(job / grid.count());
+                let (rows, columns) = grid.block(job % grid.count());
+                run_block(
+                    &product.rows(rows.clone()).columns(columns.clone()),
+                    finish.at(rows.start, columns.start),
+                );
+            }
+        });
+    }
+
+    /// How many jobs the work is worth.
+    fn jobs(&self, count: usize) -> usize {
+        let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
+        let bytes = (m * k + k * n + m * n) * size_of::<T>() as f64;
+        let nanoseconds = count as f64 * (m * n * k / T::SPEED).max(bytes / BANDWIDTH);
+        let threads = num_threads();
+        let jobs = ((nanoseconds / JOB) as usize).min(threads * 4);
+        if jobs < 2 || threads == 1 {
+            1
+        } else if jobs < threads {
+            jobs
+        } else {
+            // The same number of jobs for every thread; large jobs waste less on packing.
+            jobs.min(if nanoseconds > 100.0 * JOB { jobs } else { threads * 2 }) / threads * threads
+        }
+    }
+
+    /// Blocks of the result, about `pieces` of them, as square as they can be.
+    fn grid(&self, pieces: usize) -> Grid {
+        let line = (64 / size_of::<T>()).max(4);
+        let (most_rows, most_columns) = (self.m.div_ceil(FEW_ROWS * 2), self.n.div_ceil(line));
+        let mut best = (f64::INFINITY, 1, 1);
+        for down in 1..=pieces.min(most_rows) {
+            let across = (pieces / down).clamp(1, most_columns);
+            if down * across * 2 <= pieces && (down, across) != (1, 1) && down < most_rows {
+                continue;
+            }
+            let read = self.m as f64 * across as f64 + self.n as f64 * down as f64;
+            let cost = read * (pieces as f64 / (down * across) as f64);
+            if cost < best.0 {
+                best = (cost, down, across);
+            }
+        }
+        let (_, down, across) = best;
+        let rows = self.m.div_ceil(down).next_multiple_of(if down == 1 { 1 } else { 8 });
+        let columns = self.n.div_ceil(across).next_multiple_of(if across == 1 { 1 } else { line });
+        Grid { m: self.m, n: self.n, rows, columns }
+    }
+
+    /// Product number `index` of the batch, with its finish.
+    fn product(&self, index: usize) -> (Product<T>, Finish<T>) {
+        let Whole { batch, m, n, k, a, b, out, .. } = *self;
+        let out = out.wrapping_add(index * m * n);
+        let product = Product {
+            m,
+            n,
+            k,
+            a: a.matrix(batch, index),
+            b: b.matrix(batch, index),
+            out,
+            out_row: n as isize,
+        };
+        let c = self.c.map(|(c, beta)| (c.matrix(batch, index), beta));
+        (product, Finish { alpha: self.alpha, c })
+    }
+
+    /// Compute one small product of great depth: every job sums a part of the depth.
+    fn split_depth(&self, jobs: usize) {
+        let (product, finish) = self.product(0);
+        let Product { m, n, k, a, b, out, out_row } = product;
+        let jobs = jobs.min(k).max(1);
+        let mut sums = vec![T::Wide::ZERO; jobs * m * n];
+        let parts = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row };
+        parallel_for(jobs, |job| {
+            let part = parts.depths(k * job / jobs..k * (job + 1) / jobs);
+            T::multiply(&Product { out: part.out.wrapping_add(job * m * n), ..part });
+        });
+        let (first, rest) = sums.split_at_mut(m * n);
+        for part in rest.chunks_exact(m * n) {
+            for (sum, &term) in first.iter_mut().zip(part) {
+                *sum = T::Wide::plus(*sum, term);
+            }
+        }
+        // SAFETY: `out` holds m rows of n elements, ours to write.
+        unsafe { finish.store(first, n, out, out_row) };
+    }
+}
+
+/// A result cut into blocks.
+struct Grid {
+    m: usize,
+    n: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl Grid {
+    fn across(&self) -> usize {
+        self.n.div_ceil(self.columns)
+    }
+
+    fn count(&self) -> usize {
+        self.m.div_ceil(self.rows) * self.across()
+    }
+
+    fn block(&self, index: usize) -> (Range<usize>, Range<usize>) {
+        let (row, column) = (index / self.across() * self.rows, index % self.across() * self.columns);
+        (row..self.m.min(row + self.rows), column..self.n.min(column + self.columns))
+    }
+}
+
+/// Compute one block on this thread.
+fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    if T::DIRECT {
+        let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
+        if k == 0 {
+            direct.fill_out(T::Wide::ZERO)
+        } else {
+            T::multiply(&direct)
+        }
+        if finish.changes() {
+            for i in 0..m {
+                let row = out.wrapping_offset(i as isize * out_row);
+                // SAFETY: a row of the block is dense and ours to write; sums are elements here.
+                unsafe {
+                    let sums = std::slice::from_raw_parts(row.cast::<T::Wide>(), n).as_ptr();
+                    finish.at(i, 0).row(sums, n, row);
+                }
+            }
+        }
+        return;
+    }
+    let height = (TILE / n.min(TILE)).clamp(1, m);
+    let width = n.min(TILE);
+    scratch::with(height * width, |sums: &mut [T::Wide]| {
+        for i in (0..m).step_by(height) {
+            for j in (0..n).step_by(width) {
+                let part = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
+                let Product { m, n, k, a, b, out, out_row } = part;
+                let sums = &mut sums[..m * n];
+                let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: n as isize };
+                if k == 0 {
+                    sums.fill(T::Wide::ZERO)
+                } else {
+                    T::multiply(&tile)
+                }
+                // SAFETY: the part of the output is ours to write.
+                unsafe { finish.at(i, j).store(sums, n, out, out_row) };
+            }
+        }
+    });
+}
+
+impl<T: Multiply> Finish<T> {
+    /// The same for the part of the result from an element on.
+    fn at(self, row: usize, column: usize) -> Finish<T> {
+        Finish { c: self.c.map(|(c, beta)| (c.from(row, column), beta)), ..self }
+    }
+
+    /// Is the result anything but the product?
+    fn changes(&self) -> bool {
+        self.c.is_some() || self.alpha != T::Wide::factor(1.0)
+    }
+
+    /// Finish dense rows of `n` sums.
+    ///
+    /// # Safety
+    /// As many rows of the output are writable.
+    unsafe fn store(self, sums: &[T::Wide], n: usize, out: *mut T, out_row: isize) {
+        for (i, sums) in sums.chunks_exact(n).enumerate() {
+            // SAFETY: the caller's.
+            unsafe { self.at(i, 0).row(sums.as_ptr(), n, out.wrapping_offset(i as isize * out_row)) };
+        }
+    }
+
+    /// Finish the first row: `out = alpha * sums + beta * c`.
+    ///
+    /// # Safety
+    /// `n` sums are readable and `n` elements writable; they may be the same memory.
+    unsafe fn row(self, sums: *const T::Wide, n: usize, out: *mut T) {
+        let alpha = self.alpha;
+        let plain = !self.changes();
+        let c = self.c;
+        vectorised(
+            #[inline(always)]
+            move || {
+                for j in 0..n {
+                    // SAFETY: the caller's; `c` has the shape of the output.
+                    unsafe {
+                        let mut sum = *sums.add(j);
+                        if !plain {
+                            sum = T::Wide::add_product::<false>(T::Wide::ZERO, alpha, sum);
+                        }
+                        if let Some((c, beta)) = c {
+                            sum = T::Wide::add_product::<false>(sum, beta, (*c.at(0, j)).widen());
+                        }
+                        *out.add(j) = T::narrow(sum);
+                    }
+                }
+            },
+        );
+    }
+}

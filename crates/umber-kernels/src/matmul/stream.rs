@@ -1,0 +1,97 @@
+//! Products with few rows: the right matrix streams through once, in the order it lies in memory.
+
+use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use super::product::{Into, Product};
+
+/// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
+const STRIP: usize = 2048;
+/// Rows of the right matrix added at a time: this many vectors of it are held in registers.
+const DEPTH: usize = 8;
+
+/// Compute `a @ b`. The columns of `b` are next to each other.
+///
+/// Efficient for up to some sixteen rows; more are right, but wait for the first cache.
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+    debug_assert!(product.n <= 1 || product.b.columns == 1);
+    if into == Into::Fresh {
+        product.fill_out(T::ZERO);
+    }
+    with_widest(Stream(*product));
+}
+
+struct Stream<T>(Product<T>);
+
+impl<T: Ring> VectorLoop<T> for Stream<T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let whole = self.0;
+        let strip = (STRIP * 4 / whole.m.clamp(1, 4) / size_of::<T>()).max(V::COUNT);
+        let mut from = 0;
+        while from < whole.n {
+            let part = whole.columns(from..whole.n.min(from + strip));
+            let mut depth = 0;
+            while depth + DEPTH <= part.k {
+                // SAFETY: the depths are inside the product.
+                unsafe { slab::<T, V, FUSED, DEPTH>(&part, depth) };
+                depth += DEPTH;
+            }
+            while depth < part.k {
+                // SAFETY: as above.
+                unsafe { slab::<T, V, FUSED, 1>(&part, depth) };
+                depth += 1;
+            }
+            from += strip;
+        }
+    }
+}
+
+/// Add the products with `D` rows of `b`, from row `depth` on.
+///
+/// # Safety
+/// `depth + D <= product.k`.
+#[inline(always)]
+unsafe fn slab<T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(product: &Product<T>, depth: usize) {
+    // SAFETY: the caller's; each function stops before the last column.
+    unsafe {
+        let mut j = columns::<T, V, FUSED, D>(product, depth, 0);
+        if V::COUNT > T::Lanes32::COUNT {
+            j = columns::<T, T::Lanes32, FUSED, D>(product, depth, j);
+        }
+        if V::COUNT > T::Lanes16::COUNT {
+            j = columns::<T, T::Lanes16, FUSED, D>(product, depth, j);
+        }
+        columns::<T, [T; 1], FUSED, D>(product, depth, j);
+    }
+}
+
+/// [`slab`] for columns from `j` on, as long as whole vectors fit; answers where it stopped.
+#[inline(always)]
+unsafe fn columns<T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(
+    product: &Product<T>,
+    depth: usize,
+    mut j: usize,
+) -> usize {
+    let Product { m, n, a, b, out, out_row, .. } = *product;
+    while j + V::COUNT <= n {
+        let mut right = [V::splat(T::ZERO); D];
+        for (u, right) in right.iter_mut().enumerate() {
+            // SAFETY: inside the product's shape; columns of `b` are next to each other.
+            *right = unsafe { V::load(b.at(depth + u, j)) };
+        }
+        for i in 0..m {
+            let target = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
+            // SAFETY: inside the product's shape; columns of `out` are next to each other.
+            let mut sum = unsafe { V::load(target) };
+            for (u, right) in right.iter().enumerate() {
+                // SAFETY: inside the product's shape.
+                sum = sum.add_product::<FUSED>(V::splat(unsafe { *a.at(i, depth + u) }), *right);
+            }
+            // SAFETY: as for the load.
+            unsafe { sum.store(target) };
+        }
+        j += V::COUNT;
+    }
+    j
+}

@@ -1,0 +1,351 @@
+//! Matrix products against sums by the definition.
+
+use proptest::prelude::*;
+use umber_kernels::{View, ViewMut, addmm, matmul};
+use umber_types::{Bool, Complex32, Complex64, Element, Layout, Shape, bf16, f16};
+
+/// Elements with an exact (or much wider) arithmetic to compare with.
+trait Number: Element {
+    type Wide: Copy + std::fmt::Debug;
+    const ZERO: Self;
+    fn of(seed: u64) -> Self;
+    fn wide(self) -> Self::Wide;
+    fn sum(sum: Self::Wide, x: Self::Wide, y: Self::Wide) -> Self::Wide;
+    fn factor(value: f64) -> Self::Wide;
+    /// Is `self` the value, up to what sums of `terms` may lose?
+    fn is(self, value: Self::Wide, terms: usize) -> bool;
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(impl Number for $ty {
+        type Wide = i128;
+        const ZERO: $ty = 0;
+        fn of(seed: u64) -> $ty { seed as $ty }
+        fn wide(self) -> i128 { self as i128 }
+        fn sum(sum: i128, x: i128, y: i128) -> i128 { sum.wrapping_add(x.wrapping_mul(y)) }
+        fn factor(value: f64) -> i128 { value as i128 }
+        fn is(self, value: i128, _: usize) -> bool { self == value as $ty }
+    })*};
+}
+integers!(u8, u16, u32, u64, i8, i16, i32, i64);
+
+macro_rules! floats {
+    ($($ty:ty, $zero:expr, $make:expr, $eps:expr);*) => {$(impl Number for $ty {
+        type Wide = f64;
+        const ZERO: $ty = $zero;
+        fn of(seed: u64) -> $ty { $make((seed % 257) as f64 / 128.0 - 1.0) }
+        fn wide(self) -> f64 { f64::from(self) }
+        fn sum(sum: f64, x: f64, y: f64) -> f64 { sum + x * y }
+        fn factor(value: f64) -> f64 { value }
+        fn is(self, value: f64, terms: usize) -> bool {
+            // Terms are below four; sums of 16-bit floats are kept in float32.
+            let sums = 4.0 * (terms + 2) as f64 * f64::min($eps, f32::EPSILON.into());
+            (self.wide() - value).abs() <= value.abs() * $eps + sums
+        }
+    })*};
+}
+floats! {
+    f32, 0.0, |x| x as f32, f64::from(f32::EPSILON);
+    f64, 0.0, |x| x, f64::EPSILON;
+    f16, f16::ZERO, f16::from_f64, 4.9e-4;
+    bf16, bf16::ZERO, bf16::from_f64, 3.92e-3
+}
+
+macro_rules! complexes {
+    ($($ty:ty, $part:ty);*) => {$(impl Number for $ty {
+        type Wide = Complex64;
+        const ZERO: $ty = <$ty>::new(0.0, 0.0);
+        fn of(seed: u64) -> $ty { <$ty>::new(<$part>::of(seed), <$part>::of(seed / 257)) }
+        fn wide(self) -> Complex64 { Complex64::new(self.re.into(), self.im.into()) }
+        fn sum(sum: Complex64, x: Complex64, y: Complex64) -> Complex64 { sum + x * y }
+        fn factor(value: f64) -> Complex64 { value.into() }
+        fn is(self, value: Complex64, terms: usize) -> bool {
+            self.re.is(value.re, 2 * terms) && self.im.is(value.im, 2 * terms)
+        }
+    })*};
+}
+complexes! { Complex32, f32; Complex64, f64 }
+
+impl Number for Bool {
+    type Wide = bool;
+    const ZERO: Bool = Bool(0);
+    // Any non-zero byte is true; true is rare, or every sum would be.
+    fn of(seed: u64) -> Bool {
+        Bool(if seed.is_multiple_of(7) { seed as u8 } else { 0 })
+    }
+    fn wide(self) -> bool {
+        self.get()
+    }
+    fn sum(sum: bool, x: bool, y: bool) -> bool {
+        sum | (x & y)
+    }
+    fn factor(value: f64) -> bool {
+        value != 0.0
+    }
+    fn is(self, value: bool, _: usize) -> bool {
+        self.0 == u8::from(value)
+    }
+}
+
+/// Numbers that look random and are the same every time.
+fn noise(state: &mut u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *state >> 24
+}
+
+/// How the elements of an operand lie in memory.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    Dense,
+    Transposed,
+    Every,
+    Backwards,
+    Padded,
+    Shared,
+}
+const LIES: [Lie; 6] = [Lie::Dense, Lie::Transposed, Lie::Every, Lie::Backwards, Lie::Padded, Lie::Shared];
+
+struct Operand<T> {
+    data: Vec<T>,
+    layout: Layout,
+}
+
+impl<T: Number> Operand<T> {
+    fn new(batch: &[usize], rows: usize, columns: usize, lie: Lie, seed: u64) -> Operand<T> {
+        let d = batch.len();
+        let shape: Shape = batch.iter().copied().chain([rows, columns]).collect();
+        let zeros = vec![0; d + 2];
+        let layout = match lie {
+            Lie::Dense => Layout::contiguous(shape),
+            Lie::Transposed => {
+                let there: Shape = batch.iter().copied().chain([columns, rows]).collect();
+                let order: Vec<usize> = (0..d).chain([d + 1, d]).collect();
+                Layout::contiguous(there).permute(&order)
+            }
+            Lie::Every => {
+                let twice: Shape = shape.iter().map(|&length| length * 2).collect();
+                Layout::contiguous(twice).slice(&zeros, &vec![2; d + 2], &shape)
+            }
+            Lie::Backwards => {
+                let last: Vec<usize> = shape.iter().map(|&length| length.max(1) - 1).collect();
+                Layout::contiguous(shape.clone()).slice(&last, &vec![-1; d + 2], &shape)
+            }
+            Lie::Padded => {
+                let wider: Shape = batch.iter().copied().chain([rows + 1, columns + 3]).collect();
+                Layout::contiguous(wider).slice(&zeros, &vec![1; d + 2], &shape)
+            }
+            Lie::Shared => Layout::contiguous(Shape::from([rows, columns])).broadcast_to(&shape),
+        };
+        let length = layout.extent().map_or(0, |(_, high)| high as usize);
+        let mut state = seed;
+        let data = (0..length).map(|_| T::of(noise(&mut state))).collect();
+        Operand { data, layout }
+    }
+
+    fn view(&self) -> View<'_> {
+        View::of(&self.data, &self.layout)
+    }
+
+    /// The element of batch member `index` (in row-major order), at a row and a column.
+    fn at(&self, index: usize, row: usize, column: usize) -> T {
+        let d = self.layout.ndim() - 2;
+        let mut at = self.layout.offset as isize
+            + row as isize * self.layout.strides[d]
+            + column as isize * self.layout.strides[d + 1];
+        let mut rest = index;
+        for axis in (0..d).rev() {
+            at += (rest % self.layout.shape[axis]) as isize * self.layout.strides[axis];
+            rest /= self.layout.shape[axis];
+        }
+        self.data[at as usize]
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    batch: Vec<usize>,
+    m: usize,
+    n: usize,
+    k: usize,
+    lies: [Lie; 3],
+    sum: Option<(f64, f64)>,
+    seed: u64,
+}
+
+fn check<T: Number>(case: &Case) {
+    let Case { batch, m, n, k, lies, sum, seed } = case.clone();
+    let a = Operand::<T>::new(&batch, m, k, lies[0], seed);
+    let b = Operand::<T>::new(&batch, k, n, lies[1], seed ^ 0x5555);
+    let c = Operand::<T>::new(&batch, m, n, lies[2], seed ^ 0xAAAA);
+    let layout = Layout::contiguous(batch.iter().copied().chain([m, n]).collect());
+    // Whatever the output holds before must not matter.
+    let mut out = vec![T::of(77); layout.size()];
+    match sum {
+        None => matmul(a.view(), b.view(), ViewMut::of(&mut out, &layout)),
+        Some((alpha, beta)) => {
+            addmm(a.view(), b.view(), c.view(), alpha, beta, ViewMut::of(&mut out, &layout))
+        }
+    }
+    let zero = T::ZERO.wide();
+    for (place, &found) in out.iter().enumerate() {
+        let (index, row, column) = (place / (m * n), place / n % m, place % n);
+        let mut expected = zero;
+        for u in 0..k {
+            expected = T::sum(expected, a.at(index, row, u).wide(), b.at(index, u, column).wide());
+        }
+        let mut terms = k;
+        if let Some((alpha, beta)) = sum {
+            expected = T::sum(zero, T::factor(alpha), expected);
+            expected = T::sum(expected, T::factor(beta), c.at(index, row, column).wide());
+            terms = (k + 2) * (1 + alpha.abs() as usize + beta.abs() as usize);
+        }
+        assert!(
+            found.is(expected, terms),
+            "{found:?} is not {expected:?} at {index} {row} {column} of {case:?}"
+        );
+    }
+}
+
+fn check_all(case: &Case) {
+    check::<f32>(case);
+    check::<f64>(case);
+    check::<f16>(case);
+    check::<bf16>(case);
+    check::<Complex32>(case);
+    check::<Complex64>(case);
+    check::<Bool>(case);
+    check::<u8>(case);
+    check::<u16>(case);
+    check::<u32>(case);
+    check::<u64>(case);
+    check::<i8>(case);
+    check::<i16>(case);
+    check::<i32>(case);
+    check::<i64>(case);
+}
+
+fn lie() -> impl Strategy<Value = Lie> {
+    prop::sample::select(LIES.to_vec())
+}
+
+fn sums() -> impl Strategy<Value = Option<(f64, f64)>> {
+    prop_oneof![
+        Just(None),
+        prop::sample::select(vec![(1.0, 1.0), (2.0, -3.0), (0.0, 1.0), (1.0, 0.0)]).prop_map(Some)
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn small_products(
+        batch in prop::collection::vec(0usize..4, 0..3),
+        m in 0usize..12, n in 0usize..40, k in 0usize..24,
+        lies in [lie(), lie(), lie()], sum in sums(), seed: u64,
+    ) {
+        check_all(&Case { batch, m, n, k, lies, sum, seed });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn middling_products(
+        batch in prop::collection::vec(1usize..3, 0..2),
+        m in prop_oneof![Just(1usize), 2usize..20, 60usize..80],
+        n in prop_oneof![Just(1usize), 2usize..20, 60usize..140],
+        k in prop_oneof![60usize..80, 250usize..270],
+        lies in [lie(), lie(), lie()], sum in sums(), seed: u64,
+    ) {
+        check_all(&Case { batch, m, n, k, lies, sum, seed });
+    }
+}
+
+/// Shapes that are cut among threads, each in its own way.
+#[test]
+fn large_products() {
+    let shapes: [(&[usize], usize, usize, usize); 9] = [
+        (&[], 300, 520, 270),
+        (&[], 1, 3000, 700),
+        (&[], 2000, 1, 900),
+        (&[], 7, 1500, 600),
+        (&[], 700, 6, 500),
+        (&[], 3, 5, 300_000),
+        (&[], 1, 1, 1_000_003),
+        (&[40], 64, 64, 64),
+        (&[3, 2], 150, 90, 310),
+    ];
+    for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
+        for (first, second) in
+            [(Lie::Dense, Lie::Dense), (Lie::Dense, Lie::Transposed), (Lie::Transposed, Lie::Shared)]
+        {
+            let lies = [first, second, Lie::Padded];
+            let sum = (seed % 2 == 1).then_some((2.0, -1.0));
+            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
+            check::<f32>(&case);
+            check::<bf16>(&case);
+            check::<i32>(&case);
+        }
+    }
+}
+
+#[test]
+fn halves_are_rounded_once() {
+    // In float16 the running sum would stop at 2048; in float32 it does not.
+    let k = 5000;
+    let (a, b) = (vec![f16::ONE; k], vec![f16::ONE; k]);
+    let (row, column) = (Layout::contiguous(Shape::from([1, k])), Layout::contiguous(Shape::from([k, 1])));
+    let layout = Layout::contiguous(Shape::from([1, 1]));
+    let mut out = [f16::ZERO];
+    matmul(View::of(&a, &row), View::of(&b, &column), ViewMut::of(&mut out, &layout));
+    assert_eq!(out[0], f16::from_f64(5000.0));
+    // 5000 - 4999 is exact only if the product was not rounded before the sum.
+    let c = [f16::from_f64(-4999.0)];
+    let c_exact = c[0].to_f64();
+    addmm(
+        View::of(&a, &row),
+        View::of(&b, &column),
+        View::of(&c, &layout),
+        1.0,
+        1.0,
+        ViewMut::of(&mut out, &layout),
+    );
+    assert_eq!(out[0].to_f64(), 5000.0 + c_exact);
+}
+
+#[test]
+fn infinities_and_nans_pass_through() {
+    let a = [f32::INFINITY, 1.0, f32::NAN, 1.0];
+    let b = [1.0, 0.0, 2.0, 3.0f32];
+    let layout = Layout::contiguous(Shape::from([2, 2]));
+    let mut out = [0f32; 4];
+    matmul(View::of(&a, &layout), View::of(&b, &layout), ViewMut::of(&mut out, &layout));
+    assert_eq!(out[0], f32::INFINITY);
+    assert!(out[1].is_nan() && out[2].is_nan() && out[3].is_nan());
+}
+
+#[test]
+fn factors_of_zero_read_nothing() {
+    let nan = [f32::NAN; 4];
+    let one = [1f32; 4];
+    let layout = Layout::contiguous(Shape::from([2, 2]));
+    let mut out = [f32::NAN; 4];
+    addmm(
+        View::of(&one, &layout),
+        View::of(&one, &layout),
+        View::of(&nan, &layout),
+        1.0,
+        0.0,
+        ViewMut::of(&mut out, &layout),
+    );
+    assert_eq!(out, [2.0; 4]);
+    addmm(
+        View::of(&nan, &layout),
+        View::of(&nan, &layout),
+        View::of(&one, &layout),
+        0.0,
+        1.0,
+        ViewMut::of(&mut out, &layout),
+    );
+    assert_eq!(out, [1.0; 4]);
+}
