@@ -1,6 +1,7 @@
 //! Products of any shape and any strides in blocks that stay in the caches, for types without a library's kernel.
 
 use super::lanes::Ring;
+use super::pack::copy;
 use super::product::{Into, Matrix, Product};
 use super::{scratch, stream};
 
@@ -23,7 +24,7 @@ pub(super) fn product<T: Ring>(product: &Product<T>) {
     }
     scratch::with(DEPTH.min(product.k) * strip.min(product.n), |packed| {
         for block in blocks(product, strip) {
-            pack(block.b, block.k, block.n, packed, |x| x);
+            copy(block.b, block.k, block.n, packed, block.n);
             let b = Matrix { start: packed.as_ptr(), rows: block.n as isize, columns: 1 };
             add_rows(&Product { b, ..block });
         }
@@ -42,29 +43,5 @@ fn blocks<T: Ring>(product: &Product<T>, strip: usize) -> impl Iterator<Item = P
 fn add_rows<T: Ring>(block: &Product<T>) {
     for row in (0..block.m).step_by(ROWS) {
         stream::product(&block.rows(row..block.m.min(row + ROWS)), Into::Sum);
-    }
-}
-
-/// Copy a matrix of `rows` by `columns` into dense rows, each element through `convert`.
-#[inline(always)]
-pub(super) fn pack<T: Copy, W>(
-    from: Matrix<T>,
-    rows: usize,
-    columns: usize,
-    to: &mut [W],
-    convert: impl Fn(T) -> W,
-) {
-    // Square tiles, so that lines of either side are used whole while they are in the cache.
-    const TILE: usize = 16;
-    for top in (0..rows).step_by(TILE) {
-        for left in (0..columns).step_by(TILE) {
-            for row in top..rows.min(top + TILE) {
-                let line = &mut to[row * columns..][..columns];
-                for (column, line) in line.iter_mut().enumerate().skip(left).take(TILE) {
-                    // SAFETY: inside the matrix.
-                    *line = convert(unsafe { *from.at(row, column) });
-                }
-            }
-        }
     }
 }

@@ -8,6 +8,7 @@ mod blocked;
 mod dot;
 mod lanes;
 mod multiply;
+mod pack;
 mod product;
 mod scratch;
 mod split;

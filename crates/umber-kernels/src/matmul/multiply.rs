@@ -3,8 +3,8 @@
 use num_complex::Complex;
 use umber_types::{Bool, Element, bf16, f16};
 
-use super::blocked::pack;
 use super::lanes::Ring;
+use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
 use super::{blocked, dot, scratch, stream};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -73,7 +73,7 @@ floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
 
 /// Compute `a @ b` by the way that suits the shape.
 fn inexact<T: Ring>(product: &Product<T>, into: Into) {
-    let Product { m, n, k, a, b, out, out_row } = *product;
+    let Product { m, n, k, a, b, out_row, .. } = *product;
     if n == 1 && m > 1 && out_row == 1 {
         // A matrix times a column is a row times the transposed matrix.
         let flipped =
@@ -87,36 +87,50 @@ fn inexact<T: Ring>(product: &Product<T>, into: Into) {
         dot::product(product, into);
     } else if few && b.rows == 1 && k >= 64 && m <= FEW_ROWS {
         scratch::with(m * k, |packed| {
-            pack(a, m, k, packed, |x| x);
+            copy(a, m, k, packed, k);
             let a = Matrix { start: packed.as_ptr(), rows: k as isize, columns: 1 };
             dot::product(&Product { a, ..*product }, into);
         });
+    } else if b.columns != 1 && n > 1 && k > 1 {
+        turned(product, into);
     } else {
-        let one = T::factor(1.0);
-        // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
-        unsafe {
-            gemm::gemm(
-                m,
-                n,
-                k,
-                out,
-                1,
-                out_row,
-                into == Into::Sum,
-                a.start,
-                a.columns,
-                a.rows,
-                b.start,
-                b.columns,
-                b.rows,
-                one,
-                one,
-                false,
-                false,
-                false,
-                gemm::Parallelism::None,
-            );
+        library(product, into);
+    }
+}
+
+/// Compute `a @ b` with dense copies of blocks of `b`: the library is slow to pack a matrix that lies across.
+fn turned<T: Ring>(product: &Product<T>, into: Into) {
+    let Product { m, n, k, .. } = *product;
+    let (depth, strip) = (k.min(512), n.min(512));
+    // Rows a power of two apart would compete for the same few places in the cache.
+    let stride = strip + 16;
+    scratch::with(depth * stride, |packed| {
+        for u in (0..k).step_by(depth) {
+            let slice = product.depths(u..k.min(u + depth));
+            let into = if u == 0 { into } else { Into::Sum };
+            for j in (0..n).step_by(strip) {
+                let part = slice.columns(j..n.min(j + strip));
+                copy(part.b, part.k, part.n, packed, stride);
+                let b = Matrix { start: packed.as_ptr(), rows: stride as isize, columns: 1 };
+                let part = Product { b, ..part };
+                if m * part.n * part.k <= TINY { stream::product(&part, into) } else { library(&part, into) }
+            }
         }
+    });
+}
+
+/// Compute `a @ b` by the `gemm` crate.
+fn library<T: Ring>(product: &Product<T>, into: Into) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    let (read, one) = (into == Into::Sum, T::factor(1.0));
+    let (a, b) = ((a.start, a.columns, a.rows), (b.start, b.columns, b.rows));
+    let serial = gemm::Parallelism::None;
+    // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
+    unsafe {
+        #[rustfmt::skip]
+        gemm::gemm(
+            m, n, k, out, 1, out_row, read, a.0, a.1, a.2, b.0, b.1, b.2, one, one, false, false, false, serial,
+        );
     }
 }
 
@@ -168,7 +182,7 @@ fn widen_block<T: Multiply<Wide = f32>>(
             );
         }
     } else {
-        pack(from, rows, columns, to, T::widen);
+        pack(from, rows, columns, to, columns, T::widen);
     }
     Matrix { start: to.as_ptr(), rows: columns as isize, columns: 1 }
 }

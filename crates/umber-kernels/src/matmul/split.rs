@@ -145,7 +145,9 @@ impl<'a, T: Multiply> Whole<'a, T> {
             if down * across * 2 <= pieces && (down, across) != (1, 1) && down < most_rows {
                 continue;
             }
-            let read = self.m as f64 * across as f64 + self.n as f64 * down as f64;
+            // A right operand that lies across is turned by every job that reads it.
+            let turn = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
+            let read = self.m as f64 * across as f64 + turn * self.n as f64 * down as f64;
             let cost = read * (pieces as f64 / (down * across) as f64);
             if cost < best.0 {
                 best = (cost, down, across);
