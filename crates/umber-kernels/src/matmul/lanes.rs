@@ -165,7 +165,7 @@ impl Ring for Bool {
     type Lanes16 = [Bool; 16];
     #[inline(always)]
     fn add_product<const FUSED: bool>(sum: Bool, x: Bool, y: Bool) -> Bool {
-        Bool(sum.0 | u8::from((x.0 != 0) & (y.0 != 0)))
+        Bool(sum.0 | (u8::from(x.0 != 0) & u8::from(y.0 != 0)))
     }
     #[inline(always)]
     fn plus(x: Bool, y: Bool) -> Bool {

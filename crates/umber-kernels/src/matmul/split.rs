@@ -227,9 +227,9 @@ fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>) {
     if T::DIRECT {
         let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
         if k == 0 {
-            direct.fill_out(T::Wide::ZERO)
+            direct.fill_out(T::Wide::ZERO);
         } else {
-            T::multiply(&direct)
+            T::multiply(&direct);
         }
         if finish.changes() {
             for i in 0..m {
@@ -253,9 +253,9 @@ fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>) {
                 let sums = &mut sums[..m * n];
                 let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: n as isize };
                 if k == 0 {
-                    sums.fill(T::Wide::ZERO)
+                    sums.fill(T::Wide::ZERO);
                 } else {
-                    T::multiply(&tile)
+                    T::multiply(&tile);
                 }
                 // SAFETY: the part of the output is ours to write.
                 unsafe { finish.at(i, j).store(sums, n, out, out_row) };

@@ -1,0 +1,146 @@
+//! Copies of matrices into dense rows.
+
+use super::product::Matrix;
+
+/// Side of the tiles in which a matrix is turned: both sides use whole cache lines.
+const TILE: usize = 16;
+
+/// Copy a matrix of `rows` by `columns` into rows `stride` apart, each element through `convert`.
+#[inline(always)]
+pub(super) fn pack<T: Copy, W>(
+    from: Matrix<T>,
+    rows: usize,
+    columns: usize,
+    to: &mut [W],
+    stride: usize,
+    convert: impl Fn(T) -> W,
+) {
+    for top in (0..rows).step_by(TILE) {
+        for left in (0..columns).step_by(TILE) {
+            for row in top..rows.min(top + TILE) {
+                let line = &mut to[row * stride..][..columns];
+                for (column, line) in line.iter_mut().enumerate().skip(left).take(TILE) {
+                    // SAFETY: inside the matrix.
+                    *line = convert(unsafe { *from.at(row, column) });
+                }
+            }
+        }
+    }
+}
+
+/// Copy a matrix of any strides into dense rows `stride` apart.
+pub(super) fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
+    if from.rows == 1 {
+        turn(from, rows, columns, to, stride);
+    } else {
+        pack(from, rows, columns, to, stride, |x| x);
+    }
+}
+
+/// Copy a matrix whose columns are dense into dense rows `stride` apart.
+fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
+    debug_assert!(from.rows == 1 && stride >= columns && to.len() >= rows * stride);
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx") {
+        let (down, across) = (rows / TILE * TILE, columns / TILE * TILE);
+        let tiles: Option<unsafe fn(*const T, isize, *mut T, usize)> = match size_of::<T>() {
+            4 => Some(|from, line, to, stride| {
+                // SAFETY: the processor has AVX; the caller's for the memory.
+                unsafe { avx::turn_words(from.cast(), line, to.cast(), stride) }
+            }),
+            8 => Some(|from, line, to, stride| {
+                // SAFETY: as above.
+                unsafe { avx::turn_doubles(from.cast(), line, to.cast(), stride) }
+            }),
+            _ => None,
+        };
+        if let Some(tile) = tiles {
+            for left in (0..across).step_by(TILE) {
+                for top in (0..down).step_by(TILE) {
+                    // SAFETY: whole tiles inside the matrix and inside `to`, as asserted.
+                    unsafe {
+                        let target = to.as_mut_ptr().add(top * stride + left);
+                        tile(from.at(top, left), from.columns, target, stride);
+                    }
+                }
+            }
+            pack(from.from(down, 0), rows - down, columns, &mut to[down * stride..], stride, |x| x);
+            pack(from.from(0, across), down, columns - across, &mut to[across..], stride, |x| x);
+            return;
+        }
+    }
+    pack(from, rows, columns, to, stride, |x| x);
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx {
+    use std::arch::x86_64::*;
+
+    use super::TILE;
+
+    /// Turn a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart.
+    ///
+    /// # Safety
+    /// The tile is readable and writable there.
+    #[target_feature(enable = "avx")]
+    pub(super) unsafe fn turn_words(from: *const f32, line: isize, to: *mut f32, stride: usize) {
+        for left in (0..TILE).step_by(8) {
+            for top in (0..TILE).step_by(8) {
+                // SAFETY: the caller's.
+                unsafe {
+                    let at = |i: isize| _mm256_loadu_ps(from.offset((left as isize + i) * line).add(top));
+                    let pairs = [(at(0), at(1)), (at(2), at(3)), (at(4), at(5)), (at(6), at(7))];
+                    let low = pairs.map(|(x, y)| _mm256_unpacklo_ps(x, y));
+                    let high = pairs.map(|(x, y)| _mm256_unpackhi_ps(x, y));
+                    let fours = [
+                        (
+                            _mm256_shuffle_ps::<0x44>(low[0], low[1]),
+                            _mm256_shuffle_ps::<0x44>(low[2], low[3]),
+                        ),
+                        (
+                            _mm256_shuffle_ps::<0xee>(low[0], low[1]),
+                            _mm256_shuffle_ps::<0xee>(low[2], low[3]),
+                        ),
+                        (
+                            _mm256_shuffle_ps::<0x44>(high[0], high[1]),
+                            _mm256_shuffle_ps::<0x44>(high[2], high[3]),
+                        ),
+                        (
+                            _mm256_shuffle_ps::<0xee>(high[0], high[1]),
+                            _mm256_shuffle_ps::<0xee>(high[2], high[3]),
+                        ),
+                    ];
+                    for (i, (x, y)) in fours.into_iter().enumerate() {
+                        let row = |i: usize| to.add((top + i) * stride + left);
+                        _mm256_storeu_ps(row(i), _mm256_permute2f128_ps::<0x20>(x, y));
+                        _mm256_storeu_ps(row(i + 4), _mm256_permute2f128_ps::<0x31>(x, y));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Turn a tile of 64-bit elements, like [`turn_words`].
+    ///
+    /// # Safety
+    /// The tile is readable and writable there.
+    #[target_feature(enable = "avx")]
+    pub(super) unsafe fn turn_doubles(from: *const f64, line: isize, to: *mut f64, stride: usize) {
+        for left in (0..TILE).step_by(4) {
+            for top in (0..TILE).step_by(4) {
+                // SAFETY: the caller's.
+                unsafe {
+                    let at = |i: isize| _mm256_loadu_pd(from.offset((left as isize + i) * line).add(top));
+                    let pairs = [(at(0), at(1)), (at(2), at(3))];
+                    let low = pairs.map(|(x, y)| _mm256_unpacklo_pd(x, y));
+                    let high = pairs.map(|(x, y)| _mm256_unpackhi_pd(x, y));
+                    let row = |i: usize| to.add((top + i) * stride + left);
+                    _mm256_storeu_pd(row(0), _mm256_permute2f128_pd::<0x20>(low[0], low[1]));
+                    _mm256_storeu_pd(row(1), _mm256_permute2f128_pd::<0x20>(high[0], high[1]));
+                    _mm256_storeu_pd(row(2), _mm256_permute2f128_pd::<0x31>(low[0], low[1]));
+                    _mm256_storeu_pd(row(3), _mm256_permute2f128_pd::<0x31>(high[0], high[1]));
+                }
+            }
+        }
+    }
+}
