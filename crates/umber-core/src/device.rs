@@ -64,6 +64,25 @@ pub fn set_default_stream(stream: Stream) -> Result<()> {
     Ok(())
 }
 
+/// Another default stream of this thread, until the guard is dropped.
+#[derive(Debug)]
+pub(crate) struct OnStream {
+    before: Stream,
+    /// Keeps the guard on its thread.
+    not_send: std::marker::PhantomData<*const ()>,
+}
+
+/// Send new nodes of this thread to `stream` for a while; a stream that a node is on is known to exist.
+pub(crate) fn on_stream(stream: Stream) -> OnStream {
+    OnStream { before: DEFAULT_STREAM.replace(stream), not_send: std::marker::PhantomData }
+}
+
+impl Drop for OnStream {
+    fn drop(&mut self) {
+        DEFAULT_STREAM.set(self.before);
+    }
+}
+
 /// A new stream, usable from every thread.
 pub fn new_stream(device: Device) -> Result<Stream> {
     check("new_stream", device)?;

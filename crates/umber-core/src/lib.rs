@@ -5,6 +5,7 @@
 //! (how graphs are rewritten).
 
 pub mod backend;
+pub mod compile;
 pub mod device;
 pub mod eval;
 pub mod fusion;
@@ -14,6 +15,7 @@ pub mod op;
 pub mod ops;
 pub mod primitive;
 pub mod primitives;
+pub mod transforms;
 
 pub use graph::{Array, ArraySpec};
 pub use umber_types::{

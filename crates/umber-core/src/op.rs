@@ -40,6 +40,9 @@ macro_rules! primitives {
             fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
                 match self { $(Op::$variant(p) => p.expand(inputs),)* }
             }
+            fn is_index(&self, input: usize) -> bool {
+                match self { $(Op::$variant(p) => p.is_index(input),)* }
+            }
             fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
                 match self { $(Op::$variant(p) => p.eval_cpu(task),)* }
             }

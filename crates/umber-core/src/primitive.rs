@@ -16,7 +16,9 @@ pub trait Primitive {
 
     /// Pull cotangents of the outputs back to the inputs that ask for one.
     ///
-    /// For complex values the cotangent is multiplied by the conjugate of the derivative.
+    /// For complex values the cotangent is multiplied by the conjugate of the derivative. Cotangents and tangents
+    /// are always floating point or complex; where the operation computes in integers, `at` shows it as it would
+    /// compute in float32, except to [`crate::primitives::cast::Cast`] and for inputs that are indices.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents>;
 
     /// Push tangents forward. Linear operations answer with themselves; most others leave it to be derived.
@@ -30,6 +32,11 @@ pub trait Primitive {
     /// An equal graph of simpler nodes, for composites and other nodes that hold a graph.
     fn expand(&self, _inputs: &[Array]) -> Rule<Vec<Array>> {
         None
+    }
+
+    /// Does this input only say where to read or write? Then no derivative passes through it.
+    fn is_index(&self, _input: usize) -> bool {
+        false
     }
 
     /// Compute on the CPU: choose layouts, call `umber-kernels`.

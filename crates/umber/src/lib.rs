@@ -14,7 +14,7 @@
 
 pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, device, eval, graph, memory, ops,
+    Stream, compile, device, eval, graph, memory, ops, transforms,
 };
 pub use umber_kernels as kernels;
 pub use umber_types as types;

@@ -6,8 +6,10 @@
 pub mod partition;
 pub mod region;
 
-use crate::graph::walk::{IdMap, node_id, topological};
-use crate::graph::{Array, Inputs};
+use std::sync::Arc;
+
+use crate::graph::walk::{IdMap, node_id, topological_until};
+use crate::graph::{Array, Inputs, Node};
 use crate::primitives::fused::Fused;
 use crate::primitives::leaf::Leaf;
 use partition::{Unit, partition};
@@ -15,12 +17,14 @@ use umber_types::Result;
 
 /// The graph behind `outputs` with every elementwise region replaced by one fused node.
 ///
-/// Nodes that are already evaluated, and placeholders, stay as they are.
-pub fn fuse(outputs: &[Array]) -> Result<Vec<Array>> {
-    let nodes: Vec<_> = topological(outputs)
+/// Only nodes for which `is_part` holds are looked at. Those already evaluated, and placeholders, stay as they are.
+pub fn fuse(outputs: &[Array], is_part: impl Fn(&Arc<Node>) -> bool) -> Result<Vec<Array>> {
+    let nodes: Vec<_> = topological_until(outputs, |node| !is_part(node))
         .into_iter()
         .filter(|node| {
-            !node.is_evaluated() && !matches!(node.op(), crate::op::Op::Leaf(leaf) if *leaf != Leaf::Copy)
+            is_part(node)
+                && !node.is_evaluated()
+                && !matches!(node.op(), crate::op::Op::Leaf(leaf) if *leaf != Leaf::Copy)
         })
         .collect();
     let index: IdMap<usize, usize> = nodes.iter().enumerate().map(|(i, node)| (node_id(node), i)).collect();

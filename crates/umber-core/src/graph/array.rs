@@ -136,6 +136,10 @@ impl Array {
         let inputs: Inputs = smallvec![self.clone()];
         let op = Leaf::Copy.into();
         let node = Node::build(op, inputs, self.spec().clone().into(), self.node.stream, true, None);
+        // Born evaluated where there is a value, so that memory others can write is still known as such.
+        if let Some(storage) = self.storage() {
+            node.outputs[0].storage.get_or_init(|| storage.clone());
+        }
         Array { node, output: 0 }
     }
 

@@ -4,13 +4,20 @@ use smallvec::smallvec;
 use umber_types::tape::Step;
 use umber_types::{DType, Result};
 
-use super::rules::{batch_elementwise, cast, linear_jvp};
+use super::rules::{batch_elementwise, cast, linear_jvp, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
 /// Conversion to a dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Cast(pub DType);
+
+impl Cast {
+    /// A number becomes a truth value: flat wherever it has a slope. Rounding to integers counts as the identity.
+    fn tests_for_zero(self, from: DType) -> bool {
+        self.0 == DType::Bool && from != DType::Bool
+    }
+}
 
 impl Primitive for Cast {
     fn name(&self) -> &'static str {
@@ -22,11 +29,21 @@ impl Primitive for Cast {
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| Ok(smallvec![Some(cast(&cotangents[0], at.inputs[0].dtype())?)]))
+        rule(|| {
+            let from = at.inputs[0].dtype();
+            let pulled =
+                if self.tests_for_zero(from) { None } else { Some(cast(&cotangents[0], from.inexact())?) };
+            Ok(smallvec![pulled])
+        })
     }
 
-    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
-        rule(|| linear_jvp(*self, tangents))
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            if self.tests_for_zero(at.inputs[0].dtype()) {
+                return Ok(vec![zeros_like(&at.outputs[0])]);
+            }
+            linear_jvp(Cast(self.0.inexact()), tangents)
+        })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {

@@ -232,6 +232,10 @@ impl Primitive for Gather {
         })
     }
 
+    fn is_index(&self, input: usize) -> bool {
+        input > 0
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let spec = task.specs[0];
         let source = &task.inputs[0].layout.shape;
@@ -276,6 +280,10 @@ impl Primitive for GatherAxis {
             let read = Places::Along { axis: self.axis + 1, indices }.read(&source)?;
             Ok(vec![Batched::yes(read)])
         })
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input == 1
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

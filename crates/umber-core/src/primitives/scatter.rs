@@ -202,6 +202,10 @@ impl Primitive for Scatter {
         })
     }
 
+    fn is_index(&self, input: usize) -> bool {
+        (1..=self.axes.len()).contains(&input)
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let source = task.inputs[0].layout.shape.clone();
         let sizes = slice_sizes(&self.axes, &source);
@@ -258,6 +262,10 @@ impl Primitive for ScatterAxis {
             let places = Places::Along { axis: self.axis + 1, indices: arrays[1].clone() };
             Ok(vec![Batched::yes(places.write(self.kind, &arrays[0], &arrays[2])?)])
         })
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input == 1
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -25,7 +25,7 @@ impl Primitive for Select {
             let (condition, ct) = (&at.inputs[0], &cotangents[0]);
             let zero = zeros_like(ct);
             at.pull(|i| match i {
-                0 => Ok(Some(super::rules::constant(condition, false))),
+                0 => Ok(None),
                 1 => Array::record_one(Select, &[condition, ct, &zero]).map(Some),
                 _ => Array::record_one(Select, &[condition, &zero, ct]).map(Some),
             })
@@ -42,6 +42,10 @@ impl Primitive for Select {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input == 0
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -1,0 +1,62 @@
+//! Grad: gradients of functions with one scalar value.
+
+use umber_types::{Result, ensure};
+
+use super::trace::Trace;
+use super::vjp::pull_back;
+use crate::graph::Array;
+
+/// The gradient of a function of one array.
+pub fn grad<F>(f: F) -> impl Fn(&Array) -> Result<Array>
+where
+    F: Fn(&Array) -> Result<Array>,
+{
+    let both = value_and_grad(move |inputs| f(&inputs[0]), &[0]);
+    move |x| {
+        let (_, mut gradients) = both(std::slice::from_ref(x))?;
+        Ok(gradients.remove(0))
+    }
+}
+
+/// The value of a function and its gradients with respect to the arguments numbered by `argnums`.
+pub fn value_and_grad<F>(f: F, argnums: &[usize]) -> impl Fn(&[Array]) -> Result<(Array, Vec<Array>)> + use<F>
+where
+    F: Fn(&[Array]) -> Result<Array>,
+{
+    let argnums = argnums.to_vec();
+    move |arguments| {
+        let mut primals = Vec::with_capacity(argnums.len());
+        for &i in &argnums {
+            let Some(primal) = arguments.get(i) else {
+                umber_types::bail!(Value, "[grad] got {} arguments, expected one at {i}", arguments.len());
+            };
+            primals.push(primal.clone());
+        }
+        let trace = Trace::with_data(&primals);
+        let mut arguments = arguments.to_vec();
+        for (&i, input) in argnums.iter().zip(&trace.inputs) {
+            arguments[i] = input.clone();
+        }
+        let value = f(&arguments)?;
+        let inputs = trace.end();
+        let gradients = pull_back(&inputs, std::slice::from_ref(&value), &[seed(&value)?])?;
+        Ok((value, gradients))
+    }
+}
+
+/// Is it what a gradient can be taken of?
+pub fn check_scalar(value: &Array) -> Result<()> {
+    ensure!(
+        value.ndim() == 0,
+        Value,
+        "[grad] the function must return a scalar, got an array of shape {}",
+        value.shape()
+    );
+    Ok(())
+}
+
+/// The cotangent that a gradient begins with.
+fn seed(value: &Array) -> Result<Array> {
+    check_scalar(value)?;
+    Ok(Array::scalar(1.0, value.dtype().inexact()))
+}

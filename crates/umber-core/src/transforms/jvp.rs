@@ -1,0 +1,131 @@
+//! Jvp: walk a tape from inputs to outputs and push tangents forward.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{Result, bail, ensure};
+
+use super::trace::{Site, Tape, Trace, is_flat, settle, zero_derivative};
+use super::vjp::{Slots, pull};
+use crate::device;
+use crate::graph::{Array, ArraySpec, Node};
+use crate::primitive::{Point, Primitive};
+use crate::primitives::leaf::Leaf;
+use crate::primitives::rules::cast;
+
+/// One tangent an input or output of a node; `None` is zero.
+type Few = SmallVec<[Option<Array>; 4]>;
+
+/// The values of `f` at `primals` and their change in the direction of `tangents`.
+pub fn jvp(
+    f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
+    primals: &[Array],
+    tangents: &[Array],
+) -> Result<(Vec<Array>, Vec<Array>)> {
+    let trace = Trace::with_data(primals);
+    let outputs = f(&trace.inputs)?;
+    let pushed = push_forward(&trace.end(), &outputs, tangents)?;
+    Ok((outputs, pushed))
+}
+
+/// The tangents of `outputs` (computed from `inputs` of a [`Trace`]) that belong to `tangents` of the inputs.
+///
+/// Integer outputs have tangents in float32. Outputs that do not depend on the inputs have zeros.
+pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> Result<Vec<Array>> {
+    ensure!(
+        inputs.len() == tangents.len(),
+        Value,
+        "[jvp] got {} tangents, expected one for each of {} inputs",
+        tangents.len(),
+        inputs.len()
+    );
+    let mut settled = Vec::with_capacity(tangents.len());
+    for (input, tangent) in inputs.iter().zip(tangents) {
+        ensure!(
+            input.shape() == tangent.shape(),
+            Value,
+            "[jvp] got a tangent of shape {}, expected the input's shape {}",
+            tangent.shape(),
+            input.shape()
+        );
+        // Integers given by a user are numbers, too.
+        settled.push(settle(Some(cast(tangent, tangent.dtype().inexact())?), input)?);
+    }
+    let tape = Tape::traced(inputs, outputs);
+    let slots = push(&tape, inputs, settled)?;
+    let answer = |output: &Array| {
+        let pushed = tape.slot(output).and_then(|slot| slots[slot].clone());
+        pushed.unwrap_or_else(|| zero_derivative(output))
+    };
+    Ok(outputs.iter().map(answer).collect())
+}
+
+/// Walk the tape forwards; answers the tangents of all slots.
+fn push(tape: &Tape, sources: &[Array], tangents: impl IntoIterator<Item = Option<Array>>) -> Result<Slots> {
+    let mut slots: Slots = vec![None; tape.slots()];
+    for (source, tangent) in sources.iter().zip(tangents) {
+        // One array may stand as data and as index: only the former has a tangent.
+        if let (Some(slot), Some(tangent)) = (tape.slot(source), tangent) {
+            slots[slot] = Some(tangent);
+        }
+    }
+    for node in &tape.nodes {
+        if is_flat(node) {
+            continue;
+        }
+        let tangent = |(i, input): (usize, &Array)| {
+            tape.slot(input).filter(|_| !node.op().is_index(i)).and_then(|slot| slots[slot].clone())
+        };
+        let tangents: Few = node.inputs().iter().enumerate().map(tangent).collect();
+        if tangents.iter().all(Option::is_none) {
+            continue;
+        }
+        let _stream = device::on_stream(node.stream());
+        let outputs = Array::outputs_of(node);
+        for (pushed, output) in push_node(node, &tangents)?.into_iter().zip(outputs) {
+            if let Some(slot) = tape.slot(&output) {
+                slots[slot] = settle(pushed, &output)?;
+            }
+        }
+    }
+    Ok(slots)
+}
+
+/// The tangents of a node's outputs: by its rule, through what it stands for, or from its vjp.
+fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
+    let op = node.op();
+    let site = Site::of(node)?;
+    let wanted: SmallVec<[bool; 4]> = tangents.iter().map(Option::is_some).collect();
+    let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted: &wanted };
+    if let Some(pushed) = op.jvp(&point, tangents) {
+        return Ok(pushed?.into_iter().map(Some).collect());
+    }
+    let inputs = node.inputs();
+    if let Some(expanded) = op.expand(&inputs) {
+        let expanded = expanded?;
+        let tape = Tape::between(&inputs, &expanded, |_| false);
+        let slots = push(&tape, &inputs, tangents.iter().cloned())?;
+        return Ok(expanded.iter().map(|output| tape.slot(output).and_then(|i| slots[i].clone())).collect());
+    }
+    transpose_twice(node, &point, tangents)
+}
+
+/// The jvp from the vjp, which is linear in its cotangents: its transpose with respect to them.
+fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array>]) -> Result<Few> {
+    let stand_in = |output: &Array| {
+        let spec = ArraySpec { shape: output.shape().clone(), dtype: output.dtype().inexact() };
+        Array::placeholder(Leaf::Trace, spec)
+    };
+    let cotangents: Vec<Array> = point.outputs.iter().map(stand_in).collect();
+    let Some(pulled) = node.op().vjp(point, &cotangents) else {
+        bail!(Value, "[jvp] {} has no derivative", node.op().name());
+    };
+    let (pulled, tangents): (Vec<Array>, Vec<Option<Array>>) =
+        pulled?.into_iter().zip(tangents).filter_map(|(pulled, t)| Some((pulled?, t.clone()))).unzip();
+    let is_outside = |node: &Arc<Node>| {
+        point.inputs.iter().chain(point.outputs).any(|array| Arc::ptr_eq(array.node(), node))
+    };
+    let tape = Tape::between(&cotangents, &pulled, is_outside);
+    let slots = pull(&tape, &pulled, tangents)?;
+    Ok(cotangents.iter().map(|stand_in| tape.slot(stand_in).and_then(|i| slots[i].clone())).collect())
+}

@@ -1,0 +1,133 @@
+//! Vjp: walk a tape from outputs to inputs and pull cotangents back.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{Result, bail, ensure};
+
+use super::trace::{Site, Tape, Trace, accumulate, is_flat, settle, zero_derivative};
+use crate::device;
+use crate::graph::{Array, Node};
+use crate::primitive::{Cotangents, Point, Primitive};
+
+/// Derivatives by slot; `None` is zero.
+pub(super) type Slots = Vec<Option<Array>>;
+/// One derivative an output of a node; `None` is zero.
+type Outputs = SmallVec<[Option<Array>; 1]>;
+
+/// The values of `f` and the cotangents of `primals` that belong to `cotangents` of the values.
+pub fn vjp(
+    f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
+    primals: &[Array],
+    cotangents: &[Array],
+) -> Result<(Vec<Array>, Vec<Array>)> {
+    let trace = Trace::with_data(primals);
+    let outputs = f(&trace.inputs)?;
+    let pulled = pull_back(&trace.end(), &outputs, cotangents)?;
+    Ok((outputs, pulled))
+}
+
+/// The cotangents of `inputs` (of a [`Trace`]) that belong to `cotangents` of `outputs` (computed from them).
+///
+/// Integer inputs have cotangents in float32. Inputs that nothing depends on have zeros.
+pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> Result<Vec<Array>> {
+    ensure!(
+        outputs.len() == cotangents.len(),
+        Value,
+        "[vjp] got {} cotangents, expected one for each of {} outputs",
+        cotangents.len(),
+        outputs.len()
+    );
+    for (output, cotangent) in outputs.iter().zip(cotangents) {
+        ensure!(
+            output.shape() == cotangent.shape(),
+            Value,
+            "[vjp] got a cotangent of shape {}, expected the output's shape {}",
+            cotangent.shape(),
+            output.shape()
+        );
+    }
+    let tape = Tape::traced(inputs, outputs);
+    let slots = pull(&tape, outputs, cotangents.iter().cloned().map(Some))?;
+    let answer = |input: &Array| {
+        let pulled = tape.slot(input).and_then(|slot| slots[slot].clone());
+        pulled.unwrap_or_else(|| zero_derivative(input))
+    };
+    Ok(inputs.iter().map(answer).collect())
+}
+
+/// Walk the tape backwards; answers the cotangents left in the slots of its sources.
+pub(super) fn pull(
+    tape: &Tape,
+    outputs: &[Array],
+    cotangents: impl IntoIterator<Item = Option<Array>>,
+) -> Result<Slots> {
+    let mut slots: Slots = vec![None; tape.slots()];
+    for (output, cotangent) in outputs.iter().zip(cotangents) {
+        if let Some(slot) = tape.slot(output)
+            && let Some(cotangent) = as_cotangent(cotangent, output)?
+        {
+            accumulate(&mut slots[slot], cotangent)?;
+        }
+    }
+    for node in tape.nodes.iter().rev() {
+        let taken: Outputs = slots[tape.slots_of(node)].iter_mut().map(Option::take).collect();
+        if taken.iter().all(Option::is_none) || is_flat(node) {
+            continue;
+        }
+        let _stream = device::on_stream(node.stream());
+        let inputs = node.inputs();
+        let places: SmallVec<[Option<usize>; 4]> = inputs
+            .iter()
+            .enumerate()
+            .map(|(i, input)| tape.slot(input).filter(|_| !node.op().is_index(i)))
+            .collect();
+        let wanted: SmallVec<[bool; 4]> = places.iter().map(Option::is_some).collect();
+        let pulled = pull_node(node, &wanted, taken)?;
+        for ((place, pulled), input) in places.into_iter().zip(pulled).zip(&inputs) {
+            if let (Some(slot), Some(pulled)) = (place, settle(pulled, input)?) {
+                accumulate(&mut slots[slot], pulled)?;
+            }
+        }
+    }
+    Ok(slots)
+}
+
+/// A cotangent in the dtype that cotangents of `output` have. Integers given by a user are numbers, too.
+fn as_cotangent(cotangent: Option<Array>, output: &Array) -> Result<Option<Array>> {
+    let Some(cotangent) = cotangent else { return Ok(None) };
+    let real = crate::primitives::rules::cast(&cotangent, cotangent.dtype().inexact())?;
+    settle(Some(real), output)
+}
+
+/// The cotangents of a node's inputs.
+fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+    let site = Site::of(node)?;
+    let filled: SmallVec<[Array; 1]> = cotangents
+        .iter()
+        .zip(&site.outputs)
+        .map(|(cotangent, output)| cotangent.clone().unwrap_or_else(|| zero_derivative(output)))
+        .collect();
+    let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted };
+    match node.op().vjp(&point, &filled) {
+        Some(pulled) => pulled,
+        None => pull_expansion(node, wanted, cotangents),
+    }
+}
+
+/// Pull back through the simpler nodes that a node stands for.
+fn pull_expansion(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+    let inputs = node.inputs();
+    let Some(expanded) = node.op().expand(&inputs) else {
+        bail!(Value, "[vjp] {} has no gradient", node.op().name());
+    };
+    let expanded = expanded?;
+    let sources: Vec<Array> =
+        inputs.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(input, _)| input.clone()).collect();
+    let tape =
+        Tape::between(&sources, &expanded, |node| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node)));
+    let mut slots = pull(&tape, &expanded, cotangents)?;
+    // Taken, not cloned: an array that is an input twice has one cotangent, not two.
+    let mut take = |input: &Array| tape.slot(input).and_then(|slot| slots[slot].take());
+    Ok(inputs.iter().zip(wanted).map(|(input, &wanted)| if wanted { take(input) } else { None }).collect())
+}

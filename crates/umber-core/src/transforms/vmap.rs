@@ -1,0 +1,171 @@
+//! Vmap: walk a tape from inputs to outputs with every node working on a batch at once.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{Error, Result, Shape, bail, ensure, shape::normalize_axis};
+
+use super::trace::{Tape, Trace};
+use crate::device;
+use crate::graph::{Array, ArraySpec, Inputs, Node};
+use crate::primitive::{Batched, Primitive};
+use crate::primitives::leaf::Leaf;
+use crate::primitives::rules::{self, move_axis};
+
+/// A function of lanes made into one of batches: along `in_axes` of the inputs and `out_axes` of the outputs.
+///
+/// `None` in `in_axes` gives every lane the whole input. One axis for all may be given by one entry.
+pub fn vmap<F>(
+    f: F,
+    in_axes: &[Option<i64>],
+    out_axes: &[Option<i64>],
+) -> impl Fn(&[Array]) -> Result<Vec<Array>> + use<F>
+where
+    F: Fn(&[Array]) -> Result<Vec<Array>>,
+{
+    let (in_axes, out_axes) = (in_axes.to_vec(), out_axes.to_vec());
+    move |inputs| {
+        let mapped = Mapped::begin(inputs, &spread("in_axes", &in_axes, inputs.len())?)?;
+        let outputs = f(&mapped.trace.inputs)?;
+        let axes = spread("out_axes", &out_axes, outputs.len())?;
+        mapped.end(&outputs, &axes)
+    }
+}
+
+/// One axis an array, from as many or from one for all.
+fn spread(name: &str, axes: &[Option<i64>], count: usize) -> Result<Vec<Option<i64>>> {
+    match axes {
+        [axis] => Ok(vec![*axis; count]),
+        _ if axes.len() == count => Ok(axes.to_vec()),
+        _ => bail!(Value, "[vmap] got {} {name}, expected one or {count}", axes.len()),
+    }
+}
+
+/// A function is being followed on one lane of its arguments: run it on `trace.inputs`, then end.
+#[derive(Debug)]
+pub struct Mapped {
+    /// One lane of every argument, without values.
+    pub trace: Trace,
+    /// The arguments, batch axis in front.
+    values: Vec<Batched>,
+    lanes: usize,
+}
+
+impl Mapped {
+    /// Take one lane of `inputs` along `axes`; inputs whose axis is `None` are the same in every lane.
+    pub fn begin(inputs: &[Array], axes: &[Option<i64>]) -> Result<Mapped> {
+        ensure!(
+            inputs.len() == axes.len(),
+            Value,
+            "[vmap] got {} in_axes, expected one for each of {} inputs",
+            axes.len(),
+            inputs.len()
+        );
+        let mut lanes: Option<usize> = None;
+        let mut values = Vec::with_capacity(inputs.len());
+        let mut specs = Vec::with_capacity(inputs.len());
+        for (input, axis) in inputs.iter().zip(axes) {
+            let value = match axis {
+                Some(axis) => Batched::yes(to_front(input, *axis)?),
+                None => Batched { array: input.clone(), batched: false },
+            };
+            if value.batched {
+                let length = value.array.shape()[0];
+                let expected = *lanes.get_or_insert(length);
+                ensure!(
+                    length == expected,
+                    Value,
+                    "[vmap] got mapped axes of lengths {expected} and {length}, expected equal lengths"
+                );
+            }
+            specs.push(ArraySpec::new(Shape::new(value.shape().iter().copied()), input.dtype()));
+            values.push(value);
+        }
+        let Some(lanes) = lanes else {
+            bail!(Value, "[vmap] no input has an axis to map over, expected at least one in in_axes");
+        };
+        Ok(Mapped { trace: Trace::placeholders(Leaf::Vmap, specs), values, lanes })
+    }
+
+    /// The outputs of all lanes, stacked along `axes`.
+    pub fn end(self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
+        ensure!(
+            outputs.len() == axes.len(),
+            Value,
+            "[vmap] got {} out_axes, expected one for each of {} outputs",
+            axes.len(),
+            outputs.len()
+        );
+        let batched = batch(&self.trace.end(), outputs, &self.values)?;
+        batched.iter().zip(axes).map(|(output, axis)| from_front(output, self.lanes, *axis)).collect()
+    }
+}
+
+/// `array` with the axis to map over moved to the front.
+pub fn to_front(array: &Array, axis: i64) -> Result<Array> {
+    let axis = normalize_axis("vmap", axis, array.ndim())?;
+    move_axis(array, axis, 0)
+}
+
+/// All lanes of an output, with the batch axis at `axis`; `None` expects an output that is the same in every lane.
+pub fn from_front(output: &Batched, lanes: usize, axis: Option<i64>) -> Result<Array> {
+    let Some(axis) = axis else {
+        ensure!(
+            !output.batched,
+            Value,
+            "[vmap] an output differs from lane to lane, expected an axis for it in out_axes, got None"
+        );
+        return Ok(output.array.clone());
+    };
+    let axis = normalize_axis("vmap", axis, output.ndim() + 1)?;
+    move_axis(&rules::batch(output, lanes)?, 0, axis)
+}
+
+/// The values of `outputs` for a batch: computed from `placeholders` (of a [`Trace`]), which stand for `inputs`.
+pub fn batch(placeholders: &[Array], outputs: &[Array], inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let tape = Tape::traced(placeholders, outputs);
+    replay(&tape, placeholders, inputs, outputs)
+}
+
+fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array]) -> Result<Vec<Batched>> {
+    let mut slots: Vec<Option<Batched>> = vec![None; tape.slots()];
+    for (source, value) in sources.iter().zip(values) {
+        if let Some(slot) = tape.slot(source) {
+            slots[slot] = Some(value.clone());
+        }
+    }
+    let value_of = |array: &Array, slots: &[Option<Batched>]| {
+        let value = tape.slot(array).and_then(|slot| slots[slot].clone());
+        value.unwrap_or_else(|| Batched { array: array.clone(), batched: false })
+    };
+    for node in &tape.nodes {
+        let inputs: SmallVec<[Batched; 3]> =
+            node.inputs().iter().map(|input| value_of(input, &slots)).collect();
+        let _stream = device::on_stream(node.stream());
+        for (slot, value) in tape.slots_of(node).zip(batch_node(node, &inputs)?) {
+            slots[slot] = Some(value);
+        }
+    }
+    Ok(outputs.iter().map(|output| value_of(output, &slots)).collect())
+}
+
+/// A node's outputs for a batch: the same node where no input is batched, else by its rule or what it stands for.
+fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let op = node.op();
+    if !inputs.iter().any(|input| input.batched) {
+        let inputs: Inputs = inputs.iter().map(|input| input.array.clone()).collect();
+        let outputs = Array::record_on(op.clone(), inputs, node.stream())?;
+        return Ok(outputs.into_iter().map(|array| Batched { array, batched: false }).collect());
+    }
+    if let Some(outputs) = op.vmap(inputs) {
+        return outputs;
+    }
+    // Expanded as one lane sees it, then batched like any other part of the graph.
+    let lane = node.inputs();
+    let Some(expanded) = op.expand(&lane) else {
+        return Err(Error::Value(format!("[vmap] {} cannot be batched", op.name())));
+    };
+    let expanded = expanded?;
+    let tape = Tape::between(&lane, &expanded, |_| false);
+    replay(&tape, &lane, inputs, &expanded)
+}

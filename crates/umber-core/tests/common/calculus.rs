@@ -1,0 +1,62 @@
+//! Derivatives by differences, and functions to take them of.
+
+use umber_core::primitives::reduce::Reduce;
+use umber_core::primitives::reshape::Reshape;
+use umber_core::{Array, Axes, DType, Result, Shape, ops};
+use umber_types::ReduceKind;
+
+use super::{array, values};
+
+/// The sum of all elements, as a scalar.
+pub(crate) fn total(x: &Array) -> Result<Array> {
+    let reduce = Reduce { kind: ReduceKind::Sum, axes: Axes::all(x.ndim()) };
+    let kept = Array::record_one(reduce, &[x])?;
+    Array::record_one(Reshape { shape: Shape::scalar() }, &[&kept])
+}
+
+/// `sum(f(x) * w)` with fixed weights: a scalar whose gradient shows every element of f's.
+pub(crate) fn weighted(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> Result<Array> {
+    let y = f(x)?;
+    let w = weights(y.shape());
+    total(&ops::multiply(&y, &w)?)
+}
+
+/// Weights that tell elements apart.
+pub(crate) fn weights(shape: &Shape) -> Array {
+    let elements: Vec<f64> = (0..shape.size()).map(|i| 1.0 + 0.7 * (i as f64 * 1.3).sin()).collect();
+    array(&elements, shape.clone())
+}
+
+/// Float64 values between `low` and `high`, none of them special.
+pub(crate) fn spread(shape: impl Into<Shape>, low: f64, high: f64) -> Array {
+    let shape = shape.into();
+    let place = |i: usize| (i as f64 * 0.754_877_666 + 0.31).fract();
+    let elements: Vec<f64> = (0..shape.size()).map(|i| low + (high - low) * place(i)).collect();
+    array(&elements, shape)
+}
+
+/// The gradient of a scalar function by central differences.
+pub(crate) fn differences(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> Vec<f64> {
+    let at = values::<f64>(x);
+    let h = 1e-5;
+    let evaluate = |i: usize, step: f64| {
+        let mut moved = at.clone();
+        moved[i] += step;
+        let y = f(&array(&moved, x.shape().clone())).expect("the function runs");
+        values::<f64>(&y)[0]
+    };
+    (0..at.len()).map(|i| (evaluate(i, h) - evaluate(i, -h)) / (2.0 * h)).collect()
+}
+
+/// Are they equal up to `tolerance`, relative to the larger of one and the value?
+pub(crate) fn assert_close(got: &[f64], expected: &[f64], tolerance: f64, what: &str) {
+    assert_eq!(got.len(), expected.len(), "{what}");
+    for (i, (a, b)) in got.iter().zip(expected).enumerate() {
+        assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{what} [{i}]: got {a}, expected {b}");
+    }
+}
+
+/// The elements of a real array as float64.
+pub(crate) fn numbers(x: &Array) -> Vec<f64> {
+    values(&ops::astype(x, DType::Float64).expect("casts"))
+}
