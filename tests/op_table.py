@@ -127,16 +127,54 @@ def bind(name: str, *after, **kwargs) -> Callable:
     return lambda *arrays: function(*arrays, *after, **kwargs)
 
 
-def gather_records() -> tuple[OpRecord, ...]:
-    """All records of all families."""
-    from records import contraction, creation, elementwise, indexing, reductions, shaping
+# What the package must have, whatever it has beside.
+REQUIRED = set(
+    """
+    abs arccos arccosh arcsin arcsinh arctan arctanh bitwise_invert ceil clip conjugate cos cosh
+    degrees erf erfinv exp expm1 floor imag isfinite isinf isnan isneginf isposinf log log10
+    log1p log2 logical_not nan_to_num negative radians real reciprocal round rsqrt sigmoid sign
+    sin sinh sqrt square stop_gradient tan tanh add arctan2 bitwise_and bitwise_or bitwise_xor
+    divide divmod equal floor_divide greater greater_equal isclose left_shift less less_equal
+    logaddexp logical_and logical_or logical_xor maximum minimum multiply not_equal power
+    remainder right_shift subtract where astype all any argmax argmin logsumexp max mean min
+    prod softmax std sum var matmul addmm broadcast_to concatenate expand_dims flatten moveaxis
+    pad repeat reshape split squeeze stack swapaxes tile transpose unflatten put_along_axis take
+    take_along_axis arange eye full full_like identity linspace ones ones_like tri tril triu
+    zeros zeros_like array asarray eval async_eval synchronize grad value_and_grad vjp jvp vmap
+    compile load save_safetensors allclose array_equal random.key random.seed random.split
+    random.uniform random.normal random.bernoulli random.categorical random.permutation
+    random.randint random.truncated_normal random.gumbel random.laplace
+""".split()
+)
 
-    families = (elementwise, reductions, shaping, indexing, contraction, creation)
+
+def is_public(name: str) -> bool:
+    """Whether the package has a function of this name."""
+    home = mx
+    for part in name.split("."):
+        home = getattr(home, part, None)
+    return home is not None
+
+
+def gather_records() -> tuple[OpRecord, ...]:
+    """All records of all families; of an op that may be absent only if the package has it."""
+    from records import (
+        contraction,
+        creation,
+        elementwise,
+        indexing,
+        reductions,
+        scans,
+        shaping,
+        sorting,
+    )
+
+    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}
     assert not twice, f"records with the same name: {sorted(twice)}"
-    return records
+    return tuple(r for r in records if all(n in REQUIRED or is_public(n) for n in r.names))
 
 
 def dtypes_for_gradients(record: OpRecord) -> tuple[str, ...]:

@@ -53,4 +53,52 @@ RECORDS = [
         differentiable=(0, 1, 2),
         tolerance=6,
     ),
+    *(
+        OpRecord(
+            name,
+            op(name.partition("[")[0]),
+            oracle,
+            shapes=shapes,
+            dtypes=MATRIX_DTYPES,
+            differentiable=(0, 1),
+            # A sum of products counts like a sum.
+            result="sum" if name == "vecdot" else "same",
+            tolerance=3,
+        )
+        for name, oracle, shapes in (
+            ("inner", np.inner, ((3, 4), (2, 4))),
+            ("outer", np.outer, ((3,), (4,))),
+            ("kron", np.kron, ((2, 3), (3, 2))),
+            ("vecdot", lambda a, b: (np.conj(a) * b).sum(-1), ((3, 4), (3, 4))),
+            ("tensordot", np.tensordot, ((2, 3, 4), (3, 4, 5))),
+        )
+    ),
+    OpRecord(
+        "tensordot[axes]",
+        bind("tensordot", [[0, 2], [1, 0]]),
+        lambda a, b: np.tensordot(a, b, [[0, 2], [1, 0]]),
+        shapes=((2, 3, 4), (4, 2, 5)),
+        dtypes=FLOATS,
+        differentiable=(0, 1),
+        tolerance=3,
+    ),
+    *(
+        OpRecord(
+            f"einsum[{formula}]",
+            lambda *arrays, formula=formula: op("einsum")(formula, *arrays),
+            lambda *arrays, formula=formula: np.einsum(formula, *arrays),
+            shapes=shapes,
+            dtypes=FLOATS,
+            differentiable=tuple(range(len(shapes))),
+            tolerance=6,
+        )
+        for formula, shapes in (
+            ("ij,jk->ik", ((3, 4), (4, 2))),
+            ("bij,bkj->bik", ((2, 3, 4), (2, 5, 4))),
+            ("ii", ((3, 3),)),
+            ("ij->ji", ((3, 4),)),
+            ("i,j,k->kji", ((2,), (3,), (4,))),
+            ("...ij,j->...i", ((2, 3, 4), (4,))),
+        )
+    ),
 ]

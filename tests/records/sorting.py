@@ -1,0 +1,102 @@
+"""Sorting, searching, and what is counted."""
+
+import numpy as np
+import umber.core as mx
+from arrays import ALL, FLOATS, INTEGERS, REAL
+from domains import ANY, DISTINCT, SMALL
+from op_table import OpRecord, bind
+
+from records.reductions import label
+
+AXES = ({}, {"axis": 0}, {"axis": 1}, {"axis": None})
+LONG = (5, 531)
+
+
+def sorting(name, oracle, choices=AXES, **fields) -> list[OpRecord]:
+    """One record an axis; the last one by default."""
+    options = {"shapes": ((5, 6),), "dtypes": INTEGERS + FLOATS, "domain": DISTINCT} | fields
+    return [
+        OpRecord(
+            label(name, chosen),
+            bind(name, **chosen),
+            lambda x, chosen=chosen: oracle(x, **chosen),
+            **options,
+        )
+        for chosen in choices
+    ]
+
+
+def stable_order(x, **keywords):
+    return np.argsort(x, kind="stable", **keywords)
+
+
+def largest(x, k, axis=-1):
+    """The k largest, in increasing order."""
+    return np.take(np.sort(x, axis), range(x.shape[axis] - k, x.shape[axis]), axis)
+
+
+def partitioned(name, finish) -> OpRecord:
+    """The order inside the parts is free: what is compared is each part sorted."""
+
+    def split_sorted(module, parts):
+        sides = (parts[:, :3], parts[:, 3:])
+        return module.concatenate([module.sort(side, axis=1) for side in sides], axis=1)
+
+    return OpRecord(
+        name,
+        lambda x: split_sorted(mx, finish(mx, x)),
+        lambda x: np.sort(x, axis=1),
+        shapes=((4, 7),),
+        dtypes=INTEGERS + FLOATS,
+        domain=DISTINCT,
+    )
+
+
+def median(x, **keywords):
+    return np.median(x, **keywords)
+
+
+RECORDS = [
+    *sorting("sort", np.sort, differentiable=(0,), second_order=False, long=(LONG,), dtypes=REAL),
+    *sorting("argsort", stable_order, result="uint32", long=(LONG,)),
+    partitioned("partition", lambda module, x: module.partition(x, 3, axis=1)),
+    partitioned(
+        "argpartition",
+        lambda module, x: module.take_along_axis(x, module.argpartition(x, 3, axis=1), axis=1),
+    ),
+    OpRecord(
+        "topk",
+        lambda x: bind("sort", axis=-1)(bind("topk", 2)(x)),
+        lambda x: largest(x, 2),
+        shapes=((4, 6),),
+        dtypes=INTEGERS + FLOATS,
+        domain=DISTINCT,
+    ),
+    *(
+        OpRecord(
+            f"searchsorted[{side}]",
+            lambda x, v, side=side: bind("searchsorted", side=side)(bind("sort")(x), v),
+            lambda x, v, side=side: np.searchsorted(np.sort(x), v, side=side),
+            shapes=((9,), (2, 5)),
+            dtypes=INTEGERS + FLOATS,
+            domain=(ANY, ANY),
+            result="uint32",
+            batchable=False,
+        )
+        for side in ("left", "right")
+    ),
+    *sorting("median", median, ({}, {"axis": 1}, {"axis": 0, "keepdims": True}), result="inexact"),
+    *sorting(
+        "minmax",
+        lambda x, **k: [np.min(x, **k), np.max(x, **k)],
+        ({}, {"axis": 1}, {"axis": 0, "keepdims": True}),
+    ),
+    *sorting(
+        "count_nonzero",
+        np.count_nonzero,
+        ({}, {"axis": 1}, {"axis": (0, 1)}),
+        result="int32",
+        dtypes=ALL,
+        domain=SMALL,
+    ),
+]
