@@ -70,6 +70,10 @@ primitives! {
     GatherAxis(gather::GatherAxis),
     Scatter(scatter::Scatter),
     ScatterAxis(scatter::ScatterAxis),
+    ArgReduce(arg_reduce::ArgReduce),
+    MatMul(matmul::MatMul),
+    RandomBits(random::RandomBits),
+    Composite(composite::Composite),
     Control(control::Control),
     Fused(fused::Fused),
 }

@@ -3,15 +3,19 @@
 //! Each file reads top to bottom: what the primitive is, `infer`, `vjp`, `jvp`, `vmap`, `eval_cpu`. Inputs arrive
 //! checked and promoted by `ops`: elementwise inputs have equal shapes and dtypes.
 
+pub mod arg_reduce;
 pub mod binary;
 pub mod broadcast;
 pub mod cast;
+pub mod composite;
 pub mod concatenate;
 pub mod control;
 pub mod create;
 pub mod fused;
 pub mod gather;
 pub mod leaf;
+pub mod matmul;
+pub mod random;
 pub mod reduce;
 pub mod reshape;
 pub(crate) mod rules;

@@ -14,6 +14,7 @@ pub fn values<T: Element>(array: &Array) -> Vec<T> {
 }
 
 /// Evenly spread float32 values that are not special.
+#[allow(dead_code, reason = "not every test file needs it")]
 pub fn ramp(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
     let elements: Vec<f32> =

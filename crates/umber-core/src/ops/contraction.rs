@@ -1,0 +1,208 @@
+//! Products of matrices and of their kin.
+
+use smallvec::SmallVec;
+use umber_types::{Axes, DType, Result, Scalar, Shape, bail, ensure, promote};
+
+use super::promotion::{cast_constant, meet};
+use crate::graph::Array;
+use crate::primitives::matmul;
+use crate::primitives::reduce;
+use crate::primitives::rules::{add, broadcast, cast, conj, constant, mul, reshape, transpose};
+
+/// The matrix product of the last two axes, for each index of the others, which broadcast.
+///
+/// An operand of one axis is a row on the left and a column on the right; that axis is not in the result.
+/// Integers wrap; the product of bool arrays says whether any pair is true together.
+pub fn matmul(a: &Array, b: &Array) -> Result<Array> {
+    product("matmul", a, b)
+}
+
+fn product(op: &str, a: &Array, b: &Array) -> Result<Array> {
+    ensure!(
+        a.ndim() > 0 && b.ndim() > 0,
+        Value,
+        "[{op}] got operands of shapes {} and {}, expected at least one axis in each",
+        a.shape(),
+        b.shape()
+    );
+    let (x, y) = promoted(a, b)?;
+    let x = if x.ndim() == 1 { reshape(&x, [1, x.shape()[0]])? } else { x };
+    let y = if y.ndim() == 1 { reshape(&y, [y.shape()[0], 1])? } else { y };
+    let depth = y.shape()[y.ndim() - 2];
+    ensure!(
+        x.shape().last() == Some(&depth),
+        Value,
+        "[{op}] the last axis of the left operand must be as long as the {}axis of the right one, \
+         got shapes {} and {}",
+        if b.ndim() == 1 { "" } else { "second to last " },
+        a.shape(),
+        b.shape()
+    );
+    let mut out = stacked(op, &x, &y)?;
+    let mut shape = out.shape().clone();
+    if b.ndim() == 1 {
+        shape.remove(shape.ndim() - 1);
+    }
+    if a.ndim() == 1 {
+        shape.remove(shape.ndim() - if b.ndim() == 1 { 1 } else { 2 });
+    }
+    out = reshape(&out, shape)?;
+    Ok(out)
+}
+
+/// Both arrays in the dtype that holds either.
+fn promoted(a: &Array, b: &Array) -> Result<(Array, Array)> {
+    let dtype = promote(a.dtype(), b.dtype());
+    Ok((cast_constant(a, dtype)?, cast_constant(b, dtype)?))
+}
+
+/// The product of stacks of matrices whose batch axes broadcast.
+fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
+    let (rows, depth, columns) = (x.shape()[x.ndim() - 2], x.shape()[x.ndim() - 1], y.shape()[y.ndim() - 1]);
+    let batch_of = |array: &Array| -> Shape { array.shape()[..array.ndim() - 2].into() };
+    if y.ndim() == 2 && x.ndim() > 2 {
+        // One right operand for all: the batch is more rows, and the gradient of `y` is one product too.
+        let batch = batch_of(x);
+        let tall = reshape(x, [batch.size() * rows, depth])?;
+        let shape: Shape = batch.iter().copied().chain([rows, columns]).collect();
+        return reshape(&matmul::matmul(&tall, y)?, shape);
+    }
+    let Some(batch) = batch_of(x).broadcast(&batch_of(y)) else {
+        bail!(Value, "[{op}] the batch axes of shapes {} and {} cannot be broadcast", x.shape(), y.shape());
+    };
+    let spread =
+        |array: &Array, tail: [usize; 2]| broadcast(array, &batch.iter().copied().chain(tail).collect());
+    matmul::matmul(&spread(x, [rows, depth])?, &spread(y, [depth, columns])?)
+}
+
+/// `alpha (a @ b) + beta c`.
+pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f64, beta: f64) -> Result<Array> {
+    let scaled = |x: Array, factor: f64| {
+        if factor == 1.0 { Ok(x) } else { mul(&x, &constant(&x, Scalar::Float(factor))) }
+    };
+    let product = product("addmm", a, b)?;
+    let (mut product, mut c) = promoted(&product, c)?;
+    if alpha.fract() != 0.0 || beta.fract() != 0.0 {
+        let dtype = product.dtype().inexact();
+        (product, c) = (cast(&product, dtype)?, cast(&c, dtype)?);
+    }
+    ensure!(
+        c.shape().broadcasts_to(product.shape()),
+        Value,
+        "[addmm] cannot broadcast c of shape {} to the shape {} of a @ b",
+        c.shape(),
+        product.shape()
+    );
+    let c = broadcast(&scaled(c, beta)?, product.shape())?;
+    add(&scaled(product, alpha)?, &c)
+}
+
+/// The elementwise product of arrays after promotion and broadcasting.
+fn multiply(op: &str, a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = meet(op, a, b)?;
+    mul(&a, &b)
+}
+
+/// The sum of products over the last axis of both.
+pub fn inner(a: &Array, b: &Array) -> Result<Array> {
+    if a.ndim() == 0 || b.ndim() == 0 {
+        return multiply("inner", a, b);
+    }
+    contract("inner", a, b, &[a.ndim() - 1], &[b.ndim() - 1])
+}
+
+/// Every element of `a` times every element of `b`, both flattened.
+pub fn outer(a: &Array, b: &Array) -> Result<Array> {
+    multiply("outer", &reshape(a, [a.size(), 1])?, &reshape(b, [b.size()])?)
+}
+
+/// The sum of products over pairs of axes: `a_axes[i]` of `a` with `b_axes[i]` of `b`.
+pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result<Array> {
+    ensure!(
+        a_axes.len() == b_axes.len(),
+        Value,
+        "[tensordot] got {} axes of a and {} of b, expected as many",
+        a_axes.len(),
+        b_axes.len()
+    );
+    // `normalized` sorts; it is asked only whether the axes are valid.
+    let resolve = |axes: &[i64], ndim: usize| -> Result<SmallVec<[usize; 4]>> {
+        Axes::normalized("tensordot", axes, ndim)?;
+        axes.iter().map(|&axis| umber_types::shape::normalize_axis("tensordot", axis, ndim)).collect()
+    };
+    contract("tensordot", a, b, &resolve(a_axes, a.ndim())?, &resolve(b_axes, b.ndim())?)
+}
+
+/// [`tensordot`] over the last `count` axes of `a` and the first `count` of `b`.
+pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
+    ensure!(
+        count <= a.ndim().min(b.ndim()),
+        Value,
+        "[tensordot] cannot contract {count} axes of arrays of shapes {} and {}",
+        a.shape(),
+        b.shape()
+    );
+    let a_axes: SmallVec<[usize; 4]> = (a.ndim() - count..a.ndim()).collect();
+    let b_axes: SmallVec<[usize; 4]> = (0..count).collect();
+    contract("tensordot", a, b, &a_axes, &b_axes)
+}
+
+/// Sum over pairs of axes by one product of matrices.
+fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) -> Result<Array> {
+    ensure!(
+        a_axes.iter().zip(b_axes).all(|(&i, &j)| a.shape()[i] == b.shape()[j]),
+        Value,
+        "[{op}] axes {a_axes:?} and {b_axes:?} of arrays of shapes {} and {} differ in length",
+        a.shape(),
+        b.shape()
+    );
+    let kept = |x: &Array, axes: &[usize]| -> SmallVec<[usize; 6]> {
+        (0..x.ndim()).filter(|axis| !axes.contains(axis)).collect()
+    };
+    let (a_kept, b_kept) = (kept(a, a_axes), kept(b, b_axes));
+    let length = |x: &Array, axes: &[usize]| -> usize { axes.iter().map(|&axis| x.shape()[axis]).product() };
+    let order = |first: &[usize], second: &[usize]| -> SmallVec<[usize; 6]> {
+        first.iter().chain(second).copied().collect()
+    };
+    let depth = length(a, a_axes);
+    let left = reshape(&transpose(a, &order(&a_kept, a_axes))?, [length(a, &a_kept), depth])?;
+    let right = reshape(&transpose(b, &order(b_axes, &b_kept))?, [depth, length(b, &b_kept)])?;
+    let shape: Shape =
+        a_kept.iter().map(|&i| a.shape()[i]).chain(b_kept.iter().map(|&i| b.shape()[i])).collect();
+    reshape(&product(op, &left, &right)?, shape)
+}
+
+/// The sum along an axis of `conj(a) * b`, after broadcasting.
+pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
+    let (x, y) = meet("vecdot", &conj(a)?, b)?;
+    let shortest = a.ndim().min(b.ndim());
+    // The axis counts from the end where both operands have it, so that it means the same in each.
+    let axis = umber_types::shape::normalize_axis("vecdot", axis, shortest)? + x.ndim() - shortest;
+    let length = |array: &Array| array.shape()[axis + array.ndim() - x.ndim()];
+    ensure!(
+        length(a) == length(b),
+        Value,
+        "[vecdot] the axes to sum over differ in length, got shapes {} and {}",
+        a.shape(),
+        b.shape()
+    );
+    let x = if x.dtype() == DType::Bool { cast(&x, DType::Int32)? } else { x };
+    let y = cast(&y, x.dtype())?;
+    let sum = reduce::sum(&mul(&x, &y)?, &Axes::one(axis))?;
+    let shape = sum.shape().reduced(&Axes::one(axis), umber_types::KeepAxes::No);
+    reshape(&sum, shape)
+}
+
+/// The Kronecker product: `a` with each element replaced by its multiple of `b`.
+pub fn kron(a: &Array, b: &Array) -> Result<Array> {
+    let ndim = a.ndim().max(b.ndim());
+    let padded = |x: &Array| -> SmallVec<[usize; 6]> {
+        std::iter::repeat_n(1, ndim - x.ndim()).chain(x.shape().iter().copied()).collect()
+    };
+    let (left, right) = (padded(a), padded(b));
+    let a_shape: Shape = left.iter().flat_map(|&length| [length, 1]).collect();
+    let b_shape: Shape = right.iter().flat_map(|&length| [1, length]).collect();
+    let product = multiply("kron", &reshape(a, a_shape)?, &reshape(b, b_shape)?)?;
+    let shape: Shape = left.iter().zip(&right).map(|(m, n)| m * n).collect();
+    reshape(&product, shape)
+}

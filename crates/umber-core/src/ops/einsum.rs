@@ -1,0 +1,322 @@
+//! Sums of products written with an index for each axis.
+//!
+//! `ij,jk->ik` is a matrix product: an index that is not in the answer is summed over. Operands meet two at a time,
+//! each pair by one product of matrices (or elementwise if nothing is summed), the pair with the smallest result first.
+
+use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
+use umber_types::{Axes, Result, Shape, bail, ensure, promote};
+
+use super::promotion::cast_constant;
+use crate::graph::Array;
+use crate::primitives::matmul::matmul;
+use crate::primitives::reduce;
+use crate::primitives::rules::{broadcast, mul, reshape, transpose};
+use crate::primitives::slice::{Window, slice};
+
+/// An index: a letter, or the place of an axis of the ellipsis counted from its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Index {
+    Hidden(usize),
+    Letter(char),
+}
+
+type Indices = SmallVec<[Index; 6]>;
+
+/// An operand with an index for each axis, each once.
+#[derive(Clone)]
+struct Term {
+    array: Array,
+    indices: Indices,
+}
+
+/// A formula fitted to its operands.
+struct Formula {
+    terms: Vec<Indices>,
+    output: Indices,
+    lengths: BTreeMap<Index, usize>,
+}
+
+/// Letters of one term, where its ellipsis stands if it has one.
+struct Spelled {
+    letters: Vec<char>,
+    ellipsis: Option<usize>,
+}
+
+fn spell(text: &str, formula: &str) -> Result<Spelled> {
+    let mut spelled = Spelled { letters: Vec::new(), ellipsis: None };
+    let mut rest = text;
+    while let Some(next) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("...") {
+            ensure!(spelled.ellipsis.is_none(), Value, "[einsum] two ellipses in one term of '{formula}'");
+            spelled.ellipsis = Some(spelled.letters.len());
+            rest = after;
+            continue;
+        }
+        ensure!(
+            next.is_ascii_alphabetic(),
+            Value,
+            "[einsum] unexpected '{next}' in '{formula}', expected letters"
+        );
+        spelled.letters.push(next);
+        rest = &rest[1..];
+    }
+    Ok(spelled)
+}
+
+impl Spelled {
+    /// One index an axis, the ellipsis standing for `hidden` axes.
+    fn indices(&self, hidden: usize) -> Indices {
+        let letters = |range: &[char]| range.iter().map(|&c| Index::Letter(c)).collect::<Indices>();
+        let at = self.ellipsis.unwrap_or(self.letters.len());
+        let mut indices = letters(&self.letters[..at]);
+        if self.ellipsis.is_some() {
+            indices.extend((0..hidden).rev().map(Index::Hidden));
+        }
+        indices.extend(letters(&self.letters[at..]));
+        indices
+    }
+}
+
+impl Formula {
+    fn parse(text: &str, shapes: &[&Shape]) -> Result<Formula> {
+        let formula: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let (left, right) = match formula.split_once("->") {
+            Some((left, right)) => (left, Some(right)),
+            None => (formula.as_str(), None),
+        };
+        let spelled = left.split(',').map(|term| spell(term, text)).collect::<Result<Vec<_>>>()?;
+        ensure!(
+            spelled.len() == shapes.len(),
+            Value,
+            "[einsum] '{text}' has {} terms, got {} operands",
+            spelled.len(),
+            shapes.len()
+        );
+        let mut terms = Vec::new();
+        let mut lengths: BTreeMap<Index, usize> = BTreeMap::new();
+        let mut most_hidden = 0;
+        for (term, shape) in spelled.iter().zip(shapes) {
+            let fits = if term.ellipsis.is_some() {
+                term.letters.len() <= shape.ndim()
+            } else {
+                term.letters.len() == shape.ndim()
+            };
+            ensure!(fits, Value, "[einsum] a term of '{text}' does not fit an operand of shape {shape}");
+            let hidden = shape.ndim() - term.letters.len();
+            most_hidden = most_hidden.max(hidden);
+            let indices = term.indices(hidden);
+            for (&index, &length) in indices.iter().zip(shape.iter()) {
+                let known = lengths.entry(index).or_insert(length);
+                if *known == 1 {
+                    *known = length;
+                }
+                ensure!(
+                    length == *known || length == 1,
+                    Value,
+                    "[einsum] an index of '{text}' has lengths {known} and {length}"
+                );
+            }
+            terms.push(indices);
+        }
+        let output = match right {
+            Some(right) => spell(right, text)?.indices(most_hidden),
+            None => implicit_output(&spelled, most_hidden),
+        };
+        for (i, index) in output.iter().enumerate() {
+            ensure!(
+                lengths.contains_key(index),
+                Value,
+                "[einsum] the result of '{text}' has an index no operand has"
+            );
+            ensure!(
+                !output[..i].contains(index),
+                Value,
+                "[einsum] the result of '{text}' has an index twice"
+            );
+        }
+        Ok(Formula { terms, output, lengths })
+    }
+
+    /// Is the index wanted in the result, or by a term other than those in `except`?
+    fn is_needed(&self, index: Index, terms: &[Indices], except: &[usize]) -> bool {
+        let elsewhere = |(i, term): (usize, &Indices)| !except.contains(&i) && term.contains(&index);
+        self.output.contains(&index) || terms.iter().enumerate().any(elsewhere)
+    }
+
+    /// What the product of terms `i` and `j` keeps.
+    fn product_indices(&self, terms: &[Indices], i: usize, j: usize) -> Indices {
+        let mut kept = Indices::new();
+        for &index in terms[i].iter().chain(&terms[j]) {
+            if !kept.contains(&index) && self.is_needed(index, terms, &[i, j]) {
+                kept.push(index);
+            }
+        }
+        kept
+    }
+
+    /// The pair of terms with the smallest product.
+    fn best_pair(&self, terms: &[Indices]) -> (usize, usize) {
+        let size = |&(i, j): &(usize, usize)| -> usize {
+            let kept = self.product_indices(terms, i, j);
+            kept.iter().map(|index| self.lengths[index]).fold(1, usize::saturating_mul)
+        };
+        let pairs = (0..terms.len()).flat_map(|i| (i + 1..terms.len()).map(move |j| (i, j)));
+        pairs.min_by_key(size).expect("asked with at least two terms")
+    }
+}
+
+/// Without an arrow: the ellipsis, then every letter that occurs once, in alphabetical order.
+fn implicit_output(spelled: &[Spelled], hidden: usize) -> Indices {
+    let mut letters: Vec<char> = spelled.iter().flat_map(|term| term.letters.iter().copied()).collect();
+    letters.sort_unstable();
+    let once =
+        letters.chunk_by(|a, b| a == b).filter(|same| same.len() == 1).map(|same| Index::Letter(same[0]));
+    (0..hidden).rev().map(Index::Hidden).chain(once).collect()
+}
+
+impl Term {
+    /// The operand with repeated indices merged to diagonals and those of length one that others stretch left out.
+    fn new(array: &Array, indices: &Indices, lengths: &BTreeMap<Index, usize>) -> Result<Term> {
+        let mut term = Term { array: array.clone(), indices: indices.clone() };
+        let mut axis = 0;
+        while axis < term.indices.len() {
+            let index = term.indices[axis];
+            if term.array.shape()[axis] == 1 && lengths[&index] != 1 {
+                let mut shape = term.array.shape().clone();
+                shape.remove(axis);
+                term.array = reshape(&term.array, shape)?;
+                term.indices.remove(axis);
+                continue;
+            }
+            match term.indices[..axis].iter().position(|&other| other == index) {
+                Some(first) => term.merge(first, axis)?,
+                None => axis += 1,
+            }
+        }
+        Ok(term)
+    }
+
+    /// Keep the diagonal of two axes in place of the first.
+    fn merge(&mut self, first: usize, second: usize) -> Result<()> {
+        let others: SmallVec<[usize; 6]> =
+            (0..self.indices.len()).filter(|&axis| axis != first && axis != second).collect();
+        let order: SmallVec<[usize; 6]> = others.iter().copied().chain([first, second]).collect();
+        let length = self.array.shape()[first];
+        let batch: Shape = others.iter().map(|&axis| self.array.shape()[axis]).collect();
+        let flat: Shape = batch.iter().copied().chain([length * length]).collect();
+        let flat = reshape(&transpose(&self.array, &order)?, flat)?;
+        let mut window = Window::along(flat.shape(), batch.ndim(), 0, length);
+        window.steps[batch.ndim()] = length as isize + 1;
+        let index = self.indices[first];
+        self.array = slice(&flat, window)?;
+        self.indices = others.iter().map(|&axis| self.indices[axis]).chain([index]).collect();
+        Ok(())
+    }
+
+    /// Sum over the indices that fail the test.
+    fn keep(&mut self, mut test: impl FnMut(Index) -> bool) -> Result<()> {
+        let axes = Axes::sorted((0..self.indices.len()).filter(|&axis| !test(self.indices[axis])));
+        if !axes.is_empty() {
+            let sum = reduce::sum(&self.array, &axes)?;
+            self.array = reshape(&sum, sum.shape().reduced(&axes, umber_types::KeepAxes::No))?;
+            self.indices.retain(|index| test(*index));
+        }
+        Ok(())
+    }
+
+    /// The array with its axes in the order of `groups`, each group merged into one axis.
+    fn grouped(&self, groups: [&Indices; 3]) -> Result<Array> {
+        let axis_of =
+            |index: &Index| self.indices.iter().position(|i| i == index).expect("groups split the indices");
+        let order: SmallVec<[usize; 6]> = groups.iter().flat_map(|group| group.iter().map(axis_of)).collect();
+        let length =
+            |group: &Indices| -> usize { group.iter().map(|i| self.array.shape()[axis_of(i)]).product() };
+        let shape: Shape = groups.iter().map(|group| length(group)).collect();
+        reshape(&transpose(&self.array, &order)?, shape)
+    }
+
+    fn lengths_of(&self, group: &Indices) -> SmallVec<[usize; 6]> {
+        let axis_of = |index: &Index| self.indices.iter().position(|i| i == index).expect("of this term");
+        group.iter().map(|index| self.array.shape()[axis_of(index)]).collect()
+    }
+
+    /// The product with another term, summed over the indices that are not needed.
+    fn times(mut self, mut other: Term, is_needed: impl Fn(Index) -> bool) -> Result<Term> {
+        self.keep(|index| is_needed(index) || other.indices.contains(&index))?;
+        other.keep(|index| is_needed(index) || self.indices.contains(&index))?;
+        let (mut batch, mut summed, mut rows) = (Indices::new(), Indices::new(), Indices::new());
+        for &index in &self.indices {
+            match (other.indices.contains(&index), is_needed(index)) {
+                (true, true) => batch.push(index),
+                (true, false) => summed.push(index),
+                (false, _) => rows.push(index),
+            }
+        }
+        let columns: Indices = other.indices.iter().copied().filter(|i| !self.indices.contains(i)).collect();
+        let left = self.grouped([&batch, &rows, &summed])?;
+        let right = other.grouped([&batch, &summed, &columns])?;
+        let product = if summed.is_empty() {
+            let shape = Shape::from([left.shape()[0], left.shape()[1], right.shape()[2]]);
+            mul(&broadcast(&left, &shape)?, &broadcast(&right, &shape)?)?
+        } else {
+            matmul(&left, &right)?
+        };
+        let lengths = [self.lengths_of(&batch), self.lengths_of(&rows), other.lengths_of(&columns)];
+        let shape: Shape = lengths.iter().flatten().copied().collect();
+        let indices = batch.iter().chain(&rows).chain(&columns).copied().collect();
+        Ok(Term { array: reshape(&product, shape)?, indices })
+    }
+}
+
+/// The sum of products that a formula such as `ij,jk->ik` describes.
+///
+/// Without an arrow the result has every index that occurs once, in alphabetical order. `...` stands for the axes
+/// that have no letter; they broadcast. An index twice in one term is its diagonal.
+pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
+    let Some(first) = operands.first() else {
+        bail!(Value, "[einsum] got no operands, expected at least one")
+    };
+    let dtype = operands.iter().fold(first.dtype(), |dtype, operand| promote(dtype, operand.dtype()));
+    let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
+    let parsed = Formula::parse(formula, &shapes)?;
+    let mut terms = operands
+        .iter()
+        .zip(&parsed.terms)
+        .map(|(operand, indices)| Term::new(&cast_constant(operand, dtype)?, indices, &parsed.lengths))
+        .collect::<Result<Vec<_>>>()?;
+    while terms.len() > 1 {
+        let indices: Vec<Indices> = terms.iter().map(|term| term.indices.clone()).collect();
+        let (i, j) = parsed.best_pair(&indices);
+        let second = terms.remove(j);
+        let first = terms.remove(i);
+        terms.push(first.times(second, |index| parsed.is_needed(index, &indices, &[i, j]))?);
+    }
+    let mut last = terms.pop().expect("at least one operand");
+    last.keep(|index| parsed.output.contains(&index))?;
+    let place = |index: &Index| last.indices.iter().position(|i| i == index).expect("checked while parsing");
+    let order: SmallVec<[usize; 6]> = parsed.output.iter().map(place).collect();
+    transpose(&last.array, &order)
+}
+
+/// The order in which [`einsum`] multiplies: pairs of places in the list of what is left, whose product goes to its
+/// end.
+pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<Vec<Vec<usize>>> {
+    let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
+    let parsed = Formula::parse(formula, &shapes)?;
+    let mut terms = parsed.terms.clone();
+    let mut path = Vec::new();
+    if terms.len() == 1 {
+        path.push(vec![0]);
+    }
+    while terms.len() > 1 {
+        let (i, j) = parsed.best_pair(&terms);
+        let product = parsed.product_indices(&terms, i, j);
+        terms.remove(j);
+        terms.remove(i);
+        terms.push(product);
+        path.push(vec![i, j]);
+    }
+    Ok(path)
+}

@@ -1,0 +1,191 @@
+//! Draws of real numbers. The order of operations and the dtype of each are those of MLX, so that results agree.
+
+use std::f64::consts::SQRT_2;
+
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
+
+use super::{bits, key_or_next};
+use crate::graph::Array;
+use crate::ops::promotion::{cast_constant, common_shape, meet};
+use crate::primitives::rules::{add, binary, broadcast, cast, constant, div, mul, neg, reshape, sub, unary};
+use crate::primitives::slice::slice_along;
+
+/// The float32 above -1: the least sample that still has a finite inverse error function.
+const ABOVE_MINUS_ONE: f64 = -1.0 + 1.0 / 16_777_216.0;
+
+/// The largest number below one.
+fn below_one(dtype: DType) -> f64 {
+    let digits = match dtype {
+        DType::Float16 => 11,
+        DType::BFloat16 => 8,
+        _ => 24,
+    };
+    1.0 - 0.5f64.powi(digits)
+}
+
+fn check_floating(op: &str, dtype: DType) -> Result<()> {
+    ensure!(dtype.is_floating(), Value, "[{op}] got dtype {dtype}, expected a real floating-point dtype");
+    Ok(())
+}
+
+/// A sample of [0, 1) in a real floating-point dtype.
+fn unit(op: &str, key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
+    if dtype == DType::Float64 {
+        return unit_f64(op, key, shape);
+    }
+    let words = cast(&bits(op, key, shape.clone())?, DType::Float32)?;
+    let sample = mul(&words, &constant(&words, 0.5f64.powi(32)))?;
+    cast(&binary(BinaryKind::Minimum, &sample, &constant(&sample, below_one(dtype)))?, dtype)
+}
+
+/// 53 random bits behind the point: 26 from one word, 27 from another.
+fn unit_f64(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
+    let pairs = bits(op, key, shape.iter().copied().chain([2]).collect())?;
+    let part = |i: usize, dropped: u64, unit: i32| {
+        let words = reshape(&slice_along(&pairs, shape.ndim(), i, 1)?, shape.clone())?;
+        let kept = binary(BinaryKind::RightShift, &words, &constant(&words, Scalar::UInt(dropped)))?;
+        let real = cast(&kept, DType::Float64)?;
+        mul(&real, &constant(&real, 0.5f64.powi(unit)))
+    };
+    add(&part(0, 6, 26)?, &part(1, 5, 53)?)
+}
+
+/// A sample of [low, high), which are already of the dtype and shape.
+fn between(op: &str, key: &Array, low: &Array, high: &Array) -> Result<Array> {
+    let unit = unit(op, key, low.shape(), low.dtype())?;
+    if low.constant() == Some(Scalar::Float(0.0)) && high.constant() == Some(Scalar::Float(1.0)) {
+        return Ok(unit);
+    }
+    add(&mul(&sub(high, low)?, &unit)?, low)
+}
+
+/// A float32 sample of [low, high).
+pub(super) fn float32_between(op: &str, key: &Array, low: &Array, high: &Array) -> Result<Array> {
+    between(op, key, &cast_constant(low, DType::Float32)?, &cast_constant(high, DType::Float32)?)
+}
+
+/// A float32 sample of (-1, 1).
+fn symmetric(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
+    let bound = |value: f64| Array::full(shape.clone(), value, DType::Float32);
+    between(op, key, &bound(ABOVE_MINUS_ONE), &bound(1.0))
+}
+
+/// `a` and `b` broadcast to `shape`, which must be what they and it broadcast to.
+pub(super) fn spread_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Result<(Array, Array)> {
+    let bounds = common_shape(op, &[a, b])?;
+    ensure!(
+        bounds.broadcasts_to(shape),
+        Value,
+        "[{op}] cannot generate values of shape {shape} from bounds of shape {bounds}"
+    );
+    Ok((broadcast(a, shape)?, broadcast(b, shape)?))
+}
+
+/// Uniform in [low, high).
+pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
+    check_floating("uniform", dtype)?;
+    let shape = Shape::checked("uniform", shape)?;
+    let (low, high) =
+        spread_bounds("uniform", &cast_constant(low, dtype)?, &cast_constant(high, dtype)?, &shape)?;
+    between("uniform", &key_or_next(key)?, &low, &high)
+}
+
+/// Normal with mean `loc` and standard deviation `scale`. Complex numbers have variance one half in each part.
+pub fn normal(
+    shape: &[i64],
+    dtype: DType,
+    loc: Option<&Array>,
+    scale: Option<&Array>,
+    key: Option<&Array>,
+) -> Result<Array> {
+    ensure!(dtype.is_inexact(), Value, "[normal] got dtype {dtype}, expected a floating-point dtype");
+    let shape = Shape::checked("normal", shape)?;
+    let key = key_or_next(key)?;
+    let mut sample;
+    let mut factor = None;
+    if dtype.is_complex() {
+        sample = complex_sample(&key, &shape, dtype)?;
+    } else {
+        sample = cast(&unary(UnaryKind::ErfInv, &symmetric("normal", &key, &shape)?)?, dtype)?;
+        factor = Some(Array::scalar(SQRT_2, dtype));
+    }
+    if let Some(scale) = scale {
+        let scale = cast(scale, dtype)?;
+        factor = Some(match factor {
+            Some(factor) => mul(&broadcast(&factor, scale.shape())?, &scale)?,
+            None => scale,
+        });
+    }
+    if let Some(factor) = factor {
+        let (a, b) = meet("normal", &factor, &sample)?;
+        sample = mul(&a, &b)?;
+    }
+    if let Some(loc) = loc {
+        let (a, b) = meet("normal", &sample, &cast(loc, dtype)?)?;
+        sample = add(&a, &b)?;
+    }
+    Ok(sample)
+}
+
+/// Pairs of samples as real and imaginary parts.
+fn complex_sample(key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
+    let pairs = symmetric("normal", key, &shape.iter().copied().chain([2]).collect())?;
+    let pairs = unary(UnaryKind::ErfInv, &pairs)?;
+    let part = |i: usize| {
+        let part = reshape(&slice_along(&pairs, shape.ndim(), i, 1)?, shape.clone())?;
+        cast(&part, dtype)
+    };
+    let imaginary = part(1)?;
+    let turned = mul(&imaginary, &constant(&imaginary, Scalar::Complex(0.0, 1.0)))?;
+    add(&part(0)?, &turned)
+}
+
+/// Normal with mean zero and standard deviation one, given that it lies in [lower, upper].
+pub fn truncated_normal(
+    lower: &Array,
+    upper: &Array,
+    shape: Option<&[i64]>,
+    dtype: DType,
+    key: Option<&Array>,
+) -> Result<Array> {
+    const OP: &str = "truncated_normal";
+    check_floating(OP, dtype)?;
+    let shape = match shape {
+        Some(shape) => Shape::checked(OP, shape)?,
+        None => common_shape(OP, &[lower, upper])?,
+    };
+    let (lower, upper) =
+        spread_bounds(OP, &cast_constant(lower, dtype)?, &cast_constant(upper, dtype)?, &shape)?;
+    let root = constant(&lower, SQRT_2);
+    let quantile = |x: &Array| unary(UnaryKind::Erf, &div(x, &root)?);
+    let sample = between(OP, &key_or_next(key)?, &quantile(&lower)?, &quantile(&upper)?)?;
+    let x = mul(&root, &unary(UnaryKind::ErfInv, &sample)?)?;
+    binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &x, &upper)?, &lower)
+}
+
+/// The standard Gumbel distribution, that of the greatest of many.
+pub fn gumbel(shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
+    check_floating("gumbel", dtype)?;
+    gumbel_sample("gumbel", &key_or_next(key)?, &Shape::checked("gumbel", shape)?, dtype)
+}
+
+/// `-log(-log(u))`.
+pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
+    let log = unary(UnaryKind::Log, &unit(op, key, shape, dtype)?)?;
+    neg(&unary(UnaryKind::Log, &neg(&log)?)?)
+}
+
+/// The Laplace distribution around `loc`.
+pub fn laplace(shape: &[i64], dtype: DType, loc: f64, scale: f64, key: Option<&Array>) -> Result<Array> {
+    check_floating("laplace", dtype)?;
+    let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
+    let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
+    let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;
+    if scale != 1.0 {
+        sample = mul(&sample, &constant(&sample, scale))?;
+    }
+    if loc != 0.0 {
+        sample = add(&constant(&sample, loc), &sample)?;
+    }
+    Ok(sample)
+}

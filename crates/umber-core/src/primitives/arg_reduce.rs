@@ -1,0 +1,49 @@
+//! ArgReduce: the place of the least or greatest element along an axis.
+
+use smallvec::smallvec;
+use umber_types::{ArgReduceKind, DType, Result};
+
+use super::rules::zeros_like;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// Places along `axis`, which stays with length one; the first among equals, and NaN before all else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArgReduce {
+    /// Least or greatest.
+    pub kind: ArgReduceKind,
+    /// Along which axis.
+    pub axis: usize,
+}
+
+impl Primitive for ArgReduce {
+    fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec { shape: inputs[0].shape.with(self.axis, 1), dtype: DType::UInt32 }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        Some(Ok(smallvec![Some(zeros_like(&at.inputs[0]))]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
+        Some(Ok(vec![zeros_like(&at.outputs[0])]))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let inner = ArgReduce { kind: self.kind, axis: self.axis + 1 };
+            Ok(vec![Batched::yes(Array::record_one(inner, &[&inputs[0].array])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::arg_reduce::arg_reduce(self.kind, inputs[0], self.axis, output);
+            Ok(())
+        })
+    }
+}

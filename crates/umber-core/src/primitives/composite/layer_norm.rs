@@ -1,0 +1,98 @@
+//! LayerNorm: the last axis brought to mean zero and variance one.
+
+use umber_types::{Result, UnaryKind};
+
+use super::{Decompose, Epsilon, check_weight, mean_last, spread, widened};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
+use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast};
+
+/// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
+///
+/// Weight and bias, where there, are further inputs in this order, of the dtype of `x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LayerNorm {
+    /// Keeps the root away from zero.
+    pub epsilon: Epsilon,
+    /// Is there a weight?
+    pub has_weight: bool,
+    /// Is there a bias?
+    pub has_bias: bool,
+}
+
+impl LayerNorm {
+    fn weight<T>(self, inputs: &[T]) -> Option<&T> {
+        if self.has_weight { inputs.get(1) } else { None }
+    }
+
+    fn bias<T>(self, inputs: &[T]) -> Option<&T> {
+        if self.has_bias { inputs.last() } else { None }
+    }
+
+    /// `(x - mean(x)) s` and `s = 1 / sqrt(var(x) + eps)`, spread out over `x`.
+    fn normalized(self, x: &Array) -> Result<(Array, Array)> {
+        let centred = sub(x, &mean_last(x)?)?;
+        let variance = mean_last(&unary(UnaryKind::Square, &centred)?)?;
+        let scale = unary(UnaryKind::Rsqrt, &add(&variance, &constant(&variance, self.epsilon.value()))?)?;
+        Ok((mul(&centred, &scale)?, scale))
+    }
+}
+
+impl Decompose for LayerNorm {
+    fn name(&self) -> &'static str {
+        "layer_norm"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        for (name, given) in [("weight", self.weight(inputs)), ("bias", self.bias(inputs))] {
+            if let Some(given) = given {
+                check_weight("layer_norm", name, inputs[0], given)?;
+            }
+        }
+        Ok(same_spec(inputs))
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let (mut y, _) = self.normalized(&widened(&inputs[0])?)?;
+        if let Some(weight) = self.weight(inputs) {
+            y = mul(&y, &spread(weight, &y)?)?;
+        }
+        if let Some(bias) = self.bias(inputs) {
+            y = add(&y, &spread(bias, &y)?)?;
+        }
+        Ok(vec![cast(&y, inputs[0].dtype())?])
+    }
+
+    /// With `u` the normalized `x`, `s` its scale and `g = ct weight`: `s (g - mean(g) - u mean(g u))` for `x`,
+    /// `sum(ct u)` for the weight and `sum(ct)` for the bias.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let ct = widened(&cotangents[0])?;
+            let (unit, scale) = self.normalized(&widened(&at.inputs[0])?)?;
+            at.pull(|i| {
+                let pulled = if i == 0 {
+                    let g = match self.weight(at.inputs) {
+                        Some(weight) => mul(&ct, &spread(weight, &ct)?)?,
+                        None => ct.clone(),
+                    };
+                    let along = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;
+                    mul(&scale, &sub(&sub(&g, &mean_last(&g)?)?, &along)?)?
+                } else if i == 1 && self.has_weight {
+                    unbroadcast(&mul(&ct, &unit)?, at.inputs[i].shape())?
+                } else {
+                    unbroadcast(&ct, at.inputs[i].shape())?
+                };
+                cast(&pulled, at.inputs[i].dtype()).map(Some)
+            })
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let epsilon = self.epsilon.value();
+        task.run_one(|inputs, output| {
+            let (weight, bias) = (self.weight(inputs).copied(), self.bias(inputs).copied());
+            umber_kernels::norm::layer_norm(inputs[0], weight, bias, epsilon, output);
+            Ok(())
+        })
+    }
+}

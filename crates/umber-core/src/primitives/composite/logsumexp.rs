@@ -1,0 +1,72 @@
+//! LogSumExp: the logarithm of the sum of exponentials along the last axis.
+
+use smallvec::smallvec;
+use umber_types::{BinaryKind, ReduceKind, Result, UnaryKind};
+
+use super::{Decompose, Softmax, last_axis, softmax};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitives::reduce::{Reduce, sum};
+use crate::primitives::rules::{add, binary, broadcast, conj, mul, reshape, sub, unary, zeros_like};
+use crate::primitives::select::Select;
+
+/// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogSumExp;
+
+/// `x` without its last axis, which has length one.
+fn drop_last(x: &Array) -> Result<Array> {
+    reshape(x, &x.shape()[..x.ndim() - 1])
+}
+
+impl LogSumExp {
+    /// The derivative: the softmax of the input.
+    fn slope(at: &Point<'_>) -> Result<Array> {
+        softmax(&at.inputs[0], Softmax { precise: true })
+    }
+}
+
+impl Decompose for LogSumExp {
+    fn name(&self) -> &'static str {
+        "logsumexp"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let x = inputs[0];
+        Ok(ArraySpec { shape: x.shape[..x.shape.ndim() - 1].into(), dtype: x.dtype }.into())
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let x = &inputs[0];
+        let largest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
+        // An infinite maximum must not meet itself in a difference.
+        let is_finite = binary(BinaryKind::Equal, &sub(&largest, &largest)?, &zeros_like(&largest))?;
+        let shift = Array::record_one(Select, &[&is_finite, &largest, &zeros_like(&largest)])?;
+        let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
+        let kept = add(&unary(UnaryKind::Log, &sum(&powers, &last_axis(x))?)?, &shift)?;
+        Ok(vec![drop_last(&kept)?])
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let mut column = cotangents[0].shape().clone();
+            column.push(1);
+            let ct = broadcast(&reshape(&cotangents[0], column)?, at.inputs[0].shape())?;
+            Ok(smallvec![Some(mul(&ct, &conj(&LogSumExp::slope(at)?)?)?)])
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
+            Ok(vec![drop_last(&sum(&mul(t, &LogSumExp::slope(at)?)?, &last_axis(t))?)?])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::softmax::logsumexp(inputs[0], output);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,182 @@
+//! Composites: operations defined once, in algebra, that a backend may have a kernel for.
+//!
+//! A composite works along the last axis and treats the others as a batch, so a new axis in front changes nothing.
+//! Its `decompose` is its meaning; the CPU kernel is an optimisation and is tested against it.
+
+mod layer_norm;
+mod logsumexp;
+mod rms_norm;
+mod softmax;
+
+use umber_types::{Axes, Result, Shape, ensure};
+
+pub use self::layer_norm::LayerNorm;
+pub use self::logsumexp::LogSumExp;
+pub use self::rms_norm::RmsNorm;
+pub use self::softmax::Softmax;
+use super::reduce;
+use super::rules::{broadcast, cast, constant, div, reshape};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// What an operation defined by simpler ones must say.
+pub trait Decompose {
+    /// The name users see.
+    fn name(&self) -> &'static str;
+
+    /// Shapes and dtypes of the outputs.
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
+
+    /// An equal graph of simpler nodes.
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>>;
+
+    /// Pull cotangents back in closed form; without one they go through the decomposition.
+    fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        None
+    }
+
+    /// Push tangents forward in closed form; without one they go through the decomposition.
+    fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
+        None
+    }
+
+    /// Compute on the CPU by the kernel.
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()>;
+}
+
+/// The list of composites.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Composite {
+    /// `exp(x) / sum(exp(x))` along the last axis.
+    Softmax(Softmax),
+    /// `log(sum(exp(x)))` along the last axis, which goes away.
+    LogSumExp(LogSumExp),
+    /// Elements of the last axis brought to mean zero and variance one, then scaled and shifted.
+    LayerNorm(LayerNorm),
+    /// Elements of the last axis divided by their root mean square, then scaled.
+    RmsNorm(RmsNorm),
+}
+
+impl Composite {
+    fn rules(&self) -> &dyn Decompose {
+        match self {
+            Composite::Softmax(composite) => composite,
+            Composite::LogSumExp(composite) => composite,
+            Composite::LayerNorm(composite) => composite,
+            Composite::RmsNorm(composite) => composite,
+        }
+    }
+}
+
+impl Primitive for Composite {
+    fn name(&self) -> &'static str {
+        self.rules().name()
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        self.rules().infer(inputs)
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        self.rules().vjp(at, cotangents)
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        self.rules().jvp(at, tangents)
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        // Weights that differ from lane to lane are none of the kernel's business.
+        if !inputs[0].batched || inputs[1..].iter().any(|input| input.batched) {
+            return None;
+        }
+        rule(|| {
+            let arrays = inputs.iter().map(|input| input.array.clone()).collect();
+            Ok(Batched::all(Array::record(*self, arrays)?))
+        })
+    }
+
+    fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
+        Some(self.rules().decompose(inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        self.rules().eval_cpu(task)
+    }
+}
+
+/// [`Softmax`] of an array with at least one axis; complex numbers have no kernel.
+pub(crate) fn softmax(x: &Array, softmax: Softmax) -> Result<Array> {
+    record(Composite::Softmax(softmax), x)
+}
+
+/// [`LogSumExp`] of an array with at least one axis; complex numbers have no kernel.
+pub(crate) fn logsumexp(x: &Array) -> Result<Array> {
+    record(Composite::LogSumExp(LogSumExp), x)
+}
+
+fn record(composite: Composite, x: &Array) -> Result<Array> {
+    if x.dtype().is_complex() {
+        let mut outputs = composite.rules().decompose(std::slice::from_ref(x))?;
+        return Ok(outputs.pop().expect("one output"));
+    }
+    Array::record_one(composite, &[x])
+}
+
+/// A positive real parameter that compares and hashes by its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Epsilon(u64);
+
+impl Epsilon {
+    /// The parameter with this value.
+    pub fn new(value: f64) -> Epsilon {
+        Epsilon(value.to_bits())
+    }
+
+    /// Its value.
+    pub fn value(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+/// The last axis of an array, which must have one.
+fn last_axis(x: &Array) -> Axes {
+    Axes::one(x.ndim() - 1)
+}
+
+/// Sum over the last axis, spread out again.
+fn sum_last(x: &Array) -> Result<Array> {
+    broadcast(&reduce::sum(x, &last_axis(x))?, x.shape())
+}
+
+/// Mean over the last axis, spread out again.
+fn mean_last(x: &Array) -> Result<Array> {
+    let sum = reduce::sum(x, &last_axis(x))?;
+    let length = x.shape()[x.ndim() - 1];
+    broadcast(&div(&sum, &constant(&sum, length as f64))?, x.shape())
+}
+
+/// The dtype that a norm computes in.
+fn widened(x: &Array) -> Result<Array> {
+    if x.dtype().is_half() { cast(x, umber_types::DType::Float32) } else { Ok(x.clone()) }
+}
+
+/// A vector of weights cast to the dtype of `x` and repeated along its batch axes.
+fn spread(weight: &Array, x: &Array) -> Result<Array> {
+    let length = x.shape()[x.ndim() - 1];
+    let row: Shape = std::iter::repeat_n(1, x.ndim() - 1).chain([length]).collect();
+    broadcast(&reshape(&cast(weight, x.dtype())?, row)?, x.shape())
+}
+
+/// Check that `weight` has one element for each of the last axis of `x`.
+fn check_weight(op: &str, name: &str, x: &ArraySpec, weight: &ArraySpec) -> Result<()> {
+    let length = x.shape.last().copied();
+    ensure!(
+        weight.shape.ndim() == 1 && weight.shape.first().copied() == length,
+        Value,
+        "[{op}] {name} must have one axis as long as the last one of x, got shape {} for x of shape {}",
+        weight.shape,
+        x.shape
+    );
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! Softmax: exponentials along the last axis, divided by their sum.
+
+use smallvec::smallvec;
+use umber_types::{DType, ReduceKind, Result, UnaryKind};
+
+use super::{Decompose, last_axis, sum_last};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitives::reduce::Reduce;
+use crate::primitives::rules::{broadcast, cast, conj, div, mul, same_spec, sub, unary};
+
+/// `y = exp(x - max(x)) / sum(exp(x - max(x)))` along the last axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Softmax {
+    /// Is everything computed in float32 for 16-bit floats?
+    pub precise: bool,
+}
+
+impl Softmax {
+    /// `y (t - sum(y t))`: the derivative applied to `t`, which is its own transpose.
+    fn slope(y: &Array, t: &Array) -> Result<Array> {
+        mul(y, &sub(t, &sum_last(&mul(t, y)?)?)?)
+    }
+}
+
+impl Decompose for Softmax {
+    fn name(&self) -> &'static str {
+        "softmax"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(same_spec(inputs))
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let given = inputs[0].dtype();
+        let x = if self.precise && given.is_half() { &cast(&inputs[0], DType::Float32)? } else { &inputs[0] };
+        if x.size() == 0 {
+            return Ok(vec![inputs[0].clone()]);
+        }
+        let largest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
+        let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&largest, x.shape())?)?)?;
+        Ok(vec![cast(&div(&powers, &sum_last(&powers)?)?, given)?])
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| Ok(smallvec![Some(Softmax::slope(&conj(&at.outputs[0])?, &cotangents[0])?)]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
+            Ok(vec![Softmax::slope(&at.outputs[0], t)?])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::softmax::softmax(inputs[0], output);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! MatMul: products of matrices, one for each index of the batch axes.
+
+use umber_types::{Result, Shape, ensure};
+
+use super::rules::{add, batch, conj, reshape, swap_last, zeros_like};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// `[..., m, k]` times `[..., k, n]`; both inputs have the same batch axes and dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatMul;
+
+/// The product of two stacks of matrices with equal batch axes.
+pub(crate) fn matmul(a: &Array, b: &Array) -> Result<Array> {
+    Array::record_one(MatMul, &[a, b])
+}
+
+/// `[lanes, m, k]` times one `[k, n]`: a single product with `lanes * m` rows.
+fn fold_rows(a: &Array, b: &Array) -> Result<Array> {
+    let (lanes, rows, depth) = (a.shape()[0], a.shape()[1], a.shape()[2]);
+    let tall = reshape(a, [lanes * rows, depth])?;
+    reshape(&matmul(&tall, b)?, [lanes, rows, b.shape()[1]])
+}
+
+impl Primitive for MatMul {
+    fn name(&self) -> &'static str {
+        "matmul"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (a, b) = (&inputs[0].shape, &inputs[1].shape);
+        let batch = a.ndim() - 2;
+        debug_assert_eq!(a[..batch], b[..batch]);
+        ensure!(
+            a[batch + 1] == b[batch],
+            Value,
+            "[matmul] the last axis of the left operand must be as long as the second to last of the right one, \
+             got shapes {a} and {b}"
+        );
+        let shape: Shape = a[..=batch].iter().copied().chain([b[batch + 1]]).collect();
+        Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let ct = &cotangents[0];
+            at.pull(|i| {
+                let other = swap_last(&conj(&at.inputs[1 - i])?)?;
+                if i == 0 { matmul(ct, &other) } else { matmul(&other, ct) }.map(Some)
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let left = tangents[0].as_ref().map(|t| matmul(t, &at.inputs[1])).transpose()?;
+            let right = tangents[1].as_ref().map(|t| matmul(&at.inputs[0], t)).transpose()?;
+            Ok(vec![match (left, right) {
+                (Some(left), Some(right)) => add(&left, &right)?,
+                (Some(one), None) | (None, Some(one)) => one,
+                (None, None) => zeros_like(&at.outputs[0]),
+            }])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let (a, b) = (&inputs[0], &inputs[1]);
+            if a.batched && !b.batched && b.ndim() == 2 {
+                return Ok(vec![Batched::yes(fold_rows(&a.array, &b.array)?)]);
+            }
+            let lanes = lanes(inputs);
+            Ok(vec![Batched::yes(matmul(&batch(a, lanes)?, &batch(b, lanes)?)?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::matmul::matmul(inputs[0], inputs[1], output);
+            Ok(())
+        })
+    }
+}

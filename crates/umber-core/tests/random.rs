@@ -1,0 +1,204 @@
+//! Random draws: the numbers MLX gives for the same key and shape, the state, and what is refused.
+
+mod common;
+#[path = "common/rules.rs"]
+mod rules;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use common::{array, scalar, values};
+use rules::{check_vmap, doubles};
+use umber_core::ops::random::{self, Samples};
+use umber_core::primitives::random::RandomBits;
+use umber_core::{Array, DType, Error, Shape, eval};
+use umber_types::{Bool, Complex32};
+
+/// Tests that use the process-wide state take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn key() -> Array {
+    random::key(7).expect("a key")
+}
+
+fn unit(shape: &[i64], key: Option<&Array>) -> Array {
+    random::uniform(&scalar(0.0), &scalar(1.0), shape, DType::Float32, key).expect("draws")
+}
+
+fn assert_near(found: &Array, expected: &[f64]) {
+    let found = doubles(found);
+    assert_eq!(found.len(), expected.len());
+    for (f, e) in found.iter().zip(expected) {
+        assert!((f - e).abs() <= 2e-6 * (1.0 + e.abs()), "{found:?} is not {expected:?}");
+    }
+}
+
+#[test]
+fn keys_hold_both_halves_of_a_seed() {
+    assert_eq!(values::<u32>(&random::key((5 << 32) + 9).unwrap()), [5, 9]);
+    let split = random::split(&key(), 3).unwrap();
+    let expected = [276534068, 861967409, 1905761346, 1641862660, 2900896126, 1402713516];
+    assert_eq!(values::<u32>(&split), expected);
+    assert_eq!(*random::split(&key(), 0).unwrap().shape(), Shape::from([0, 2]));
+}
+
+#[test]
+fn real_draws_are_those_of_mlx() {
+    let key = key();
+    let key = Some(&key);
+    assert_near(
+        &unit(&[5], key),
+        &[
+            0.06438560783863068,
+            0.20069243013858795,
+            0.6504592299461365,
+            0.38227593898773193,
+            0.6754174828529358,
+        ],
+    );
+    let half = random::uniform(&scalar(-1.0), &scalar(3.0), &[4], DType::Float16, key).unwrap();
+    assert_eq!(doubles(&half), [-0.10009765625, -0.07861328125, 0.814453125, -0.01416015625]);
+    let normal = random::normal(&[2, 2], DType::Float32, None, None, key).unwrap();
+    assert_near(
+        &normal,
+        &[-0.7554662227630615, -0.7377373576164246, -0.1165473535656929, -0.685664713382721],
+    );
+    let loc = array(&[1f32, 2.0, 3.0], [3]);
+    let moved = random::normal(&[3], DType::Float32, Some(&loc), Some(&scalar(0.5)), key).unwrap();
+    assert_near(&moved, &[0.6222668886184692, 1.9069210290908813, 2.9417262077331543]);
+    let lower = array(&[0f32, -1.0], [2]);
+    let between = random::truncated_normal(&lower, &scalar(2.0), None, DType::Float32, key).unwrap();
+    assert_near(&between, &[0.05435328185558319, 1.4976427555084229]);
+    let gumbel = random::gumbel(&[3], DType::Float32, key).unwrap();
+    assert_near(&gumbel, &[-0.399931937456131, 0.15906675159931183, 0.23506566882133484]);
+    let laplace = random::laplace(&[3], DType::Float32, 1.0, 2.0, key).unwrap();
+    assert_near(&laplace, &[2.597151756286621, 1.3195843696594238, 1.1947433948516846]);
+    let complex = values::<Complex32>(&random::normal(&[2], DType::Complex64, None, None, key).unwrap());
+    let expected = [Complex32::new(-0.534_195_3, -0.521_659_1), Complex32::new(-0.082_411_42, -0.484_838_2)];
+    for (found, expected) in complex.iter().zip(expected) {
+        assert!((found - expected).norm() < 1e-5, "{found} is not {expected}");
+    }
+}
+
+#[test]
+fn choices_are_those_of_mlx() {
+    let key = key();
+    let key = Some(&key);
+    let p = array(&[0.1f32, 0.5, 0.9], [3]);
+    let coins = values::<Bool>(&random::bernoulli(&p, Some(&[2, 3]), key).unwrap());
+    assert_eq!(coins.iter().map(|coin| coin.0).collect::<Vec<_>>(), [1, 1, 1, 0, 0, 1]);
+    let (low, high) = (Array::scalar(-5, DType::Int32), Array::scalar(20, DType::Int32));
+    let dice = random::randint(&low, &high, &[6], DType::Int32, key).unwrap();
+    assert_eq!(values::<i32>(&dice), [-4, 0, 6, 4, 11, 3]);
+    let logits = array(&[0f32, 1.0, 2.0, 3.0, 0.0, 0.0], [2, 3]);
+    let draw = |axis, samples| values::<u32>(&random::categorical(&logits, axis, samples, key).unwrap());
+    assert_eq!(draw(-1, Samples::One), [2, 0]);
+    assert_eq!(draw(-1, Samples::Shape(&[3, 2])), [1, 2, 2, 0, 2, 0]);
+    assert_eq!(draw(-1, Samples::Count(4)), [0, 2, 0, 1, 0, 1, 0, 0]);
+    assert_eq!(draw(0, Samples::Shape(&[2, 3])), [1, 1, 1, 1, 0, 0]);
+}
+
+#[test]
+fn the_state_moves_on_with_each_draw() {
+    let _turn = turn();
+    random::seed(3).unwrap();
+    assert_near(&unit(&[2], None), &[0.5208584666252136, 0.24485553801059723]);
+    let saved = random::state().unwrap();
+    let second = values::<f32>(&unit(&[2], None));
+    assert!((second[0] - 0.465_738_03).abs() < 1e-6);
+    let (low, high) = (Array::scalar(0, DType::Int32), Array::scalar(100, DType::Int32));
+    let third = random::randint(&low, &high, &[3], DType::Int32, None).unwrap();
+    assert_eq!(values::<i32>(&third), [24, 91, 37]);
+    random::set_state(saved).unwrap();
+    assert_eq!(values::<f32>(&unit(&[2], None)), second);
+    assert!(random::set_state(array(&[1f32, 2.0], [2])).is_err());
+}
+
+#[test]
+fn many_threads_draw_different_numbers() {
+    let _turn = turn();
+    random::seed(11).unwrap();
+    let draws: Vec<Vec<u32>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    (0..50).map(|_| values::<f32>(&unit(&[], None))[0].to_bits()).collect::<Vec<u32>>()
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut all: Vec<u32> = draws.into_iter().flatten().collect();
+    all.sort_unstable();
+    all.dedup();
+    assert!(all.len() >= 199, "the threads shared draws: {} of 200 differ", all.len());
+}
+
+#[test]
+fn a_long_series_of_draws_needs_no_evaluation_between() {
+    let _turn = turn();
+    random::seed(1).unwrap();
+    for _ in 0..20_000 {
+        unit(&[1], None);
+    }
+    let last = unit(&[1], None);
+    eval::eval(std::slice::from_ref(&last)).unwrap();
+    assert!((0.0..1.0).contains(&values::<f32>(&last)[0]));
+}
+
+#[test]
+fn doubles_have_all_their_digits() {
+    let draw = random::uniform(&scalar(0.0), &scalar(1.0), &[1000], DType::Float64, Some(&key())).unwrap();
+    let draw = values::<f64>(&draw);
+    assert!(draw.iter().all(|x| (0.0..1.0).contains(x)));
+    assert!(draw.iter().filter(|&&x| f64::from(x as f32) != x).count() > 990);
+    let mean = draw.iter().sum::<f64>() / 1000.0;
+    assert!((mean - 0.5).abs() < 0.05, "{mean}");
+}
+
+#[test]
+fn draws_have_the_moments_they_promise() {
+    let key = key();
+    let x = values::<f32>(&random::normal(&[100_000], DType::Float32, None, None, Some(&key)).unwrap());
+    let mean = x.iter().sum::<f32>() / 1e5;
+    let var = x.iter().map(|x| x * x).sum::<f32>() / 1e5;
+    assert!(mean.abs() < 0.02 && (var - 1.0).abs() < 0.02, "{mean} {var}");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let _turn = turn();
+    let (zero, one) = (scalar(0.0), scalar(1.0));
+    let key = key();
+    let pair = array(&[1f32, 2.0], [2]);
+    let refused: [(&str, Result<Array, Error>); 12] = [
+        ("uniform", random::uniform(&zero, &one, &[2], DType::Int32, None)),
+        ("uniform", random::uniform(&zero, &one, &[-2], DType::Float32, None)),
+        ("uniform", random::uniform(&zero, &pair, &[3], DType::Float32, None)),
+        ("uniform", random::uniform(&zero, &one, &[2], DType::Float32, Some(&pair))),
+        ("normal", random::normal(&[2], DType::Int32, None, None, Some(&key))),
+        ("bernoulli", random::bernoulli(&Array::scalar(1, DType::Int32), None, None)),
+        ("bernoulli", random::bernoulli(&pair, Some(&[3]), None)),
+        ("randint", random::randint(&one, &zero, &[2], DType::Int32, None)),
+        ("randint", random::randint(&zero, &one, &[2], DType::Float32, None)),
+        ("categorical", random::categorical(&pair, 1, Samples::One, None)),
+        ("categorical", random::categorical(&array(&[0f32; 6], [2, 3]), 1, Samples::Shape(&[5]), None)),
+        ("split", random::split(&key, -1)),
+    ];
+    for (op, result) in refused {
+        let error = result.expect_err(op);
+        assert!(error.message().starts_with(&format!("[{op}]")), "{error}");
+    }
+    let class = random::categorical(&array::<f32>(&[], [0]), -1, Samples::One, Some(&key));
+    assert!(class.is_err());
+}
+
+#[test]
+fn keys_map_to_draws_of_their_own() {
+    let keys = random::split(&key(), 3).unwrap();
+    check_vmap(RandomBits { shape: Shape::from([5]) }, &[&keys], &[true]);
+    check_vmap(RandomBits { shape: Shape::scalar() }, &[&keys], &[true]);
+}
