@@ -3,24 +3,15 @@
 use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
 
 /// An unsigned integer.
-pub(crate) trait Key:
-    Copy + Ord + Send + Sync + Default + std::ops::Not<Output = Self> + 'static
-{
+pub(crate) trait Key: Copy + Ord + Send + Sync + Default + 'static {
     /// The least, zero.
     const LEAST: Self;
-    /// The eight bits from `8 byte` on.
-    #[expect(dead_code, reason = "sorting by digits comes next")]
-    fn digit(self, byte: usize) -> usize;
 }
 
 macro_rules! key {
     ($($ty:ty)*) => { $(
         impl Key for $ty {
             const LEAST: $ty = 0;
-            #[inline(always)]
-            fn digit(self, byte: usize) -> usize {
-                (self >> (8 * byte)) as usize & 0xff
-            }
         }
     )* };
 }
@@ -44,6 +35,14 @@ pub(crate) trait Keyed: Element {
     fn key(self, direction: Direction) -> Self::Key;
 }
 
+/// An element that its key tells in full, except which NaN it is: here zeros of different signs differ.
+pub(crate) trait Invertible: Keyed {
+    /// The key, ascending.
+    fn exact_key(self) -> Self::Key;
+    /// The element of a key.
+    fn of_exact_key(key: Self::Key) -> Self;
+}
+
 macro_rules! integers {
     ($($ty:ty, $key:ty, $first:expr;)*) => { $(
         impl Keyed for $ty {
@@ -52,6 +51,16 @@ macro_rules! integers {
             fn key(self, direction: Direction) -> $key {
                 let key = self as $key ^ $first;
                 if direction == Direction::Ascending { key } else { !key }
+            }
+        }
+        impl Invertible for $ty {
+            #[inline(always)]
+            fn exact_key(self) -> $key {
+                self.key(Direction::Ascending)
+            }
+            #[inline(always)]
+            fn of_exact_key(key: $key) -> $ty {
+                (key ^ $first) as $ty
             }
         }
     )* };
@@ -69,6 +78,17 @@ impl Keyed for Bool {
     }
 }
 
+impl Invertible for Bool {
+    #[inline(always)]
+    fn exact_key(self) -> u8 {
+        u8::from(self.get())
+    }
+    #[inline(always)]
+    fn of_exact_key(key: u8) -> Bool {
+        Bool(key)
+    }
+}
+
 macro_rules! floats {
     ($($ty:ty, $key:ty, $infinity:expr;)*) => { $(
         impl Keyed for $ty {
@@ -81,6 +101,21 @@ macro_rules! floats {
                 let key = if bits == magnitude || magnitude == 0 { magnitude | SIGN } else { !bits };
                 let key = if direction == Direction::Ascending { key } else { !key };
                 if magnitude > $infinity { <$key>::MAX } else { key }
+            }
+        }
+        impl Invertible for $ty {
+            #[inline(always)]
+            fn exact_key(self) -> $key {
+                const SIGN: $key = 1 << (<$key>::BITS - 1);
+                let bits = self.to_bits();
+                let key = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+                if bits & !SIGN > $infinity { <$key>::MAX } else { key }
+            }
+            #[inline(always)]
+            fn of_exact_key(key: $key) -> $ty {
+                const SIGN: $key = 1 << (<$key>::BITS - 1);
+                // The greatest key comes back as a NaN, all of whose bits but the sign are set.
+                <$ty>::from_bits(if key & SIGN != 0 { key & !SIGN } else { !key })
             }
         }
     )* };
@@ -144,6 +179,12 @@ mod tests {
             assert_eq!(a.key(Ascending) > f16::ONE.key(Ascending), a > f16::ONE || a.is_nan());
             assert_eq!(b.key(Ascending) > bf16::ONE.key(Ascending), b > bf16::ONE || b.is_nan());
         }
+        for bits in 0..=u16::MAX {
+            let value = f16::from_bits(bits);
+            let back = f16::of_exact_key(value.exact_key());
+            assert!(back.to_bits() == bits || back.is_nan() && value.is_nan());
+        }
+        assert_eq!(i64::of_exact_key((-5i64).exact_key()), -5);
         assert!((-1i32).key(Ascending) < 0i32.key(Ascending) && 3u8.key(Descending) < 2u8.key(Descending));
         let complex = |re, im| Complex32::new(re, im).key(Ascending);
         assert!(complex(1.0, 9.0) < complex(2.0, -9.0) && complex(1.0, -1.0) < complex(1.0, 0.0));

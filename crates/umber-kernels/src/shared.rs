@@ -12,10 +12,15 @@ unsafe impl<T: Send> Sync for Target<T> {}
 unsafe impl<T: Send> Send for Target<T> {}
 
 impl<T> Target<T> {
-    /// The elements of a view, taken as another type of the same size.
+    /// The elements of a view, taken as another type of the same size or as bytes.
     pub(crate) fn of(view: &ViewMut) -> Target<T> {
-        debug_assert_eq!(size_of::<T>(), view.dtype().size());
+        debug_assert!(size_of::<T>() == view.dtype().size() || size_of::<T>() == 1);
         Target(view.start().cast())
+    }
+
+    /// The same address, for elements of another type.
+    pub(crate) fn cast<U>(self) -> Target<U> {
+        Target(self.0.cast())
     }
 
     /// The elements of a slice, which must outlive all use.
@@ -44,10 +49,15 @@ pub(crate) struct Source<T>(*const T);
 unsafe impl<T: Sync> Sync for Source<T> {}
 
 impl<T> Source<T> {
-    /// The elements of a view, taken as another type of the same size.
+    /// The elements of a view, taken as another type of the same size or as bytes.
     pub(crate) fn of(view: &View) -> Source<T> {
-        debug_assert_eq!(size_of::<T>(), view.dtype().size());
+        debug_assert!(size_of::<T>() == view.dtype().size() || size_of::<T>() == 1);
         Source(view.start().cast())
+    }
+
+    /// The same address, for elements of another type.
+    pub(crate) fn cast<U>(self) -> Source<U> {
+        Source(self.0.cast())
     }
 
     /// The same, begun at an offset.

@@ -68,6 +68,23 @@ kinds! {
 }
 
 kinds! {
+    /// Reductions that answer every partial result along the way.
+    ScanKind {
+        Sum "cumsum", Prod "cumprod", Max "cummax", Min "cummin", LogSumExp "logcumsumexp",
+    }
+}
+
+kinds! {
+    /// Which end of its axis a scan begins at.
+    ScanDirection { Forward "forward", Reverse "reverse" }
+}
+
+kinds! {
+    /// Does each result of a scan include the element at its own place?
+    ScanExtent { Inclusive "inclusive", Exclusive "exclusive" }
+}
+
+kinds! {
     /// What a scatter does where it writes.
     ScatterKind { Set "set", Add "add", Multiply "multiply", Maximum "maximum", Minimum "minimum" }
 }

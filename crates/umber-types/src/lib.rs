@@ -20,7 +20,10 @@ pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
-pub use kinds::{ArgReduceKind, BinaryKind, Extremum, KeepAxes, ReduceKind, ScatterKind, UnaryKind};
+pub use kinds::{
+    ArgReduceKind, BinaryKind, Extremum, KeepAxes, ReduceKind, ScanDirection, ScanExtent, ScanKind,
+    ScatterKind, UnaryKind,
+};
 pub use layout::Layout;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;

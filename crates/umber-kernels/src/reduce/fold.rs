@@ -10,7 +10,7 @@ use crate::order::Ranked;
 /// A reduction of elements of one type.
 ///
 /// An element becomes a lane; a few lanes merge into one by a tree; totals absorb lanes and join other totals.
-pub(super) trait Fold: 'static {
+pub(crate) trait Fold: 'static {
     /// The element read.
     type In: Element;
     /// A value in short exact-enough combinations.
@@ -44,7 +44,7 @@ pub(super) trait Fold: 'static {
 
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident),*) => {
-        $($(#[$doc])* pub(super) struct $name<T>(PhantomData<T>);)*
+        $($(#[$doc])* pub(crate) struct $name<T>(PhantomData<T>);)*
     };
 }
 
@@ -64,7 +64,9 @@ reductions! {
     /// Sum of narrow integers as int32.
     SumInt32,
     /// Product of narrow integers as int32.
-    ProdInt32
+    ProdInt32,
+    /// Logarithm of the sum of exponentials, for partial results: reductions have a kernel of their own.
+    LogSumExp
 }
 
 /// One `impl Fold`: types, the neutral total, loading, the lane operation, and how lanes and totals convert.
@@ -129,6 +131,18 @@ fn narrow_complex(value: Complex64) -> Complex32 {
     Complex::new(value.re as f32, value.im as f32)
 }
 
+/// `log(exp a + exp b)`
+fn log_add_exp(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    // Equal infinities have no difference; NaN is neither and goes through.
+    if high == low && high.is_infinite() { high } else { high + (low - high).exp().ln_1p() }
+}
+
+fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
+    let (high, low) = if a.re > b.re { (a, b) } else { (b, a) };
+    if low.re == f64::NEG_INFINITY { high } else { high + (Complex::new(1.0, 0.0) + (low - high).exp()).ln() }
+}
+
 // Wrapping sums and products do not know signs, nor does truth.
 macro_rules! unsigned {
     ($($ty:ident)*) => { $(
@@ -160,6 +174,8 @@ macro_rules! floats {
             by Ranked::lesser, Ranked::lesser, widen same, finish $finish_exact, vectors true });
         fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
             by Ranked::greater, Ranked::greater, widen same, finish $finish_exact, vectors true });
+        fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
+            by log_add_exp, log_add_exp, widen same, finish $finish, vectors false });
         truths!($ty, $is_true);
     )* };
 }
@@ -174,6 +190,8 @@ macro_rules! complexes {
             by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors false });
         fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($part::NEG_INFINITY, $part::NEG_INFINITY), load same,
             by Ranked::greater, Ranked::greater, widen same, finish same, vectors false });
+        fold!(LogSumExp<$ty> { Complex64 => Complex64 => $ty, from Complex::new(f64::NEG_INFINITY, 0.0), load $widen,
+            by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors false });
         truths!($ty, |value: $ty| (value.re != 0.0) | (value.im != 0.0));
     )* };
 }

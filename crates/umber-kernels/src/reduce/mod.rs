@@ -6,7 +6,7 @@
 //! results do not depend on the number of threads.
 
 mod columns;
-mod fold;
+pub(crate) mod fold;
 mod rows;
 
 use smallvec::SmallVec;
@@ -114,7 +114,7 @@ fn any(src: View, axes: &[usize], dst: ViewMut) {
 
 /// [`vectorised`], where it pays for the code it takes.
 #[inline(always)]
-fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
     if const { F::VECTORS } { vectorised(body) } else { body() }
 }
 

@@ -1,0 +1,167 @@
+//! Sorts integers: by comparison if there are few, by digits if there are many, in parts and merged on several threads
+//! if there are very many.
+
+use crate::shared::Target;
+use crate::threads::{num_threads, parallel_for};
+
+/// From this many on, sorting by digits is faster than by comparison.
+pub(super) const MANY: usize = 1 << 11;
+/// From this many on, threads share the work.
+const VERY_MANY: usize = 1 << 16;
+/// Bits of a digit.
+const DIGIT: u32 = 11;
+const BUCKETS: usize = 1 << DIGIT;
+/// Items merged by one task.
+const MERGE: usize = 1 << 15;
+
+/// What is sorted: its whole value is its order.
+pub(super) trait Item: Copy + Ord + Send + Sync {
+    /// First bit that counts.
+    const FIRST_BIT: u32;
+    /// One past the last; zero if it should only be compared.
+    const LAST_BIT: u32;
+    /// The eleven bits from `shift` on.
+    fn digit(self, shift: u32) -> usize;
+}
+
+macro_rules! items {
+    ($($ty:ty)*) => { $(
+        impl Item for $ty {
+            const FIRST_BIT: u32 = 0;
+            const LAST_BIT: u32 = <$ty>::BITS;
+            #[inline(always)]
+            fn digit(self, shift: u32) -> usize {
+                (self >> shift) as usize & (BUCKETS - 1)
+            }
+        }
+    )* };
+}
+items!(u8 u16 u32 u64);
+
+/// A key of some bytes above a place of 32 bits, which decides between equal keys.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Narrow<const BYTES: usize>(pub(super) u64);
+
+impl<const BYTES: usize> Item for Narrow<BYTES> {
+    // Places begin in order, and sorting by digits keeps them so.
+    const FIRST_BIT: u32 = 32;
+    const LAST_BIT: u32 = 32 + 8 * BYTES as u32;
+    #[inline(always)]
+    fn digit(self, shift: u32) -> usize {
+        (self.0 >> shift) as usize & (BUCKETS - 1)
+    }
+}
+
+impl Item for (u64, u32) {
+    const FIRST_BIT: u32 = 0;
+    const LAST_BIT: u32 = 64;
+    #[inline(always)]
+    fn digit(self, shift: u32) -> usize {
+        self.0.digit(shift)
+    }
+}
+
+impl Item for (u128, u32) {
+    const FIRST_BIT: u32 = 0;
+    const LAST_BIT: u32 = 0;
+    fn digit(self, shift: u32) -> usize {
+        (self.0 >> shift) as usize & (BUCKETS - 1)
+    }
+}
+
+/// Sort items; `spare` is scratch with room for as many, if they are at least [`MANY`].
+pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>) {
+    if items.len() < MANY || I::LAST_BIT == 0 {
+        items.sort_unstable();
+        return;
+    }
+    spare.clear();
+    spare.extend_from_slice(items);
+    let parts = num_threads().next_power_of_two().min(items.len() / VERY_MANY).max(1);
+    let parts = 1 << parts.ilog2();
+    let bounds: Vec<usize> = (0..=parts).map(|i| items.len() * i / parts).collect();
+    let (a, b) = (Target::over(items), Target::over(spare));
+    parallel_for(parts, |i| {
+        let (start, length) = (bounds[i], bounds[i + 1] - bounds[i]);
+        // SAFETY: tasks have parts of their own, of vectors that outlive the call.
+        let (a, b) = unsafe {
+            (
+                std::slice::from_raw_parts_mut(a.at(start as isize), length),
+                std::slice::from_raw_parts_mut(b.at(start as isize), length),
+            )
+        };
+        sort_by_digits(a, b);
+    });
+    let mut width = 1;
+    while width < parts {
+        let next: Vec<usize> = bounds.iter().copied().step_by(width).collect();
+        for pair in next.windows(3).step_by(2) {
+            merge(&items[pair[0]..pair[1]], &items[pair[1]..pair[2]], &mut spare[pair[0]..pair[2]]);
+        }
+        std::mem::swap(items, spare);
+        width *= 2;
+    }
+}
+
+/// Sort from the last digit to the first; `spare` is as long.
+fn sort_by_digits<'a, I: Item>(mut items: &'a mut [I], mut spare: &'a mut [I]) {
+    let count = items.len();
+    let mut swapped = false;
+    for shift in (I::FIRST_BIT..I::LAST_BIT).step_by(DIGIT as usize) {
+        let mut starts = [0usize; BUCKETS];
+        for item in &*items {
+            starts[item.digit(shift)] += 1;
+        }
+        if starts[items[0].digit(shift)] == count {
+            continue;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += std::mem::replace(start, sum);
+        }
+        for &item in &*items {
+            let place = &mut starts[item.digit(shift)];
+            spare[*place] = item;
+            *place += 1;
+        }
+        std::mem::swap(&mut items, &mut spare);
+        swapped = !swapped;
+    }
+    if swapped {
+        spare.copy_from_slice(items);
+    }
+}
+
+/// Merge two sorted runs on several threads.
+fn merge<I: Item>(a: &[I], b: &[I], out: &mut [I]) {
+    let tasks = out.len().div_ceil(MERGE);
+    let total = out.len();
+    let out = Target::over(out);
+    parallel_for(tasks, |task| {
+        let (start, end) = (total * task / tasks, total * (task + 1) / tasks);
+        let (mut i, mut j) = split(a, b, start);
+        let (i_end, j_end) = split(a, b, end);
+        for place in start..end {
+            let takes_a = j == j_end || i < i_end && a[i] <= b[j];
+            let item = if takes_a { a[i] } else { b[j] };
+            i += usize::from(takes_a);
+            j += usize::from(!takes_a);
+            // SAFETY: tasks have ranges of their own.
+            unsafe { *out.at(place as isize) = item };
+        }
+    });
+}
+
+/// How many items of each of two sorted runs are among the first `count` of both merged.
+fn split<I: Item>(a: &[I], b: &[I], count: usize) -> (usize, usize) {
+    let (mut low, mut high) = (count.saturating_sub(b.len()), count.min(a.len()));
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if a[middle] <= b[count - middle - 1] {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    (low, count - low)
+}
