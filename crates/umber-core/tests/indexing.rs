@@ -313,6 +313,29 @@ fn a_failed_update_leaves_its_operands_as_they_were() {
 }
 
 #[test]
+fn updates_of_an_array_nobody_needs_write_over_it() {
+    let source = || umber_core::ops::add(&numbers(&[4, 5]), &array(&[0], [1])).expect("adds");
+    for kind in [ScatterKind::Set, ScatterKind::Add] {
+        for index in [vec![Index::Int(1)], vec![Index::Array(ints(&[1]))]] {
+            let a = source();
+            a.eval().expect("evaluates");
+            let start = a.storage().expect("evaluated").buffer.start();
+            let updated = update(kind, &a, &index, &ints(&[9])).expect("fits");
+            drop(a);
+            updated.eval().expect("evaluates");
+            assert_eq!(updated.storage().expect("evaluated").buffer.start(), start);
+            let old = numbers(&[4, 5]);
+            let mut expected: Vec<i32> = values(&old);
+            let new = |old: i32| if kind == ScatterKind::Set { 9 } else { old + 9 };
+            expected[5..10].iter_mut().for_each(|element| *element = new(*element));
+            assert_eq!(values::<i32>(&updated), expected);
+            let kept = update(kind, &old, &index, &ints(&[9])).expect("fits");
+            assert_eq!((values::<i32>(&kept), values::<i32>(&old)), (expected, (0..20).collect()));
+        }
+    }
+}
+
+#[test]
 fn values_are_cast_and_broadcast() {
     let a = numbers(&[2, 3]);
     let set = |index: &[Index], value: &Array| {

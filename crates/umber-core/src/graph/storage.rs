@@ -57,6 +57,15 @@ impl Storage {
         Some(unsafe { ViewMut::new(buffer.start().as_ptr(), dtype, &self.layout) })
     }
 
+    /// The elements for reading and for writing at once, if nothing else holds the buffer: for kernels that read
+    /// an element no later than they write it.
+    pub(crate) fn view_in_place(&mut self, dtype: DType) -> Option<(View<'_>, ViewMut<'_>)> {
+        debug_assert!(self.fits(dtype));
+        let start = Arc::get_mut(&mut self.buffer)?.start().as_ptr();
+        // SAFETY: as in `view_mut`; both views are of the same elements, which the kernel reads before it writes them.
+        Some(unsafe { (View::new(start, dtype, &self.layout), ViewMut::new(start, dtype, &self.layout)) })
+    }
+
     /// Does the layout stay inside the buffer?
     pub fn fits(&self, dtype: DType) -> bool {
         self.layout.extent().is_none_or(|(low, high)| {

@@ -181,24 +181,24 @@ impl Primitive for SliceUpdate {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let dtype = task.dtypes[0];
-        let values = match combining(self.kind) {
-            None => task.inputs[1].clone(),
-            Some(kind) => {
-                // The window alone is computed aside: the kernel never reads and writes the same memory.
-                let tape = Tape {
-                    inputs: vec![dtype, dtype],
-                    steps: vec![Step::Binary { kind, a: 0, b: 1 }],
-                    outputs: vec![2],
-                };
-                let inside = task.inputs[0].with_layout(self.window.of(&task.inputs[0].layout));
-                let mut values = Storage::allocate(&self.window.lengths, dtype)?;
-                let view = values.view_mut(dtype).expect("fresh storage is unique");
-                Program::new(&tape)?.run(&[inside.view(dtype), task.view(1)], &mut [view]);
-                values
-            }
+        let Some(kind) = combining(self.kind) else {
+            return update(task, |target, others, _| {
+                write_window(target, &self.window, &others[0], dtype);
+                Ok(())
+            });
         };
-        update(task, |target, _, _| {
-            write_window(target, &self.window, &values, dtype);
+        let tape = Tape {
+            inputs: vec![dtype, dtype],
+            steps: vec![Step::Binary { kind, a: 0, b: 1 }],
+            outputs: vec![2],
+        };
+        let program = Program::new(&tape)?;
+        update(task, |target, others, _| {
+            let inside = self.window.of(&target.layout);
+            let whole = std::mem::replace(&mut target.layout, inside);
+            let (old, new) = target.view_in_place(dtype).expect("targets are unique");
+            program.run(&[old, others[0].view(dtype)], &mut [new]);
+            target.layout = whole;
             Ok(())
         })
     }
