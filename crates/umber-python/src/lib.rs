@@ -24,6 +24,7 @@ fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     array::register(module)?;
     interop::register(module)?;
     memory::register(module)?;
+    printing::register(module)?;
     ops::register(module)?;
     Ok(())
 }
