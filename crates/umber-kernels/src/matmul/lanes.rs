@@ -22,7 +22,7 @@ pub(super) trait Ring: Element {
     fn factor(value: f64) -> Self;
 }
 
-/// A vector of elements; plain arrays, which the compiler keeps in registers.
+/// A vector of elements: an array, or a register.
 pub(super) trait Lanes<T>: Copy {
     /// How many elements.
     const COUNT: usize;
@@ -113,11 +113,20 @@ integer_rings! {
 }
 
 macro_rules! float_rings {
-    ($($ty:ident: $n64:literal $n32:literal $n16:literal $c64:literal $c32:literal $c16:literal),*) => {$(
+    ($($ty:ident: $n64:literal $n32:literal $n16:literal $v64:ident $v32:ident $v16:ident, $c64:literal $c32:literal $c16:literal;)*) => {$(
         impl Ring for $ty {
             const ZERO: $ty = 0.0;
+            #[cfg(target_arch = "x86_64")]
+            type Lanes64 = std::arch::x86_64::$v64;
+            #[cfg(target_arch = "x86_64")]
+            type Lanes32 = std::arch::x86_64::$v32;
+            #[cfg(target_arch = "x86_64")]
+            type Lanes16 = std::arch::x86_64::$v16;
+            #[cfg(not(target_arch = "x86_64"))]
             type Lanes64 = [$ty; $n64];
+            #[cfg(not(target_arch = "x86_64"))]
             type Lanes32 = [$ty; $n32];
+            #[cfg(not(target_arch = "x86_64"))]
             type Lanes16 = [$ty; $n16];
             #[inline(always)]
             fn add_product<const FUSED: bool>(sum: $ty, x: $ty, y: $ty) -> $ty {
@@ -156,7 +165,10 @@ macro_rules! float_rings {
         }
     )*};
 }
-float_rings! { f32: 16 8 4 8 4 2, f64: 8 4 2 4 2 1 }
+float_rings! {
+    f32: 16 8 4 __m512 __m256 __m128, 8 4 2;
+    f64: 8 4 2 __m512d __m256d __m128d, 4 2 1;
+}
 
 impl Ring for Bool {
     const ZERO: Bool = Bool(0);

@@ -10,6 +10,8 @@ mod lanes;
 mod multiply;
 mod pack;
 mod product;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod scratch;
 mod split;
 mod stream;

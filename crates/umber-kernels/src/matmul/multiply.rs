@@ -10,8 +10,12 @@ use super::{blocked, dot, scratch, stream};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
-/// Products with at most this many rows stream the right matrix instead of packing it.
+/// Products with at most this many rows read the right matrix in place, once.
 pub(super) const FEW_ROWS: usize = 8;
+/// The same where the right matrix lies across, which the library would have to be given turned.
+const FEW_ROWS_ACROSS: usize = 16;
+/// Bytes of a right matrix from which on streaming it beats the library, which is better at what the caches hold.
+const LARGE: usize = 6 << 20;
 /// Products of at most this many multiplications are not worth the library's setup.
 const TINY: usize = 1 << 13;
 
@@ -80,12 +84,13 @@ fn inexact<T: Ring>(product: &Product<T>, into: Into) {
             Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
         return inexact(&flipped, into);
     }
-    let few = m <= FEW_ROWS || m * n * k <= TINY;
-    if few && b.columns == 1 {
+    let tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;
+    let large = k * n * size_of::<T>() >= LARGE;
+    if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
         stream::product(product, into);
-    } else if few && b.rows == 1 && k >= 64 && a.columns == 1 {
+    } else if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
         dot::product(product, into);
-    } else if few && b.rows == 1 && k >= 64 && m <= FEW_ROWS {
+    } else if b.rows == 1 && k >= 64 && m <= FEW_ROWS_ACROSS {
         scratch::with(m * k, |packed| {
             copy(a, m, k, packed, k);
             let a = Matrix { start: packed.as_ptr(), rows: k as isize, columns: 1 };
