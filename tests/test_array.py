@@ -142,3 +142,19 @@ def test_many_dimensions():
     assert x.ndim == 10
     assert (x.transpose() + 1).sum().item() == 31 * 16 + 32
     assert x.sum(axis=tuple(range(10))).item() == 31 * 16
+
+
+def test_empty_has_shape_and_dtype():
+    assert (mx.empty((2, 3)).shape, mx.empty((2, 3)).dtype) == ((2, 3), mx.float32)
+    like = mx.empty_like(mx.zeros((4,), dtype=mx.int8))
+    assert (like.shape, like.dtype) == ((4,), mx.int8)
+
+
+@pytest.mark.skipif(not hasattr(mx, "view"), reason="this build has no view")
+def test_view_reads_the_same_bits():
+    x = mx.array([1.0, -2.0])
+    assert (
+        mx.view(x, mx.int32).tolist() == np.array([1.0, -2.0], np.float32).view(np.int32).tolist()
+    )
+    assert x.view(mx.uint8).shape == (8,)
+    assert x.view(mx.uint8).view(mx.float32).tolist() == [1.0, -2.0]

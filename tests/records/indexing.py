@@ -43,6 +43,12 @@ def put(x, places, values, axis):
     return result
 
 
+def put_block(x, update):
+    result = x.copy()
+    result[1:3, 2:5] = update
+    return result
+
+
 def put_flat(x, places, values):
     result = x.copy()
     result.reshape(-1)[places] = values
@@ -184,5 +190,21 @@ RECORDS = [
             ("maximum", np.maximum, {"dtypes": REAL}),
             ("minimum", np.minimum, {"dtypes": REAL}),
         )
+    ),
+    OpRecord(
+        "slice",
+        lambda x: mx.slice(x, mx.array([1, 0]), (0, 2), (2, 3, 2)),
+        lambda x: x[1:3, :, 0:2],
+        shapes=((4, 3, 5),),
+        differentiable=(0,),
+        second_order=False,
+    ),
+    OpRecord(
+        "slice_update",
+        lambda x, update: mx.slice_update(x, update, mx.array([1, 2]), (0, 1)),
+        lambda x, update: put_block(x, update),
+        shapes=((4, 5), (2, 3)),
+        differentiable=(0, 1),
+        second_order=False,
     ),
 ]
