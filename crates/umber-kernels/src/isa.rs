@@ -1,7 +1,10 @@
-//! Runs a loop compiled for the widest vectors that this processor has.
+//! Instruction sets: which one this processor has, and loops compiled for each.
 //!
-//! Loops are plain Rust marked `#[inline(always)]`; [`vectorised`] inlines them into functions with more target
-//! features, where the compiler vectorises them anew.
+//! Loops are plain Rust marked `#[inline(always)]`. [`vectorised`] inlines them into functions with more target
+//! features, where the compiler vectorises them anew; tables of block functions hold an instance for each
+//! [`level`]. Only fused multiply-add needs to be told apart in the source: that is what [`Isa`] is for.
+
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Run `body` compiled for AVX-512, AVX2 or the baseline, whichever is the best that this processor has.
 ///
@@ -36,4 +39,87 @@ unsafe fn with_avx512<R>(body: impl FnOnce() -> R) -> R {
 #[target_feature(enable = "avx2")]
 unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
+}
+
+/// What a kernel may assume of the processor. Only fused multiply-add needs to be told apart in the source.
+pub(crate) trait Isa {
+    /// `a * b + c` with one rounding (with at most a double rounding where the processor has no such instruction).
+    fn fma32(a: f32, b: f32, c: f32) -> f32;
+}
+
+/// Whatever the target guarantees.
+pub(crate) struct Portable;
+/// AVX2 with FMA and F16C.
+pub(crate) struct Avx2;
+/// AVX-512 F, BW, DQ, VL and all of [`Avx2`].
+pub(crate) struct Avx512;
+
+impl Isa for Portable {
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+            a.mul_add(b, c)
+        } else {
+            // The product is exact in f64: as good as fused, and it vectorises.
+            (f64::from(a) * f64::from(b) + f64::from(c)) as f32
+        }
+    }
+}
+
+impl Isa for Avx2 {
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Isa for Avx512 {
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+/// The best instance for this processor: 0 portable, 1 AVX2, 2 AVX-512.
+///
+/// `UMBER_ISA=portable` or `avx2` asks for less than there is, to test or compare.
+pub(crate) fn level() -> usize {
+    const UNKNOWN: u8 = u8::MAX;
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let known = LEVEL.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known as usize;
+    }
+    let found = detect();
+    LEVEL.store(found, Ordering::Relaxed);
+    found as usize
+}
+
+fn detect() -> u8 {
+    let limit = match std::env::var("UMBER_ISA").as_deref() {
+        Ok("portable") => 0,
+        Ok("avx2") => 1,
+        _ => 2,
+    };
+    supported().min(limit)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn supported() -> u8 {
+    if !(is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c"))
+    {
+        return 0;
+    }
+    let wide = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    if wide { 2 } else { 1 }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn supported() -> u8 {
+    0
 }

@@ -6,11 +6,13 @@
 
 pub mod arg_reduce;
 pub mod create;
+mod elementwise;
 pub mod gather;
 mod halves;
 mod indices;
 mod isa;
 mod keys;
+mod math;
 pub mod matmul;
 mod nest;
 pub mod norm;
@@ -23,6 +25,7 @@ pub mod scatter;
 mod shared;
 pub mod softmax;
 pub mod sort;
+pub mod tape;
 pub mod threads;
 pub mod view;
 

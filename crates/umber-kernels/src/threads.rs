@@ -246,7 +246,7 @@ mod tests {
                         parallel_for(4, |i| {
                             parallel_for(4, |j| {
                                 sum.fetch_add(i * 4 + j, Ordering::Relaxed);
-                            })
+                            });
                         });
                         assert_eq!(sum.load(Ordering::Relaxed), 120);
                     }

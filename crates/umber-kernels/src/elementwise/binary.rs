@@ -1,0 +1,133 @@
+//! From a function of two elements and a dtype to its block function.
+
+use umber_types::{BinaryKind, Bool, DType};
+
+use super::binary_complex::{complex64, complex128};
+use super::{Entry, exact2, map2};
+use crate::math::integer::Integer;
+use crate::math::{float32, float64};
+
+/// The block function, if the kind takes the (computing) dtype.
+pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
+    match dtype {
+        DType::Bool => bool(kind),
+        DType::UInt8 => u8(kind),
+        DType::UInt16 => u16(kind),
+        DType::UInt32 => u32(kind),
+        DType::UInt64 => u64(kind),
+        DType::Int8 => i8(kind),
+        DType::Int16 => i16(kind),
+        DType::Int32 => i32(kind),
+        DType::Int64 => i64(kind),
+        DType::Float16 | DType::BFloat16 | DType::Float32 => f32(kind),
+        DType::Float64 => f64(kind),
+        DType::Complex64 => complex64(kind),
+        DType::Complex128 => complex128(kind),
+    }
+}
+
+/// Truth values calculate as numbers modulo "not zero".
+fn bool(kind: BinaryKind) -> Option<Entry> {
+    use BinaryKind::*;
+    Some(match kind {
+        Add | Maximum | LogicalOr | BitwiseOr => map2!(Bool => Bool, I, |a, b| (a.get() | b.get()).into()),
+        Multiply | Minimum | FloorDivide | LogicalAnd | BitwiseAnd => {
+            map2!(Bool => Bool, I, |a, b| (a.get() & b.get()).into())
+        }
+        Subtract | NotEqual | BitwiseXor => map2!(Bool => Bool, I, |a, b| (a.get() ^ b.get()).into()),
+        Remainder | Greater => map2!(Bool => Bool, I, |a, b| (a.get() & !b.get()).into()),
+        Power | GreaterEqual => map2!(Bool => Bool, I, |a, b| (a.get() | !b.get()).into()),
+        Equal => map2!(Bool => Bool, I, |a, b| (a.get() == b.get()).into()),
+        Less => map2!(Bool => Bool, I, |a, b| (!a.get() & b.get()).into()),
+        LessEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
+        Divide | LogAddExp | Arctan2 | LeftShift | RightShift => return None,
+    })
+}
+
+macro_rules! integers {
+    ($($ty:ident),*) => {$(
+        fn $ty(kind: BinaryKind) -> Option<Entry> {
+            use BinaryKind::*;
+            Some(match kind {
+                Add => map2!($ty => $ty, I, |a, b| a.wrapping_add(b)),
+                Subtract => map2!($ty => $ty, I, |a, b| a.wrapping_sub(b)),
+                Multiply => map2!($ty => $ty, I, |a, b| a.wrapping_mul(b)),
+                FloorDivide => exact2!($ty => $ty, |a, b| a.floor_divide(b)),
+                Remainder => exact2!($ty => $ty, |a, b| Integer::remainder(a, b)),
+                Power => exact2!($ty => $ty, |a, b| a.power(b)),
+                Maximum => map2!($ty => $ty, I, |a, b| a.max(b)),
+                Minimum => map2!($ty => $ty, I, |a, b| a.min(b)),
+                Equal => map2!($ty => Bool, I, |a, b| (a == b).into()),
+                NotEqual => map2!($ty => Bool, I, |a, b| (a != b).into()),
+                Less => map2!($ty => Bool, I, |a, b| (a < b).into()),
+                LessEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
+                Greater => map2!($ty => Bool, I, |a, b| (a > b).into()),
+                GreaterEqual => map2!($ty => Bool, I, |a, b| (a >= b).into()),
+                LogicalAnd => map2!($ty => Bool, I, |a, b| (a != 0 && b != 0).into()),
+                LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0 || b != 0).into()),
+                BitwiseAnd => map2!($ty => $ty, I, |a, b| a & b),
+                BitwiseOr => map2!($ty => $ty, I, |a, b| a | b),
+                BitwiseXor => map2!($ty => $ty, I, |a, b| a ^ b),
+                LeftShift => map2!($ty => $ty, I, |a, b| a.shift_left(b)),
+                RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
+                Divide | LogAddExp | Arctan2 => return None,
+            })
+        }
+    )*};
+}
+
+integers!(u8, u16, u32, u64, i8, i16, i32, i64);
+
+/// What needs no approximation, alike for both widths.
+macro_rules! float_basics {
+    ($name:ident, $ty:ident) => {
+        fn $name(kind: BinaryKind) -> Option<Entry> {
+            use BinaryKind::*;
+            Some(match kind {
+                Add => map2!($ty => $ty, I, |a, b| a + b),
+                Subtract => map2!($ty => $ty, I, |a, b| a - b),
+                Multiply => map2!($ty => $ty, I, |a, b| a * b),
+                Divide => map2!($ty => $ty, I, |a, b| a / b, cost 2),
+                FloorDivide => map2!($ty => $ty, I, |a, b| (a / b).floor(), cost 2),
+                Remainder => exact2!($ty => $ty, |a, b| {
+                    let rest = a % b;
+                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                }),
+                Maximum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a > b { a } else { b }),
+                Minimum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a < b { a } else { b }),
+                Equal => map2!($ty => Bool, I, |a, b| (a == b).into()),
+                NotEqual => map2!($ty => Bool, I, |a, b| (a != b).into()),
+                Less => map2!($ty => Bool, I, |a, b| (a < b).into()),
+                LessEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
+                Greater => map2!($ty => Bool, I, |a, b| (a > b).into()),
+                GreaterEqual => map2!($ty => Bool, I, |a, b| (a >= b).into()),
+                LogicalAnd => map2!($ty => Bool, I, |a, b| (a != 0.0 && b != 0.0).into()),
+                LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0.0 || b != 0.0).into()),
+                _ => return None,
+            })
+        }
+    };
+}
+
+float_basics!(f32_basics, f32);
+float_basics!(f64_basics, f64);
+
+fn f32(kind: BinaryKind) -> Option<Entry> {
+    use BinaryKind::*;
+    Some(match kind {
+        Power => map2!(f32 => f32, I, |a, b| float32::power(a, b), cost 25),
+        LogAddExp => map2!(f32 => f32, I, |a, b| float32::logaddexp(a, b), cost 25),
+        Arctan2 => map2!(f32 => f32, I, |a, b| float32::atan2(a, b), cost 12),
+        _ => return f32_basics(kind),
+    })
+}
+
+fn f64(kind: BinaryKind) -> Option<Entry> {
+    use BinaryKind::*;
+    Some(match kind {
+        Power => exact2!(f64 => f64, |a, b| a.powf(b)),
+        LogAddExp => map2!(f64 => f64, I, |a, b| float64::logaddexp(a, b), cost 25),
+        Arctan2 => exact2!(f64 => f64, |a, b| a.atan2(b)),
+        _ => return f64_basics(kind),
+    })
+}

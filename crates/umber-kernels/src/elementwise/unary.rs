@@ -1,0 +1,160 @@
+//! From a function of one element and a dtype to its block function.
+
+use umber_types::{Bool, DType, UnaryKind};
+
+use super::unary_complex::{complex64, complex128};
+use super::{Entry, exact1, map1};
+use crate::math::integer::Integer;
+use crate::math::{float32, float64};
+
+/// The block function, if the kind takes the (computing) dtype.
+pub(crate) fn entry(kind: UnaryKind, dtype: DType) -> Option<Entry> {
+    match dtype {
+        DType::Bool => bool(kind),
+        DType::UInt8 => u8(kind),
+        DType::UInt16 => u16(kind),
+        DType::UInt32 => u32(kind),
+        DType::UInt64 => u64(kind),
+        DType::Int8 => i8(kind),
+        DType::Int16 => i16(kind),
+        DType::Int32 => i32(kind),
+        DType::Int64 => i64(kind),
+        DType::Float16 | DType::BFloat16 | DType::Float32 => f32(kind),
+        DType::Float64 => f64(kind),
+        DType::Complex64 => complex64(kind),
+        DType::Complex128 => complex128(kind),
+    }
+}
+
+fn bool(kind: UnaryKind) -> Option<Entry> {
+    use UnaryKind::*;
+    Some(match kind {
+        LogicalNot | BitwiseInvert => map1!(Bool => Bool, I, |x| (!x.get()).into()),
+        Abs | Sign | Square | Floor | Ceil | Round | Trunc | Conjugate | Real => {
+            map1!(Bool => Bool, I, |x| x.get().into())
+        }
+        Imag | IsNan | IsInf => map1!(Bool => Bool, I, |_x| false.into()),
+        IsFinite => map1!(Bool => Bool, I, |_x| true.into()),
+        _ => return None,
+    })
+}
+
+macro_rules! integers {
+    ($($ty:ident),*) => {$(
+        fn $ty(kind: UnaryKind) -> Option<Entry> {
+            use UnaryKind::*;
+            Some(match kind {
+                Abs => map1!($ty => $ty, I, |x| x.magnitude()),
+                Negative => map1!($ty => $ty, I, |x| x.wrapping_neg()),
+                Sign => map1!($ty => $ty, I, |x| x.sign()),
+                Square => map1!($ty => $ty, I, |x| x.wrapping_mul(x)),
+                Floor | Ceil | Round | Trunc | Conjugate | Real => map1!($ty => $ty, I, |x| x),
+                Imag => map1!($ty => $ty, I, |_x| 0),
+                LogicalNot => map1!($ty => Bool, I, |x| (x == 0).into()),
+                BitwiseInvert => map1!($ty => $ty, I, |x| !x),
+                IsNan | IsInf => map1!($ty => Bool, I, |_x| false.into()),
+                IsFinite => map1!($ty => Bool, I, |_x| true.into()),
+                _ => return None,
+            })
+        }
+    )*};
+}
+
+integers!(u8, u16, u32, u64, i8, i16, i32, i64);
+
+/// What needs no approximation, alike for both widths.
+macro_rules! float_basics {
+    ($name:ident, $ty:ident) => {
+        fn $name(kind: UnaryKind) -> Option<Entry> {
+            use UnaryKind::*;
+            Some(match kind {
+                Abs => map1!($ty => $ty, I, |x| x.abs()),
+                Negative => map1!($ty => $ty, I, |x| -x),
+                Sign => map1!($ty => $ty, I, |x| {
+                    let one = if x > 0.0 { 1.0 } else { -1.0 };
+                    if x == 0.0 || x.is_nan() { x } else { one }
+                }),
+                Square => map1!($ty => $ty, I, |x| x * x),
+                Sqrt => map1!($ty => $ty, I, |x| x.sqrt(), cost 3),
+                Rsqrt => map1!($ty => $ty, I, |x| 1.0 / x.sqrt(), cost 4),
+                Reciprocal => map1!($ty => $ty, I, |x| 1.0 / x, cost 2),
+                Floor => map1!($ty => $ty, I, |x| x.floor()),
+                Ceil => map1!($ty => $ty, I, |x| x.ceil()),
+                Round => map1!($ty => $ty, I, |x| x.round_ties_even()),
+                Trunc => map1!($ty => $ty, I, |x| x.trunc()),
+                LogicalNot => map1!($ty => Bool, I, |x| (x == 0.0).into()),
+                Conjugate | Real => map1!($ty => $ty, I, |x| x),
+                Imag => map1!($ty => $ty, I, |_x| 0.0),
+                IsNan => map1!($ty => Bool, I, |x| x.is_nan().into()),
+                IsInf => map1!($ty => Bool, I, |x| x.is_infinite().into()),
+                IsFinite => map1!($ty => Bool, I, |x| x.is_finite().into()),
+                _ => return None,
+            })
+        }
+    };
+}
+
+float_basics!(f32_basics, f32);
+float_basics!(f64_basics, f64);
+
+fn f32(kind: UnaryKind) -> Option<Entry> {
+    use UnaryKind::*;
+    Some(match kind {
+        Exp => map1!(f32 => f32, I, |x| float32::exp::<I>(x), cost 3),
+        Expm1 => map1!(f32 => f32, I, |x| float32::expm1::<I>(x), cost 4),
+        Log => map1!(f32 => f32, I, |x| float32::log::<I>(x), cost 4),
+        Log2 => map1!(f32 => f32, I, |x| float32::log2::<I>(x), cost 4),
+        Log10 => map1!(f32 => f32, I, |x| float32::log10::<I>(x), cost 4),
+        Log1p => map1!(f32 => f32, I, |x| float32::log1p::<I>(x), cost 5),
+        Sin => map1!(f32 => f32, I, |x| float32::sin::<I>(x), cost 4,
+            slow if x.abs() > float32::REDUCTION_LIMIT => f64::from(x).sin() as f32),
+        Cos => map1!(f32 => f32, I, |x| float32::cos::<I>(x), cost 4,
+            slow if x.abs() > float32::REDUCTION_LIMIT => f64::from(x).cos() as f32),
+        Tan => map1!(f32 => f32, I, |x| float32::tan(x), cost 8,
+            slow if x.abs() > float32::REDUCTION_LIMIT => f64::from(x).tan() as f32),
+        Arcsin => map1!(f32 => f32, I, |x| float32::asin::<I>(x), cost 5),
+        Arccos => map1!(f32 => f32, I, |x| float32::acos::<I>(x), cost 5),
+        Arctan => map1!(f32 => f32, I, |x| float32::atan::<I>(x), cost 5),
+        Sinh => map1!(f32 => f32, I, |x| float32::sinh::<I>(x), cost 6),
+        Cosh => map1!(f32 => f32, I, |x| float32::cosh::<I>(x), cost 5),
+        Tanh => map1!(f32 => f32, I, |x| float32::tanh::<I>(x), cost 6),
+        Arcsinh => map1!(f32 => f32, I, |x| float32::asinh(x), cost 15),
+        Arccosh => map1!(f32 => f32, I, |x| float32::acosh(x), cost 15),
+        Arctanh => map1!(f32 => f32, I, |x| float32::atanh(x), cost 15),
+        Erf => map1!(f32 => f32, I, |x| float32::erf::<I>(x), cost 6),
+        ErfInv => map1!(f32 => f32, I, |x| float32::erfinv(x), cost 20),
+        Sigmoid => map1!(f32 => f32, I, |x| float32::sigmoid::<I>(x), cost 5),
+        _ => return f32_basics(kind),
+    })
+}
+
+fn f64(kind: UnaryKind) -> Option<Entry> {
+    use UnaryKind::*;
+    Some(match kind {
+        Exp => map1!(f64 => f64, I, |x| float64::exp(x), cost 8),
+        Expm1 => exact1!(f64 => f64, |x| x.exp_m1()),
+        Log => map1!(f64 => f64, I, |x| float64::log(x), cost 10),
+        Log2 => exact1!(f64 => f64, |x| x.log2()),
+        Log10 => exact1!(f64 => f64, |x| x.log10()),
+        Log1p => exact1!(f64 => f64, |x| x.ln_1p()),
+        Sin => exact1!(f64 => f64, |x| x.sin()),
+        Cos => exact1!(f64 => f64, |x| x.cos()),
+        Tan => exact1!(f64 => f64, |x| x.tan()),
+        Arcsin => exact1!(f64 => f64, |x| x.asin()),
+        Arccos => exact1!(f64 => f64, |x| x.acos()),
+        Arctan => exact1!(f64 => f64, |x| x.atan()),
+        Sinh => exact1!(f64 => f64, |x| x.sinh()),
+        Cosh => exact1!(f64 => f64, |x| x.cosh()),
+        Tanh => exact1!(f64 => f64, |x| x.tanh()),
+        Arcsinh => exact1!(f64 => f64, |x| x.asinh()),
+        Arccosh => exact1!(f64 => f64, |x| x.acosh()),
+        Arctanh => exact1!(f64 => f64, |x| x.atanh()),
+        Erf => map1!(f64 => f64, I, |x| float64::erf(x), cost 20),
+        ErfInv => map1!(f64 => f64, I, |x| float64::erfinv(x), cost 50),
+        Sigmoid => map1!(f64 => f64, I, |x| {
+            let e = float64::exp(-x.abs());
+            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+        }, cost 12),
+        _ => return f64_basics(kind),
+    })
+}

@@ -1,0 +1,37 @@
+//! Functions of f32. Arguments and results are single, the shape of each function is given in its text.
+
+mod exponential;
+mod special;
+mod trigonometric;
+
+pub(crate) use exponential::*;
+pub(crate) use special::*;
+pub(crate) use trigonometric::*;
+
+use crate::isa::Isa;
+
+/// The polynomial with these coefficients, lowest power first.
+#[inline(always)]
+fn poly<I: Isa, const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
+    let mut y = coefficients[N - 1];
+    for i in (0..N - 1).rev() {
+        y = I::fma32(y, x, coefficients[i]);
+    }
+    y
+}
+
+/// `x` between `low` and `high`; NaN stays NaN.
+#[inline(always)]
+fn clamp(x: f32, low: f32, high: f32) -> f32 {
+    let x = if x < low { low } else { x };
+    if x > high { high } else { x }
+}
+
+/// Adding this number rounds to an integer, which then stands in the low bits.
+const ROUNDER: f32 = 12582912.0;
+
+/// `2^n` for `n` in -126..=127.
+#[inline(always)]
+fn power_of_two(n: i32) -> f32 {
+    f32::from_bits((n.wrapping_add(127) as u32) << 23)
+}

@@ -1,0 +1,155 @@
+//! Functions of f64: vectorisable ones, among them those that f32 functions compute in (`…_single`: good for
+//! the 24 bits of an f32 result).
+
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, LOG2_E};
+
+mod special;
+pub(crate) use special::*;
+
+const LN2_LOW: f64 = 2.3190468138462996e-17;
+const HALF_PI_LOW: f64 = 6.123233995736766e-17;
+/// Adding this number rounds to an integer, which then stands in the low bits.
+const ROUNDER: f64 = 6755399441055744.0;
+
+/// The polynomial with these coefficients, lowest power first.
+#[inline(always)]
+fn poly<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+    let mut y = coefficients[N - 1];
+    for i in (0..N - 1).rev() {
+        y = y.mul_add(x, coefficients[i]);
+    }
+    y
+}
+
+/// `x` between `low` and `high`; NaN stays NaN.
+#[inline(always)]
+fn clamp(x: f64, low: f64, high: f64) -> f64 {
+    let x = if x < low { low } else { x };
+    if x > high { high } else { x }
+}
+
+/// `2^n` for `n` in -1022..=1023.
+#[inline(always)]
+fn power_of_two(n: i64) -> f64 {
+    f64::from_bits((n.wrapping_add(1023) as u64) << 52)
+}
+
+/// `e^x`
+#[inline(always)]
+pub(crate) fn exp(x: f64) -> f64 {
+    let x = clamp(x, -746.0, 711.0);
+    let rounded = x.mul_add(LOG2_E, ROUNDER);
+    let n = rounded - ROUNDER;
+    let r = n.mul_add(-LN2_LOW, n.mul_add(-LN_2, x));
+    let p = poly(
+        r,
+        [
+            0.5,
+            0.16666666666666685,
+            0.041666666666666685,
+            0.00833333333331594,
+            0.0013888888888873173,
+            0.00019841269898711444,
+            2.480158734957958e-5,
+            2.755723281523018e-6,
+            2.7557251408589167e-7,
+            2.5112675904918676e-8,
+            2.092191414490954e-9,
+        ],
+    );
+    let p = (r * r).mul_add(p, r) + 1.0;
+    let n = (rounded.to_bits() as i64).wrapping_sub(ROUNDER.to_bits() as i64);
+    // Two factors: 2^n itself may be beyond the normal range.
+    let half = n >> 1;
+    p * power_of_two(half) * power_of_two(n.wrapping_sub(half))
+}
+
+/// Natural logarithm.
+#[inline(always)]
+pub(crate) fn log(x: f64) -> f64 {
+    let tiny = x < f64::MIN_POSITIVE;
+    let bits = (if tiny { x * 4503599627370496.0 } else { x }).to_bits() as i64;
+    // 1 + f in [2/3, 4/3)
+    let e = bits.wrapping_sub(0x3fe5_5555_5555_5555) >> 52;
+    let f = f64::from_bits(bits.wrapping_sub(e << 52) as u64) - 1.0;
+    // The low bits of this number hold e as an integer, without a conversion instruction.
+    let e = f64::from_bits(ROUNDER.to_bits().wrapping_add(e as u64)) - ROUNDER;
+    let e = e - if tiny { 52.0 } else { 0.0 };
+    // log(1 + f) = f - f²/2 + s (f²/2 + s² R), s = f / (2 + f)
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let r = z * poly(
+        z,
+        [
+            0.666666666666666,
+            0.4000000000005643,
+            0.28571428555918643,
+            0.22222224284186573,
+            0.18181666692162593,
+            0.15391083454751567,
+            0.13174100638197192,
+            0.13839531492683493,
+        ],
+    );
+    let half_square = 0.5 * f * f;
+    let tail = s.mul_add(half_square + r, e * LN2_LOW);
+    let y = e.mul_add(LN_2, f - (half_square - tail));
+    let edge = if x == 0.0 { f64::NEG_INFINITY } else { f64::NAN };
+    let edge = if x == f64::INFINITY { x } else { edge };
+    if x > 0.0 && x < f64::INFINITY { y } else { edge }
+}
+
+/// `log(1 + x)`
+#[inline(always)]
+pub(crate) fn log1p(x: f64) -> f64 {
+    let u = 1.0 + x;
+    // What the sum lost, brought back to first order.
+    let lost = x - (u - 1.0);
+    let y = log(u) + lost / u;
+    let y = if u > 0.0 && u < f64::INFINITY { y } else { log(u) };
+    if x.abs() < 1e-16 { x } else { y }
+}
+
+/// `log(e^a + e^b)`
+#[inline(always)]
+pub(crate) fn logaddexp(a: f64, b: f64) -> f64 {
+    let high = if a > b { a } else { b };
+    let distance = if a == b { 0.0 } else { (a - b).abs() };
+    high + log1p(exp(-distance))
+}
+
+/// Tangent for `|x| <= 1e5`, to 30 bits.
+#[inline(always)]
+pub(crate) fn tan_single(x: f64) -> f64 {
+    let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
+    let n = rounded - ROUNDER;
+    let r = n.mul_add(-HALF_PI_LOW, n.mul_add(-FRAC_PI_2, x));
+    let z = r * r;
+    let sin = [-0.16666666641616742, 0.00833332938507369, -0.00019839334631581906, 2.7183099019475424e-6];
+    let cos = [0.04166666662279481, -0.0013888883751075882, 2.4799519482085506e-5, -2.721019940492347e-7];
+    let sin = (r * z).mul_add(poly(z, sin), r);
+    let cos = (z * z).mul_add(poly(z, cos), z.mul_add(-0.5, 1.0));
+    let odd = rounded.to_bits() & 1 == 1;
+    let (above, below) = if odd { (-cos, sin) } else { (sin, cos) };
+    above / below
+}
+
+/// Inverse tangent for `x` in `[0, 1]`, to 30 bits.
+#[inline(always)]
+pub(crate) fn atan_single(x: f64) -> f64 {
+    let z = x * x;
+    let p = [
+        -0.33333332130799903,
+        0.1999992697965969,
+        -0.14284161738834422,
+        0.11094452659507391,
+        -0.08985178457745309,
+        0.07258632661862174,
+        -0.054500260528057565,
+        0.03445641887172335,
+        -0.01628459499190519,
+        0.004919979866604753,
+        -0.0006967796062585601,
+    ];
+    (x * z).mul_add(poly(z, p), x)
+}

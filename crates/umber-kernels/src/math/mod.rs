@@ -1,0 +1,11 @@
+//! Mathematical functions of one or two numbers, free of branches so that loops over them vectorise.
+//!
+//! float32 functions are within 1.6 ulp, sigmoid within 2.5; those that compute in f64 (tan, asinh, acosh, atanh,
+//! power, atan2, logaddexp) within 1. All follow IEEE 754 for infinities, NaN, signed zeros and subnormals.
+//! Polynomials were fitted for these reductions in 50 digits (least maximum error, coefficients rounded one by one,
+//! lowest first).
+
+pub(crate) mod complex;
+pub(crate) mod float32;
+pub(crate) mod float64;
+pub(crate) mod integer;

@@ -1,0 +1,123 @@
+//! Operands' layouts turned into as few loops as possible.
+
+use smallvec::SmallVec;
+
+/// Loops over all operands at once, outermost first. There is always at least one.
+#[derive(Debug)]
+pub(super) struct Plan {
+    lengths: SmallVec<[usize; 6]>,
+    /// Distances in elements: those of operand `i` from `i * lengths.len()` on.
+    strides: SmallVec<[isize; 24]>,
+}
+
+impl Plan {
+    /// Loops over `shape`, without axes of length one, ordered by the strides of operand `leader`, neighbours
+    /// that every operand walks as one merged. No length may be zero.
+    pub(super) fn new(shape: &[usize], operands: &[&[isize]], leader: usize) -> Plan {
+        let mut axes: SmallVec<[usize; 6]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
+        let lead = |axis: usize| operands[leader][axis].unsigned_abs();
+        if axes.windows(2).any(|pair| lead(pair[0]) < lead(pair[1])) {
+            axes.sort_by_key(|&axis| std::cmp::Reverse(lead(axis)));
+        }
+        let mut lengths: SmallVec<[usize; 6]> = SmallVec::new();
+        // While building: the axis whose stride each loop has.
+        let mut kept: SmallVec<[usize; 6]> = SmallVec::new();
+        for axis in axes {
+            if let (Some(length), Some(outer)) = (lengths.last_mut(), kept.last_mut()) {
+                let inner = shape[axis] as isize;
+                if operands.iter().all(|strides| strides[*outer] == strides[axis] * inner) {
+                    *length *= shape[axis];
+                    *outer = axis;
+                    continue;
+                }
+            }
+            lengths.push(shape[axis]);
+            kept.push(axis);
+        }
+        let mut strides = SmallVec::new();
+        for operand in operands {
+            strides.extend(kept.iter().map(|&axis| operand[axis]));
+        }
+        if lengths.is_empty() {
+            lengths.push(1);
+            strides.resize(operands.len(), 1);
+        }
+        Plan { lengths, strides }
+    }
+
+    pub(super) fn lengths(&self) -> &[usize] {
+        &self.lengths
+    }
+
+    /// The distances of an operand, one a loop.
+    pub(super) fn strides(&self, operand: usize) -> &[isize] {
+        let n = self.lengths.len();
+        &self.strides[operand * n..(operand + 1) * n]
+    }
+
+    /// Length of the innermost loop.
+    pub(super) fn inner(&self) -> usize {
+        self.lengths[self.lengths.len() - 1]
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.lengths.iter().product()
+    }
+
+    /// How far apart an operand's neighbours are if all loops walk it evenly.
+    pub(super) fn even_stride(&self, operand: usize) -> Option<isize> {
+        let strides = self.strides(operand);
+        let even = (1..strides.len()).all(|i| strides[i - 1] == strides[i] * self.lengths[i] as isize);
+        even.then(|| strides[strides.len() - 1])
+    }
+
+    /// Where operand's `index`-th turn of the loops outside the innermost one starts.
+    pub(super) fn outer_offset(&self, operand: usize, mut index: usize) -> isize {
+        let strides = self.strides(operand);
+        let mut offset = 0;
+        for axis in (0..self.lengths.len() - 1).rev() {
+            let length = self.lengths[axis];
+            offset += (index % length) as isize * strides[axis];
+            index /= length;
+        }
+        offset
+    }
+
+    /// Call `body(offset, length, stride)` for the stretches of the innermost loop that make up elements
+    /// `start..start + count` of the operand, in row-major order.
+    #[inline]
+    pub(super) fn stretches(
+        &self,
+        operand: usize,
+        start: usize,
+        count: usize,
+        mut body: impl FnMut(isize, usize, isize),
+    ) {
+        let strides = self.strides(operand);
+        let last = self.lengths.len() - 1;
+        let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, last + 1);
+        let (mut rest, mut offset) = (start, 0);
+        for axis in (0..=last).rev() {
+            index[axis] = rest % self.lengths[axis];
+            rest /= self.lengths[axis];
+            offset += index[axis] as isize * strides[axis];
+        }
+        let mut left = count;
+        while left > 0 {
+            let length = left.min(self.lengths[last] - index[last]);
+            body(offset, length, strides[last]);
+            left -= length;
+            index[last] += length;
+            offset += length as isize * strides[last];
+            for axis in (1..=last).rev() {
+                if index[axis] < self.lengths[axis] {
+                    break;
+                }
+                offset -= index[axis] as isize * strides[axis];
+                index[axis] = 0;
+                index[axis - 1] += 1;
+                offset += strides[axis - 1];
+            }
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Walks the blocks of a program.
+//!
+//! The loops of the plan are seen as rows: either the innermost loop is a row, or, where that is short, all elements
+//! are one row. A block is a stretch of a row. Each operand is then in one of the four states of [`Access`]; only the
+//! last one costs more than its loads and stores.
+//!
+//! Outputs may be the memory of inputs (donation): then every block is computed into registers and stored last.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::blocks::finish_streaming;
+use super::plan::Plan;
+use super::program::{Program, REGISTER};
+use super::walk::Walk;
+use crate::threads::parallel_ranges;
+use crate::view::{View, ViewMut};
+
+/// Rows shorter than this are not worth blocks of their own.
+const SHORT_ROW: usize = 192;
+/// Outputs from this size on bypass the caches: nobody will find them there anyway.
+const STREAM_FROM: usize = 8 << 20;
+/// Programs over this much memory ask for the next block while they compute one.
+const PREFETCH_FROM: usize = 512 << 10;
+/// Work for one thread, in additions.
+const GRAIN: usize = 1 << 15;
+
+/// How the elements of a row lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Side by side.
+    InPlace,
+    /// The same one for the whole row.
+    Splat,
+    /// Evenly apart.
+    Strided(isize),
+    /// In several stretches.
+    Stretches,
+}
+
+/// A view as the walk sees it.
+pub(super) struct Operand {
+    pub(super) start: *mut u8,
+    pub(super) size: usize,
+    pub(super) access: Access,
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "each is asked by itself, once a block")]
+pub(super) struct Run<'p> {
+    pub(super) program: &'p Program,
+    pub(super) plan: Plan,
+    pub(super) inputs: SmallVec<[Operand; 4]>,
+    pub(super) outputs: SmallVec<[Operand; 2]>,
+    /// Elements in a row, and blocks.
+    pub(super) row: usize,
+    blocks_per_row: usize,
+    /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
+    pub(super) copy_inputs: bool,
+    /// May instructions write into outputs?
+    pub(super) direct: bool,
+    pub(super) stream: bool,
+    pub(super) prefetch: bool,
+}
+
+// SAFETY: threads work on disjoint ranges of blocks, so on disjoint elements of the outputs; views promise the rest.
+unsafe impl Sync for Run<'_> {}
+
+impl Program {
+    /// Compute the outputs. All views have one shape; an output may be the very memory and layout of an input.
+    ///
+    /// # Panics
+    /// If the number, dtypes or shapes of the views are not those of the tape.
+    pub fn run(&self, inputs: &[View], outputs: &mut [ViewMut]) {
+        assert!(
+            inputs.iter().map(View::dtype).eq(self.inputs.iter().copied())
+                && outputs.iter().map(ViewMut::dtype).eq(self.outputs.iter().map(|output| output.dtype)),
+            "views have the dtypes of the tape"
+        );
+        let Some(first) = outputs.first() else { return };
+        let shape = first.shape();
+        assert!(
+            inputs.iter().all(|view| view.shape() == shape)
+                && outputs.iter().all(|view| view.shape() == shape),
+            "views have one shape"
+        );
+        if shape.contains(&0) {
+            return;
+        }
+        let run = Run::new(self, inputs, outputs);
+        let blocks = run.blocks_per_row * (run.plan.size() / run.row);
+        if blocks == 1 {
+            run.blocks(0..1);
+            return;
+        }
+        let grain = (GRAIN / self.cost / self.block).max(1);
+        parallel_ranges(blocks, grain, |range| run.blocks(range));
+    }
+}
+
+impl<'p> Run<'p> {
+    fn new(program: &'p Program, inputs: &[View], outputs: &[ViewMut]) -> Run<'p> {
+        let strides: SmallVec<[&[isize]; 6]> =
+            inputs.iter().map(View::strides).chain(outputs.iter().map(ViewMut::strides)).collect();
+        let plan = Plan::new(outputs[0].shape(), &strides, inputs.len());
+        let whole = plan.inner() < SHORT_ROW && plan.lengths().len() > 1;
+        let row = if whole { plan.size() } else { plan.inner() };
+        let access = |operand: usize| {
+            let inner = *plan.strides(operand).last().expect("a plan has a loop");
+            match if whole { plan.even_stride(operand) } else { Some(inner) } {
+                Some(0) => Access::Splat,
+                Some(1) => Access::InPlace,
+                Some(stride) => Access::Strided(stride),
+                None => Access::Stretches,
+            }
+        };
+        let operand = |i: usize, start: *mut u8, size: usize| Operand { start, size, access: access(i) };
+        let sources = inputs.iter().enumerate();
+        let sources: SmallVec<[Operand; 4]> =
+            sources.map(|(i, view)| operand(i, view.start().cast_mut(), view.dtype().size())).collect();
+        let sinks = outputs.iter().enumerate();
+        let sinks: SmallVec<[Operand; 2]> =
+            sinks.map(|(i, view)| operand(inputs.len() + i, view.start(), view.dtype().size())).collect();
+        let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
+        let stream = written >= STREAM_FROM;
+        let touched: usize =
+            written + inputs.iter().map(|view| view.size() * view.dtype().size()).sum::<usize>();
+        let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
+        Run {
+            program,
+            inputs: sources,
+            outputs: sinks,
+            row,
+            blocks_per_row: row.div_ceil(program.block),
+            plan,
+            copy_inputs: donated
+                && program.outputs.iter().any(|output| (output.value as usize) < inputs.len()),
+            direct: !donated && !stream,
+            stream,
+            prefetch: touched >= PREFETCH_FROM,
+        }
+    }
+
+    /// Compute some blocks, numbered row by row.
+    fn blocks(&self, range: Range<usize>) {
+        let program = self.program;
+        with_scratch((program.register_count + 1) * REGISTER, |scratch| {
+            let mut walk = Walk::new(self, scratch);
+            walk.constants();
+            let mut entered = None;
+            for block in range {
+                let row = block / self.blocks_per_row;
+                if entered != Some(row) {
+                    walk.enter_row(row, entered.is_none());
+                    entered = Some(row);
+                }
+                let start = block % self.blocks_per_row * program.block;
+                let count = (self.row - start).min(program.block);
+                // SAFETY: inside the row; callers split the blocks among threads.
+                unsafe { walk.block(start, count) };
+            }
+            if self.stream {
+                finish_streaming();
+            }
+        });
+    }
+}
+
+/// Could the two views share memory?
+fn overlaps(a: &View, b: &View) -> bool {
+    let bytes = |view: &View| {
+        let offset = view.layout().offset as isize;
+        let (low, high) = view.layout().extent().unwrap_or((offset, offset));
+        let size = view.dtype().size() as isize;
+        let start = view.start();
+        (start.wrapping_offset((low - offset) * size), start.wrapping_offset((high - offset) * size))
+    };
+    let (a, b) = (bytes(a), bytes(b));
+    a.0 < b.1 && b.0 < a.1
+}
+
+/// A cache line, so that scratch is aligned like one.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+thread_local! {
+    /// Scratch of this thread, empty while in use.
+    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
+}
+
+/// Lend `body` at least `bytes` bytes of this thread's scratch. They are initialised, with anything.
+fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
+    let mut lines = SCRATCH.take();
+    if lines.len() * 64 < bytes {
+        lines.resize(bytes.div_ceil(64), Line([0; 64]));
+    }
+    body(lines.as_mut_ptr().cast());
+    SCRATCH.set(lines);
+}

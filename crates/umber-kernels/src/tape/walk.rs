@@ -1,0 +1,243 @@
+//! One thread's way through the blocks of a run.
+
+use smallvec::SmallVec;
+
+use super::blocks::{gather, prefetch, scatter, splat, stream};
+use super::program::REGISTER;
+use super::run::{Access, Operand, Run};
+use crate::elementwise::{LANES, cast};
+use crate::isa::level;
+
+/// Where things are while a block is computed.
+pub(super) struct Walk<'r> {
+    run: &'r Run<'r>,
+    /// The address of each value: its register, or the memory of an input or output.
+    values: SmallVec<[*mut u8; 8]>,
+    /// The register of each value.
+    registers: SmallVec<[*mut u8; 8]>,
+    /// A register for elements on their way to or from another representation.
+    stage: *mut u8,
+    /// Where this row starts in each operand: inputs, then outputs.
+    offsets: SmallVec<[isize; 8]>,
+}
+
+/// `count` rounded up to what vector kernels take.
+fn lanes(count: usize) -> usize {
+    count.next_multiple_of(LANES)
+}
+
+impl<'r> Walk<'r> {
+    /// `scratch` reaches one register more than the program has.
+    pub(super) fn new(run: &'r Run<'r>, scratch: *mut u8) -> Walk<'r> {
+        let program = run.program;
+        let register = |i: u32| scratch.wrapping_add(i as usize * REGISTER);
+        let registers: SmallVec<[*mut u8; 8]> = program.registers.iter().map(|&i| register(i)).collect();
+        Walk {
+            run,
+            values: registers.clone(),
+            registers,
+            stage: register(program.register_count as u32),
+            offsets: SmallVec::from_elem(0, run.inputs.len() + run.outputs.len()),
+        }
+    }
+
+    /// Fill the registers of constants, once.
+    pub(super) fn constants(&mut self) {
+        let filled = self.filled_along_rows();
+        for constant in &self.run.program.constants {
+            let register = self.registers[constant.value as usize];
+            // SAFETY: a register has room for a block of any value.
+            unsafe { splat(constant.size, constant.bytes.as_ptr(), register, filled) };
+        }
+    }
+
+    fn filled_along_rows(&self) -> usize {
+        lanes(self.run.row.min(self.run.program.block))
+    }
+
+    /// Find where a row starts, and spread the inputs that are constant along it.
+    pub(super) fn enter_row(&mut self, row: usize, first: bool) {
+        let run = self.run;
+        let one_row = run.row == run.plan.size();
+        for operand in 0..self.offsets.len() {
+            let offset = if one_row { 0 } else { run.plan.outer_offset(operand, row) };
+            let moved = first || offset != self.offsets[operand];
+            self.offsets[operand] = offset;
+            if moved && operand < run.inputs.len() && run.inputs[operand].access == Access::Splat {
+                self.spread(operand);
+            }
+        }
+    }
+
+    /// Fill an input's register with the element at the start of the row.
+    fn spread(&mut self, input: usize) {
+        let from = self.address(input, 0);
+        let filled = self.filled_along_rows();
+        let (size, dtype) = (self.run.inputs[input].size, self.run.program.inputs[input]);
+        let register = self.registers[input];
+        // SAFETY: the element lies in the view; registers have room for a block.
+        unsafe {
+            if dtype.is_half() {
+                splat(size, from, self.stage, filled);
+                let load = cast::load_half(dtype).kernels[level()];
+                load(register, self.stage, self.stage, self.stage, filled);
+            } else {
+                splat(size, from, register, filled);
+            }
+        }
+    }
+
+    /// Inputs first, then outputs.
+    fn operand(&self, operand: usize) -> &'r Operand {
+        let inputs = self.run.inputs.len();
+        if operand < inputs { &self.run.inputs[operand] } else { &self.run.outputs[operand - inputs] }
+    }
+
+    /// The address of the element `distance` elements of memory after the row's first.
+    fn address(&self, operand: usize, distance: isize) -> *mut u8 {
+        let Operand { start, size, .. } = *self.operand(operand);
+        start.wrapping_offset((self.offsets[operand] + distance) * size as isize)
+    }
+
+    /// Compute elements `start..start + count` of the row.
+    ///
+    /// # Safety
+    /// They lie in the row, `count` is no more than a block, and no other thread computes them.
+    pub(super) unsafe fn block(&mut self, start: usize, count: usize) {
+        let run = self.run;
+        for input in 0..run.inputs.len() {
+            // SAFETY: passed on.
+            unsafe { self.load(input, start, count) };
+        }
+        let direct = run.direct && count.is_multiple_of(LANES);
+        for (i, (output, operand)) in run.program.outputs.iter().zip(&run.outputs).enumerate() {
+            if output.direct {
+                let value = output.value as usize;
+                let in_place = direct && operand.access == Access::InPlace;
+                self.values[value] = if in_place {
+                    self.address(run.inputs.len() + i, start as isize)
+                } else {
+                    self.registers[value]
+                };
+            }
+        }
+        let instructions = &run.program.instructions;
+        for (i, instruction) in instructions.iter().enumerate() {
+            if run.prefetch {
+                self.prefetch(start + count, i, instructions.len());
+            }
+            let [a, b, c] = instruction.arguments.map(|value| self.values[value as usize].cast_const());
+            let n = if instruction.exact { count } else { lanes(count) };
+            // SAFETY: the program gives every value an address with room for `lanes(count)` elements of its type,
+            // memory only where `count` is that, and never one that is read and written at once.
+            unsafe { (instruction.kernel)(self.values[instruction.value as usize], a, b, c, n) };
+        }
+        for output in 0..run.outputs.len() {
+            // SAFETY: passed on.
+            unsafe { self.store(output, start, count) };
+        }
+    }
+
+    /// Bring a block of an input to where instructions can read it.
+    ///
+    /// # Safety
+    /// As [`Walk::block`].
+    unsafe fn load(&mut self, input: usize, start: usize, count: usize) {
+        let run = self.run;
+        let Operand { size, access, .. } = run.inputs[input];
+        let dtype = run.program.inputs[input];
+        let register = self.registers[input];
+        let target = if dtype.is_half() { self.stage } else { register };
+        let filled = lanes(count);
+        // SAFETY: the elements lie in the view, registers have room for a block.
+        let source = unsafe {
+            match access {
+                Access::Splat => return,
+                Access::InPlace if filled == count && !run.copy_inputs => self.address(input, start as isize),
+                Access::InPlace => {
+                    gather(size, self.address(input, start as isize), 1, target, count);
+                    target
+                }
+                Access::Strided(stride) => {
+                    gather(size, self.address(input, start as isize * stride), stride, target, count);
+                    target
+                }
+                Access::Stretches => {
+                    let mut to = target;
+                    run.plan.stretches(input, start, count, |distance, length, stride| {
+                        gather(size, self.address(input, distance), stride, to, length);
+                        to = to.add(length * size);
+                    });
+                    target
+                }
+            }
+        };
+        // SAFETY: as above; what a block lacks to whole lanes reads as zeros.
+        unsafe {
+            if source == target {
+                target.add(count * size).write_bytes(0, (filled - count) * size);
+            }
+            if dtype.is_half() {
+                let load = cast::load_half(dtype).kernels[level()];
+                load(register, source, source, source, filled);
+            }
+        }
+        self.values[input] = if dtype.is_half() { register } else { source };
+    }
+
+    /// Bring a block of an output to memory.
+    ///
+    /// # Safety
+    /// As [`Walk::block`].
+    unsafe fn store(&self, output: usize, start: usize, count: usize) {
+        let run = self.run;
+        let operand = run.inputs.len() + output;
+        let Operand { size, access, .. } = run.outputs[output];
+        let (value, dtype) = (run.program.outputs[output].value as usize, run.program.outputs[output].dtype);
+        let mut source = self.values[value];
+        // SAFETY: the elements lie in the view, registers have room for a block.
+        unsafe {
+            if dtype.is_half() {
+                let store = cast::store_half(dtype).kernels[level()];
+                store(self.stage, source, source, source, lanes(count));
+                source = self.stage;
+            }
+            match access {
+                Access::InPlace => {
+                    let to = self.address(operand, start as isize);
+                    // Equal: an instruction has written there, or an input is its own output.
+                    if source != to && run.stream {
+                        stream(source, to, count * size);
+                    } else if source != to {
+                        scatter(size, source, to, 1, count);
+                    }
+                }
+                Access::Stretches => {
+                    run.plan.stretches(operand, start, count, |distance, length, stride| {
+                        scatter(size, source, self.address(operand, distance), stride, length);
+                        source = source.add(length * size);
+                    });
+                }
+                Access::Splat => scatter(size, source, self.address(operand, 0), 0, count),
+                Access::Strided(stride) => {
+                    scatter(size, source, self.address(operand, start as isize * stride), stride, count);
+                }
+            }
+        }
+    }
+
+    /// Ask for a part of what the block from `next` on will read.
+    fn prefetch(&self, next: usize, part: usize, parts: usize) {
+        let run = self.run;
+        let count = run.row.saturating_sub(next).min(run.program.block);
+        for (i, input) in run.inputs.iter().enumerate() {
+            if input.access == Access::InPlace {
+                let bytes = count * input.size;
+                let begin = (bytes * part / parts) & !63;
+                let end = bytes * (part + 1) / parts;
+                let from = self.address(i, next as isize).wrapping_add(begin);
+                prefetch(from, end - begin);
+            }
+        }
+    }
+}
