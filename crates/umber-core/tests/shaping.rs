@@ -6,8 +6,8 @@ use common::{array, values};
 use umber_core::ops::{
     MeshIndexing, MeshKind, PadMode, Split, as_strided, atleast, broadcast_arrays, broadcast_shapes,
     broadcast_to, concatenate, contiguous, diag, diagonal, expand_dims, flatten, flip, matrix_transpose,
-    meshgrid, moveaxis, pad, repeat, reshape, roll, split, squeeze, stack, swapaxes, tile, transpose, tril,
-    triu, unflatten, unstack,
+    meshgrid, moveaxis, pad, repeat, reshape, roll, split, squeeze, stack, swapaxes, tile, trace, transpose,
+    tril, triu, unflatten, unstack,
 };
 use umber_core::{Array, DType, Error, Result, Shape};
 
@@ -314,6 +314,11 @@ fn diagonals_and_triangles() {
             assert_eq!(found(triu(&a, offset)), upper);
         }
     }
+    assert_eq!(found(trace(&numbers(&[2, 3]), 1, 0, 1, None)), (vec![], vec![6]));
+    assert_eq!(found(trace(&turned(&shape), 0, 0, 2, None)), (vec![3], vec![13, 21, 29]));
+    let bytes = umber_core::ops::astype(&numbers(&[2, 3]), DType::UInt8).expect("casts");
+    assert_eq!(trace(&bytes, 0, 0, 1, None).expect("a matrix").dtype(), DType::UInt32);
+    assert_eq!(trace(&bytes, 0, 0, 1, Some(DType::UInt8)).expect("a matrix").dtype(), DType::UInt8);
     let vector = numbers(&[3]);
     for k in -2..3i64 {
         let side = 3 + k.unsigned_abs() as usize;

@@ -1,7 +1,7 @@
 //! Diagonals and triangles of matrices.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{DType, Result, ScatterKind, bail, ensure};
+use umber_types::{DType, KeepAxes, Result, ScatterKind, bail, ensure};
 
 use crate::graph::Array;
 use crate::primitives::create::{Eye, EyeParameters};
@@ -52,6 +52,15 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
         window.steps[0] = side as isize + 1;
     }
     rules::reshape(&slice_update(ScatterKind::Set, &zeros, window, a)?, shape)
+}
+
+/// The sum of the diagonal `offset` above the main one of the matrices along two axes, in the dtype asked for or in
+/// that of a sum.
+pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType>) -> Result<Array> {
+    let terms = diagonal(a, offset, axis1, axis2)?;
+    let terms = rules::cast(&terms, dtype.unwrap_or(a.dtype()))?;
+    let summed = crate::ops::sum(&terms, Some(&[-1]), KeepAxes::No)?;
+    rules::cast(&summed, dtype.unwrap_or(summed.dtype()))
 }
 
 /// Zeros above the `k`-th diagonal of each matrix.

@@ -6,7 +6,7 @@ mod padding;
 mod reshaping;
 mod spreading;
 
-pub use diagonals::{diag, diagonal, tril, triu};
+pub use diagonals::{diag, diagonal, trace, tril, triu};
 pub use joining::{Split, concatenate, roll, split, stack, unstack};
 pub use padding::{PadMode, pad};
 pub use reshaping::{
