@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use umber_types::{Complex64, Element, Result};
+use umber_types::{Element, Result};
 
 use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
 use crate::nest::{Loop, Nest};
@@ -34,7 +34,7 @@ macro_rules! match_size {
                 $body
             }
             _ => {
-                type $T = Complex64;
+                type $T = umber_types::Complex64;
                 $body
             }
         }

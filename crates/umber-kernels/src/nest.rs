@@ -70,7 +70,6 @@ impl<const N: usize> Nest<N> {
     }
 
     /// Call `body` with the offsets of every turn in `range`, in order.
-    #[inline(always)]
     pub(crate) fn walk(&self, range: Range<usize>, mut body: impl FnMut([isize; N])) {
         let inner = self.inner();
         self.runs(range, |mut offsets, length| {
@@ -82,8 +81,12 @@ impl<const N: usize> Nest<N> {
     }
 
     /// Call `body` with the first offsets and the length of every stretch of the innermost loop in `range`.
-    #[inline(always)]
     pub(crate) fn runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
+        self.each_run(range, &mut body);
+    }
+
+    // One instance serves all kernels: there are many, and stretches are long.
+    fn each_run(&self, range: Range<usize>, body: &mut dyn FnMut([isize; N], usize)) {
         if range.is_empty() {
             return;
         }

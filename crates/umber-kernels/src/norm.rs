@@ -69,13 +69,13 @@ fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>,
         };
         let (from, to) = (Source::<T>::of(x), Target::<T>::of(dst));
         parallel_ranges(nest.count(), GRAIN / length, |range| {
-            vectorised(
-                #[inline(always)]
-                || {
-                    let mut buffer = Buffer::new();
-                    nest.walk(range, |[at, out]| task.row(from.shifted(at), to.shifted(out), &mut buffer));
-                },
-            );
+            let mut buffer = Buffer::new();
+            nest.walk(range, |[at, out]| {
+                vectorised(
+                    #[inline(always)]
+                    || task.row(from.shifted(at), to.shifted(out), &mut buffer),
+                );
+            });
         });
     }, else => panic!("rows of {} are not of real floats", x.dtype()));
 }

@@ -1,5 +1,6 @@
 //! Scans: every partial result of a reduction along an axis.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use umber_types::{DType, ScanDirection, ScanExtent, ScanKind, match_dtype};
@@ -62,6 +63,130 @@ pub fn scan(
     }
 }
 
+/// The loops that know the types of a scan, behind pointers to functions that do not: compiled for every kind and
+/// dtype, unlike what walks over axes and shares the work.
+///
+/// The functions are unsafe: layouts hold the elements, and threads have lines or parts of lines of their own.
+struct Leaves {
+    /// Bytes of an element, of either view.
+    size: usize,
+    /// Bytes of a total.
+    total_size: usize,
+    /// Make so many totals those of nothing.
+    clear: unsafe fn(totals: *mut u8, count: usize),
+    /// Join the second total to the first.
+    join: unsafe fn(total: *mut u8, more: *const u8),
+    /// Absorb elements along a line.
+    absorb: unsafe fn(src: *const u8, stride: isize, length: usize, total: *mut u8),
+    /// Scan elements along a line, from a total on.
+    line: unsafe fn(stretch: Stretch, total: *mut u8),
+    /// Scan one element of each of many lines, which have a total each.
+    across: unsafe fn(stretch: Stretch, totals: *mut u8),
+}
+
+/// Elements to read and to write, and the distances between neighbours.
+struct Stretch {
+    src: *const u8,
+    dst: *mut u8,
+    steps: [isize; 2],
+    length: usize,
+    extent: ScanExtent,
+}
+
+/// A total of any scan: memory with room and alignment for it.
+type Room = u128;
+
+impl Leaves {
+    const fn of<F: Fold>() -> Leaves {
+        assert!(size_of::<F::In>() == size_of::<F::Out>());
+        assert!(size_of::<F::Total>() <= size_of::<Room>() && align_of::<F::Total>() <= align_of::<Room>());
+        Leaves {
+            size: size_of::<F::In>(),
+            total_size: size_of::<F::Total>(),
+            clear: clear::<F>,
+            join: join::<F>,
+            absorb: absorb::<F>,
+            line: line::<F>,
+            across: across::<F>,
+        }
+    }
+}
+
+unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { totals.cast::<F::Total>().add(i).write(F::NOTHING) };
+    }
+}
+
+unsafe fn join<F: Fold>(total: *mut u8, more: *const u8) {
+    let total = total.cast::<F::Total>();
+    // SAFETY: the caller's promise.
+    unsafe { *total = F::join(*total, *more.cast::<F::Total>()) };
+}
+
+unsafe fn absorb<F: Fold>(src: *const u8, stride: isize, length: usize, total: *mut u8) {
+    let (mut src, total) = (src.cast::<F::In>(), total.cast::<F::Total>());
+    // SAFETY: the caller's promise.
+    let mut sum = unsafe { *total };
+    for _ in 0..length {
+        // SAFETY: as above.
+        sum = F::absorb(sum, F::load(unsafe { *src }));
+        src = src.wrapping_offset(stride);
+    }
+    // SAFETY: as above.
+    unsafe { *total = sum };
+}
+
+unsafe fn line<F: Fold>(stretch: Stretch, total: *mut u8) {
+    let (mut src, mut dst) = (stretch.src.cast::<F::In>(), stretch.dst.cast::<F::Out>());
+    // SAFETY: the caller's promise.
+    let mut total = unsafe { *total.cast::<F::Total>() };
+    for _ in 0..stretch.length {
+        // SAFETY: as above.
+        unsafe {
+            let before = total;
+            total = F::absorb(total, F::load(*src));
+            let included = if stretch.extent == ScanExtent::Inclusive { total } else { before };
+            *dst = F::finish(included);
+        }
+        src = src.wrapping_offset(stretch.steps[0]);
+        dst = dst.wrapping_offset(stretch.steps[1]);
+    }
+}
+
+unsafe fn across<F: Fold>(stretch: Stretch, totals: *mut u8) {
+    // SAFETY: the caller's promise.
+    let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), stretch.length) };
+    let (src, dst) = (stretch.src.cast::<F::In>(), stretch.dst.cast::<F::Out>());
+    if stretch.steps == [1, 1] && stretch.extent == ScanExtent::Inclusive {
+        // SAFETY: as above.
+        let (src, dst) = unsafe {
+            (std::slice::from_raw_parts(src, totals.len()), std::slice::from_raw_parts_mut(dst, totals.len()))
+        };
+        vectorised_for::<F, _>(
+            #[inline(always)]
+            move || {
+                for ((total, &value), out) in totals.iter_mut().zip(src).zip(dst) {
+                    *total = F::absorb(*total, F::load(value));
+                    *out = F::finish(*total);
+                }
+            },
+        );
+        return;
+    }
+    for (j, total) in totals.iter_mut().enumerate() {
+        let j = j as isize;
+        let before = *total;
+        // SAFETY: as above.
+        unsafe {
+            *total = F::absorb(before, F::load(*src.offset(j * stretch.steps[0])));
+            let included = if stretch.extent == ScanExtent::Inclusive { *total } else { before };
+            *dst.offset(j * stretch.steps[1]) = F::finish(included);
+        }
+    }
+}
+
 /// Lines to scan, in the direction of the scan.
 struct Scan {
     src: Source<u8>,
@@ -71,13 +196,6 @@ struct Scan {
     length: usize,
     strides: [isize; 2],
     extent: ScanExtent,
-}
-
-/// The typed pointers of a scan.
-struct Lines<'a, F: Fold> {
-    src: Source<F::In>,
-    dst: Target<F::Out>,
-    scan: &'a Scan,
 }
 
 impl Scan {
@@ -96,137 +214,107 @@ impl Scan {
             strides = strides.map(|stride| -stride);
         }
         let size = src.dtype().size() as isize;
-        Scan {
-            src: Source::of(src).shifted(first[0] * size),
-            dst: Target::of(dst).shifted(first[1] * size),
-            others,
-            length,
-            strides,
-            extent,
-        }
+        let (src, dst) = (Source::of(src).shifted(first[0] * size), Target::of(dst).shifted(first[1] * size));
+        Scan { src, dst, others, length, strides, extent }
     }
 
-    fn run<F: Fold>(mut self) {
+    fn run<F: Fold>(self) {
+        self.run_with(const { &Leaves::of::<F>() });
+    }
+
+    fn run_with(mut self, leaves: &Leaves) {
         let lines = self.others.count();
         let closest = self.others.loops().iter().enumerate().min_by_key(|(_, l)| l.strides[0].abs());
-        let columns = match closest {
-            Some((place, l)) if l.strides[0].abs() < self.strides[0].abs() => Some(self.others.remove(place)),
-            _ => None,
-        };
-        let typed = Lines::<F> { src: self.src.cast(), dst: self.dst.cast(), scan: &self };
-        match columns {
-            Some(columns) => typed.columns(columns),
-            None if lines < num_threads() && self.length >= LONG => {
-                self.others.walk(0..lines, |starts| typed.share_line(starts));
+        match closest {
+            Some((place, l)) if l.strides[0].abs() < self.strides[0].abs() => {
+                let columns = self.others.remove(place);
+                self.columns(leaves, columns);
             }
-            None => parallel_ranges(lines, GRAIN / self.length, |range| {
-                self.others.walk(range, |starts| typed.line(starts, 0..self.length, F::NOTHING));
+            _ if lines < num_threads() && self.length >= LONG => {
+                self.others.walk(0..lines, |starts| self.share_line(leaves, starts));
+            }
+            _ => parallel_ranges(lines, GRAIN / self.length, |range| {
+                let mut room: Room = 0;
+                let total = std::ptr::from_mut(&mut room).cast::<u8>();
+                // SAFETY: the room is a total's.
+                unsafe { (leaves.clear)(total, 1) };
+                self.others.walk(range, |starts| self.part_of_line(leaves, starts, 0..self.length, total));
             }),
         }
     }
-}
 
-impl<F: Fold> Lines<'_, F> {
-    /// Scan a range of a line, from the total of all before.
-    fn line(&self, starts: [isize; 2], range: Range<usize>, mut total: F::Total) {
-        let [from, to] = self.scan.strides;
-        let first = range.start as isize;
-        let mut src = self.src.at(starts[0] + first * from);
-        let mut dst = self.dst.at(starts[1] + first * to);
-        for _ in range {
-            // SAFETY: the layouts hold the line; tasks have lines or ranges of their own.
-            unsafe {
-                let before = total;
-                total = F::absorb(total, F::load(*src));
-                let included = if self.scan.extent == ScanExtent::Inclusive { total } else { before };
-                *dst = F::finish(included);
-            }
-            src = src.wrapping_offset(from);
-            dst = dst.wrapping_offset(to);
+    /// What to read and to write from some offsets on.
+    fn stretch(&self, leaves: &Leaves, at: [isize; 2], steps: [isize; 2], length: usize) -> Stretch {
+        let size = leaves.size as isize;
+        Stretch {
+            src: self.src.at(at[0] * size),
+            dst: self.dst.at(at[1] * size),
+            steps,
+            length,
+            extent: self.extent,
         }
+    }
+
+    /// Scan a range of a line, from the total of all before.
+    fn part_of_line(&self, leaves: &Leaves, starts: [isize; 2], range: Range<usize>, total: *mut u8) {
+        let at = [0, 1].map(|i| starts[i] + range.start as isize * self.strides[i]);
+        // SAFETY: the layouts hold the line; tasks have lines or ranges of their own.
+        unsafe { (leaves.line)(self.stretch(leaves, at, self.strides, range.len()), total) };
     }
 
     /// One long line, shared among threads: first the totals of its parts, then each part from the total before it.
-    fn share_line(&self, starts: [isize; 2]) {
-        let parts = self.scan.length / (LONG / 2);
-        let part = |i: usize| self.scan.length * i / parts..self.scan.length * (i + 1) / parts;
-        let mut totals = vec![F::NOTHING; parts];
+    fn share_line(&self, leaves: &Leaves, starts: [isize; 2]) {
+        let parts = self.length / (LONG / 2);
+        let part = |i: usize| self.length * i / parts..self.length * (i + 1) / parts;
+        let mut totals: Vec<Room> = vec![0; parts];
         let shared = Target::over(&mut totals);
+        let total = |i: usize| shared.at(i as isize).cast::<u8>();
+        // SAFETY: the room is a total's.
+        unsafe { (leaves.clear)(total(0), 1) };
         parallel_for(parts - 1, |i| {
-            let mut total = F::NOTHING;
-            for place in part(i) {
-                let src = self.src.at(starts[0] + place as isize * self.scan.strides[0]);
-                // SAFETY: the layout of the source holds the line.
-                total = F::absorb(total, F::load(unsafe { *src }));
+            let range = part(i);
+            let first =
+                self.stretch(leaves, [starts[0] + range.start as isize * self.strides[0], 0], [0; 2], 0);
+            // SAFETY: the layout of the source holds the line; each task has a total of its own.
+            unsafe {
+                (leaves.clear)(total(i + 1), 1);
+                (leaves.absorb)(first.src, self.strides[0], range.len(), total(i + 1));
             }
-            // SAFETY: each task writes its own element.
-            unsafe { *shared.at(i as isize + 1) = total };
         });
-        for i in 1..parts {
-            totals[i] = F::join(totals[i - 1], totals[i]);
+        let mut before: Room = 0;
+        let before = std::ptr::from_mut(&mut before).cast::<u8>();
+        // SAFETY: the totals were made above, one a part.
+        unsafe {
+            (leaves.clear)(before, 1);
+            for i in 1..parts {
+                (leaves.join)(before, total(i));
+                std::ptr::copy_nonoverlapping(before, total(i), leaves.total_size);
+            }
         }
-        parallel_for(parts, |i| self.line(starts, part(i), totals[i]));
+        parallel_for(parts, |i| self.part_of_line(leaves, starts, part(i), total(i)));
     }
 
     /// Many neighbouring lines at once, one row of elements after another.
-    fn columns(&self, columns: Loop<2>) {
+    fn columns(&self, leaves: &Leaves, columns: Loop<2>) {
         let tiles = columns.length.div_ceil(TILE);
-        let items = self.scan.others.count() * tiles;
-        parallel_ranges(items, GRAIN / (self.scan.length * TILE.min(columns.length)), |range| {
+        let items = self.others.count() * tiles;
+        parallel_ranges(items, GRAIN / (self.length * TILE.min(columns.length)), |range| {
+            let mut room = [MaybeUninit::<Room>::uninit(); TILE];
+            let totals = room.as_mut_ptr().cast::<u8>();
             for item in range {
                 let (outer, first) = (item / tiles, item % tiles * TILE);
+                let width = TILE.min(columns.length - first);
                 let mut at = [0; 2];
-                self.scan.others.walk(outer..outer + 1, |offsets| at = offsets);
-                let starts = [0, 1].map(|i| at[i] + first as isize * columns.strides[i]);
-                self.tile(starts, columns.strides, TILE.min(columns.length - first));
+                self.others.walk(outer..outer + 1, |offsets| at = offsets);
+                let mut at = [0, 1].map(|i| at[i] + first as isize * columns.strides[i]);
+                // SAFETY: there is room for a tile of totals.
+                unsafe { (leaves.clear)(totals, width) };
+                for _ in 0..self.length {
+                    // SAFETY: the layouts hold the lines; tasks have lines of their own.
+                    unsafe { (leaves.across)(self.stretch(leaves, at, columns.strides, width), totals) };
+                    at = [0, 1].map(|i| at[i] + self.strides[i]);
+                }
             }
         });
-    }
-
-    fn tile(&self, starts: [isize; 2], steps: [isize; 2], width: usize) {
-        let mut totals = [F::NOTHING; TILE];
-        let totals = &mut totals[..width];
-        for turn in 0..self.scan.length as isize {
-            let src = self.src.at(starts[0] + turn * self.scan.strides[0]);
-            let dst = self.dst.at(starts[1] + turn * self.scan.strides[1]);
-            let extent = self.scan.extent;
-            let totals = &mut *totals;
-            vectorised_for::<F, _>(
-                #[inline(always)]
-                move || scan_row::<F>(src, dst, steps, extent, totals),
-            );
-        }
-    }
-}
-
-/// Add a row of elements to the totals, and write those before or after it.
-#[inline(always)]
-fn scan_row<F: Fold>(
-    src: *const F::In,
-    dst: *mut F::Out,
-    steps: [isize; 2],
-    extent: ScanExtent,
-    totals: &mut [F::Total],
-) {
-    if steps == [1, 1] && extent == ScanExtent::Inclusive {
-        // SAFETY: the layouts hold these stretches; tasks have lines of their own.
-        let (src, dst) = unsafe {
-            (std::slice::from_raw_parts(src, totals.len()), std::slice::from_raw_parts_mut(dst, totals.len()))
-        };
-        for ((total, &value), out) in totals.iter_mut().zip(src).zip(dst) {
-            *total = F::absorb(*total, F::load(value));
-            *out = F::finish(*total);
-        }
-        return;
-    }
-    for (j, total) in totals.iter_mut().enumerate() {
-        let j = j as isize;
-        let before = *total;
-        // SAFETY: as above.
-        unsafe {
-            *total = F::absorb(before, F::load(*src.wrapping_offset(j * steps[0])));
-            let included = if extent == ScanExtent::Inclusive { *total } else { before };
-            *dst.wrapping_offset(j * steps[1]) = F::finish(included);
-        }
     }
 }

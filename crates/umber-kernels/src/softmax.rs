@@ -79,15 +79,13 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
         return;
     }
     parallel_ranges(nest.count(), GRAIN / length, |range| {
-        vectorised(
-            #[inline(always)]
-            || {
-                let mut buffer = Buffer::new();
-                nest.walk(range, |[at, out]| {
-                    softmax_row(Row { src: from.shifted(at), stride, length }, to.shifted(out), &mut buffer);
-                });
-            },
-        );
+        let mut buffer = Buffer::new();
+        nest.walk(range, |[at, out]| {
+            vectorised(
+                #[inline(always)]
+                || softmax_row(Row { src: from.shifted(at), stride, length }, to.shifted(out), &mut buffer),
+            );
+        });
     });
 }
 

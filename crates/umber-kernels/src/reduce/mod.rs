@@ -1,19 +1,21 @@
 //! Reductions: many elements to one.
 //!
-//! `fold.rs` says what a kind of reduction does to elements of a dtype. `rows.rs` folds elements that lie side by
-//! side into one result; `columns.rs` folds many neighbouring results at once, one row of elements after another.
-//! This file chooses between them by the strides, and splits the work. How it is split depends on shapes only, so
-//! results do not depend on the number of threads.
+//! `fold.rs` says what a kind of reduction does to elements of a dtype, `leaves.rs` does it to many. `rows.rs` folds
+//! elements that lie side by side into one result; `columns.rs` folds many neighbouring results at once, one row of
+//! elements after another. This file chooses between them by the strides, and splits the work. How it is split depends
+//! on shapes only, so results do not depend on the number of threads.
 
 mod columns;
 pub(crate) mod fold;
+mod leaves;
 mod rows;
 
 use smallvec::SmallVec;
 use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
 use self::fold::{All, Any, Fold, Max, Min, Prod, ProdInt32, Sum, SumInt32};
-use crate::isa::vectorised;
+use self::leaves::Leaves;
+pub(crate) use self::leaves::vectorised_for;
 use crate::nest::{Loop, Nest};
 use crate::{View, ViewMut};
 
@@ -112,16 +114,11 @@ fn any(src: View, axes: &[usize], dst: ViewMut) {
     }
 }
 
-/// [`vectorised`], where it pays for the code it takes.
-#[inline(always)]
-pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
-    if const { F::VECTORS } { vectorised(body) } else { body() }
-}
-
 /// What to fold into what, with the choice of path still open.
-struct Task<F: Fold> {
-    src: *const F::In,
-    dst: *mut F::Out,
+struct Task {
+    leaves: &'static Leaves,
+    src: *const u8,
+    dst: *mut u8,
     /// Loops over the results: source, destination.
     kept: Nest<2>,
     /// Loops over what becomes one result, none with a negative stride, the smallest stride innermost.
@@ -129,18 +126,33 @@ struct Task<F: Fold> {
 }
 
 // SAFETY: the pointers come from views, which hold on every thread; tasks write disjoint results.
-unsafe impl<F: Fold> Sync for Task<F> {}
+unsafe impl Sync for Task {}
+
+impl Task {
+    /// The element of the source at an offset.
+    fn element(&self, offset: isize) -> *const u8 {
+        self.src.wrapping_offset(offset * self.leaves.in_size as isize)
+    }
+
+    /// The result at an offset.
+    fn result(&self, offset: isize) -> *mut u8 {
+        self.dst.wrapping_offset(offset * self.leaves.out_size as isize)
+    }
+}
 
 fn run<F: Fold>(src: View, axes: &[usize], dst: ViewMut) {
-    assert_eq!(size_of::<F::In>(), src.dtype().size(), "dtype of the operand of a reduction");
-    assert_eq!(size_of::<F::Out>(), dst.dtype().size(), "dtype of the result of a reduction");
-    let mut task = plan::<F>(src, axes, dst);
+    fold(const { &Leaves::of::<F>() }, src, axes, dst);
+}
+
+fn fold(leaves: &'static Leaves, src: View, axes: &[usize], dst: ViewMut) {
+    assert_eq!(leaves.in_size, src.dtype().size(), "dtype of the operand of a reduction");
+    assert_eq!(leaves.out_size, dst.dtype().size(), "dtype of the result of a reduction");
+    let mut task = plan(leaves, &src, axes, &dst);
     if task.kept.count() == 0 {
         return;
     }
     let step = task.reduced.inner();
-    let closest = closest_result(&task.kept);
-    match closest {
+    match closest_result(&task.kept) {
         Some((place, stride)) if step.length == 1 || stride < step.strides[0] => {
             let results = task.kept.remove(place);
             columns::fold(&task, results);
@@ -155,16 +167,16 @@ fn closest_result(kept: &Nest<2>) -> Option<(usize, isize)> {
     strides.filter(|&(_, stride)| stride != 0).min_by_key(|&(_, stride)| stride)
 }
 
-fn plan<F: Fold>(src: View, axes: &[usize], dst: ViewMut) -> Task<F> {
+fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> Task {
     let keeps_axes = dst.shape().len() == src.shape().len();
-    let mut start = src.start().cast::<F::In>();
+    let mut first = 0;
     let mut kept = Nest::new(&[], [&[], &[]]);
     let mut reduced: SmallVec<[(usize, isize); 4]> = SmallVec::new();
     let mut kept_axes = 0;
     for (axis, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
         if axes.contains(&axis) {
             if stride < 0 && length > 0 {
-                start = start.wrapping_offset((length as isize - 1) * stride);
+                first += (length as isize - 1) * stride;
             }
             reduced.push((length, stride.abs()));
         } else {
@@ -180,7 +192,8 @@ fn plan<F: Fold>(src: View, axes: &[usize], dst: ViewMut) -> Task<F> {
     for (length, stride) in reduced {
         nest.push(Loop { length, strides: [stride] });
     }
-    Task { src: start, dst: dst.start().cast(), kept, reduced: nest }
+    let start = src.start().wrapping_offset(first * leaves.in_size as isize);
+    Task { leaves, src: start, dst: dst.start(), kept, reduced: nest }
 }
 
 /// Into how many parts to split each of `results` results of `work` elements.

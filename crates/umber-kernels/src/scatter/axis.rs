@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use umber_types::{Element, Layout, Result, ScatterKind};
+use umber_types::{Layout, Result, ScatterKind};
 
-use super::slices::{no_memory, scatter};
+use super::slices::{combine_one, no_memory, scatter};
 use super::update::{Update, match_update};
 use crate::indices::{AxisIndices, BATCH, Failures, batches};
 use crate::nest::{Loop, Nest};
@@ -50,16 +50,49 @@ pub fn scatter_axis(
     if updates.size() == 0 {
         return Ok(());
     }
+    let task = AxisScatter {
+        to: Target::of(&dst),
+        from: Source::of(&updates),
+        axis,
+        places,
+        indices,
+        dst: &dst,
+        updates,
+    };
     match_update!(kind, dst.dtype(), U => {
-        let (to, from) = (Target::of(&dst), Source::of(&updates));
-        let task = AxisScatter { to, from, axis, places, indices, dst: &dst, updates };
-        task.run::<U>()
+        // Few kinds widen; the others share all but the innermost loop.
+        if const { U::WIDENS } {
+            task.run(|shared, range| task.run_lines::<U>(shared, range))
+        } else {
+            task.run(|shared, range| task.run_in_order(shared, range, combine_batch::<U>))
+        }
     })
 }
 
-struct AxisScatter<'a, T> {
-    to: Target<T>,
-    from: Source<T>,
+/// A batch of updates in a line: addresses of the first destination without its index and of the first update, the
+/// distances between neighbours, and the offsets that the indices mean.
+struct Batch<'a> {
+    to: *mut u8,
+    from: *const u8,
+    steps: [isize; 2],
+    offsets: &'a [isize],
+}
+
+/// # Safety
+/// The elements are in their layouts, and no other thread writes those.
+unsafe fn combine_batch<U: Update>(batch: Batch) {
+    let (to, from) = (batch.to.cast::<U::Element>(), batch.from.cast::<U::Element>());
+    for (i, &offset) in batch.offsets.iter().enumerate() {
+        let i = i as isize;
+        let place = to.wrapping_offset(i * batch.steps[0] + offset);
+        // SAFETY: the caller's promise.
+        unsafe { combine_one::<U>(place, from.wrapping_offset(i * batch.steps[1])) };
+    }
+}
+
+struct AxisScatter<'a> {
+    to: Target<u8>,
+    from: Source<u8>,
     axis: usize,
     places: AxisIndices<'a>,
     indices: View<'a>,
@@ -67,21 +100,16 @@ struct AxisScatter<'a, T> {
     updates: View<'a>,
 }
 
-impl<T: Element> AxisScatter<'_, T> {
+impl AxisScatter<'_> {
     /// Lines along the axis do not touch each other: threads share the longest other axis.
-    fn run<U: Update<Element = T>>(&self) -> Result<()> {
+    fn run(&self, part: impl Fn(usize, Range<usize>) -> Result<()> + Sync) -> Result<()> {
         let shape = self.indices.shape();
         let others = (0..shape.len()).filter(|&other| other != self.axis);
         let Some(shared) = others.max_by_key(|&other| shape[other]) else { return Ok(()) };
         let per_turn = self.updates.size() / shape[shared];
         let failures = Failures::default();
         parallel_ranges(shape[shared], GRAIN / per_turn.max(1), |range| {
-            let result = if U::WIDENS {
-                self.run_lines::<U>(shared, range.clone())
-            } else {
-                self.run_in_order::<U>(shared, range.clone())
-            };
-            if let Err(error) = result {
+            if let Err(error) = part(shared, range.clone()) {
                 failures.add(range.start, error);
             }
         });
@@ -89,7 +117,8 @@ impl<T: Element> AxisScatter<'_, T> {
     }
 
     /// Row-major over the indices, with only `range` of the axis `shared`.
-    fn run_in_order<U: Update<Element = T>>(&self, shared: usize, range: Range<usize>) -> Result<()> {
+    fn run_in_order(&self, shared: usize, range: Range<usize>, combine: unsafe fn(Batch)) -> Result<()> {
+        let size = self.updates.dtype().size() as isize;
         let mut nest = Nest::new(&[], [&[], &[], &[]]);
         for (axis, &length) in self.indices.shape().iter().enumerate() {
             let mut strides = self.strides(axis);
@@ -114,22 +143,22 @@ impl<T: Element> AxisScatter<'_, T> {
                 if result.is_err() {
                     return;
                 }
-                for (i, &offset) in offsets.iter().enumerate() {
-                    let i = i as isize;
-                    let place = self.to.at(to + i * steps[0] + offset);
-                    // SAFETY: the index is checked, so the layouts hold both elements; lines of other tasks are apart.
-                    unsafe {
-                        let update = *self.from.at(from + i * steps[2]);
-                        *place = U::narrow(U::combine(U::widen(*place), U::widen(update)));
-                    }
-                }
+                let batch = Batch {
+                    to: self.to.at(to * size),
+                    from: self.from.at(from * size),
+                    steps: [steps[0], steps[2]],
+                    offsets,
+                };
+                // SAFETY: the indices are checked, so the layouts hold the elements; lines of other tasks are apart.
+                unsafe { combine(batch) };
             }
         });
         result
     }
 
     /// Line after line, each widened while its updates apply.
-    fn run_lines<U: Update<Element = T>>(&self, shared: usize, range: Range<usize>) -> Result<()> {
+    fn run_lines<U: Update>(&self, shared: usize, range: Range<usize>) -> Result<()> {
+        let (dst, updates) = (self.to.cast::<U::Element>(), self.from.cast::<U::Element>());
         let mut lines = Nest::new(&[], [&[], &[], &[]]);
         for (axis, &length) in self.indices.shape().iter().enumerate() {
             if axis != self.axis {
@@ -150,7 +179,7 @@ impl<T: Element> AxisScatter<'_, T> {
         let mut result = Ok(());
         lines.walk(0..lines.count(), |starts| {
             let [to, index, from] = [0, 1, 2].map(|i| begin[i] + starts[i]);
-            let element = |i: usize| self.to.at(to + i as isize * along[0]);
+            let element = |i: usize| dst.at(to + i as isize * along[0]);
             wide.clear();
             // SAFETY: the layout of the destination holds the line.
             wide.extend((0..length).map(|i| U::widen(unsafe { *element(i) })));
@@ -164,7 +193,7 @@ impl<T: Element> AxisScatter<'_, T> {
                 }
                 for (i, &offset) in (first..).zip(offsets.iter()) {
                     // SAFETY: the layout of the updates holds this element.
-                    let update = U::widen(unsafe { *self.from.at(from + i * along[2]) });
+                    let update = U::widen(unsafe { *updates.at(from + i * along[2]) });
                     let old = &mut wide[offset as usize];
                     *old = U::combine(*old, update);
                 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use umber_types::{Error, Result, ScatterKind};
 
 use super::update::{Update, match_update};
-use crate::indices::{BATCH, Indices, batches};
+use crate::indices::{BATCH, Failures, Indices, batches};
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
@@ -42,16 +42,19 @@ pub fn scatter(
         indices: Indices::new(dst.shape(), dst.strides(), indices, axes, slice_sizes),
         places: Nest::new(&updates.shape()[..leading], [&updates.strides()[..leading]]),
         slice: Nest::new(slice_sizes, [dst.strides(), &updates.strides()[leading..]]),
+        dst: Target::of(&dst),
+        updates: Source::of(&updates),
         apart: axes.iter().all(|&axis| slice_sizes[axis] == 1),
     };
     assert_eq!(task.places.count(), task.indices.count(), "shape of the updates of a scatter");
     task.indices.check()?;
-    match_update!(kind, dst.dtype(), U => {
-        task.run::<U>(Target::of(&dst), Source::of(&updates))
-    })
+    let leaves: &Leaves = match_update!(kind, dst.dtype(), U => const { &Leaves::of::<U>() });
+    task.run(leaves)
 }
 
 struct Scatter<'a> {
+    dst: Target<u8>,
+    updates: Source<u8>,
     /// Number of elements of the destination.
     size: usize,
     indices: Indices<'a>,
@@ -63,20 +66,46 @@ struct Scatter<'a> {
     apart: bool,
 }
 
+/// Where a slice goes and where its updates come from, as offsets.
+type Pair = (isize, isize);
+
+/// The loops that know the types of an update, behind pointers to functions that do not: compiled for every kind and
+/// dtype, unlike what shares the work.
+///
+/// The functions are unsafe: checked indices keep pairs inside the layouts, and threads have destinations of their own.
+struct Leaves {
+    /// Combine a part of each slice.
+    combine: unsafe fn(task: &Scatter, pairs: &[Pair], part: Range<usize>),
+    /// Combine slices that have one destination, in order, rounding once: for updates that widen.
+    combine_group: Option<unsafe fn(task: &Scatter, group: &[Pair])>,
+}
+
+impl Leaves {
+    const fn of<U: Update>() -> Leaves {
+        Leaves {
+            combine: combine::<U>,
+            combine_group: if U::WIDENS { Some(combine_group::<U>) } else { None },
+        }
+    }
+}
+
 impl Scatter<'_> {
-    fn run<U: Update>(&self, dst: Target<U::Element>, updates: Source<U::Element>) -> Result<()> {
+    fn run(&self, leaves: &Leaves) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
         if count == 0 || slice == 0 {
             return Ok(());
         }
-        if U::WIDENS && self.apart && count > 1 {
-            return self.run_widened::<U>(dst, updates);
+        if let Some(combine_group) = leaves.combine_group
+            && self.apart
+            && count > 1
+        {
+            return self.run_widened(combine_group);
         }
         let threads = num_threads();
         if count * slice < 2 * GRAIN || threads == 1 || !(self.apart || count == 1) {
-            return self.apply_all::<U>(dst, updates, 0..slice);
+            return self.apply_all(leaves, 0..slice);
         }
-        let failures = crate::indices::Failures::default();
+        let failures = Failures::default();
         let note = |result: Result<()>| {
             if let Err(error) = result {
                 failures.add(0, error);
@@ -84,90 +113,63 @@ impl Scatter<'_> {
         };
         if slice >= 4 * GRAIN {
             // Large slices: each thread has its part of all of them.
-            parallel_ranges(slice, GRAIN, |part| note(self.apply_all::<U>(dst, updates, part)));
+            parallel_ranges(slice, GRAIN, |part| note(self.apply_all(leaves, part)));
         } else if slice >= WORTHWHILE || self.size > LARGE {
-            parallel_for(threads, |i| note(self.apply_share::<U>(dst, updates, i, threads)));
+            parallel_for(threads, |i| note(self.apply_share(leaves, i, threads)));
         } else {
-            return self.apply_all::<U>(dst, updates, 0..slice);
+            return self.apply_all(leaves, 0..slice);
         }
         failures.first()
     }
 
-    /// Apply the elements in `part` of every slice.
-    fn apply_all<U: Update>(
-        &self,
-        dst: Target<U::Element>,
-        updates: Source<U::Element>,
-        part: Range<usize>,
-    ) -> Result<()> {
+    /// Call `body` with the pairs of all tuples, a batch at a time, in order.
+    fn each_batch(&self, mut body: impl FnMut(&mut [Pair])) -> Result<()> {
         let mut offsets = [0; BATCH];
+        let mut pairs = [(0, 0); BATCH];
         for batch in batches(0..self.indices.count()) {
+            let count = batch.len();
             self.indices.offsets(batch.clone(), &mut offsets)?;
-            let mut next = offsets.iter();
+            let mut place = 0;
             self.places.walk(batch, |[from]| {
-                let to = next.next().copied().unwrap_or_default();
-                self.apply::<U>(dst.at(to), updates.at(from), part.clone());
+                pairs[place] = (offsets[place], from);
+                place += 1;
             });
+            body(&mut pairs[..count]);
         }
         Ok(())
     }
 
+    /// Apply the elements in `part` of every slice.
+    fn apply_all(&self, leaves: &Leaves, part: Range<usize>) -> Result<()> {
+        // SAFETY: the indices were checked; parts of other threads are apart.
+        self.each_batch(|pairs| unsafe { (leaves.combine)(self, pairs, part.clone()) })
+    }
+
     /// Apply all slices whose destination is in the share of thread `i`.
-    fn apply_share<U: Update>(
-        &self,
-        dst: Target<U::Element>,
-        updates: Source<U::Element>,
-        i: usize,
-        threads: usize,
-    ) -> Result<()> {
+    fn apply_share(&self, leaves: &Leaves, i: usize, threads: usize) -> Result<()> {
         let (low, high) = self.indices.extent();
         let width = ((high - low) as usize + 1).div_ceil(threads);
         let share = low + (i * width) as isize..low + ((i + 1) * width) as isize;
         let slice = self.slice.count();
-        let mut offsets = [0; BATCH];
-        let mut mine = [(0, 0); BATCH];
-        for batch in batches(0..self.indices.count()) {
-            self.indices.offsets(batch.clone(), &mut offsets)?;
-            let mut next = offsets.iter();
+        self.each_batch(|pairs| {
             let mut found = 0;
-            self.places.walk(batch, |[from]| {
-                let to = next.next().copied().unwrap_or_default();
+            for i in 0..pairs.len() {
                 // Without a branch: whose an update is cannot be predicted.
-                mine[found] = (to, from);
-                found += usize::from(share.contains(&to));
-            });
-            for &(to, from) in &mine[..found] {
-                self.apply::<U>(dst.at(to), updates.at(from), 0..slice);
+                let pair = pairs[i];
+                pairs[found] = pair;
+                found += usize::from(share.contains(&pair.0));
             }
-        }
-        Ok(())
-    }
-
-    /// Combine the elements in `part` of one slice.
-    #[inline(always)]
-    fn apply<U: Update>(&self, dst: *mut U::Element, updates: *const U::Element, part: Range<usize>) {
-        let inner = self.slice.inner();
-        if self.slice.loops().len() <= 1 {
-            let [to, from] = inner.strides.map(|stride| part.start as isize * stride);
-            combine_run::<U>(dst.wrapping_offset(to), updates.wrapping_offset(from), inner, part.len());
-            return;
-        }
-        self.slice.runs(part, |[to, from], length| {
-            combine_run::<U>(dst.wrapping_offset(to), updates.wrapping_offset(from), inner, length);
-        });
+            // SAFETY: the indices were checked; shares of other threads are apart.
+            unsafe { (leaves.combine)(self, &pairs[..found], 0..slice) };
+        })
     }
 
     /// Updates of one destination, brought together by sorting, combine in the wide type.
-    fn run_widened<U: Update>(&self, dst: Target<U::Element>, updates: Source<U::Element>) -> Result<()> {
+    fn run_widened(&self, combine_group: unsafe fn(&Scatter, &[Pair])) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
-        let mut pairs: Vec<(isize, isize)> = Vec::new();
+        let mut pairs: Vec<Pair> = Vec::new();
         pairs.try_reserve_exact(count).map_err(|_| no_memory(count))?;
-        let mut offsets = [0; BATCH];
-        for batch in batches(0..count) {
-            self.indices.offsets(batch.clone(), &mut offsets)?;
-            let mut next = offsets.iter();
-            self.places.walk(batch, |[from]| pairs.push((next.next().copied().unwrap_or_default(), from)));
-        }
+        self.each_batch(|batch| pairs.extend_from_slice(batch))?;
         pairs.sort_by_key(|&(to, _)| to);
         let pairs = &pairs;
         let starts_group = |i: usize| i == 0 || pairs[i].0 != pairs[i - 1].0;
@@ -180,47 +182,83 @@ impl Scatter<'_> {
                     continue;
                 }
                 let length = 1 + (first + 1..count).take_while(|&i| !starts_group(i)).count();
-                self.apply_group::<U>(dst, updates, &pairs[first..first + length]);
+                // SAFETY: the indices were checked; groups have destinations of their own, each in one task.
+                unsafe { combine_group(self, &pairs[first..first + length]) };
                 first += length;
             }
         });
         Ok(())
     }
+}
 
-    /// Combine slices that have one destination, in order, rounding at the end.
-    fn apply_group<U: Update>(
-        &self,
-        dst: Target<U::Element>,
-        updates: Source<U::Element>,
-        group: &[(isize, isize)],
-    ) {
-        let [(to, _), ..] = group else { return };
-        let slice = self.slice.count();
-        let inner = self.slice.inner();
-        for part in batches(0..slice) {
-            self.slice.runs(part, |[at, from], length| {
-                let target = dst.at(to + at);
-                for i in 0..length as isize {
-                    let place = target.wrapping_offset(i * inner.strides[0]);
-                    // SAFETY: the index is checked, so the layout of the destination holds this element.
-                    let mut value = U::widen(unsafe { *place });
-                    for &(_, first) in group {
-                        let update = updates.at(first + from + i * inner.strides[1]);
-                        // SAFETY: the layout of the updates holds this element.
-                        value = U::combine(value, U::widen(unsafe { *update }));
-                    }
-                    // SAFETY: as above; groups have different destinations, and each is in one task.
-                    unsafe { *place = U::narrow(value) };
-                }
-            });
+unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>) {
+    let (dst, updates) = (task.dst.cast::<U::Element>(), task.updates.cast::<U::Element>());
+    let inner = task.slice.inner();
+    if task.slice.loops().is_empty() {
+        for &(to, from) in pairs {
+            // SAFETY: the caller's promise.
+            unsafe { combine_one::<U>(dst.at(to), updates.at(from)) };
         }
+        return;
+    }
+    if task.slice.loops().len() == 1 {
+        let [first_to, first_from] = inner.strides.map(|stride| part.start as isize * stride);
+        for &(to, from) in pairs {
+            // SAFETY: the caller's promise.
+            unsafe {
+                combine_run::<U>(dst.at(to + first_to), updates.at(from + first_from), inner, part.len());
+            };
+        }
+        return;
+    }
+    for &(to, from) in pairs {
+        task.slice.runs(part.clone(), |[at, update], length| {
+            // SAFETY: the caller's promise.
+            unsafe { combine_run::<U>(dst.at(to + at), updates.at(from + update), inner, length) };
+        });
     }
 }
 
+unsafe fn combine_group<U: Update>(task: &Scatter, group: &[Pair]) {
+    let [(to, _), ..] = group else { return };
+    let (dst, updates) = (task.dst.cast::<U::Element>(), task.updates.cast::<U::Element>());
+    let inner = task.slice.inner();
+    task.slice.runs(0..task.slice.count(), |[at, from], length| {
+        let target = dst.at(to + at);
+        for i in 0..length as isize {
+            let place = target.wrapping_offset(i * inner.strides[0]);
+            // SAFETY: the caller's promise.
+            let mut value = U::widen(unsafe { *place });
+            for &(_, first) in group {
+                let update = updates.at(first + from + i * inner.strides[1]);
+                // SAFETY: as above.
+                value = U::combine(value, U::widen(unsafe { *update }));
+            }
+            // SAFETY: as above.
+            unsafe { *place = U::narrow(value) };
+        }
+    });
+}
+
+/// # Safety
+/// The caller may read the update and write the place.
 #[inline(always)]
-fn combine_run<U: Update>(dst: *mut U::Element, updates: *const U::Element, line: Loop<2>, length: usize) {
+pub(super) unsafe fn combine_one<U: Update>(place: *mut U::Element, update: *const U::Element) {
+    // SAFETY: the caller's promise.
+    unsafe { *place = U::narrow(U::combine(U::widen(*place), U::widen(*update))) };
+}
+
+/// # Safety
+/// As for [`combine_one`], for elements in a line.
+#[inline(always)]
+unsafe fn combine_run<U: Update>(
+    dst: *mut U::Element,
+    updates: *const U::Element,
+    line: Loop<2>,
+    length: usize,
+) {
     if line.strides == [1, 1] {
-        // SAFETY: callers pass runs that their layouts hold; updates never overlap the destination.
+        // SAFETY: the caller's promise; updates never overlap the destination.
         let (dst, updates) = unsafe {
             (std::slice::from_raw_parts_mut(dst, length), std::slice::from_raw_parts(updates, length))
         };
@@ -230,12 +268,9 @@ fn combine_run<U: Update>(dst: *mut U::Element, updates: *const U::Element, line
         return;
     }
     for i in 0..length as isize {
-        let place = dst.wrapping_offset(i * line.strides[0]);
+        let update = updates.wrapping_offset(i * line.strides[1]);
         // SAFETY: as above.
-        unsafe {
-            let update = *updates.wrapping_offset(i * line.strides[1]);
-            *place = U::narrow(U::combine(U::widen(*place), U::widen(update)));
-        }
+        unsafe { combine_one::<U>(dst.wrapping_offset(i * line.strides[0]), update) };
     }
 }
 

@@ -5,7 +5,9 @@
 
 mod order;
 
-use umber_types::{Error, Result, match_dtype};
+use std::ops::Range;
+
+use umber_types::{Bool, Complex32, Complex64, DType, Error, Result, bf16, f16, match_dtype};
 
 use self::order::{Item, sort_items};
 use crate::keys::{Direction, Invertible, Keyed};
@@ -28,11 +30,12 @@ const GRAIN: usize = 1 << 11;
 pub fn sort(src: View, axis: usize, dst: ViewMut) -> Result<()> {
     assert_eq!((src.shape(), src.dtype()), (dst.shape(), dst.dtype()), "sorting keeps shape and dtype");
     let lines = Lines::new(&src, axis, &dst);
-    if src.dtype().is_complex() {
-        return match_dtype!(inexact src.dtype(), T => lines.sort_by_places::<T>(&src, &dst), else => Ok(()));
+    match src.dtype() {
+        DType::Bool => lines.sort_values::<Bool>(&src, &dst),
+        DType::Complex64 => lines.sort_by_places::<Complex32>(&src, &dst),
+        DType::Complex128 => lines.sort_by_places::<Complex64>(&src, &dst),
+        real => match_dtype!(real real, T => lines.sort_values::<T>(&src, &dst), else => Ok(())),
     }
-    match_dtype!(real src.dtype(), T => lines.sort_values::<T>(&src, &dst),
-        else => lines.sort_values::<umber_types::Bool>(&src, &dst))
 }
 
 /// Write where the elements of each line of `src` along `axis` are found in ascending order to `dst`, uint32 of the
@@ -56,49 +59,95 @@ struct Lines {
     strides: [isize; 2],
 }
 
-/// An element with its place: narrow keys and places share an integer.
-trait Placed: Keyed {
-    /// Both.
-    type Item: Item;
-    /// The item of an element.
-    fn item(self, place: u32) -> Self::Item;
+/// An element whose key fits an item, alone or with its place.
+trait Sorted: Keyed {
+    /// The key.
+    type Value: Item;
+    /// The key and the place: narrow ones share an integer.
+    type Placed: Item;
+    /// Bits of the key.
+    const BITS: Range<u32>;
+    /// Bits of the key in an item with a place.
+    const PLACED_BITS: Range<u32>;
+    /// The item of an element and its place.
+    fn placed(self, place: u32) -> Self::Placed;
     /// The place of an item.
-    fn place(item: Self::Item) -> u32;
+    fn place(item: Self::Placed) -> u32;
 }
 
 macro_rules! narrow {
     ($($ty:ty)*) => { $(
-        impl Placed for $ty {
-            type Item = order::Narrow<{ size_of::<$ty>() }>;
+        impl Sorted for $ty {
+            type Value = u32;
+            type Placed = u64;
+            const BITS: Range<u32> = 0..8 * size_of::<$ty>() as u32;
+            const PLACED_BITS: Range<u32> = 32..32 + 8 * size_of::<$ty>() as u32;
             #[inline(always)]
-            fn item(self, place: u32) -> Self::Item {
-                order::Narrow(u64::from(self.key(Direction::Ascending)) << 32 | u64::from(place))
+            fn placed(self, place: u32) -> u64 {
+                u64::from(self.key(Direction::Ascending)) << 32 | u64::from(place)
             }
             #[inline(always)]
-            fn place(item: Self::Item) -> u32 {
-                item.0 as u32
+            fn place(item: u64) -> u32 {
+                item as u32
+            }
+        }
+        impl SortedValue for $ty {
+            #[inline(always)]
+            fn value(self) -> u32 {
+                u32::from(self.exact_key())
+            }
+            #[inline(always)]
+            fn of_value(value: u32) -> $ty {
+                Self::of_exact_key(value as _)
             }
         }
     )* };
 }
-narrow!(umber_types::Bool u8 u16 u32 i8 i16 i32 umber_types::f16 umber_types::bf16 f32);
+narrow!(Bool u8 u16 u32 i8 i16 i32 f16 bf16 f32);
 
 macro_rules! wide {
-    ($($ty:ty)*) => { $(
-        impl Placed for $ty {
-            type Item = (Self::Key, u32);
+    ($($ty:ty, $key:ty;)*) => { $(
+        impl Sorted for $ty {
+            type Value = u64;
+            type Placed = ($key, u32);
+            const BITS: Range<u32> = 0..64;
+            const PLACED_BITS: Range<u32> = 0..64;
             #[inline(always)]
-            fn item(self, place: u32) -> Self::Item {
+            fn placed(self, place: u32) -> Self::Placed {
                 (self.key(Direction::Ascending), place)
             }
             #[inline(always)]
-            fn place(item: Self::Item) -> u32 {
+            fn place(item: Self::Placed) -> u32 {
                 item.1
             }
         }
     )* };
 }
-wide!(u64 i64 f64 umber_types::Complex32 umber_types::Complex64);
+wide! { u64, u64; i64, u64; f64, u64; Complex32, u64; Complex64, u128; }
+
+/// An element that comes back from its key.
+trait SortedValue: Sorted + Invertible {
+    /// The key as an item.
+    fn value(self) -> Self::Value;
+    /// The element of an item.
+    fn of_value(value: Self::Value) -> Self;
+}
+
+macro_rules! wide_values {
+    ($($ty:ty)*) => { $(
+        impl SortedValue for $ty {
+            #[inline(always)]
+            fn value(self) -> u64 {
+                self.exact_key()
+            }
+            #[inline(always)]
+            fn of_value(value: u64) -> $ty {
+                Self::of_exact_key(value)
+            }
+        }
+    )* };
+}
+wide_values!(u64 i64 f64);
 
 impl Lines {
     fn new(src: &View, axis: usize, dst: &ViewMut) -> Lines {
@@ -120,6 +169,7 @@ impl Lines {
         src: &View,
         read: impl Fn(T, u32) -> I + Sync,
         write: impl Fn([isize; 2], usize, I) + Sync,
+        bits: Range<u32>,
     ) -> Result<()> {
         let from = Source::<T>::of(src);
         let count = self.others.count();
@@ -141,7 +191,7 @@ impl Lines {
                     // SAFETY: the layout of the source holds the line.
                     read(unsafe { *from.at(starts[0] + i as isize * self.strides[0]) }, i as u32)
                 }));
-                sort_items(&mut items, &mut spare);
+                sort_items(&mut items, &mut spare, bits.clone());
                 for (i, &item) in items.iter().enumerate() {
                     write(starts, i, item);
                 }
@@ -153,38 +203,34 @@ impl Lines {
         Ok(())
     }
 
-    fn sort_values<T: Invertible>(&self, src: &View, dst: &ViewMut) -> Result<()>
-    where
-        T::Key: Item,
-    {
+    fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut) -> Result<()> {
         let to = Target::<T>::of(dst);
-        self.each(
-            src,
-            |element: T, _| element.exact_key(),
-            |starts, i, key| {
-                // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
-                unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::of_exact_key(key) };
-            },
-        )
+        let write = |starts: [isize; 2], i: usize, item: T::Value| {
+            // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
+            unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::of_value(item) };
+        };
+        self.each(src, |element: T, _| element.value(), write, T::BITS)
     }
 
     /// For elements that their keys do not tell in full.
-    fn sort_by_places<T: Placed>(&self, src: &View, dst: &ViewMut) -> Result<()> {
+    fn sort_by_places<T: Sorted>(&self, src: &View, dst: &ViewMut) -> Result<()> {
         let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
-        self.each(src, T::item, |starts, i, item| {
+        let write = |starts: [isize; 2], i: usize, item: T::Placed| {
             // SAFETY: the layouts hold the lines; tasks have lines of their own.
             unsafe {
                 let element = *from.at(starts[0] + T::place(item) as isize * self.strides[0]);
                 *to.at(starts[1] + i as isize * self.strides[1]) = element;
             }
-        })
+        };
+        self.each(src, T::placed, write, T::PLACED_BITS)
     }
 
-    fn write_places<T: Placed>(&self, src: &View, dst: &ViewMut) -> Result<()> {
+    fn write_places<T: Sorted>(&self, src: &View, dst: &ViewMut) -> Result<()> {
         let to = Target::<u32>::of(dst);
-        self.each(src, T::item, |starts, i, item| {
+        let write = |starts: [isize; 2], i: usize, item: T::Placed| {
             // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::place(item) };
-        })
+        };
+        self.each(src, T::placed, write, T::PLACED_BITS)
     }
 }

@@ -1,6 +1,8 @@
 //! Sorts integers: by comparison if there are few, by digits if there are many, in parts and merged on several threads
 //! if there are very many.
 
+use std::ops::Range;
+
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
@@ -16,10 +18,8 @@ const MERGE: usize = 1 << 15;
 
 /// What is sorted: its whole value is its order.
 pub(super) trait Item: Copy + Ord + Send + Sync {
-    /// First bit that counts.
-    const FIRST_BIT: u32;
-    /// One past the last; zero if it should only be compared.
-    const LAST_BIT: u32;
+    /// Can it be sorted by digits?
+    const HAS_DIGITS: bool = true;
     /// The eleven bits from `shift` on.
     fn digit(self, shift: u32) -> usize;
 }
@@ -27,8 +27,6 @@ pub(super) trait Item: Copy + Ord + Send + Sync {
 macro_rules! items {
     ($($ty:ty)*) => { $(
         impl Item for $ty {
-            const FIRST_BIT: u32 = 0;
-            const LAST_BIT: u32 = <$ty>::BITS;
             #[inline(always)]
             fn digit(self, shift: u32) -> usize {
                 (self >> shift) as usize & (BUCKETS - 1)
@@ -36,25 +34,10 @@ macro_rules! items {
         }
     )* };
 }
-items!(u8 u16 u32 u64);
+items!(u32 u64);
 
-/// A key of some bytes above a place of 32 bits, which decides between equal keys.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Narrow<const BYTES: usize>(pub(super) u64);
-
-impl<const BYTES: usize> Item for Narrow<BYTES> {
-    // Places begin in order, and sorting by digits keeps them so.
-    const FIRST_BIT: u32 = 32;
-    const LAST_BIT: u32 = 32 + 8 * BYTES as u32;
-    #[inline(always)]
-    fn digit(self, shift: u32) -> usize {
-        (self.0 >> shift) as usize & (BUCKETS - 1)
-    }
-}
-
+/// A key with a place, which decides between equal keys. Places begin in order, and sorting by digits keeps them so.
 impl Item for (u64, u32) {
-    const FIRST_BIT: u32 = 0;
-    const LAST_BIT: u32 = 64;
     #[inline(always)]
     fn digit(self, shift: u32) -> usize {
         self.0.digit(shift)
@@ -62,16 +45,16 @@ impl Item for (u64, u32) {
 }
 
 impl Item for (u128, u32) {
-    const FIRST_BIT: u32 = 0;
-    const LAST_BIT: u32 = 0;
+    const HAS_DIGITS: bool = false;
     fn digit(self, shift: u32) -> usize {
         (self.0 >> shift) as usize & (BUCKETS - 1)
     }
 }
 
-/// Sort items; `spare` is scratch with room for as many, if they are at least [`MANY`].
-pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>) {
-    if items.len() < MANY || I::LAST_BIT == 0 {
+/// Sort items, which differ in `bits` only if places are left out; `spare` is scratch with room for as many, if they are
+/// at least [`MANY`].
+pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>, bits: Range<u32>) {
+    if items.len() < MANY || !I::HAS_DIGITS {
         items.sort_unstable();
         return;
     }
@@ -90,7 +73,7 @@ pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>) {
                 std::slice::from_raw_parts_mut(b.at(start as isize), length),
             )
         };
-        sort_by_digits(a, b);
+        sort_by_digits(a, b, bits.clone());
     });
     let mut width = 1;
     while width < parts {
@@ -104,10 +87,10 @@ pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>) {
 }
 
 /// Sort from the last digit to the first; `spare` is as long.
-fn sort_by_digits<'a, I: Item>(mut items: &'a mut [I], mut spare: &'a mut [I]) {
+fn sort_by_digits<'a, I: Item>(mut items: &'a mut [I], mut spare: &'a mut [I], bits: Range<u32>) {
     let count = items.len();
     let mut swapped = false;
-    for shift in (I::FIRST_BIT..I::LAST_BIT).step_by(DIGIT as usize) {
+    for shift in bits.step_by(DIGIT as usize) {
         let mut starts = [0usize; BUCKETS];
         for item in &*items {
             starts[item.digit(shift)] += 1;

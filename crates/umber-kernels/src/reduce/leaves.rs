@@ -1,0 +1,217 @@
+//! The loops of a reduction that know its types, behind pointers to functions that do not.
+//!
+//! Only these are compiled for every kind, dtype and set of instructions; what walks over axes and shares the work is
+//! compiled once.
+
+use super::fold::Fold;
+use crate::isa::vectorised;
+
+/// Runs shorter than this are folded one element after another.
+const SHORT: usize = 16;
+
+/// A total of any reduction, or several in a row: memory with room and alignment for them.
+pub(super) type Room = u128;
+
+/// A fold with its types erased. Totals lie `total_size` bytes apart.
+///
+/// The functions are unsafe: elements must be readable, results writable by this thread alone, of the types of the fold.
+pub(super) struct Leaves {
+    /// Bytes of an element.
+    pub(super) in_size: usize,
+    /// Bytes of a total.
+    pub(super) total_size: usize,
+    /// Bytes of a result.
+    pub(super) out_size: usize,
+    /// Make so many totals those of nothing.
+    pub(super) clear: unsafe fn(totals: *mut u8, count: usize),
+    /// Fold a run of neighbours into a total.
+    pub(super) run: unsafe fn(run: *const u8, length: usize, total: *mut u8),
+    /// Fold runs into results.
+    pub(super) runs: unsafe fn(Runs),
+    /// Fold the first rows, each as long as there are totals, into the totals element by element.
+    pub(super) rows: unsafe fn(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize),
+    /// Join more totals to some.
+    pub(super) join: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
+    /// Write totals as results, `stride` results apart.
+    pub(super) finish: unsafe fn(totals: *const u8, count: usize, dst: *mut u8, stride: isize),
+    /// Can nothing change a total any more?
+    pub(super) is_settled: unsafe fn(total: *const u8) -> bool,
+}
+
+/// Runs of neighbours of one length, each of which becomes a result; strides in elements and results.
+pub(super) struct Runs {
+    pub(super) src: *const u8,
+    pub(super) stride: isize,
+    pub(super) length: usize,
+    pub(super) count: usize,
+    pub(super) dst: *mut u8,
+    pub(super) dst_stride: isize,
+}
+
+impl Leaves {
+    /// The leaves of a fold.
+    pub(super) const fn of<F: Fold>() -> Leaves {
+        assert!(size_of::<F::Total>() <= size_of::<Room>() && align_of::<F::Total>() <= align_of::<Room>());
+        Leaves {
+            in_size: size_of::<F::In>(),
+            total_size: size_of::<F::Total>(),
+            out_size: size_of::<F::Out>(),
+            clear: clear::<F>,
+            run: run::<F>,
+            runs: runs::<F>,
+            rows: rows::<F>,
+            join: join::<F>,
+            finish: finish::<F>,
+            is_settled: is_settled::<F>,
+        }
+    }
+}
+
+unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
+    let totals = totals.cast::<F::Total>();
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { totals.add(i).write(F::NOTHING) };
+    }
+}
+
+unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
+    let total = total.cast::<F::Total>();
+    // SAFETY: the caller's promise.
+    unsafe { *total = F::join(*total, fold_run::<F>(std::slice::from_raw_parts(run.cast(), length))) };
+}
+
+unsafe fn runs<F: Fold>(runs: Runs) {
+    let (mut src, mut dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
+    for _ in 0..runs.count {
+        // SAFETY: the caller's promise.
+        unsafe { dst.write(F::finish(fold_run::<F>(std::slice::from_raw_parts(src, runs.length)))) };
+        src = src.wrapping_offset(runs.stride);
+        dst = dst.wrapping_offset(runs.dst_stride);
+    }
+}
+
+unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize) {
+    // SAFETY: the caller's promise; rows past `count` are not looked at.
+    let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), width) };
+    // SAFETY: as above.
+    let row = |k: usize| unsafe { std::slice::from_raw_parts(rows[k].cast::<F::In>(), width) };
+    if count == 8 {
+        let rows = std::array::from_fn(row);
+        vectorised_for::<F, _>(
+            #[inline(always)]
+            move || absorb_eight::<F>(rows, totals),
+        );
+        return;
+    }
+    for k in 0..count {
+        let row = row(k);
+        let totals = &mut *totals;
+        vectorised_for::<F, _>(
+            #[inline(always)]
+            move || absorb_one::<F>(row, totals),
+        );
+    }
+}
+
+unsafe fn join<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
+    let (totals, more) = (totals.cast::<F::Total>(), more.cast::<F::Total>());
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { *totals.add(i) = F::join(*totals.add(i), *more.add(i)) };
+    }
+}
+
+unsafe fn finish<F: Fold>(totals: *const u8, count: usize, dst: *mut u8, stride: isize) {
+    let (totals, dst) = (totals.cast::<F::Total>(), dst.cast::<F::Out>());
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { dst.offset(i as isize * stride).write(F::finish(*totals.add(i))) };
+    }
+}
+
+unsafe fn is_settled<F: Fold>(total: *const u8) -> bool {
+    // SAFETY: the caller's promise.
+    F::is_settled(unsafe { *total.cast::<F::Total>() })
+}
+
+/// [`vectorised`], where it pays for the code it takes.
+#[inline(always)]
+pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
+    if const { F::VECTORS } { vectorised(body) } else { body() }
+}
+
+#[inline(always)]
+fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
+    let width = totals.len();
+    // Equal lengths that the compiler sees are checked once, not at every element.
+    let rows = rows.map(|row| &row[..width]);
+    for (j, total) in totals.iter_mut().enumerate() {
+        *total = F::absorb(*total, tree::<F>(|k| rows[k][j]));
+    }
+}
+
+#[inline(always)]
+fn absorb_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
+    for (total, &value) in totals.iter_mut().zip(row) {
+        *total = F::absorb(*total, F::load(value));
+    }
+}
+
+#[inline(always)]
+fn fold_run<F: Fold>(run: &[F::In]) -> F::Total {
+    if run.len() < SHORT {
+        return run.iter().fold(F::NOTHING, |total, &value| F::absorb(total, F::load(value)));
+    }
+    fold_long_run::<F>(run)
+}
+
+#[inline(never)]
+fn fold_long_run<F: Fold>(run: &[F::In]) -> F::Total {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        || match const { size_of::<F::In>() } {
+            1 => fold_lanes::<F, 64>(run),
+            2 => fold_lanes::<F, 32>(run),
+            4 => fold_lanes::<F, 16>(run),
+            _ => fold_lanes::<F, 8>(run),
+        },
+    )
+}
+
+/// The total of a run: `N` totals side by side, each absorbing trees of eight.
+#[inline(always)]
+fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
+    let mut totals = [F::NOTHING; N];
+    let mut blocks = run.chunks_exact(8 * N);
+    for block in &mut blocks {
+        for (j, total) in totals.iter_mut().enumerate() {
+            *total = F::absorb(*total, tree::<F>(|k| block[k * N + j]));
+        }
+    }
+    let mut vectors = blocks.remainder().chunks_exact(N);
+    for vector in &mut vectors {
+        for (total, &value) in totals.iter_mut().zip(vector) {
+            *total = F::absorb(*total, F::load(value));
+        }
+    }
+    for (total, &value) in totals.iter_mut().zip(vectors.remainder()) {
+        *total = F::absorb(*total, F::load(value));
+    }
+    let mut width = N;
+    while width > 1 {
+        width /= 2;
+        for j in 0..width {
+            totals[j] = F::join(totals[j], totals[j + width]);
+        }
+    }
+    totals[0]
+}
+
+/// Eight elements merged by a tree.
+#[inline(always)]
+fn tree<F: Fold>(element: impl Fn(usize) -> F::In) -> F::Lane {
+    let lane = |k| F::load(element(k));
+    let pair = |k| F::merge(lane(k), lane(k + 1));
+    F::merge(F::merge(pair(0), pair(2)), F::merge(pair(4), pair(6)))
+}
