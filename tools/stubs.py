@@ -268,9 +268,9 @@ def takes_none(kind: str) -> bool:
 
 
 def public(module: types.ModuleType) -> Iterator[tuple[str, object]]:
-    """The public members of a module."""
+    """The public members of a module, and the private classes that some of them belong to."""
     for name, value in vars(module).items():
-        if not name.startswith("_"):
+        if not name.startswith("_") or (isinstance(value, type) and not name.startswith("__")):
             yield name, value
 
 
