@@ -74,6 +74,8 @@ primitives! {
     MatMul(matmul::MatMul),
     RandomBits(random::RandomBits),
     Composite(composite::Composite),
+    Scan(scan::Scan),
+    Sort(sort::Sort),
     Control(control::Control),
     Fused(fused::Fused),
 }

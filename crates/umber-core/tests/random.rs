@@ -93,6 +93,9 @@ fn choices_are_those_of_mlx() {
     let (low, high) = (Array::scalar(-5, DType::Int32), Array::scalar(20, DType::Int32));
     let dice = random::randint(&low, &high, &[6], DType::Int32, key).unwrap();
     assert_eq!(values::<i32>(&dice), [-4, 0, 6, 4, 11, 3]);
+    assert_eq!(values::<u32>(&random::permutation(8, key).unwrap()), [0, 3, 2, 1, 4, 7, 6, 5]);
+    let x = array(&(0..8).collect::<Vec<i32>>(), [2, 4]);
+    assert_eq!(values::<i32>(&random::permuted(&x, 1, key).unwrap()), [0, 1, 3, 2, 4, 5, 7, 6]);
     let logits = array(&[0f32, 1.0, 2.0, 3.0, 0.0, 0.0], [2, 3]);
     let draw = |axis, samples| values::<u32>(&random::categorical(&logits, axis, samples, key).unwrap());
     assert_eq!(draw(-1, Samples::One), [2, 0]);
@@ -166,6 +169,9 @@ fn draws_have_the_moments_they_promise() {
     let mean = x.iter().sum::<f32>() / 1e5;
     let var = x.iter().map(|x| x * x).sum::<f32>() / 1e5;
     assert!(mean.abs() < 0.02 && (var - 1.0).abs() < 0.02, "{mean} {var}");
+    let mut order = values::<u32>(&random::permutation(1000, Some(&key)).unwrap());
+    order.sort_unstable();
+    assert!(order.iter().copied().eq(0..1000));
 }
 
 #[test]
@@ -174,7 +180,7 @@ fn what_cannot_be_drawn_is_refused() {
     let (zero, one) = (scalar(0.0), scalar(1.0));
     let key = key();
     let pair = array(&[1f32, 2.0], [2]);
-    let refused: [(&str, Result<Array, Error>); 12] = [
+    let refused: [(&str, Result<Array, Error>); 13] = [
         ("uniform", random::uniform(&zero, &one, &[2], DType::Int32, None)),
         ("uniform", random::uniform(&zero, &one, &[-2], DType::Float32, None)),
         ("uniform", random::uniform(&zero, &pair, &[3], DType::Float32, None)),
@@ -184,6 +190,7 @@ fn what_cannot_be_drawn_is_refused() {
         ("bernoulli", random::bernoulli(&pair, Some(&[3]), None)),
         ("randint", random::randint(&one, &zero, &[2], DType::Int32, None)),
         ("randint", random::randint(&zero, &one, &[2], DType::Float32, None)),
+        ("permutation", random::permutation(-1, None)),
         ("categorical", random::categorical(&pair, 1, Samples::One, None)),
         ("categorical", random::categorical(&array(&[0f32; 6], [2, 3]), 1, Samples::Shape(&[5]), None)),
         ("split", random::split(&key, -1)),

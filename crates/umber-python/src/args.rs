@@ -213,3 +213,11 @@ pub(crate) fn axes(axis: Option<&Ints>) -> Option<&[i64]> {
 pub(crate) fn keep(keepdims: bool) -> KeepAxes {
     if keepdims { KeepAxes::Yes } else { KeepAxes::No }
 }
+
+/// `axis`, `reverse` and `inclusive` of a scan.
+pub(crate) fn scan_order(axis: Option<i64>, reverse: bool, inclusive: bool) -> ops::ScanOrder {
+    use umber::types::{ScanDirection, ScanExtent};
+    let direction = if reverse { ScanDirection::Reverse } else { ScanDirection::Forward };
+    let extent = if inclusive { ScanExtent::Inclusive } else { ScanExtent::Exclusive };
+    ops::ScanOrder { axis, direction, extent }
+}

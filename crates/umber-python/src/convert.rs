@@ -246,10 +246,6 @@ fn shared_by_others(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 
 /// The bytes of a dense evaluated array.
 pub(crate) fn dense_bytes(dense: &Array) -> &[u8] {
-    if dense.size() == 0 {
-        return &[];
-    }
-    let start = dense.view().expect("evaluated by the caller").start();
-    // SAFETY: a dense evaluated array has `nbytes` readable bytes from its start, kept alive by the borrow.
-    unsafe { std::slice::from_raw_parts(start, dense.nbytes()) }
+    let storage = dense.storage().expect("evaluated by the caller");
+    storage.dense_bytes(dense.dtype()).expect("dense by the caller")
 }

@@ -5,12 +5,16 @@ mod array;
 mod convert;
 mod dtype;
 mod enter;
+mod indexing;
 mod interop;
+mod io;
 mod memory;
 mod operators;
 mod ops;
 mod printing;
 mod streams;
+mod transforms;
+mod trees;
 
 use pyo3::prelude::*;
 
@@ -22,7 +26,10 @@ fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(module)?;
     streams::register(module)?;
     array::register(module)?;
+    indexing::register(module)?;
     interop::register(module)?;
+    io::register(module)?;
+    transforms::register(module)?;
     memory::register(module)?;
     printing::register(module)?;
     ops::register(module)?;

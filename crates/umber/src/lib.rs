@@ -16,5 +16,6 @@ pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
     Stream, compile, device, eval, graph, memory, ops, transforms,
 };
+pub use umber_io as io;
 pub use umber_kernels as kernels;
 pub use umber_types as types;

@@ -49,6 +49,19 @@ impl Storage {
         unsafe { View::new(self.buffer.start().as_ptr(), dtype, &self.layout) }
     }
 
+    /// The bytes of all elements in row-major order, if they lie so.
+    pub fn dense_bytes(&self, dtype: DType) -> Option<&[u8]> {
+        if !self.layout.is_contiguous() {
+            return None;
+        }
+        let bytes = self.layout.size() * dtype.size();
+        if bytes == 0 {
+            return Some(&[]);
+        }
+        // SAFETY: a dense layout reaches this many bytes from its start, inside the buffer (see `view`).
+        Some(unsafe { std::slice::from_raw_parts(self.view(dtype).start(), bytes) })
+    }
+
     /// The elements for writing, if nothing else holds the buffer.
     pub fn view_mut(&mut self, dtype: DType) -> Option<ViewMut<'_>> {
         debug_assert!(self.fits(dtype));

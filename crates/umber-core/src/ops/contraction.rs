@@ -1,12 +1,12 @@
 //! Products of matrices and of their kin.
 
 use smallvec::SmallVec;
-use umber_types::{Axes, DType, Result, Scalar, Shape, bail, ensure, promote};
+use umber_types::{Axes, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
 
 use super::promotion::{cast_constant, meet};
+use super::reductions;
 use crate::graph::Array;
 use crate::primitives::matmul;
-use crate::primitives::reduce;
 use crate::primitives::rules::{add, broadcast, cast, conj, constant, mul, reshape, transpose};
 
 /// The matrix product of the last two axes, for each index of the others, which broadcast.
@@ -186,11 +186,7 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
         a.shape(),
         b.shape()
     );
-    let x = if x.dtype() == DType::Bool { cast(&x, DType::Int32)? } else { x };
-    let y = cast(&y, x.dtype())?;
-    let sum = reduce::sum(&mul(&x, &y)?, &Axes::one(axis))?;
-    let shape = sum.shape().reduced(&Axes::one(axis), umber_types::KeepAxes::No);
-    reshape(&sum, shape)
+    reductions::sum(&mul(&x, &y)?, Some(&[axis as i64]), KeepAxes::No)
 }
 
 /// The Kronecker product: `a` with each element replaced by its multiple of `b`.

@@ -1,25 +1,26 @@
 //! Elementwise functions.
 
 use pyo3::prelude::*;
-use umber::ops;
+use umber::ops::{self, Closeness};
 
 use crate::args::{Operand, StreamArg, on};
 use crate::array::PyArray;
+use crate::dtype::DtypeArg;
 
-/// Functions of one array or number: signature, documentation and call in one row.
+/// Functions of one array or number: name, function, documentation in a row; `$signature` is the parameters'.
 macro_rules! unary_functions {
-    ($($name:ident $function:ident $doc:literal),* $(,)?) => {
+    ($register:ident $signature:tt $($name:ident $function:ident $doc:literal,)*) => {
         $(
             #[doc = $doc]
             #[pyfunction]
-            #[pyo3(signature = (a, /, *, stream = None))]
+            #[pyo3(signature = $signature)]
             fn $name(a: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
                 let a = a.alone();
                 on(stream, || ops::$function(&a)).map(PyArray::from)
             }
         )*
 
-        fn register_unary(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        fn $register(module: &Bound<'_, PyModule>) -> PyResult<()> {
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
             Ok(())
         }
@@ -28,18 +29,18 @@ macro_rules! unary_functions {
 
 /// Functions of two arrays or numbers.
 macro_rules! binary_functions {
-    ($($name:ident $function:ident $doc:literal),* $(,)?) => {
+    ($register:ident $signature:tt $($name:ident $function:ident $doc:literal,)*) => {
         $(
             #[doc = $doc]
             #[pyfunction]
-            #[pyo3(signature = (a, b, stream = None))]
+            #[pyo3(signature = $signature)]
             fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
                 let (a, b) = Operand::pair(a, b)?;
                 on(stream, || ops::$function(&a, &b)).map(PyArray::from)
             }
         )*
 
-        fn register_binary(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        fn $register(module: &Bound<'_, PyModule>) -> PyResult<()> {
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
             Ok(())
         }
@@ -47,16 +48,223 @@ macro_rules! binary_functions {
 }
 
 unary_functions! {
+    register_unary (a, /, *, stream = None)
     sqrt sqrt "Square root of each element.",
+    rsqrt rsqrt "One over the square root of each element.",
+    reciprocal reciprocal "One over each element.",
     exp exp "`e` to the power of each element.",
+    expm1 expm1 "`exp(a) - 1`, accurate near zero.",
+    log log "Natural logarithm of each element.",
+    log2 log2 "Logarithm to base 2 of each element.",
+    log10 log10 "Logarithm to base 10 of each element.",
+    log1p log1p "`log(1 + a)`, accurate near zero.",
     sin sin "Sine of each element, in radians.",
+    cos cos "Cosine of each element, in radians.",
+    tan tan "Tangent of each element, in radians.",
+    arcsin arcsin "Inverse sine of each element, in radians.",
+    arccos arccos "Inverse cosine of each element, in radians.",
+    arctan arctan "Inverse tangent of each element, in radians.",
+    sinh sinh "Hyperbolic sine of each element.",
+    cosh cosh "Hyperbolic cosine of each element.",
+    tanh tanh "Hyperbolic tangent of each element.",
+    arcsinh arcsinh "Inverse hyperbolic sine of each element.",
+    arccosh arccosh "Inverse hyperbolic cosine of each element.",
+    arctanh arctanh "Inverse hyperbolic tangent of each element.",
+    erf erf "Error function of each element.",
+    erfinv erfinv "Inverse of the error function of each element.",
+    sigmoid sigmoid "`1 / (1 + exp(-a))` of each element.",
+    abs abs "Absolute value of each element; of a complex number its modulus.",
+    negative negative "`-a`. Not defined for bool.",
+    positive positive "`a` itself.",
+    sign sign "-1, 0 or 1 as each element is below, at or above zero; of a complex number `a / |a|`.",
+    square square "`a * a`.",
+    floor floor "Largest integer not above each element.",
+    ceil ceil "Smallest integer not below each element.",
+    trunc trunc "Each element without its fraction.",
+    isnan isnan "Where elements are not a number.",
+    isinf isinf "Where elements are infinite.",
+    isfinite isfinite "Where elements are neither infinite nor not a number.",
+    isposinf isposinf "Where elements are positive infinity.",
+    isneginf isneginf "Where elements are negative infinity.",
+    logical_not logical_not "Where elements are zero.",
+    real real "Real part of each element.",
+    imag imag "Imaginary part of each element.",
+    stop_gradient stop_gradient "The value of `a`, through which no gradient passes.",
+    acos arccos "The same as `arccos`.",
+    acosh arccosh "The same as `arccosh`.",
+    asin arcsin "The same as `arcsin`.",
+    asinh arcsinh "The same as `arcsinh`.",
+    atan arctan "The same as `arctan`.",
+    atanh arctanh "The same as `arctanh`.",
+}
+
+unary_functions! {
+    register_unary_named (a, *, stream = None)
+    conjugate conjugate "Complex conjugate of each element.",
+    conj conjugate "Complex conjugate of each element.",
+    bitwise_invert bitwise_invert "Every bit inverted; of bool, not.",
+    degrees degrees "Radians to degrees.",
+    radians radians "Degrees to radians.",
 }
 
 binary_functions! {
-    add add "Sum of two arrays, element by element.",
+    register_binary_named (a, b, *, stream = None)
+    add add "`a + b`, element by element with broadcasting.",
+    subtract subtract "`a - b`.",
+    multiply multiply "`a * b`.",
+    divide divide "`a / b`; integers divide as float32.",
+    floor_divide floor_divide "The quotient rounded down; zero where an integer is divided by zero.",
+    remainder remainder "The remainder of `a / b`, with the sign of `b`.",
+    equal equal "Where `a == b`.",
+    not_equal not_equal "Where `a != b`.",
+    less less "Where `a < b`.",
+    less_equal less_equal "Where `a <= b`.",
+    greater greater "Where `a > b`.",
+    greater_equal greater_equal "Where `a >= b`.",
+    bitwise_and bitwise_and "Bits set in both.",
+    bitwise_or bitwise_or "Bits set in either.",
+    bitwise_xor bitwise_xor "Bits set in exactly one.",
+    left_shift left_shift "Bits of `a` moved up by `b`.",
+    right_shift right_shift "Bits of `a` moved down by `b`.",
+    bitwise_left_shift left_shift "The same as `left_shift`.",
+    bitwise_right_shift right_shift "The same as `right_shift`.",
+}
+
+binary_functions! {
+    register_binary (a, b, /, *, stream = None)
+    power power "`a` to the power of `b`.",
+    maximum maximum "The larger of `a` and `b`; not a number if either is.",
+    minimum minimum "The smaller of `a` and `b`; not a number if either is.",
+    logaddexp logaddexp "`log(exp(a) + exp(b))` without overflow.",
+    arctan2 arctan2 "The angle of the point `(b, a)`, in radians.",
+    logical_and logical_and "Where both are different from zero.",
+    logical_or logical_or "Where either is different from zero.",
+    logical_xor logical_xor "Where exactly one is different from zero.",
+    pow power "The same as `power`.",
+    atan2 arctan2 "The same as `arctan2`.",
+}
+
+/// The elements of `a` converted to `dtype`.
+#[pyfunction]
+#[pyo3(signature = (a, dtype, /, *, stream = None))]
+fn astype(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::astype(&a, dtype.0)).map(PyArray::from)
+}
+
+/// Elements of `x` where `condition` is not zero, else of `y`.
+#[pyfunction(name = "where")]
+#[pyo3(signature = (condition, x, y, /, *, stream = None))]
+fn select(condition: Operand, x: Operand, y: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let (x, y) = Operand::pair(x, y)?;
+    let condition = condition.alone();
+    on(stream, || ops::select(&condition, &x, &y)).map(PyArray::from)
+}
+
+/// `a` limited to `a_min..=a_max`; `None` does not limit.
+#[pyfunction]
+#[pyo3(signature = (a, /, a_min, a_max, *, stream = None))]
+fn clip(
+    a: Operand,
+    a_min: Option<Operand>,
+    a_max: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    let low = a_min.map(|low| low.beside(&a)).transpose()?;
+    let high = a_max.map(|high| high.beside(&a)).transpose()?;
+    on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(PyArray::from)
+}
+
+/// `a` rounded to `decimals` places, halves to even.
+#[pyfunction]
+#[pyo3(signature = (a, /, decimals = 0, *, stream = None))]
+fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::round(&a, decimals)).map(PyArray::from)
+}
+
+/// `a` with not-a-number and infinities replaced; infinities by the largest finite values unless given.
+#[pyfunction]
+#[pyo3(signature = (a, nan = 0.0, posinf = None, neginf = None, *, stream = None))]
+fn nan_to_num(
+    a: Operand,
+    nan: f64,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::nan_to_num(&a, nan, posinf, neginf)).map(PyArray::from)
+}
+
+/// Where `|a - b| <= atol + rtol * |b|`; infinities are close only to themselves.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, rtol = 1e-5, atol = 1e-8, *, equal_nan = false, stream = None))]
+fn isclose(
+    a: Operand,
+    b: Operand,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, b) = Operand::pair(a, b)?;
+    let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
+    on(stream, || ops::isclose(&a, &b, closeness)).map(PyArray::from)
+}
+
+/// Whether all of `isclose(a, b)` hold, as a 0-d bool array.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, rtol = 1e-5, atol = 1e-8, *, equal_nan = false, stream = None))]
+fn allclose(
+    a: Operand,
+    b: Operand,
+    rtol: f64,
+    atol: f64,
+    equal_nan: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, b) = Operand::pair(a, b)?;
+    let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
+    on(stream, || ops::allclose(&a, &b, closeness)).map(PyArray::from)
+}
+
+/// Whether shapes and all elements are equal, as a 0-d bool array.
+#[pyfunction]
+#[pyo3(signature = (a, b, equal_nan = false, stream = None))]
+fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let (a, b) = Operand::pair(a, b)?;
+    let nan = if equal_nan { ops::NanIsEqual::Yes } else { ops::NanIsEqual::No };
+    on(stream, || ops::array_equal(&a, &b, nan)).map(PyArray::from)
+}
+
+/// The quotient rounded down, and the remainder.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, stream = None))]
+fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
+    let (a, b) = Operand::pair(a, b)?;
+    let (quotient, remainder) = on(stream, || ops::divmod(&a, &b))?;
+    Ok((quotient.into(), remainder.into()))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_unary(module)?;
-    register_binary(module)
+    register_unary_named(module)?;
+    register_binary_named(module)?;
+    register_binary(module)?;
+    for function in [
+        wrap_pyfunction!(astype, module)?,
+        wrap_pyfunction!(select, module)?,
+        wrap_pyfunction!(clip, module)?,
+        wrap_pyfunction!(round, module)?,
+        wrap_pyfunction!(nan_to_num, module)?,
+        wrap_pyfunction!(isclose, module)?,
+        wrap_pyfunction!(allclose, module)?,
+        wrap_pyfunction!(array_equal, module)?,
+        wrap_pyfunction!(divmod, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
 }

@@ -1,9 +1,26 @@
 //! The functions of `umber.core`, a file a group as in the core's `ops`.
 
+mod array_methods;
+mod contraction;
+mod creation;
 mod elementwise;
+mod indexing;
+mod random;
+mod reductions;
+mod shaping;
+mod sorting;
+mod types;
 
 use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    elementwise::register(module)
+    types::register(module)?;
+    creation::register(module)?;
+    elementwise::register(module)?;
+    reductions::register(module)?;
+    shaping::register(module)?;
+    indexing::register(module)?;
+    sorting::register(module)?;
+    contraction::register(module)?;
+    random::register(module)
 }

@@ -5,10 +5,12 @@
 
 mod choices;
 mod continuous;
+mod orders;
 mod state;
 
 pub use self::choices::{Samples, bernoulli, categorical, randint};
 pub use self::continuous::{gumbel, laplace, normal, truncated_normal, uniform};
+pub use self::orders::{permutation, permuted};
 pub use self::state::{key, seed, set_state, split, state};
 
 use umber_types::{DType, Result, Shape, ensure};

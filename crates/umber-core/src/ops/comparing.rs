@@ -1,0 +1,59 @@
+//! Whole arrays compared, and neighbours subtracted.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{BinaryKind, DType, KeepAxes, Result, ensure};
+
+use super::elementwise::{Closeness, equal, isclose, isnan, logical_and, logical_or};
+use super::reductions::all;
+use super::shaping::diagonal;
+use crate::graph::Array;
+use crate::primitives::rules::{binary, cast};
+use crate::primitives::slice::slice_along;
+
+/// Do both arrays have one shape and equal elements? With `nan_is_equal` NaN equals NaN.
+pub fn array_equal(a: &Array, b: &Array, nan_is_equal: NanIsEqual) -> Result<Array> {
+    if a.shape() != b.shape() {
+        return Ok(Array::scalar(false, DType::Bool));
+    }
+    let mut same = equal(a, b)?;
+    if nan_is_equal == NanIsEqual::Yes {
+        same = logical_or(&same, &logical_and(&isnan(a)?, &isnan(b)?)?)?;
+    }
+    all(&same, None, KeepAxes::No)
+}
+
+/// Is NaN equal to NaN?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NanIsEqual {
+    /// It is.
+    Yes,
+    /// It differs from everything.
+    No,
+}
+
+/// Are all elements close, as [`isclose`] says, after broadcasting?
+pub fn allclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
+    all(&isclose(a, b, tolerance)?, None, KeepAxes::No)
+}
+
+/// The differences of neighbours along an axis, taken `order` times; of bool whether they differ.
+pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
+    ensure!(order >= 0, Value, "[diff] got order {order}, expected zero or more");
+    let axis = normalize_axis("diff", axis, a.ndim())?;
+    let kind = if a.dtype() == DType::Bool { BinaryKind::NotEqual } else { BinaryKind::Subtract };
+    let mut differences = a.clone();
+    for _ in 0..order {
+        let Some(length) = differences.shape()[axis].checked_sub(1) else { break };
+        let later = slice_along(&differences, axis, 1, length)?;
+        differences = binary(kind, &later, &slice_along(&differences, axis, 0, length)?)?;
+    }
+    Ok(differences)
+}
+
+/// The sum of a diagonal, in `dtype` if given.
+pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType>) -> Result<Array> {
+    ensure!(a.ndim() >= 2, Value, "[trace] got an array of shape {}, expected at least two axes", a.shape());
+    let diagonal = diagonal(a, offset, axis1, axis2)?;
+    let diagonal = cast(&diagonal, dtype.unwrap_or(a.dtype()))?;
+    super::reductions::sum(&diagonal, Some(&[-1]), KeepAxes::No)
+}

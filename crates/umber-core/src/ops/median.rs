@@ -1,0 +1,39 @@
+//! The median.
+
+use umber_types::{BinaryKind, KeepAxes, Result};
+
+use super::reductions::{Merged, axes_of, check_not_empty, finish, widened};
+use crate::graph::Array;
+use crate::primitives::rules::{add, binary, cast, constant, mul};
+use crate::primitives::select::Select;
+use crate::primitives::slice::slice_along;
+use crate::primitives::sort::{Sort, Sorted};
+
+/// The median over axes: the middle element in order, or the mean of the two middle ones; NaN if any element is.
+pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    let axes = axes_of("median", a, axes)?;
+    check_not_empty("median", a, &axes)?;
+    let merged = Merged::new(&cast(a, a.dtype().inexact())?, &axes)?;
+    let axis = merged.array.ndim() - 1;
+    let length = merged.array.shape()[axis];
+    let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged.array])?;
+    let upper = slice_along(&sorted, axis, length / 2, 1)?;
+    let middle = if length % 2 == 1 {
+        upper
+    } else {
+        let lower = slice_along(&sorted, axis, length / 2 - 1, 1)?;
+        mean_of(&lower, &upper)?
+    };
+    // NaN sorts last, so it is there if and only if the last element is NaN.
+    let last = slice_along(&sorted, axis, length - 1, 1)?;
+    let is_number = binary(BinaryKind::Equal, &last, &last)?;
+    let median = Array::record_one(Select, &[&is_number, &middle, &last])?;
+    finish(&median, a, &axes, keep)
+}
+
+/// `(a + b) / 2` without overflow of 16-bit floats.
+fn mean_of(a: &Array, b: &Array) -> Result<Array> {
+    let (x, y) = (widened(a)?, widened(b)?);
+    let half = constant(&x, 0.5);
+    cast(&add(&mul(&x, &half)?, &mul(&y, &half)?)?, a.dtype())
+}

@@ -1,0 +1,86 @@
+//! Sort: the elements of an axis in ascending order, or where each comes from.
+
+use smallvec::smallvec;
+use umber_types::{DType, Result, ScatterKind};
+
+use super::gather::Places;
+use super::rules::zeros_like;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// What a sort answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sorted {
+    /// The elements.
+    Values,
+    /// Their places before, as uint32.
+    Indices,
+}
+
+/// A stable ascending order along an axis, NaN last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sort {
+    /// Along which axis.
+    pub axis: usize,
+    /// Elements or places?
+    pub what: Sorted,
+}
+
+impl Sort {
+    /// Where each sorted element comes from.
+    fn places(self, x: &Array) -> Result<Places> {
+        let indices = Array::record_one(Sort { what: Sorted::Indices, ..self }, &[x])?;
+        Ok(Places::Along { axis: self.axis, indices })
+    }
+}
+
+impl Primitive for Sort {
+    fn name(&self) -> &'static str {
+        match self.what {
+            Sorted::Values => "sort",
+            Sorted::Indices => "argsort",
+        }
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let dtype = match self.what {
+            Sorted::Values => inputs[0].dtype,
+            Sorted::Indices => DType::UInt32,
+        };
+        Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let (x, zeros) = (&at.inputs[0], zeros_like(&at.inputs[0]));
+            Ok(smallvec![Some(match self.what {
+                Sorted::Values => self.places(x)?.write(ScatterKind::Add, &zeros, &cotangents[0])?,
+                Sorted::Indices => zeros,
+            })])
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
+            Ok(vec![match self.what {
+                Sorted::Values => self.places(&at.inputs[0])?.read(t)?,
+                Sorted::Indices => zeros_like(&at.outputs[0]),
+            }])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let inner = Sort { axis: self.axis + 1, ..*self };
+            Ok(vec![Batched::yes(Array::record_one(inner, &[&inputs[0].array])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| match self.what {
+            Sorted::Values => umber_kernels::sort::sort(inputs[0], self.axis, output),
+            Sorted::Indices => umber_kernels::sort::argsort(inputs[0], self.axis, output),
+        })
+    }
+}

@@ -1,0 +1,115 @@
+//! Order: values against the standard library's sort, rules against differences.
+
+mod common;
+#[path = "common/rules.rs"]
+mod rules;
+
+use common::{array, values};
+use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
+use umber_core::ops::{self, Side};
+use umber_core::primitives::sort::{Sort, Sorted};
+use umber_core::{Array, DType, Error, KeepAxes, Shape};
+use umber_types::f16;
+
+#[test]
+fn rows_columns_and_everything_sort() {
+    let x = array(&[5i32, 1, 4, 2, 9, 0], [2, 3]);
+    assert_eq!(values::<i32>(&ops::sort(&x, Some(-1)).unwrap()), [1, 4, 5, 0, 2, 9]);
+    assert_eq!(values::<i32>(&ops::sort(&x, Some(0)).unwrap()), [2, 1, 0, 5, 9, 4]);
+    let flat = ops::sort(&x, None).unwrap();
+    assert_eq!((values::<i32>(&flat), flat.shape().ndim()), (vec![0, 1, 2, 4, 5, 9], 1));
+    let order = ops::argsort(&x, Some(-1)).unwrap();
+    assert_eq!((values::<u32>(&order), order.dtype()), (vec![1, 2, 0, 2, 0, 1], DType::UInt32));
+}
+
+#[test]
+fn large_arrays_agree_with_the_standard_sort() {
+    let x = spread([40_000], 3.0);
+    let mut expected = values::<f64>(&x);
+    expected.sort_by(f64::total_cmp);
+    assert_eq!(values::<f64>(&ops::sort(&x, Some(0)).unwrap()), expected);
+    let order = values::<u32>(&ops::argsort(&x, None).unwrap());
+    let given = values::<f64>(&x);
+    assert!(order.iter().map(|&i| given[i as usize]).eq(expected));
+}
+
+#[test]
+fn nan_is_last_and_equals_keep_their_order() {
+    let x = array(&[3f32, f32::NAN, -0.0, 0.0, f32::NEG_INFINITY, f32::INFINITY], [6]);
+    assert_eq!(values::<u32>(&ops::argsort(&x, Some(0)).unwrap()), [4, 2, 3, 0, 5, 1]);
+    assert!(values::<f32>(&ops::sort(&x, Some(0)).unwrap())[5].is_nan());
+    let ties = array(&[1u8, 0, 1, 0, 1], [5]);
+    assert_eq!(values::<u32>(&ops::argsort(&ties, Some(0)).unwrap()), [1, 3, 0, 2, 4]);
+}
+
+#[test]
+fn nothing_sorts_to_nothing() {
+    let x = array::<f32>(&[], [2, 0]);
+    assert_eq!(*ops::sort(&x, Some(1)).unwrap().shape(), Shape::from([2, 0]));
+    assert_eq!(*ops::argsort(&x, Some(0)).unwrap().shape(), Shape::from([2, 0]));
+    assert!(values::<f32>(&ops::sort(&x, Some(-1)).unwrap()).is_empty());
+}
+
+#[test]
+fn parts_of_an_order() {
+    let x = array(&[5i32, 1, 4, 2, 9, 0], [6]);
+    assert_eq!(values::<i32>(&ops::topk(&x, 2, Some(-1)).unwrap()), [5, 9]);
+    assert_eq!(*ops::topk(&x, 0, None).unwrap().shape(), Shape::from([0]));
+    let part = values::<i32>(&ops::partition(&x, 3, Some(0)).unwrap());
+    assert!(part[3] == 4 && part[..3].iter().all(|&v| v <= 4) && part[4..].iter().all(|&v| v >= 4));
+    let places = values::<u32>(&ops::argpartition(&x, -3, None).unwrap());
+    assert_eq!(places[3], 2);
+    for refused in [ops::partition(&x, 6, None), ops::argpartition(&x, -7, None), ops::topk(&x, 7, None)] {
+        assert!(matches!(refused, Err(Error::Value(_))));
+    }
+    let scalar = array(&[1i32], Shape::scalar());
+    assert!(matches!(ops::sort(&scalar, Some(-1)), Err(Error::Axis(_))));
+}
+
+#[test]
+fn medians() {
+    let half = array(&[f16::MAX; 2], [2]);
+    assert_eq!(doubles(&ops::median(&half, None, KeepAxes::No).unwrap()), [f64::from(f16::MAX)]);
+    assert!(ops::median(&array::<f32>(&[], [0, 3]), None, KeepAxes::No).is_err());
+    let x = array(&[4i32, 1, 3, 2, 10, 30, 20, 0], [2, 4]);
+    let median = ops::median(&x, Some(&[1]), KeepAxes::No).unwrap();
+    assert_eq!(values::<f32>(&median), [2.5, 15.0]);
+    assert_eq!(values::<f32>(&ops::median(&x, Some(&[0]), KeepAxes::Yes).unwrap()), [7.0, 15.5, 11.5, 1.0]);
+    let x = array(&[1f32, f32::NAN, 2.0], [3]);
+    assert!(values::<f32>(&ops::median(&x, None, KeepAxes::No).unwrap())[0].is_nan());
+}
+
+#[test]
+fn values_are_found_in_what_is_sorted() {
+    for length in [0usize, 1, 2, 5, 64, 100] {
+        let sorted: Vec<f64> = (0..length).map(|i| (i / 2) as f64).collect();
+        let values_: Vec<f64> = (-1..120).map(|i| f64::from(i) * 0.5).chain([f64::NAN]).collect();
+        let (s, v) = (array(&sorted, [length]), array(&values_, [2, values_.len() / 2]));
+        let left = ops::searchsorted(&s, &v, Side::Left).unwrap();
+        assert_eq!(left.shape(), v.shape());
+        let before = |x: f64, y: f64| x < y || (y.is_nan() && !x.is_nan());
+        let expected: Vec<u32> =
+            values_.iter().map(|&v| sorted.partition_point(|&x| before(x, v)) as u32).collect();
+        assert_eq!(values::<u32>(&left), expected);
+        let right = ops::searchsorted(&s, &v, Side::Right).unwrap();
+        let expected: Vec<u32> =
+            values_.iter().map(|&v| sorted.partition_point(|&x| !before(v, x)) as u32).collect();
+        assert_eq!(values::<u32>(&right), expected);
+    }
+    assert!(ops::searchsorted(&array(&[1f32; 4], [2, 2]), &array(&[1f32], [1]), Side::Left).is_err());
+}
+
+#[test]
+fn rules_hold() {
+    let x = spread([3, 5, 2], 2.0);
+    for axis in 0..3 {
+        let sort = Sort { axis, what: Sorted::Values };
+        check_vjp(sort, &[&x]);
+        check_jvp(sort, &[&x]);
+    }
+    for what in [Sorted::Values, Sorted::Indices] {
+        check_vmap(Sort { axis: 1, what }, &[&x], &[true]);
+    }
+    let order: Array = ops::argsort(&x, Some(1)).unwrap();
+    assert!(order.node().inputs().len() == 1, "recorded, not run");
+}

@@ -1,0 +1,227 @@
+//! `a[...]`, `a[...] = v`, `a.at[...]`.
+
+use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyTuple};
+use smallvec::SmallVec;
+use umber::types::ScatterKind;
+use umber::{Array, DType, Scalar, ops};
+
+use crate::args::Operand;
+use crate::array::PyArray;
+use crate::convert;
+use crate::enter::{OrRaise, enter};
+use ops::Index;
+
+type Indices = SmallVec<[Index; 4]>;
+
+/// The entries of an index expression.
+fn parse(index: &Bound<'_, PyAny>) -> PyResult<Indices> {
+    match index.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().map(|entry| parse_one(&entry)).collect(),
+        Err(_) => Ok(smallvec::smallvec![parse_one(index)?]),
+    }
+}
+
+fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
+    if entry.is_instance_of::<PyBool>() {
+        let holds: bool = entry.extract()?;
+        return Ok(Index::Mask(Array::scalar(Scalar::Bool(holds), DType::Bool)));
+    }
+    if entry.is_instance_of::<PyInt>() {
+        return integer(entry).map(Index::Int);
+    }
+    if let Ok(slice) = entry.cast::<PySlice>() {
+        let bound = |name: &str| -> PyResult<Option<i64>> {
+            let value = slice.getattr(name)?;
+            if value.is_none() { Ok(None) } else { integer(&value).map(Some) }
+        };
+        return Ok(Index::Slice { start: bound("start")?, stop: bound("stop")?, step: bound("step")? });
+    }
+    if entry.is_none() {
+        return Ok(Index::NewAxis);
+    }
+    if entry.is_instance_of::<PyEllipsis>() {
+        return Ok(Index::Ellipsis);
+    }
+    if let Ok(array) = entry.cast::<PyArray>() {
+        return of_array(array.get().get());
+    }
+    if entry.is_instance_of::<PyList>() {
+        if entry.len()? == 0 {
+            let none = Array::full([0].into(), Scalar::Int(0), DType::Int32);
+            return Ok(Index::Array(none));
+        }
+        return of_array(convert::array(entry, None)?);
+    }
+    // NumPy's integers are indices too; its arrays share their memory.
+    if let Some(array) = convert::shared(entry, crate::interop::Copying::IfNeeded)? {
+        if array.ndim() == 0 && array.dtype().is_integer() {
+            return integer(entry).map(Index::Int);
+        }
+        return of_array(array);
+    }
+    match integer(entry) {
+        Ok(value) => Ok(Index::Int(value)),
+        Err(_) => Err(PyIndexError::new_err(format!(
+            "[index] only integers, slices (`:`), ellipsis (`...`), None, and integer or bool arrays are valid \
+             indices, got {}",
+            entry.get_type().name()?
+        ))),
+    }
+}
+
+/// The value of anything with `__index__`; beyond 64 bits it lies outside every axis.
+fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|error| {
+        if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
+            PyIndexError::new_err(format!("[index] index {value} is out of bounds for every axis"))
+        } else {
+            error
+        }
+    })
+}
+
+fn of_array(array: Array) -> PyResult<Index> {
+    if array.dtype() == DType::Bool {
+        return Ok(Index::Mask(array));
+    }
+    if array.dtype().is_integer() {
+        return Ok(Index::Array(array));
+    }
+    Err(PyIndexError::new_err(format!(
+        "[index] arrays used as indices must be of integers or bool, got {}",
+        array.dtype()
+    )))
+}
+
+/// Masks are evaluated where they stand; anything else is only recorded.
+fn is_lazy(indices: &Indices) -> bool {
+    !indices.iter().any(|index| matches!(index, Index::Mask(_)))
+}
+
+fn read(py: Python<'_>, array: &Array, indices: &Indices) -> PyResult<Array> {
+    if is_lazy(indices) {
+        ops::get(array, indices).or_raise()
+    } else {
+        enter(py, || ops::get(array, indices))
+    }
+}
+
+fn write(
+    py: Python<'_>,
+    kind: ScatterKind,
+    array: &Array,
+    indices: &Indices,
+    values: &Bound<'_, PyAny>,
+) -> PyResult<Array> {
+    let values = match values.extract::<Operand>()? {
+        Operand::Array(values) => values,
+        Operand::Number(value) => {
+            let dtype = array.dtype();
+            crate::args::check_fits(value, dtype)?;
+            Array::scalar(value, dtype)
+        }
+    };
+    if is_lazy(indices) {
+        ops::update(kind, array, indices, &values).or_raise()
+    } else {
+        enter(py, || ops::update(kind, array, indices, &values))
+    }
+}
+
+#[pymethods]
+impl PyArray {
+    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        let indices = parse(index)?;
+        read(index.py(), &self.get(), &indices).map(PyArray::from)
+    }
+
+    fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let indices = parse(index)?;
+        let array = self.get();
+        let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
+        drop(array);
+        self.set(updated);
+        Ok(())
+    }
+
+    fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(PyTypeError::new_err("[index] elements of an array cannot be deleted"))
+    }
+
+    /// Updates at an index that give a new array: `a.at[index].add(v)`.
+    ///
+    /// Where an index occurs several times every occurrence counts.
+    #[getter]
+    fn at(slf: Bound<'_, Self>) -> ArrayAt {
+        ArrayAt { array: slf.unbind(), indices: None }
+    }
+}
+
+/// An array, and the place in it that is to be updated.
+#[pyclass(name = "ArrayAt", module = "umber.core", frozen)]
+pub(crate) struct ArrayAt {
+    array: Py<PyArray>,
+    indices: Option<Indices>,
+}
+
+impl ArrayAt {
+    fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        let Some(indices) = &self.indices else {
+            return Err(PyTypeError::new_err("[at] an index is needed first: a.at[index].add(value)"));
+        };
+        let array = self.array.get().get();
+        write(value.py(), kind, &array, indices, value).map(PyArray::from)
+    }
+}
+
+#[pymethods]
+impl ArrayAt {
+    fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<ArrayAt> {
+        Ok(ArrayAt { array: self.array.clone_ref(py), indices: Some(parse(index)?) })
+    }
+
+    /// The array with `value` added at the index.
+    fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        self.update(ScatterKind::Add, value)
+    }
+
+    /// The array with `value` subtracted at the index.
+    fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        let negative = Bound::new(value.py(), PyArray::from(negated(value, &self.array.get().get())?))?;
+        self.update(ScatterKind::Add, negative.as_any())
+    }
+
+    /// The array multiplied by `value` at the index.
+    fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        self.update(ScatterKind::Multiply, value)
+    }
+
+    /// The array divided by `value` at the index.
+    fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        let like = self.array.get().get();
+        let divisor = value.extract::<Operand>()?.beside(&like)?;
+        let inverse = ops::reciprocal(&divisor).or_raise()?;
+        self.update(ScatterKind::Multiply, Bound::new(value.py(), PyArray::from(inverse))?.as_any())
+    }
+
+    /// The array with the larger of it and `value` at the index.
+    fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        self.update(ScatterKind::Maximum, value)
+    }
+
+    /// The array with the smaller of it and `value` at the index.
+    fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        self.update(ScatterKind::Minimum, value)
+    }
+}
+
+fn negated(value: &Bound<'_, PyAny>, like: &Array) -> PyResult<Array> {
+    let value = value.extract::<Operand>()?.beside(like)?;
+    ops::negative(&ops::astype(&value, like.dtype()).or_raise()?).or_raise()
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ArrayAt>()
+}

@@ -1,0 +1,268 @@
+//! Methods of `array` that are functions of the module too.
+#![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use umber::ops;
+
+use crate::args::{Ints, StreamArg, axes, keep, on, scan_order};
+use crate::array::PyArray;
+use crate::dtype::DtypeArg;
+use crate::enter::OrRaise;
+
+/// Methods, a family a table: name and documentation in a row.
+macro_rules! methods {
+    (unary $($name:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (*, stream = None))]
+                fn $name(&self, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                    on(stream, || ops::$name(&self.get())).map(PyArray::from)
+                }
+            )*
+        }
+    };
+    (reductions $($name:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
+                fn $name(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                    on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+                }
+            )*
+        }
+    };
+    (arg_reductions $($name:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
+                fn $name(&self, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                    on(stream, || ops::$name(&self.get(), axis, keep(keepdims))).map(PyArray::from)
+                }
+            )*
+        }
+    };
+    (dispersions $($name:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                ///
+                /// `correction` is the array API standard's name for `ddof`.
+                #[pyo3(signature = (axis = None, keepdims = false, ddof = 0, *, correction = None, stream = None))]
+                fn $name(
+                    &self,
+                    axis: Option<Ints>,
+                    keepdims: bool,
+                    ddof: i64,
+                    correction: Option<i64>,
+                    stream: Option<StreamArg>,
+                ) -> PyResult<PyArray> {
+                    let ddof = correction.unwrap_or(ddof);
+                    on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims), ddof))
+                        .map(PyArray::from)
+                }
+            )*
+        }
+    };
+    (scans $($name:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (axis = None, *, reverse = false, inclusive = true, stream = None))]
+                fn $name(
+                    &self,
+                    axis: Option<i64>,
+                    reverse: bool,
+                    inclusive: bool,
+                    stream: Option<StreamArg>,
+                ) -> PyResult<PyArray> {
+                    on(stream, || ops::$name(&self.get(), scan_order(axis, reverse, inclusive))).map(PyArray::from)
+                }
+            )*
+        }
+    };
+    (typed_scans $($name:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (axis = None, *, reverse = false, inclusive = true, stream = None))]
+                fn $name(
+                    &self,
+                    axis: Option<i64>,
+                    reverse: bool,
+                    inclusive: bool,
+                    stream: Option<StreamArg>,
+                ) -> PyResult<PyArray> {
+                    let order = scan_order(axis, reverse, inclusive);
+                    on(stream, || ops::$name(&self.get(), order, None)).map(PyArray::from)
+                }
+            )*
+        }
+    };
+}
+
+methods! { unary
+    abs "Absolute value of each element.",
+    cos "Cosine of each element.",
+    exp "`e` to the power of each element.",
+    log "Natural logarithm of each element.",
+    log10 "Logarithm to base 10 of each element.",
+    log1p "`log(1 + a)` of each element.",
+    log2 "Logarithm to base 2 of each element.",
+    reciprocal "One over each element.",
+    rsqrt "One over the square root of each element.",
+    sin "Sine of each element.",
+    sqrt "Square root of each element.",
+    square "Each element times itself.",
+}
+
+methods! { reductions
+    all "Whether all elements over `axis` are different from zero.",
+    any "Whether any element over `axis` is different from zero.",
+    logsumexp "`log(sum(exp(a)))` over `axis`.",
+    max "Largest element over `axis`.",
+    mean "Mean over `axis`.",
+    min "Smallest element over `axis`.",
+    prod "Product over `axis`.",
+    sum "Sum over `axis`.",
+}
+
+methods! { arg_reductions
+    argmax "Index of the first largest element along `axis`.",
+    argmin "Index of the first smallest element along `axis`.",
+}
+
+methods! { dispersions
+    std "Standard deviation over `axis`.",
+    var "Variance over `axis`.",
+}
+
+methods! { scans
+    cummax "Largest element so far along `axis`.",
+    cummin "Smallest element so far along `axis`.",
+    logcumsumexp "`log(cumsum(exp(a)))` along `axis`.",
+}
+
+methods! { typed_scans
+    cumprod "Product so far along `axis`.",
+    cumsum "Sum so far along `axis`.",
+}
+
+/// Integers given one by one, or as one sequence.
+fn spread(args: &Bound<'_, PyTuple>) -> PyResult<Ints> {
+    if args.len() == 1 { args.get_item(0)?.extract() } else { args.extract() }
+}
+
+#[pymethods]
+impl PyArray {
+    /// The elements converted to `dtype`.
+    #[pyo3(signature = (dtype, *, stream = None))]
+    fn astype(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::astype(&self.get(), dtype.0)).map(PyArray::from)
+    }
+
+    /// Complex conjugate of each element.
+    #[pyo3(signature = (*, stream = None))]
+    fn conj(&self, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::conjugate(&self.get())).map(PyArray::from)
+    }
+
+    /// Another shape of the same size, as integers or one sequence; one length may be -1.
+    #[pyo3(signature = (*shape, stream = None))]
+    fn reshape(&self, shape: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        let shape = spread(shape)?;
+        on(stream, || ops::reshape(&self.get(), shape.as_slice())).map(PyArray::from)
+    }
+
+    /// The axes in another order, as integers or one sequence; reversed by default.
+    #[pyo3(signature = (*axes, stream = None))]
+    fn transpose(&self, axes: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        if axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none()) {
+            return on(stream, || ops::transpose(&self.get(), None)).map(PyArray::from);
+        }
+        let axes = spread(axes)?;
+        on(stream, || ops::transpose(&self.get(), Some(axes.as_slice()))).map(PyArray::from)
+    }
+
+    /// Two axes exchanged.
+    #[pyo3(signature = (axis1, axis2, *, stream = None))]
+    fn swapaxes(&self, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::swapaxes(&self.get(), axis1, axis2)).map(PyArray::from)
+    }
+
+    /// An axis moved to another place.
+    #[pyo3(signature = (source, destination, *, stream = None))]
+    fn moveaxis(&self, source: i64, destination: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::moveaxis(&self.get(), source, destination)).map(PyArray::from)
+    }
+
+    /// The axes from `start_axis` to `end_axis` merged into one.
+    #[pyo3(signature = (start_axis = 0, end_axis = -1, *, stream = None))]
+    fn flatten(&self, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::flatten(&self.get(), start_axis, end_axis)).map(PyArray::from)
+    }
+
+    /// Without axes of length one: all of them, or those given.
+    #[pyo3(signature = (axis = None, *, stream = None))]
+    fn squeeze(&self, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::squeeze(&self.get(), axes(axis.as_ref()))).map(PyArray::from)
+    }
+
+    /// Parts along `axis`: a number of equal ones, or cut before each of the given indices.
+    #[pyo3(signature = (indices_or_sections, axis = 0, *, stream = None))]
+    fn split(
+        &self,
+        indices_or_sections: &Bound<'_, PyAny>,
+        axis: i64,
+        stream: Option<StreamArg>,
+    ) -> PyResult<Vec<PyArray>> {
+        let _ = stream;
+        let parts = super::shaping::split_array(&self.get(), indices_or_sections, axis)?;
+        Ok(parts.into_iter().map(PyArray::from).collect())
+    }
+
+    /// Rounded to `decimals` places, halves to even.
+    #[pyo3(signature = (decimals = 0, *, stream = None))]
+    fn round(&self, decimals: i32, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::round(&self.get(), decimals)).map(PyArray::from)
+    }
+
+    /// A matrix with this array on diagonal `k`, or diagonal `k` of this matrix.
+    #[pyo3(signature = (k = 0, *, stream = None))]
+    fn diag(&self, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::diag(&self.get(), k)).map(PyArray::from)
+    }
+
+    /// The elements on a diagonal of two axes.
+    #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1, stream = None))]
+    fn diagonal(&self, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::diagonal(&self.get(), offset, axis1, axis2)).map(PyArray::from)
+    }
+
+    /// The last two axes exchanged.
+    #[getter(mT)]
+    fn matrix_transposed(&self) -> PyResult<PyArray> {
+        ops::matrix_transpose(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    /// The real part.
+    #[getter]
+    fn real(&self) -> PyResult<PyArray> {
+        ops::real(&self.get()).or_raise().map(PyArray::from)
+    }
+
+    /// The imaginary part.
+    #[getter]
+    fn imag(&self) -> PyResult<PyArray> {
+        ops::imag(&self.get()).or_raise().map(PyArray::from)
+    }
+}

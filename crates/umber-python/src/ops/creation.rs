@@ -1,0 +1,250 @@
+//! Arrays from parameters.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use umber::{Array, DType, Scalar, Shape, ops};
+
+use crate::args::{Ints, Operand, StreamArg, number, on};
+use crate::array::PyArray;
+use crate::dtype::{DtypeArg, or};
+use crate::enter::OrRaise;
+
+fn shape_of(op: &str, shape: &Ints) -> PyResult<Shape> {
+    Shape::checked(op, shape.as_slice()).or_raise()
+}
+
+/// An array full of zeros.
+#[pyfunction]
+#[pyo3(signature = (shape, dtype = None, *, stream = None))]
+fn zeros(shape: Ints, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let shape = shape_of("zeros", &shape)?;
+    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
+}
+
+/// An array full of ones.
+#[pyfunction]
+#[pyo3(signature = (shape, dtype = None, *, stream = None))]
+fn ones(shape: Ints, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let shape = shape_of("ones", &shape)?;
+    on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
+}
+
+/// An array whose elements are not promised to be anything; they are zeros.
+#[pyfunction]
+#[pyo3(signature = (shape, dtype = None, *, stream = None))]
+fn empty(shape: Ints, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let shape = shape_of("empty", &shape)?;
+    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
+}
+
+/// Arrays with the shape and dtype of another.
+macro_rules! like {
+    ($($name:ident $function:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, dtype = None, *, stream = None))]
+            fn $name(a: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || Ok(ops::$function(a.shape(), or(dtype, a.dtype())))).map(PyArray::from)
+            }
+        )*
+
+        fn register_like(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+like! {
+    zeros_like zeros "Zeros with the shape of `a`, and its dtype unless one is given.",
+    ones_like ones "Ones with the shape of `a`, and its dtype unless one is given.",
+    empty_like zeros "An array with the shape of `a` whose elements are not promised to be anything.",
+}
+
+/// `vals` broadcast to `shape`, in its own dtype unless one is given.
+#[pyfunction]
+#[pyo3(signature = (shape, vals, dtype = None, *, stream = None))]
+fn full(shape: Ints, vals: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let shape = shape_of("full", &shape)?;
+    let vals = vals.alone();
+    on(stream, || ops::full(&shape, &vals, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+}
+
+/// `vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given.
+#[pyfunction]
+#[pyo3(signature = (a, vals, dtype = None, *, stream = None))]
+fn full_like(
+    a: Operand,
+    vals: Operand,
+    dtype: Option<DtypeArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, vals) = (a.alone(), vals.alone());
+    on(stream, || ops::full(a.shape(), &vals, Some(or(dtype, a.dtype())))).map(PyArray::from)
+}
+
+/// A number that a range is made from.
+fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    if let Ok(array) = value.cast::<PyArray>() {
+        let array = array.get().get();
+        return crate::enter::enter(value.py(), || array.item());
+    }
+    let value_or_foreign = match number(value)? {
+        Some(value) => Some(value),
+        None => crate::convert::foreign_number(value)?,
+    };
+    match value_or_foreign {
+        Some(Scalar::Complex(..)) | None => Err(PyTypeError::new_err(format!(
+            "[arange] {name}: expected a real number, got {}",
+            value.get_type().name()?
+        ))),
+        Some(value) => Ok(value),
+    }
+}
+
+/// `start, start + step, …` up to but not including `stop`; `arange(stop)` starts at zero.
+///
+/// The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given.
+#[pyfunction]
+#[pyo3(
+    signature = (start, stop = None, step = None, dtype = None, *, stream = None),
+    text_signature = "(start, stop=None, step=None, dtype=None, *, stream=None)"
+)]
+fn arange(
+    start: &Bound<'_, PyAny>,
+    stop: Option<&Bound<'_, PyAny>>,
+    step: Option<&Bound<'_, PyAny>>,
+    dtype: Option<DtypeArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (first, last) = match stop {
+        Some(stop) => (bound("start", start)?, bound("stop", stop)?),
+        None => (Scalar::Int(0), bound("stop", start)?),
+    };
+    let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("step", step))?;
+    let given = [first, last, step].map(Scalar::default_dtype);
+    let found = given.into_iter().fold(DType::Int32, umber::types::promote);
+    let dtype = or(dtype, found);
+    on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(PyArray::from)
+}
+
+/// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`.
+#[pyfunction]
+#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, *, stream = None))]
+fn linspace(
+    start: &Bound<'_, PyAny>,
+    stop: &Bound<'_, PyAny>,
+    num: i64,
+    endpoint: bool,
+    dtype: Option<DtypeArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (first, last) = (bound("start", start)?.as_f64(), bound("stop", stop)?.as_f64());
+    on(stream, || ops::linspace(first, last, num, endpoint, or(dtype, DType::Float32))).map(PyArray::from)
+}
+
+/// A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`.
+#[pyfunction]
+#[pyo3(signature = (n, m = None, k = 0, dtype = None, *, stream = None))]
+fn eye(
+    n: i64,
+    m: Option<i64>,
+    k: i64,
+    dtype: Option<DtypeArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    on(stream, || ops::eye(n, m.unwrap_or(n), k, or(dtype, DType::Float32))).map(PyArray::from)
+}
+
+/// The identity matrix of order `n`.
+#[pyfunction]
+#[pyo3(signature = (n, dtype = None, *, stream = None))]
+fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    on(stream, || ops::eye(n, n, 0, or(dtype, DType::Float32))).map(PyArray::from)
+}
+
+/// A matrix of `n` rows and `m` (by default `n`) columns with ones on and below diagonal `k`.
+#[pyfunction]
+#[pyo3(signature = (n, m = None, k = 0, dtype = None, *, stream = None))]
+fn tri(
+    n: i64,
+    m: Option<i64>,
+    k: i64,
+    dtype: Option<DtypeArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    on(stream, || ops::tri(n, m.unwrap_or(n), k, or(dtype, DType::Float32))).map(PyArray::from)
+}
+
+/// `x` with zeros above diagonal `k` of the last two axes.
+#[pyfunction]
+#[pyo3(signature = (x, k = 0, *, stream = None))]
+fn tril(x: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let x = x.alone();
+    on(stream, || ops::tril(&x, k)).map(PyArray::from)
+}
+
+/// `x` with zeros below diagonal `k` of the last two axes.
+#[pyfunction]
+#[pyo3(signature = (x, k = 0, *, stream = None))]
+fn triu(x: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let x = x.alone();
+    on(stream, || ops::triu(&x, k)).map(PyArray::from)
+}
+
+/// A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix.
+#[pyfunction]
+#[pyo3(signature = (a, /, k = 0, *, stream = None))]
+fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::diag(&a, k)).map(PyArray::from)
+}
+
+/// Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij".
+#[pyfunction]
+#[pyo3(signature = (*arrays, sparse = false, indexing = "xy", stream = None))]
+fn meshgrid(
+    arrays: Vec<Operand>,
+    sparse: bool,
+    indexing: &str,
+    stream: Option<StreamArg>,
+) -> PyResult<Vec<PyArray>> {
+    let indexing = match indexing {
+        "xy" => ops::MeshIndexing::Xy,
+        "ij" => ops::MeshIndexing::Ij,
+        other => {
+            return Err(pyo3::exceptions::PyValueError::new_err(format!(
+                "[meshgrid] got indexing '{other}', expected 'xy' or 'ij'"
+            )));
+        }
+    };
+    let kind = if sparse { ops::MeshKind::Sparse } else { ops::MeshKind::Full };
+    let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
+    let arrays: Vec<&Array> = arrays.iter().collect();
+    Ok(on(stream, || ops::meshgrid(&arrays, kind, indexing))?.into_iter().map(PyArray::from).collect())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_like(module)?;
+    for function in [
+        wrap_pyfunction!(zeros, module)?,
+        wrap_pyfunction!(ones, module)?,
+        wrap_pyfunction!(empty, module)?,
+        wrap_pyfunction!(full, module)?,
+        wrap_pyfunction!(full_like, module)?,
+        wrap_pyfunction!(arange, module)?,
+        wrap_pyfunction!(linspace, module)?,
+        wrap_pyfunction!(eye, module)?,
+        wrap_pyfunction!(identity, module)?,
+        wrap_pyfunction!(tri, module)?,
+        wrap_pyfunction!(tril, module)?,
+        wrap_pyfunction!(triu, module)?,
+        wrap_pyfunction!(diag, module)?,
+        wrap_pyfunction!(meshgrid, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

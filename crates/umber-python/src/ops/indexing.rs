@@ -1,0 +1,85 @@
+//! Functions that take index arrays.
+
+use pyo3::prelude::*;
+use umber::ops;
+
+use crate::args::{Ints, Operand, StreamArg, on};
+use crate::array::PyArray;
+
+/// Elements of `a` at `indices` along `axis` (of the flattened array by default).
+#[pyfunction]
+#[pyo3(signature = (a, /, indices, axis = None, *, stream = None))]
+fn take(a: Operand, indices: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let (a, indices) = (a.alone(), indices.alone());
+    on(stream, || ops::take(&a, &indices, axis)).map(PyArray::from)
+}
+
+/// Elements of `a` at `indices` along `axis` (of the flattened array if `None`), other axes matched one to one.
+#[pyfunction]
+#[pyo3(signature = (a, /, indices, axis = -1, *, stream = None))]
+fn take_along_axis(
+    a: Operand,
+    indices: Operand,
+    axis: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, indices) = (a.alone(), indices.alone());
+    on(stream, || ops::take_along_axis(&a, &indices, axis)).map(PyArray::from)
+}
+
+/// `a` with `values` put at `indices` along `axis` (of the flattened array if `None`).
+#[pyfunction]
+#[pyo3(signature = (a, /, indices, values, axis = None, *, stream = None))]
+fn put_along_axis(
+    a: Operand,
+    indices: Operand,
+    values: Operand,
+    axis: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, indices) = (a.alone(), indices.alone());
+    let values = values.beside(&a)?;
+    on(stream, || ops::put_along_axis(&a, &indices, &values, axis)).map(PyArray::from)
+}
+
+/// The part of `a` of lengths `slice_size` from `start_indices` along `axes`.
+#[pyfunction]
+#[pyo3(signature = (a, start_indices, axes, slice_size, *, stream = None))]
+fn slice(
+    a: Operand,
+    start_indices: Operand,
+    axes: Ints,
+    slice_size: Ints,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, start) = (a.alone(), start_indices.alone());
+    on(stream, || ops::dynamic_slice(&a, &start, axes.as_slice(), slice_size.as_slice())).map(PyArray::from)
+}
+
+/// `a` with `update` in place of the part from `start_indices` along `axes`.
+#[pyfunction]
+#[pyo3(signature = (a, update, start_indices, axes, *, stream = None))]
+fn slice_update(
+    a: Operand,
+    update: Operand,
+    start_indices: Operand,
+    axes: Ints,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, start) = (a.alone(), start_indices.alone());
+    let update = update.beside(&a)?;
+    on(stream, || ops::dynamic_slice_update(&a, &update, &start, axes.as_slice())).map(PyArray::from)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for function in [
+        wrap_pyfunction!(take, module)?,
+        wrap_pyfunction!(take_along_axis, module)?,
+        wrap_pyfunction!(put_along_axis, module)?,
+        wrap_pyfunction!(slice, module)?,
+        wrap_pyfunction!(slice_update, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! `umber.core.random`: numbers from keys, or from the global state.
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+use umber::ops::random::{self, Samples};
+use umber::{Array, DType};
+
+use crate::args::{Ints, Operand, StreamArg, on};
+use crate::array::PyArray;
+use crate::dtype::{DtypeArg, or};
+use crate::enter::OrRaise;
+
+/// An optional array argument, as the core takes it.
+fn given(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
+    array.map(|array| array.get().get())
+}
+
+fn shape_or_scalar(shape: Option<&Ints>) -> &[i64] {
+    shape.map_or(&[], Ints::as_slice)
+}
+
+/// The global key, as a sequence of one array that `compile` can capture.
+#[pyclass(name = "_RandomState", module = "umber.core.random", frozen)]
+struct RandomState;
+
+#[pymethods]
+impl RandomState {
+    /// Says that this object holds an array.
+    #[classattr]
+    fn __array_state__() -> bool {
+        true
+    }
+
+    fn __len__(&self) -> usize {
+        1
+    }
+
+    fn __getitem__(&self, index: isize) -> PyResult<PyArray> {
+        if index != 0 && index != -1 {
+            return Err(PyIndexError::new_err("[random.state] holds one key"));
+        }
+        random::state().or_raise().map(PyArray::from)
+    }
+
+    fn __setitem__(&self, index: isize, key: &Bound<'_, PyArray>) -> PyResult<()> {
+        if index != 0 && index != -1 {
+            return Err(PyIndexError::new_err("[random.state] holds one key"));
+        }
+        random::set_state(key.get().get()).or_raise()
+    }
+}
+
+/// A key from a seed: two words, uint32.
+#[pyfunction]
+fn key(seed: u64) -> PyResult<PyArray> {
+    random::key(seed).or_raise().map(PyArray::from)
+}
+
+/// Set the global key from a seed.
+#[pyfunction]
+fn seed(seed: u64) -> PyResult<()> {
+    random::seed(seed).or_raise()
+}
+
+/// `num` keys from one.
+#[pyfunction]
+#[pyo3(signature = (key, num = 2, stream = None))]
+fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let key = key.get().get();
+    on(stream, || random::split(&key, num)).map(PyArray::from)
+}
+
+/// Uniform numbers in `[low, high)`.
+#[pyfunction]
+#[pyo3(
+    signature = (low = None, high = None, shape = None, dtype = None, key = None, stream = None),
+    text_signature = "(low=0, high=1, shape=[], dtype=None, key=None, stream=None)"
+)]
+fn uniform(
+    low: Option<Operand>,
+    high: Option<Operand>,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let dtype = or(dtype, DType::Float32);
+    let low = low.map_or_else(|| Array::scalar(0.0, dtype), Operand::alone);
+    let high = high.map_or_else(|| Array::scalar(1.0, dtype), Operand::alone);
+    let key = given(key);
+    on(stream, || random::uniform(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
+        .map(PyArray::from)
+}
+
+/// Normally distributed numbers of mean `loc` and standard deviation `scale`.
+#[pyfunction]
+#[pyo3(
+    signature = (shape = None, dtype = None, loc = None, scale = None, key = None, stream = None),
+    text_signature = "(shape=[], dtype=None, loc=None, scale=None, key=None, stream=None)"
+)]
+fn normal(
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    loc: Option<Operand>,
+    scale: Option<Operand>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let dtype = or(dtype, DType::Float32);
+    let (loc, scale, key) = (loc.map(Operand::alone), scale.map(Operand::alone), given(key));
+    on(stream, || {
+        random::normal(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
+    })
+    .map(PyArray::from)
+}
+
+/// Bools that are true with probability `p`.
+#[pyfunction]
+#[pyo3(
+    signature = (p = None, shape = None, key = None, stream = None),
+    text_signature = "(p=0.5, shape=None, key=None, stream=None)"
+)]
+fn bernoulli(
+    p: Option<Operand>,
+    shape: Option<Ints>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let p = p.map_or_else(|| Array::scalar(0.5, DType::Float32), Operand::alone);
+    let key = given(key);
+    on(stream, || random::bernoulli(&p, shape.as_ref().map(Ints::as_slice), key.as_ref())).map(PyArray::from)
+}
+
+/// Integers in `[low, high)`.
+#[pyfunction]
+#[pyo3(
+    signature = (low, high, shape = None, dtype = None, key = None, stream = None),
+    text_signature = "(low, high, shape=[], dtype=None, key=None, stream=None)"
+)]
+fn randint(
+    low: Operand,
+    high: Operand,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (low, high, key) = (low.alone(), high.alone(), given(key));
+    let dtype = or(dtype, DType::Int32);
+    on(stream, || random::randint(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
+        .map(PyArray::from)
+}
+
+/// Normally distributed numbers that lie between `lower` and `upper`.
+#[pyfunction]
+#[pyo3(
+    signature = (lower, upper, shape = None, dtype = None, key = None, stream = None),
+    text_signature = "(lower, upper, shape=None, dtype=None, key=None, stream=None)"
+)]
+fn truncated_normal(
+    lower: Operand,
+    upper: Operand,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (lower, upper, key) = (lower.alone(), upper.alone(), given(key));
+    let dtype = or(dtype, DType::Float32);
+    let shape = shape.as_ref().map(Ints::as_slice);
+    on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref())).map(PyArray::from)
+}
+
+/// Numbers of the standard Gumbel distribution.
+#[pyfunction]
+#[pyo3(
+    signature = (shape = None, dtype = None, key = None, stream = None),
+    text_signature = "(shape=[], dtype=None, key=None, stream=None)"
+)]
+fn gumbel(
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (dtype, key) = (or(dtype, DType::Float32), given(key));
+    on(stream, || random::gumbel(shape_or_scalar(shape.as_ref()), dtype, key.as_ref())).map(PyArray::from)
+}
+
+/// Numbers of the Laplace distribution with mean `loc` and scale `scale`.
+#[pyfunction]
+#[pyo3(
+    signature = (shape = None, dtype = None, loc = 0.0, scale = 1.0, key = None, stream = None),
+    text_signature = "(shape=[], dtype=None, loc=0.0, scale=1.0, key=None, stream=None)"
+)]
+fn laplace(
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    loc: f64,
+    scale: f64,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (dtype, key) = (or(dtype, DType::Float32), given(key));
+    on(stream, || random::laplace(shape_or_scalar(shape.as_ref()), dtype, loc, scale, key.as_ref()))
+        .map(PyArray::from)
+}
+
+/// Indices drawn with the probabilities that `softmax(logits)` gives along `axis`, as uint32.
+///
+/// `shape` is the whole shape of the result, `num_samples` adds a last axis; at most one may be given.
+#[pyfunction]
+#[pyo3(signature = (logits, axis = -1, shape = None, num_samples = None, key = None, stream = None))]
+fn categorical(
+    logits: Operand,
+    axis: i64,
+    shape: Option<Ints>,
+    num_samples: Option<i64>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (logits, key) = (logits.alone(), given(key));
+    let samples = match (&shape, num_samples) {
+        (Some(_), Some(_)) => {
+            return Err(pyo3::exceptions::PyValueError::new_err(
+                "[categorical] got both shape and num_samples, expected at most one",
+            ));
+        }
+        (Some(shape), None) => Samples::Shape(shape.as_slice()),
+        (None, Some(count)) => Samples::Count(count),
+        (None, None) => Samples::One,
+    };
+    on(stream, || random::categorical(&logits, axis, samples, key.as_ref())).map(PyArray::from)
+}
+
+/// A random order of `0..x` for an integer `x`; of an array, its parts along `axis` in a random order.
+#[pyfunction]
+#[pyo3(signature = (x, axis = 0, key = None, stream = None))]
+fn permutation(
+    x: &Bound<'_, PyAny>,
+    axis: i64,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let key = given(key);
+    if let Ok(array) = x.cast::<PyArray>() {
+        let array = array.get().get();
+        return on(stream, || random::permuted(&array, axis, key.as_ref())).map(PyArray::from);
+    }
+    let count: i64 = x.extract()?;
+    on(stream, || random::permutation(count, key.as_ref())).map(PyArray::from)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let random = PyModule::new(py, "random")?;
+    random.setattr("__name__", "umber.core.random")?;
+    random.setattr("__doc__", "Random numbers from keys (threefry2x32), or from the global state.")?;
+    random.add_class::<RandomState>()?;
+    random.add("state", RandomState)?;
+    for function in [
+        wrap_pyfunction!(key, &random)?,
+        wrap_pyfunction!(seed, &random)?,
+        wrap_pyfunction!(split, &random)?,
+        wrap_pyfunction!(uniform, &random)?,
+        wrap_pyfunction!(normal, &random)?,
+        wrap_pyfunction!(bernoulli, &random)?,
+        wrap_pyfunction!(randint, &random)?,
+        wrap_pyfunction!(truncated_normal, &random)?,
+        wrap_pyfunction!(gumbel, &random)?,
+        wrap_pyfunction!(laplace, &random)?,
+        wrap_pyfunction!(categorical, &random)?,
+        wrap_pyfunction!(permutation, &random)?,
+    ] {
+        random.add_function(function)?;
+    }
+    module.add("random", &random)?;
+    py.import("sys")?.getattr("modules")?.set_item("umber.core.random", random)
+}

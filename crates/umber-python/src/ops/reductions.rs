@@ -1,0 +1,235 @@
+//! Reductions and scans.
+
+use pyo3::prelude::*;
+use umber::ops::{self, Precision};
+
+use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};
+use crate::array::PyArray;
+use crate::dtype::DtypeArg;
+
+/// Reductions over any axes.
+macro_rules! reductions {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
+            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+            }
+        )*
+
+        fn register_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+reductions! {
+    sum "Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32.",
+    prod "Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32.",
+    min "Smallest element over `axis`; not a number if any is.",
+    max "Largest element over `axis`; not a number if any is.",
+    mean "Mean over `axis`; integers answer float32.",
+    all "Whether all elements over `axis` are different from zero.",
+    any "Whether any element over `axis` is different from zero.",
+    logsumexp "`log(sum(exp(a)))` over `axis` without overflow.",
+    median "Median over `axis`: the mean of the middle two where their number is even.",
+}
+
+/// Position of an extremum along one axis.
+macro_rules! arg_reductions {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
+            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::$name(&a, axis, keep(keepdims))).map(PyArray::from)
+            }
+        )*
+
+        fn register_arg_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+arg_reductions! {
+    argmin "Index of the first smallest element along `axis` (of the flattened array by default), as uint32.",
+    argmax "Index of the first largest element along `axis` (of the flattened array by default), as uint32.",
+}
+
+/// Dispersions, with `ddof` taken off the number of elements.
+macro_rules! dispersions {
+    ($($name:ident $function:ident $python:literal $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction(name = $python)]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, ddof = 0, *, stream = None))]
+            fn $name(
+                a: Operand,
+                axis: Option<Ints>,
+                keepdims: bool,
+                ddof: i64,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::$function(&a, axes(axis.as_ref()), keep(keepdims), ddof)).map(PyArray::from)
+            }
+        )*
+
+        fn register_dispersions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+dispersions! {
+    variance var "var" "Variance over `axis`: squared distances from the mean divided by `n - ddof`.",
+    standard_deviation std "std" "Standard deviation over `axis`: the square root of the variance.",
+}
+
+/// Scans that keep the dtype.
+macro_rules! scans {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, *, reverse = false, inclusive = true, stream = None))]
+            fn $name(
+                a: Operand,
+                axis: Option<i64>,
+                reverse: bool,
+                inclusive: bool,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::$name(&a, scan_order(axis, reverse, inclusive))).map(PyArray::from)
+            }
+        )*
+
+        fn register_scans(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+scans! {
+    cummax "Largest element so far along `axis` (of the flattened array by default).",
+    cummin "Smallest element so far along `axis` (of the flattened array by default).",
+    logcumsumexp "`log(cumsum(exp(a)))` along `axis` without overflow.",
+}
+
+/// Scans that may compute in a given dtype.
+macro_rules! typed_scans {
+    ($($name:ident $function:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, *, reverse = false, inclusive = true, dtype = None, stream = None))]
+            fn $name(
+                a: Operand,
+                axis: Option<i64>,
+                reverse: bool,
+                inclusive: bool,
+                dtype: Option<DtypeArg>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let a = a.alone();
+                let order = scan_order(axis, reverse, inclusive);
+                on(stream, || ops::$function(&a, order, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+            }
+        )*
+
+        fn register_typed_scans(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+typed_scans! {
+    cumsum cumsum "Sum so far along `axis` (of the flattened array by default).",
+    cumprod cumprod "Product so far along `axis` (of the flattened array by default).",
+    cumulative_sum cumsum "The same as `cumsum`.",
+    cumulative_prod cumprod "The same as `cumprod`.",
+}
+
+/// Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis = None, *, precise = false, stream = None))]
+fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    let precision = if precise { Precision::Full } else { Precision::Given };
+    on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(PyArray::from)
+}
+
+/// How many elements over `axis` are different from zero.
+#[pyfunction]
+#[pyo3(signature = (a, /, *, axis = None, keepdims = false, stream = None))]
+fn count_nonzero(
+    a: Operand,
+    axis: Option<Ints>,
+    keepdims: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::count_nonzero(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+}
+
+/// Smallest and largest element over `axis`.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
+fn minmax(
+    a: Operand,
+    axis: Option<Ints>,
+    keepdims: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<(PyArray, PyArray)> {
+    let a = a.alone();
+    let (low, high) = on(stream, || ops::minmax(&a, axes(axis.as_ref()), keep(keepdims)))?;
+    Ok((low.into(), high.into()))
+}
+
+/// The differences of neighbours along `axis`, taken `n` times.
+#[pyfunction]
+#[pyo3(signature = (a, /, n = 1, axis = -1, *, stream = None))]
+fn diff(a: Operand, n: i64, axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::diff(&a, n, axis)).map(PyArray::from)
+}
+
+/// The sum of the elements on a diagonal of two axes.
+#[pyfunction]
+#[pyo3(signature = (a, /, offset = 0, axis1 = 0, axis2 = 1, dtype = None, *, stream = None))]
+fn trace(
+    a: Operand,
+    offset: i64,
+    axis1: i64,
+    axis2: i64,
+    dtype: Option<DtypeArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::trace(&a, offset, axis1, axis2, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_reductions(module)?;
+    register_arg_reductions(module)?;
+    register_dispersions(module)?;
+    register_scans(module)?;
+    register_typed_scans(module)?;
+    module.add_function(wrap_pyfunction!(softmax, module)?)?;
+    module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
+    module.add_function(wrap_pyfunction!(diff, module)?)?;
+    module.add_function(wrap_pyfunction!(trace, module)?)?;
+    module.add_function(wrap_pyfunction!(minmax, module)?)
+}

@@ -1,0 +1,407 @@
+//! Shapes and layouts.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use umber::ops::{self, PadMode, Split};
+use umber::{Array, Shape};
+
+use crate::args::{Ints, Operand, StreamArg, axes, on};
+use crate::array::PyArray;
+use crate::enter::OrRaise;
+
+fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
+    arrays.into_iter().map(PyArray::from).collect()
+}
+
+/// A sequence of arrays, in one dtype-free list.
+fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
+    if arrays.is_instance_of::<PyArray>() {
+        return Err(PyTypeError::new_err(format!("[{op}] expected a sequence of arrays, got one array")));
+    }
+    let items = arrays
+        .try_iter()
+        .map_err(|_| PyTypeError::new_err(format!("[{op}] expected a sequence of arrays")))?;
+    items.map(|item| Ok(item?.extract::<Operand>()?.alone())).collect()
+}
+
+/// `a` under another shape of the same size; one length may be -1 and follows from the others.
+#[pyfunction]
+#[pyo3(signature = (a, /, shape, *, stream = None))]
+fn reshape(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::reshape(&a, shape.as_slice())).map(PyArray::from)
+}
+
+/// `a` with the axes from `start_axis` to `end_axis` merged into one.
+#[pyfunction]
+#[pyo3(signature = (a, /, start_axis = 0, end_axis = -1, *, stream = None))]
+fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::flatten(&a, start_axis, end_axis)).map(PyArray::from)
+}
+
+/// `a` with `axis` split into axes of the lengths of `shape`; one may be -1.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis, shape, *, stream = None))]
+fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(PyArray::from)
+}
+
+/// `a` without the axes of length one: all of them, or those given.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis = None, *, stream = None))]
+fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(PyArray::from)
+}
+
+/// `a` with new axes of length one at `axis`.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis, *, stream = None))]
+fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::expand_dims(&a, axis.as_slice())).map(PyArray::from)
+}
+
+/// Permutations of axes.
+macro_rules! transposes {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axes = None, *, stream = None))]
+            fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::transpose(&a, axes.as_ref().map(Ints::as_slice))).map(PyArray::from)
+            }
+        )*
+
+        fn register_transposes(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+transposes! {
+    transpose "`a` with its axes in the order of `axes`, reversed by default.",
+    permute_dims "The same as `transpose`.",
+}
+
+/// `a` with two axes exchanged.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis1, axis2, *, stream = None))]
+fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::swapaxes(&a, axis1, axis2)).map(PyArray::from)
+}
+
+/// `a` with an axis moved to another place.
+#[pyfunction]
+#[pyo3(signature = (a, /, source, destination, *, stream = None))]
+fn moveaxis(a: Operand, source: i64, destination: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::moveaxis(&a, source, destination)).map(PyArray::from)
+}
+
+/// `a` with its last two axes exchanged.
+#[pyfunction]
+#[pyo3(signature = (a, /, *, stream = None))]
+fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::matrix_transpose(&a)).map(PyArray::from)
+}
+
+/// `a` with the order of elements along `axis` (all axes by default) reversed.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis = None, *, stream = None))]
+fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(PyArray::from)
+}
+
+/// `a` under a shape that it broadcasts to; never copies.
+#[pyfunction]
+#[pyo3(signature = (a, /, shape, *, stream = None))]
+fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(PyArray::from)
+}
+
+/// The shape that all shapes broadcast to.
+#[pyfunction]
+#[pyo3(signature = (*shapes))]
+fn broadcast_shapes<'py>(py: Python<'py>, shapes: Vec<Ints>) -> PyResult<Bound<'py, PyTuple>> {
+    let shapes: Vec<Shape> = shapes
+        .iter()
+        .map(|shape| Shape::checked("broadcast_shapes", shape.as_slice()).or_raise())
+        .collect::<PyResult<_>>()?;
+    PyTuple::new(py, ops::broadcast_shapes(&shapes).or_raise()?.iter())
+}
+
+/// All arrays broadcast to their common shape.
+#[pyfunction]
+#[pyo3(signature = (*arrays, stream = None))]
+fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<PyArray>> {
+    let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
+    let arrays: Vec<&Array> = arrays.iter().collect();
+    on(stream, || ops::broadcast_arrays(&arrays)).map(wrap)
+}
+
+/// Joins along an existing axis.
+macro_rules! concatenations {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
+            fn $name(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let arrays = list(stringify!($name), arrays)?;
+                let arrays: Vec<&Array> = arrays.iter().collect();
+                on(stream, || ops::concatenate(&arrays, axis)).map(PyArray::from)
+            }
+        )*
+
+        fn register_concatenations(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+concatenations! {
+    concatenate "Arrays joined along `axis` (flattened first if `None`).",
+    concat "The same as `concatenate`.",
+}
+
+/// Arrays of one shape joined along a new axis.
+#[pyfunction]
+#[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
+fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let arrays = list("stack", arrays)?;
+    let arrays: Vec<&Array> = arrays.iter().collect();
+    on(stream, || ops::stack(&arrays, axis.unwrap_or(0))).map(PyArray::from)
+}
+
+/// Where an array is cut: a number of equal parts, or indices.
+pub(super) fn split_array(a: &Array, at: &Bound<'_, PyAny>, axis: i64) -> PyResult<Vec<Array>> {
+    if let Ok(sections) = at.extract::<i64>() {
+        return ops::split(a, Split::Sections(sections), axis).or_raise();
+    }
+    let indices: Ints = at.extract()?;
+    ops::split(a, Split::Indices(indices.as_slice()), axis).or_raise()
+}
+
+/// `a` cut along `axis` into equal parts, or before each of the given indices.
+#[pyfunction]
+#[pyo3(signature = (a, /, indices_or_sections, axis = 0, *, stream = None))]
+fn split(
+    a: Operand,
+    indices_or_sections: &Bound<'_, PyAny>,
+    axis: i64,
+    stream: Option<StreamArg>,
+) -> PyResult<Vec<PyArray>> {
+    let _ = stream;
+    split_array(&a.alone(), indices_or_sections, axis).map(wrap)
+}
+
+/// The parts of `x` along `axis`, without that axis.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, axis = 0, stream = None))]
+fn unstack<'py>(
+    py: Python<'py>,
+    x: Operand,
+    axis: i64,
+    stream: Option<StreamArg>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let x = x.alone();
+    PyTuple::new(py, wrap(on(stream, || ops::unstack(&x, axis))?))
+}
+
+/// `a` repeated as a whole, `reps` times along each axis.
+#[pyfunction]
+#[pyo3(signature = (a, reps, /, *, stream = None))]
+fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::tile(&a, reps.as_slice())).map(PyArray::from)
+}
+
+/// Each element `repeats` times along `axis` (of the flattened array by default).
+#[pyfunction]
+#[pyo3(signature = (array, repeats, axis = None, *, stream = None))]
+fn repeat(array: Operand, repeats: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let array = array.alone();
+    on(stream, || ops::repeat(&array, repeats, axis)).map(PyArray::from)
+}
+
+/// `a` with elements moved by `shift` along `axis`, those that fall off come back at the other end.
+#[pyfunction]
+#[pyo3(signature = (a, shift, axis = None, /, *, stream = None))]
+fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(PyArray::from)
+}
+
+/// Widths before and after every axis, from one number, a pair, or a pair an axis.
+fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
+    if let Ok(one) = given.extract::<i64>() {
+        return Ok(vec![(one, one); ndim]);
+    }
+    if let Ok(flat) = given.extract::<Vec<i64>>() {
+        return match flat[..] {
+            [one] => Ok(vec![(one, one); ndim]),
+            [before, after] => Ok(vec![(before, after); ndim]),
+            _ => Err(PyValueError::new_err(format!(
+                "[pad] got {} widths, expected one, a pair, or a pair an axis",
+                flat.len()
+            ))),
+        };
+    }
+    let pairs: Vec<Vec<i64>> = given.extract().map_err(|_| {
+        PyTypeError::new_err("[pad] pad_width: expected an integer, a pair of integers, or a pair an axis")
+    })?;
+    let pairs: Vec<(i64, i64)> = pairs
+        .iter()
+        .map(|pair| match pair[..] {
+            [both] => Ok((both, both)),
+            [before, after] => Ok((before, after)),
+            _ => Err(PyValueError::new_err("[pad] each axis has a width before and a width after")),
+        })
+        .collect::<PyResult<_>>()?;
+    Ok(if pairs.len() == 1 { vec![pairs[0]; ndim] } else { pairs })
+}
+
+/// `a` with elements added around it: `mode` is "constant", "edge", "reflect" or "symmetric".
+#[pyfunction]
+#[pyo3(
+    signature = (a, pad_width, mode = "constant", constant_values = None, *, stream = None),
+    text_signature = "(a, pad_width, mode='constant', constant_values=0, *, stream=None)"
+)]
+fn pad(
+    a: Operand,
+    pad_width: &Bound<'_, PyAny>,
+    mode: &str,
+    constant_values: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    let mode = match mode {
+        "constant" => PadMode::Constant,
+        "edge" => PadMode::Edge,
+        "reflect" => PadMode::Reflect,
+        "symmetric" => PadMode::Symmetric,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "[pad] got mode '{other}', expected 'constant', 'edge', 'reflect' or 'symmetric'"
+            )));
+        }
+    };
+    let widths = widths(pad_width, a.ndim())?;
+    let value = match constant_values {
+        Some(value) => value.beside(&a)?,
+        None => Array::scalar(0, a.dtype()),
+    };
+    on(stream, || ops::pad(&a, &widths, mode, &value)).map(PyArray::from)
+}
+
+/// Arrays with at least so many axes.
+macro_rules! at_least {
+    ($($name:ident $ndim:literal $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (*arys, stream = None))]
+            fn $name<'py>(
+                py: Python<'py>,
+                arys: Vec<Operand>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                let made: Vec<Array> = on(stream, || {
+                    arys.into_iter().map(|array| ops::atleast(&array.alone(), $ndim)).collect()
+                })?;
+                match <[Array; 1]>::try_from(made) {
+                    Ok([one]) => Ok(Bound::new(py, PyArray::from(one))?.into_any()),
+                    Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
+                }
+            }
+        )*
+
+        fn register_at_least(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+at_least! {
+    atleast_1d 1 "Arrays with at least one axis: a list, or one array for one.",
+    atleast_2d 2 "Arrays with at least two axes: a list, or one array for one.",
+    atleast_3d 3 "Arrays with at least three axes: a list, or one array for one.",
+}
+
+/// The elements of `a` on a diagonal of two axes.
+#[pyfunction]
+#[pyo3(signature = (a, offset = 0, axis1 = 0, axis2 = 1, stream = None))]
+fn diagonal(a: Operand, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(PyArray::from)
+}
+
+/// `a` in dense row-major memory.
+#[pyfunction]
+#[pyo3(signature = (a, /, allow_col_major = false, *, stream = None))]
+fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let _ = allow_col_major;
+    let a = a.alone();
+    on(stream, || ops::contiguous(&a)).map(PyArray::from)
+}
+
+/// The flattened `a` seen under a shape and strides (in elements) from `offset`.
+#[pyfunction]
+#[pyo3(signature = (a, /, shape = None, strides = None, offset = 0, *, stream = None))]
+fn as_strided(
+    a: Operand,
+    shape: Option<Ints>,
+    strides: Option<Ints>,
+    offset: i64,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    let (shape, strides) = (shape.as_ref().map(Ints::as_slice), strides.as_ref().map(Ints::as_slice));
+    on(stream, || ops::as_strided(&a, shape, strides, offset)).map(PyArray::from)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_transposes(module)?;
+    register_concatenations(module)?;
+    register_at_least(module)?;
+    for function in [
+        wrap_pyfunction!(reshape, module)?,
+        wrap_pyfunction!(flatten, module)?,
+        wrap_pyfunction!(unflatten, module)?,
+        wrap_pyfunction!(squeeze, module)?,
+        wrap_pyfunction!(expand_dims, module)?,
+        wrap_pyfunction!(swapaxes, module)?,
+        wrap_pyfunction!(moveaxis, module)?,
+        wrap_pyfunction!(matrix_transpose, module)?,
+        wrap_pyfunction!(flip, module)?,
+        wrap_pyfunction!(broadcast_to, module)?,
+        wrap_pyfunction!(broadcast_shapes, module)?,
+        wrap_pyfunction!(broadcast_arrays, module)?,
+        wrap_pyfunction!(stack, module)?,
+        wrap_pyfunction!(split, module)?,
+        wrap_pyfunction!(unstack, module)?,
+        wrap_pyfunction!(tile, module)?,
+        wrap_pyfunction!(repeat, module)?,
+        wrap_pyfunction!(roll, module)?,
+        wrap_pyfunction!(pad, module)?,
+        wrap_pyfunction!(diagonal, module)?,
+        wrap_pyfunction!(contiguous, module)?,
+        wrap_pyfunction!(as_strided, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

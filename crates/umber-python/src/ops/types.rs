@@ -1,0 +1,253 @@
+//! What dtypes are: categories, limits, promotion; the constants of the module.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use umber::types::{Kind, bf16, f16, promote};
+use umber::{DType, Error};
+
+use crate::array::PyArray;
+use crate::dtype::{DtypeArg, PyDtype};
+use crate::enter::to_exception;
+
+/// A category of dtypes.
+#[pyclass(name = "DtypeCategory", module = "umber.core", frozen, eq, hash, from_py_object)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(non_camel_case_types, reason = "the names of the public constants")]
+enum Category {
+    /// Complex numbers.
+    complexfloating,
+    /// Real floating-point numbers.
+    floating,
+    /// Real and complex floating-point numbers.
+    inexact,
+    /// Signed integers.
+    signedinteger,
+    /// Unsigned integers.
+    unsignedinteger,
+    /// Integers.
+    integer,
+    /// Everything but bool.
+    number,
+    /// Everything.
+    generic,
+}
+
+const CATEGORIES: [(&str, Category); 8] = [
+    ("complexfloating", Category::complexfloating),
+    ("floating", Category::floating),
+    ("inexact", Category::inexact),
+    ("signedinteger", Category::signedinteger),
+    ("unsignedinteger", Category::unsignedinteger),
+    ("integer", Category::integer),
+    ("number", Category::number),
+    ("generic", Category::generic),
+];
+
+impl Category {
+    /// The category that holds this one; `generic` holds itself.
+    fn parent(self) -> Category {
+        match self {
+            Category::complexfloating | Category::floating => Category::inexact,
+            Category::signedinteger | Category::unsignedinteger => Category::integer,
+            Category::inexact | Category::integer => Category::number,
+            Category::number | Category::generic => Category::generic,
+        }
+    }
+
+    fn is_within(self, other: Category) -> bool {
+        self == other || (self != Category::generic && self.parent().is_within(other))
+    }
+
+    fn of(dtype: DType) -> Category {
+        match dtype.kind() {
+            Kind::Bool => Category::generic,
+            Kind::Unsigned => Category::unsignedinteger,
+            Kind::Signed => Category::signedinteger,
+            Kind::Float => Category::floating,
+            Kind::Complex => Category::complexfloating,
+        }
+    }
+}
+
+/// A dtype or a category.
+#[derive(FromPyObject)]
+enum TypeArg {
+    Category(Category),
+    Dtype(DtypeArg),
+}
+
+/// Is `arg1` the same as, or a kind of, `arg2`?
+#[pyfunction]
+fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
+    match (arg1, arg2) {
+        (TypeArg::Dtype(a), TypeArg::Dtype(b)) => a.0 == b.0,
+        (TypeArg::Dtype(a), TypeArg::Category(b)) => Category::of(a.0).is_within(b),
+        (TypeArg::Category(a), TypeArg::Category(b)) => a.is_within(b),
+        (TypeArg::Category(_), TypeArg::Dtype(_)) => false,
+    }
+}
+
+/// A dtype, or the name of a kind of the array API standard.
+fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(other) = kind.cast::<PyDtype>() {
+        return Ok(other.get().0 == dtype);
+    }
+    let name: String = kind.extract()?;
+    Ok(match name.as_str() {
+        "bool" => dtype == DType::Bool,
+        "signed integer" => dtype.kind() == Kind::Signed,
+        "unsigned integer" => dtype.kind() == Kind::Unsigned,
+        "integral" => dtype.is_integer(),
+        "real floating" => dtype.is_floating(),
+        "complex floating" => dtype.is_complex(),
+        "numeric" => dtype != DType::Bool,
+        other => {
+            return Err(to_exception(Error::Value(format!(
+                "[isdtype] got kind '{other}', expected 'bool', 'signed integer', 'unsigned integer', 'integral', \
+                 'real floating', 'complex floating' or 'numeric'"
+            ))));
+        }
+    })
+}
+
+/// Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?
+#[pyfunction]
+fn isdtype(dtype: DtypeArg, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match kind.cast::<PyTuple>() {
+        Ok(kinds) => {
+            for kind in kinds {
+                if is_kind(dtype.0, &kind)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Err(_) => is_kind(dtype.0, kind),
+    }
+}
+
+/// The dtype of an array, or the dtype itself.
+fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<DType> {
+    match value.cast::<PyArray>() {
+        Ok(array) => Ok(array.get().get().dtype()),
+        Err(_) => value.extract::<DtypeArg>().map(|dtype| dtype.0),
+    }
+}
+
+/// The dtype that operations on all of these answer in.
+#[pyfunction]
+#[pyo3(signature = (*arrays_and_dtypes))]
+fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
+    let mut found: Option<DType> = None;
+    for value in arrays_and_dtypes {
+        let dtype = dtype_of(&value)?;
+        found = Some(found.map_or(dtype, |found| promote(found, dtype)));
+    }
+    found.map(PyDtype).ok_or_else(|| {
+        to_exception(Error::Value("[result_type] got nothing, expected at least one array or dtype".into()))
+    })
+}
+
+/// Does promotion lead from `from_` (a dtype or an array) to `to`?
+#[pyfunction]
+fn can_cast(from_: &Bound<'_, PyAny>, to: DtypeArg) -> PyResult<bool> {
+    Ok(promote(dtype_of(from_)?, to.0) == to.0)
+}
+
+/// Limits of a floating-point dtype; of a complex one, those of its parts.
+#[pyclass(name = "finfo", module = "umber.core", frozen, get_all)]
+struct FloatInfo {
+    /// Bits of one real number.
+    bits: usize,
+    /// Distance from 1 to the next larger number.
+    eps: f64,
+    /// Largest number.
+    max: f64,
+    /// Smallest (most negative) number.
+    min: f64,
+    /// Smallest positive normal number.
+    smallest_normal: f64,
+    dtype: PyDtype,
+}
+
+#[pymethods]
+impl FloatInfo {
+    #[new]
+    fn new(dtype: DtypeArg) -> PyResult<FloatInfo> {
+        let real = dtype.0.real();
+        let (eps, max, smallest_normal) = match real {
+            DType::Float16 => (f16::EPSILON.to_f64(), f16::MAX.to_f64(), f16::MIN_POSITIVE.to_f64()),
+            DType::BFloat16 => (bf16::EPSILON.to_f64(), bf16::MAX.to_f64(), bf16::MIN_POSITIVE.to_f64()),
+            DType::Float32 => (f64::from(f32::EPSILON), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
+            DType::Float64 => (f64::EPSILON, f64::MAX, f64::MIN_POSITIVE),
+            other => {
+                return Err(to_exception(Error::Type(format!("[finfo] dtype {other} is not inexact."))));
+            }
+        };
+        Ok(FloatInfo { bits: real.size() * 8, eps, max, min: -max, smallest_normal, dtype: PyDtype(real) })
+    }
+
+    fn __repr__(&self) -> String {
+        let number = |value| crate::printing::general(value, 6);
+        format!("finfo(min={}, max={}, dtype={})", number(self.min), number(self.max), self.dtype.0)
+    }
+}
+
+/// Limits of an integer dtype.
+#[pyclass(name = "iinfo", module = "umber.core", frozen, get_all)]
+struct IntegerInfo {
+    /// Bits of an element.
+    bits: usize,
+    /// Largest number.
+    max: u64,
+    /// Smallest number.
+    min: i64,
+    dtype: PyDtype,
+}
+
+#[pymethods]
+impl IntegerInfo {
+    #[new]
+    fn new(dtype: DtypeArg) -> PyResult<IntegerInfo> {
+        let dtype = dtype.0;
+        let bits = dtype.size() * 8;
+        let (min, max) = match dtype.kind() {
+            Kind::Unsigned => (0, u64::MAX >> (64 - bits)),
+            Kind::Signed => (i64::MIN >> (64 - bits), i64::MAX as u64 >> (64 - bits)),
+            Kind::Bool | Kind::Float | Kind::Complex => {
+                return Err(to_exception(Error::Type(format!(
+                    "[iinfo] Only integer types supported but {dtype} was provided"
+                ))));
+            }
+        };
+        Ok(IntegerInfo { bits, max, min, dtype: PyDtype(dtype) })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("iinfo(min={}, max={}, dtype={})", self.min, self.max, self.dtype.0)
+    }
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Category>()?;
+    module.add_class::<FloatInfo>()?;
+    module.add_class::<IntegerInfo>()?;
+    for (name, category) in CATEGORIES {
+        module.add(name, category)?;
+    }
+    module.add("pi", std::f64::consts::PI)?;
+    module.add("e", std::f64::consts::E)?;
+    module.add("euler_gamma", 0.577_215_664_901_532_9_f64)?;
+    module.add("inf", f64::INFINITY)?;
+    module.add("nan", f64::NAN)?;
+    module.add("newaxis", module.py().None())?;
+    for function in [
+        wrap_pyfunction!(issubdtype, module)?,
+        wrap_pyfunction!(isdtype, module)?,
+        wrap_pyfunction!(result_type, module)?,
+        wrap_pyfunction!(can_cast, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `eval`, `async_eval`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use umber::{Array, eval};
+
+use crate::enter::enter;
+use crate::trees::Tree;
+
+fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
+    let mut arrays = Vec::new();
+    for arg in args {
+        // One array, the usual case, needs no tree.
+        match arg.cast::<crate::array::PyArray>() {
+            Ok(array) => arrays.push(array.get().get()),
+            Err(_) => arrays.extend(Tree::of(&arg)?.arrays()),
+        }
+    }
+    Ok(arrays)
+}
+
+/// Compute arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left alone.
+#[pyfunction(name = "eval")]
+#[pyo3(signature = (*args))]
+fn eval_arrays(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let arrays = arrays_of(args)?;
+    if arrays.iter().all(Array::is_evaluated) {
+        return Ok(());
+    }
+    enter(args.py(), move || eval::eval(&arrays))
+}
+
+/// Start computing arrays and return; reading one waits for it.
+#[pyfunction]
+#[pyo3(signature = (*args))]
+fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let arrays = arrays_of(args)?;
+    enter(args.py(), move || eval::async_eval(&arrays))
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(eval_arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(async_eval, module)?)
+}

@@ -1,0 +1,30 @@
+//! Function transforms: Python functions in, Python functions out.
+
+mod compile;
+mod eval;
+mod grad;
+mod vmap;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    eval::register(module)?;
+    grad::register(module)?;
+    vmap::register(module)?;
+    compile::register(module)
+}
+
+/// Refuse what cannot be called.
+fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
+    if fun.is_callable() {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!("[{op}] expected a function, got {}", fun.get_type().name()?)))
+}
+
+/// The name that a transformed function goes by.
+fn describe(transform: &str, fun: &Py<PyAny>, py: Python<'_>) -> String {
+    let name = fun.bind(py).getattr("__name__").and_then(|name| name.extract::<String>());
+    format!("<{transform} of {}>", name.unwrap_or_else(|_| "a function".into()))
+}
