@@ -86,10 +86,10 @@ fn inexact<T: Ring>(product: &Product<T>, into: Into) {
     }
     let tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;
     let large = k * n * size_of::<T>() >= LARGE;
-    if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
-        stream::product(product, into);
-    } else if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
+    if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
         dot::product(product, into);
+    } else if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
+        stream::product(product, into);
     } else if b.rows == 1 && k >= 64 && m <= FEW_ROWS_ACROSS {
         scratch::with(m * k, |packed| {
             copy(a, m, k, packed, k);
