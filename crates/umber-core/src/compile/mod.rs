@@ -37,7 +37,7 @@ pub fn begin(arguments: &[Array]) -> Trace {
 impl CompiledGraph {
     /// The graph of a function that was run on the inputs of `trace` (from [`begin`]) and gave `outputs`.
     pub fn new(trace: Trace, outputs: &[Array]) -> Result<CompiledGraph> {
-        let simple = simplify::simplify(outputs)?;
+        let simple = simplify::simplify(&trace.inputs, outputs)?;
         let fused = fuse(&simple, |node| node.traced)?;
         let specs = trace.inputs.iter().map(|input| input.spec().clone()).collect();
         let plain = Program::new(&trace.inputs, &simple);

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, Result, Shape, Stream};
 
-use crate::graph::walk::{IdMap, node_id, topological_until};
+use crate::graph::walk::{IdMap, node_id};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::op::Op;
 use crate::primitives::binary::Binary;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::reshape::Reshape;
 use crate::primitives::transpose::Transpose;
+use crate::transforms::Tape;
 
 /// What makes two nodes compute the same.
 #[derive(PartialEq, Eq, Hash)]
@@ -47,19 +48,29 @@ struct Simplified {
     known: HashMap<Computation, Array>,
 }
 
-/// The same values as `outputs`, which were traced on placeholders, from fewer nodes.
-pub(super) fn simplify(outputs: &[Array]) -> Result<Vec<Array>> {
+/// The same values as `outputs`, which were traced on `placeholders`, from fewer nodes.
+///
+/// What does not depend on a placeholder is the same at every call: it stays as it is, and is computed once.
+pub(super) fn simplify(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
     let mut done = Simplified::default();
-    // What is not traced is the same at every call: it stays as it is, and is computed once.
-    for node in topological_until(outputs, |node| !node.traced) {
-        done.visit(&node)?;
+    for node in &Tape::traced(placeholders, outputs).nodes {
+        done.visit(node)?;
     }
     Ok(outputs.iter().map(|output| done.stand_in(output)).collect())
 }
 
 impl Simplified {
-    fn stand_in(&self, array: &Array) -> Array {
-        self.stand_ins.get(&array.id()).unwrap_or(array).clone()
+    fn stand_in(&mut self, array: &Array) -> Array {
+        if let Some(array) = self.stand_ins.get(&array.id()) {
+            return array.clone();
+        }
+        let node = array.node();
+        // Equal constants and ranges are one. (Others without inputs may have let go of them.)
+        if matches!(node.op(), Op::Full(_) | Op::Arange(_) | Op::Eye(_)) {
+            let known = self.known.entry(Computation::new(node.op(), &[], node));
+            return known.or_insert_with(|| array.sibling(0)).sibling(array.output());
+        }
+        array.clone()
     }
 
     fn replace(&mut self, node: &Arc<Node>, with: &Arc<Node>) {
@@ -71,13 +82,7 @@ impl Simplified {
     }
 
     fn visit(&mut self, node: &Arc<Node>) -> Result<()> {
-        if matches!(node.op(), Op::Leaf(Leaf::Data | Leaf::Vmap | Leaf::Compile | Leaf::Trace)) {
-            return Ok(());
-        }
         let given = node.inputs();
-        if !node.traced && !given.is_empty() {
-            return Ok(());
-        }
         let inputs: Inputs = given.iter().map(|input| self.stand_in(input)).collect();
         let (op, inputs) = merge_views(node.op().clone(), inputs);
         let spec = &node.outputs[0].spec;

@@ -1,0 +1,25 @@
+//! The switch that lets compiled functions run as written; alone in its process, which it changes.
+
+use std::cell::Cell;
+
+use umber_core::compile::{self, compile};
+use umber_core::{Array, DType};
+
+#[test]
+fn compilation_can_be_switched_off_and_on() {
+    let run = Cell::new(0);
+    let call = compile(|x| {
+        run.set(run.get() + 1);
+        Ok(vec![&x[0] * 2.0])
+    });
+    let x = Array::scalar(1.5, DType::Float32);
+    let value = |call: &dyn Fn(&[Array]) -> umber_core::Result<Vec<Array>>| {
+        call(std::slice::from_ref(&x)).unwrap()[0].to_vec::<f32>().unwrap()[0]
+    };
+    compile::disable();
+    assert_eq!((value(&call), value(&call)), (3.0, 3.0));
+    assert_eq!(run.get(), 2);
+    compile::enable();
+    assert_eq!((value(&call), value(&call)), (3.0, 3.0));
+    assert_eq!(run.get(), 3);
+}
