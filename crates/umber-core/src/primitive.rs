@@ -34,7 +34,7 @@ pub trait Primitive {
         None
     }
 
-    /// Does this input only say where to read or write? Then no derivative passes through it.
+    /// Does this input only choose (places, branches, random numbers)? Then no derivative passes through it.
     fn is_index(&self, _input: usize) -> bool {
         false
     }

@@ -40,6 +40,10 @@ impl Primitive for ArgReduce {
         })
     }
 
+    fn is_index(&self, _input: usize) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             umber_kernels::arg_reduce::arg_reduce(self.kind, inputs[0], self.axis, output);

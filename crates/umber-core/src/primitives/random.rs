@@ -38,6 +38,10 @@ impl Primitive for RandomBits {
         rule(|| Ok(vec![Batched::yes(Array::record_one(self.clone(), &[&inputs[0].array])?)]))
     }
 
+    fn is_index(&self, _input: usize) -> bool {
+        true
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             umber_kernels::random::random_bits(inputs[0], DType::UInt32.size(), output);
