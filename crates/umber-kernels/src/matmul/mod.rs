@@ -1,11 +1,12 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads, [`multiply`] says how one thread multiplies each
+//! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, [`multiply`] says how one thread multiplies each
 //! element type: floats by the `gemm` crate, except products with few rows, which are bound by memory ([`stream`],
 //! [`dot`]); 16-bit floats block by block through float32; integers and bools by [`blocked`].
 
 mod blocked;
 mod dot;
+mod finish;
 mod lanes;
 mod multiply;
 mod pack;

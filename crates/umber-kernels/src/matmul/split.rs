@@ -4,20 +4,17 @@ use std::ops::Range;
 
 use umber_types::{Element, Shape};
 
+use super::finish::{Finish, run_block};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
 use super::product::{Matrix, Product};
-use super::scratch;
 use crate::View;
-use crate::isa::vectorised;
 use crate::threads::{num_threads, parallel_for};
 
 /// Nanoseconds of work worth a job of its own.
 const JOB: f64 = 40_000.0;
 /// Bytes a nanosecond that one thread reads from a shared cache, about.
 const BANDWIDTH: f64 = 30.0;
-/// Sums in the wider type that are kept before they are rounded to the elements.
-const TILE: usize = 1 << 20;
 
 /// The matrices of a batch: the first one, and the distances along the batch axes.
 #[derive(Clone, Copy)]
@@ -42,13 +39,6 @@ pub(super) struct Whole<'a, T: Multiply> {
 
 // SAFETY: the pointers are those of views, valid on every thread; jobs write disjoint parts of `out`.
 unsafe impl<T: Multiply> Sync for Whole<'_, T> {}
-
-/// What becomes of the product of one job.
-#[derive(Clone, Copy)]
-struct Finish<T: Multiply> {
-    alpha: T::Wide,
-    c: Option<(Matrix<T>, T::Wide)>,
-}
 
 impl<'a, T: Element> Stack<'a, T> {
     /// The matrices in the last two axes of a view.
@@ -218,99 +208,5 @@ impl Grid {
     fn block(&self, index: usize) -> (Range<usize>, Range<usize>) {
         let (row, column) = (index / self.across() * self.rows, index % self.across() * self.columns);
         (row..self.m.min(row + self.rows), column..self.n.min(column + self.columns))
-    }
-}
-
-/// Compute one block on this thread.
-fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>) {
-    let Product { m, n, k, a, b, out, out_row } = *product;
-    if T::DIRECT {
-        let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
-        if k == 0 {
-            direct.fill_out(T::Wide::ZERO);
-        } else {
-            T::multiply(&direct);
-        }
-        if finish.changes() {
-            for i in 0..m {
-                let row = out.wrapping_offset(i as isize * out_row);
-                // SAFETY: a row of the block is dense and ours to write; sums are elements here.
-                unsafe {
-                    let sums = std::slice::from_raw_parts(row.cast::<T::Wide>(), n).as_ptr();
-                    finish.at(i, 0).row(sums, n, row);
-                }
-            }
-        }
-        return;
-    }
-    let height = (TILE / n.min(TILE)).clamp(1, m);
-    let width = n.min(TILE);
-    scratch::with(height * width, |sums: &mut [T::Wide]| {
-        for i in (0..m).step_by(height) {
-            for j in (0..n).step_by(width) {
-                let part = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
-                let Product { m, n, k, a, b, out, out_row } = part;
-                let sums = &mut sums[..m * n];
-                let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: n as isize };
-                if k == 0 {
-                    sums.fill(T::Wide::ZERO);
-                } else {
-                    T::multiply(&tile);
-                }
-                // SAFETY: the part of the output is ours to write.
-                unsafe { finish.at(i, j).store(sums, n, out, out_row) };
-            }
-        }
-    });
-}
-
-impl<T: Multiply> Finish<T> {
-    /// The same for the part of the result from an element on.
-    fn at(self, row: usize, column: usize) -> Finish<T> {
-        Finish { c: self.c.map(|(c, beta)| (c.from(row, column), beta)), ..self }
-    }
-
-    /// Is the result anything but the product?
-    fn changes(&self) -> bool {
-        self.c.is_some() || self.alpha != T::Wide::factor(1.0)
-    }
-
-    /// Finish dense rows of `n` sums.
-    ///
-    /// # Safety
-    /// As many rows of the output are writable.
-    unsafe fn store(self, sums: &[T::Wide], n: usize, out: *mut T, out_row: isize) {
-        for (i, sums) in sums.chunks_exact(n).enumerate() {
-            // SAFETY: the caller's.
-            unsafe { self.at(i, 0).row(sums.as_ptr(), n, out.wrapping_offset(i as isize * out_row)) };
-        }
-    }
-
-    /// Finish the first row: `out = alpha * sums + beta * c`.
-    ///
-    /// # Safety
-    /// `n` sums are readable and `n` elements writable; they may be the same memory.
-    unsafe fn row(self, sums: *const T::Wide, n: usize, out: *mut T) {
-        let alpha = self.alpha;
-        let plain = !self.changes();
-        let c = self.c;
-        vectorised(
-            #[inline(always)]
-            move || {
-                for j in 0..n {
-                    // SAFETY: the caller's; `c` has the shape of the output.
-                    unsafe {
-                        let mut sum = *sums.add(j);
-                        if !plain {
-                            sum = T::Wide::add_product::<false>(T::Wide::ZERO, alpha, sum);
-                        }
-                        if let Some((c, beta)) = c {
-                            sum = T::Wide::add_product::<false>(sum, beta, (*c.at(0, j)).widen());
-                        }
-                        *out.add(j) = T::narrow(sum);
-                    }
-                }
-            },
-        );
     }
 }
