@@ -25,7 +25,7 @@ fn span(start: i64, stop: i64, step: i64) -> Index {
 }
 
 fn mask() -> Array {
-    array(&[1u8, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0].map(|held| Bool(held)), [4, 3])
+    array(&[1u8, 0, 0, 1, 1, 0, 0, 1, 0, 0, 1, 0].map(Bool), [4, 3])
 }
 
 /// Indices of every kind for an array of shape (4, 3).

@@ -122,7 +122,7 @@ fn check_vmap(
 
 /// Lanes along a new axis.
 fn stack(lanes: &[Array], axis: usize) -> Array {
-    let elements: Vec<f64> = lanes.iter().flat_map(|lane| numbers(lane)).collect();
+    let elements: Vec<f64> = lanes.iter().flat_map(numbers).collect();
     let shape: Shape = std::iter::once(lanes.len()).chain(lanes[0].shape().iter().copied()).collect();
     let front = array(&elements, shape);
     let order: Shape = (1..=axis).chain([0]).chain(axis + 1..front.ndim()).collect();

@@ -141,7 +141,7 @@ fn array_of(
     if data.is_empty() {
         return Array::from_storage(Storage::allocate(&layout.shape, dtype)?, dtype);
     }
-    if begin % dtype.size() == 0 {
+    if begin.is_multiple_of(dtype.size()) {
         layout.offset = begin / dtype.size();
         return Array::from_storage(file.with_layout(layout), dtype);
     }

@@ -10,7 +10,7 @@ use umber::{Array, Scalar, ops};
 
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
-use crate::enter::{OrRaise, enter};
+use crate::enter::{OrRaise, enter, to_exception};
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -242,10 +242,10 @@ impl PyArray {
 /// The one element of an array, for conversions that need exactly one.
 fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     if array.size() != 1 {
-        return Err(PyTypeError::new_err(format!(
+        return Err(to_exception(umber::Error::Type(format!(
             "[{what}] only an array with one element can be converted, got shape {}",
             array.shape()
-        )));
+        ))));
     }
     enter(py, || array.item())
 }

@@ -229,10 +229,10 @@ impl Array {
         (Arc::as_ptr(&self.node) as usize, self.output)
     }
 
-    /// The constant this array is full of, if it was recorded as one.
+    /// The constant this array is full of, if it was recorded as one and has no memory yet that could be written.
     pub fn constant(&self) -> Option<Scalar> {
         match &self.node.op {
-            Op::Full(full) => Some(full.value),
+            Op::Full(full) if !self.is_evaluated() => Some(full.value),
             _ => None,
         }
     }

@@ -234,7 +234,7 @@ mod tests {
     fn blocks_are_aligned_and_large_enough() {
         for bytes in [0, 1, 64, 65, 5000, 3 << 20] {
             let block = allocate(bytes).expect("small");
-            assert!(block.capacity >= bytes && block.start.as_ptr() as usize % ALIGNMENT == 0);
+            assert!(block.capacity >= bytes && (block.start.as_ptr() as usize).is_multiple_of(ALIGNMENT));
             free(block);
         }
     }

@@ -5,9 +5,8 @@ use umber_types::{BinaryKind, DType, KeepAxes, Result, ensure};
 
 use super::elementwise::{Closeness, equal, isclose, isnan, logical_and, logical_or};
 use super::reductions::all;
-use super::shaping::diagonal;
 use crate::graph::Array;
-use crate::primitives::rules::{binary, cast};
+use crate::primitives::rules::binary;
 use crate::primitives::slice::slice_along;
 
 /// Do both arrays have one shape and equal elements? With `nan_is_equal` NaN equals NaN.
@@ -48,12 +47,4 @@ pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
         differences = binary(kind, &later, &slice_along(&differences, axis, 0, length)?)?;
     }
     Ok(differences)
-}
-
-/// The sum of a diagonal, in `dtype` if given.
-pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType>) -> Result<Array> {
-    ensure!(a.ndim() >= 2, Value, "[trace] got an array of shape {}, expected at least two axes", a.shape());
-    let diagonal = diagonal(a, offset, axis1, axis2)?;
-    let diagonal = cast(&diagonal, dtype.unwrap_or(a.dtype()))?;
-    super::reductions::sum(&diagonal, Some(&[-1]), KeepAxes::No)
 }

@@ -299,10 +299,6 @@ promoted_binary! {
     bitwise_or BitwiseOr,
     /// Bits set in one of the two.
     bitwise_xor BitwiseXor,
-    /// Bits moved up.
-    left_shift LeftShift,
-    /// Bits moved down.
-    right_shift RightShift,
 }
 
 inexact_binary! {
@@ -312,6 +308,25 @@ inexact_binary! {
     logaddexp LogAddExp,
     /// The angle of the point `(b, a)`.
     arctan2 Arctan2,
+}
+
+/// Bits moved up by `b`; zero beyond the width. Bool counts as uint8.
+pub fn left_shift(a: &Array, b: &Array) -> Result<Array> {
+    shift(BinaryKind::LeftShift, a, b)
+}
+
+/// Bits moved down by `b`; beyond the width zero, or the sign. Bool counts as uint8.
+pub fn right_shift(a: &Array, b: &Array) -> Result<Array> {
+    shift(BinaryKind::RightShift, a, b)
+}
+
+fn shift(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
+    let dtype = match promote(a.dtype(), b.dtype()) {
+        DType::Bool => DType::UInt8,
+        other => other,
+    };
+    let (a, b) = meet_as(kind.name(), a, b, dtype)?;
+    binary(kind, &a, &b)
 }
 
 /// Are both different from zero?

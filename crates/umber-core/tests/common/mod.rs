@@ -4,18 +4,18 @@ use umber_core::{Array, DType, Shape};
 use umber_types::Element;
 
 /// An array of these elements.
-pub fn array<T: Element>(elements: &[T], shape: impl Into<Shape>) -> Array {
+pub(crate) fn array<T: Element>(elements: &[T], shape: impl Into<Shape>) -> Array {
     Array::from_slice(elements, shape).expect("elements fill the shape")
 }
 
 /// The evaluated elements in row-major order.
-pub fn values<T: Element>(array: &Array) -> Vec<T> {
+pub(crate) fn values<T: Element>(array: &Array) -> Vec<T> {
     array.to_vec().expect("evaluates")
 }
 
 /// Evenly spread float32 values that are not special.
 #[allow(dead_code, reason = "not every test file needs it")]
-pub fn ramp(shape: impl Into<Shape>) -> Array {
+pub(crate) fn ramp(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
     let elements: Vec<f32> =
         (0..shape.size()).map(|i| (i as f32 * 0.37 - 1.1).sin() + 0.01 * i as f32).collect();
@@ -24,6 +24,6 @@ pub fn ramp(shape: impl Into<Shape>) -> Array {
 
 /// A constant.
 #[allow(dead_code, reason = "not every test file needs it")]
-pub fn scalar(value: f64) -> Array {
+pub(crate) fn scalar(value: f64) -> Array {
     Array::scalar(value, DType::Float32)
 }

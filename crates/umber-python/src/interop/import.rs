@@ -75,7 +75,7 @@ pub(super) unsafe fn share(
     let mut bytes: usize = itemsize;
     for &length in &from.shape {
         bytes =
-            bytes.checked_mul(length.max(1)).filter(|&b| b <= isize::MAX as usize).ok_or_else(too_large)?;
+            bytes.checked_mul(length.max(1)).filter(|&b| isize::try_from(b).is_ok()).ok_or_else(too_large)?;
     }
     let shape = Shape::from(from.shape.clone());
     if shape.size() == 0 {
@@ -88,7 +88,7 @@ pub(super) unsafe fn share(
     let Some(address) = NonNull::new(from.start) else {
         return Err(PyValueError::new_err("[asarray] the described memory has no address"));
     };
-    let aligned = address.as_ptr() as usize % alignment(from.dtype) == 0
+    let aligned = (address.as_ptr() as usize).is_multiple_of(alignment(from.dtype))
         && from
             .strides
             .iter()
@@ -162,7 +162,7 @@ unsafe fn gather_bytes(from: &Described, shape: &Shape) -> PyResult<Array> {
         }
         // SAFETY: `at` is the place of an element, by the caller's promise.
         unsafe {
-            std::ptr::copy_nonoverlapping(from.start.wrapping_offset(at), element.as_mut_ptr(), itemsize)
+            std::ptr::copy_nonoverlapping(from.start.wrapping_offset(at), element.as_mut_ptr(), itemsize);
         };
         if from.order == ByteOrder::Swapped {
             element.chunks_exact_mut(unit).for_each(<[u8]>::reverse);

@@ -133,7 +133,7 @@ fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<
 /// The shape that all shapes broadcast to.
 #[pyfunction]
 #[pyo3(signature = (*shapes))]
-fn broadcast_shapes<'py>(py: Python<'py>, shapes: Vec<Ints>) -> PyResult<Bound<'py, PyTuple>> {
+fn broadcast_shapes(py: Python<'_>, shapes: Vec<Ints>) -> PyResult<Bound<'_, PyTuple>> {
     let shapes: Vec<Shape> = shapes
         .iter()
         .map(|shape| Shape::checked("broadcast_shapes", shape.as_slice()).or_raise())
@@ -210,12 +210,12 @@ fn split(
 /// The parts of `x` along `axis`, without that axis.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis = 0, stream = None))]
-fn unstack<'py>(
-    py: Python<'py>,
+fn unstack(
+    py: Python<'_>,
     x: Operand,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Bound<'py, PyTuple>> {
+) -> PyResult<Bound<'_, PyTuple>> {
     let x = x.alone();
     PyTuple::new(py, wrap(on(stream, || ops::unstack(&x, axis))?))
 }
@@ -313,11 +313,11 @@ macro_rules! at_least {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (*arys, stream = None))]
-            fn $name<'py>(
-                py: Python<'py>,
+            fn $name(
+                py: Python<'_>,
                 arys: Vec<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Bound<'py, PyAny>> {
+            ) -> PyResult<Bound<'_, PyAny>> {
                 let made: Vec<Array> = on(stream, || {
                     arys.into_iter().map(|array| ops::atleast(&array.alone(), $ndim)).collect()
                 })?;

@@ -100,7 +100,7 @@ impl GradFunction {
         let trace = Trace::with_data(&primals);
         // The function gets its arguments with traced arrays in place of those to differentiate.
         let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
-        let named = kwargs.map(|kwargs| kwargs.copy()).transpose()?;
+        let named = kwargs.map(pyo3::types::PyDictMethods::copy).transpose()?;
         let mut offset = 0;
         for (i, tree) in trees.iter().enumerate() {
             let traced = tree.rebuild(py, &trace.inputs[offset..offset + counts[i]])?.into_bound(py);

@@ -16,6 +16,17 @@ use crate::primitives::slice_update::slice_update;
 /// axis was.
 pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     check_integers("take", indices)?;
+    if let Some(index) = indices.constant() {
+        let along = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
+        let length = along.map_or(a.size(), |axis| a.shape()[axis]) as i64;
+        let index = index.as_i64();
+        ensure!(
+            indices.size() == 0 || (-length..length).contains(&index),
+            Index,
+            "[take] index {index} is out of bounds for axis {} with size {length}",
+            along.unwrap_or(0)
+        );
+    }
     let Some(axis) = axis else {
         let places = Places::Grid { axes: [0].into(), indices: smallvec![indices.clone()] };
         return places.read(&rules::reshape(a, [a.size()])?);
