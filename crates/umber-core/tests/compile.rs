@@ -1,4 +1,5 @@
 //! Compile: the same values from a recorded graph, traced once, inside and around other transforms.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 

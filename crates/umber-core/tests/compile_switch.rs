@@ -1,4 +1,5 @@
 //! The switch that lets compiled functions run as written; alone in its process, which it changes.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 use std::cell::Cell;
 

@@ -1,4 +1,10 @@
 //! Evaluation: order, fusion, donation, errors, threads, depth.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cloned_ref_to_slice_refs,
+    clippy::needless_range_loop,
+    reason = "tests read better so"
+)]
 
 mod common;
 

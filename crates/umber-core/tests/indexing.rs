@@ -1,4 +1,5 @@
 //! `a[...]`, `a[...] = v` and the functions with index arrays, against naive references.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! The rules of slices, concatenation, gathers and scatters: derivatives against differences, lanes against loops.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 

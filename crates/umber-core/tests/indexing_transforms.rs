@@ -1,4 +1,5 @@
 //! Indexing and shaping under transforms: gradients, second derivatives, lanes, in any order.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Random draws: the numbers MLX gives for the same key and shape, the state, and what is refused.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 #[path = "common/rules.rs"]

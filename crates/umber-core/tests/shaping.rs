@@ -1,4 +1,5 @@
 //! Shaping functions against references that compute each element's place.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Order: values against the standard library's sort, rules against differences.
+#![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
 #[path = "common/rules.rs"]

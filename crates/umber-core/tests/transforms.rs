@@ -1,4 +1,10 @@
 //! Transforms: gradients against differences, forward against backward, batches against loops, in any order.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cloned_ref_to_slice_refs,
+    clippy::needless_range_loop,
+    reason = "tests read better so"
+)]
 
 mod common;
 

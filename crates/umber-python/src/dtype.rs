@@ -46,10 +46,10 @@ impl PyDtype {
         .unwrap_or_else(|never| match never {})
     }
 
-    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (Py<PyAny>, &'static str))> {
-        let getattr = py.import("builtins")?.getattr("getattr")?.unbind();
-        let module = py.import("umber.core")?.into_any().unbind();
-        Ok((getattr, (module, constant_name(self.0))))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let getattr = py.import("builtins")?.getattr("getattr")?;
+        let module = py.import("umber.core")?;
+        Ok((getattr, (module, constant_name(self.0))).into_pyobject(py)?.into_any())
     }
 }
 

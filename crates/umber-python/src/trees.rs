@@ -56,17 +56,6 @@ impl Tree {
         found
     }
 
-    /// The array objects, in order.
-    pub(crate) fn handles<'a>(&'a self) -> Vec<&'a Py<PyArray>> {
-        let mut found = Vec::new();
-        self.visit(&mut |leaf: &'a Tree| {
-            if let Tree::Array(array) = leaf {
-                found.push(array);
-            }
-        });
-        found
-    }
-
     /// Call `visit` on every leaf, in order.
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Tree)) {
         match self {
@@ -168,7 +157,9 @@ impl Tree {
             Tree::Array(_) => text.push('a'),
             Tree::Other(value) => {
                 let value = value.bind(py);
-                text.push_str(&format!("<{}:{}>", value.get_type().name()?, value.repr()?));
+                text.push_str(&value.get_type().name()?.to_string());
+                text.push_str(&value.repr()?.to_string());
+                text.push(';');
             }
             Tree::List(items) => {
                 text.push('[');

@@ -102,7 +102,8 @@ pub fn is_enabled() -> bool {
     if mode != UNKNOWN {
         return mode == ENABLED;
     }
-    let disabled = std::env::var_os("UMBER_DISABLE_COMPILE").is_some_and(|value| !value.is_empty() && value != "0");
+    let disabled =
+        std::env::var_os("UMBER_DISABLE_COMPILE").is_some_and(|value| !value.is_empty() && value != "0");
     let mode = if disabled { DISABLED } else { ENABLED };
     // A choice made meanwhile stands.
     let _ = MODE.compare_exchange(UNKNOWN, mode, Ordering::Relaxed, Ordering::Relaxed);

@@ -36,6 +36,7 @@ pub(crate) fn spread(shape: impl Into<Shape>, low: f64, high: f64) -> Array {
 }
 
 /// The gradient of a scalar function by central differences.
+#[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn differences(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> Vec<f64> {
     let at = values::<f64>(x);
     let h = 1e-5;

@@ -191,7 +191,9 @@ impl Drop for Held {
 }
 
 /// Keeps a Python object alive from any thread.
-pub(super) struct Kept(pub(super) Py<PyAny>);
+struct Kept {
+    _object: Py<PyAny>,
+}
 
 /// An array over the memory of an object that speaks the buffer protocol; `None` if it does not.
 fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
@@ -299,7 +301,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
         stability: if readonly && is_fixed(object) { Stability::Fixed } else { Stability::Changing },
     };
     // SAFETY: the interface promises the memory while the object lives, which `Kept` ensures.
-    unsafe { share(described, Box::new(Kept(object.clone().unbind())), copying) }.map(Some)
+    unsafe { share(described, Box::new(Kept { _object: object.clone().unbind() }), copying) }.map(Some)
 }
 
 /// An array over (or a copy of) what an object shares by any protocol; `None` if it shares nothing.

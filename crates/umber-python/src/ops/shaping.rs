@@ -210,12 +210,7 @@ fn split(
 /// The parts of `x` along `axis`, without that axis.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis = 0, stream = None))]
-fn unstack(
-    py: Python<'_>,
-    x: Operand,
-    axis: i64,
-    stream: Option<StreamArg>,
-) -> PyResult<Bound<'_, PyTuple>> {
+fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
     let x = x.alone();
     PyTuple::new(py, wrap(on(stream, || ops::unstack(&x, axis))?))
 }

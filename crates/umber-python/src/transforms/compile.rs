@@ -27,13 +27,16 @@ struct CompiledFunction {
     forms: Mutex<HashMap<usize, Arc<Form>>>,
 }
 
+/// Where an array is in nested containers: keys from the root.
+type Path = Vec<Py<PyAny>>;
+
 /// How the arrays that a graph gives are handed back.
 struct Form {
     /// Keeps the graph's address its own.
     graph: Arc<CompiledGraph>,
     returned: Tree,
     /// Where in `outputs` the state arrays go, as keys from the root.
-    state: Vec<Vec<Py<PyAny>>>,
+    state: Vec<Path>,
 }
 
 /// Is it a state object of ours that holds one array, such as the random state?
@@ -42,11 +45,7 @@ fn is_state(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// The places of arrays in nested containers, as keys from the root, with the arrays there.
-fn places(
-    value: &Bound<'_, PyAny>,
-    path: &mut Vec<Py<PyAny>>,
-    found: &mut Vec<(Vec<Py<PyAny>>, Py<PyArray>)>,
-) -> PyResult<()> {
+fn places(value: &Bound<'_, PyAny>, path: &mut Path, found: &mut Vec<(Path, Py<PyArray>)>) -> PyResult<()> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyArray>() {
         found.push((path.iter().map(|key| key.clone_ref(py)).collect(), array.clone().unbind()));
@@ -93,9 +92,9 @@ impl CompiledFunction {
         &self,
         py: Python<'_>,
         arguments: &Tree,
-        state: &[(Vec<Py<PyAny>>, Py<PyArray>)],
+        state: &[(Path, Py<PyArray>)],
         arrays: &[Array],
-    ) -> PyResult<(CompiledGraph, Tree, Vec<Vec<Py<PyAny>>>)> {
+    ) -> PyResult<(CompiledGraph, Tree, Vec<Path>)> {
         let trace = compile::begin(arrays);
         let count = arrays.len() - state.len();
         let given = arguments.rebuild(py, &trace.inputs[..count])?;
