@@ -5,6 +5,7 @@ mod common;
 
 use common::{array, values};
 use proptest::prelude::*;
+use umber_core::memory::{Access, Lease};
 use umber_core::ops::indexing::{Index, get, update};
 use umber_core::ops::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
 use umber_core::{Array, DType, Error, Shape};
@@ -268,6 +269,22 @@ fn basic_indices_are_views() {
         assert_eq!(part.storage().expect("evaluated").buffer.start(), base);
     }
     assert!(get(&a, &[all(), Index::Ellipsis]).expect("in range").is_same(&a));
+}
+
+#[test]
+fn parts_of_memory_that_others_write_are_copies() {
+    umber_core::eval::connect();
+    let a = numbers(&[4, 5]);
+    let buffer = &a.storage().expect("evaluated").buffer;
+    let lease = Lease::new(buffer, Access::Writable).expect("writable");
+    for index in [vec![Index::Int(1)], vec![], vec![Index::NewAxis]] {
+        let part = get(&a, &index).expect("in range");
+        assert!(part.is_evaluated() && !part.is_volatile(), "{index:?}");
+    }
+    let turned = umber_core::ops::transpose(&a, None).expect("turns");
+    assert!(turned.is_evaluated() && !turned.is_volatile());
+    drop(lease);
+    assert!(!get(&a, &[Index::Int(1)]).expect("in range").is_evaluated());
 }
 
 fn message(result: umber_core::Result<Array>) -> Error {

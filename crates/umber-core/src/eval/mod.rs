@@ -158,11 +158,7 @@ impl Array {
         if storage.layout.is_contiguous() {
             return Ok(self.clone());
         }
-        let mut copy = graph::Storage::allocate(self.shape(), self.dtype())?;
-        if let Some(view) = copy.view_mut(self.dtype()) {
-            umber_kernels::tape::copy(storage.view(self.dtype()), view);
-        }
-        Array::from_storage(copy, self.dtype())
+        Array::from_storage(storage.to_dense(self.dtype())?, self.dtype())
     }
 
     /// The one element of an array of size one.

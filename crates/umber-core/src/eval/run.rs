@@ -14,6 +14,7 @@ use crate::backend::backend;
 use crate::fusion::partition::{Members, Unit};
 use crate::fusion::region::{self, Built};
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
+use crate::op::Op;
 use crate::primitive::CpuTask;
 
 /// Run everything in the plan.
@@ -90,6 +91,9 @@ fn run_node(plan: &Plan, i: usize) -> Result<()> {
     for (output, storage) in node.outputs.iter().zip(task.outputs) {
         let storage = storage
             .ok_or_else(|| Error::Runtime(format!("[{}] the kernel gave no output", node.op().name())))?;
+        // A view of memory that somebody outside can write would change with it: a result keeps its own copy.
+        let is_exposed = storage.buffer.is_volatile() && !matches!(node.op(), Op::Leaf(_));
+        let storage = if is_exposed { storage.to_dense(output.spec.dtype)? } else { storage };
         let _ = output.storage.set(storage);
     }
     Ok(())

@@ -41,6 +41,14 @@ impl Storage {
         Storage { buffer: Arc::clone(&self.buffer), layout }
     }
 
+    /// A dense copy of the elements.
+    pub(crate) fn to_dense(&self, dtype: DType) -> Result<Storage> {
+        let mut copy = Storage::allocate(&self.layout.shape, dtype)?;
+        let view = copy.view_mut(dtype).expect("fresh storage is unique");
+        umber_kernels::tape::copy(self.view(dtype), view);
+        Ok(copy)
+    }
+
     /// The elements for reading.
     pub fn view(&self, dtype: DType) -> View<'_> {
         debug_assert!(self.fits(dtype));

@@ -10,7 +10,7 @@ use super::promotion::cast_constant;
 use crate::graph::{Array, Inputs};
 use crate::primitives::rules;
 use crate::primitives::select::Select;
-use crate::primitives::slice::{slice, slice_into};
+use crate::primitives::slice::{Slice, Window, slice, slice_into};
 use crate::primitives::slice_update::{combining, slice_update};
 use plan::Plan;
 
@@ -48,7 +48,9 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
         return Ok(Array::full(shape, Scalar::Bool(false), a.dtype()));
     }
     if plan.axes.is_empty() {
-        return slice_into(a, plan.window, shape);
+        let part = slice_into(a, plan.window, shape)?;
+        // `a[:]` is `a` as it is now, also where somebody outside can write `a`.
+        return if part.is_same(a) && a.is_volatile() { copy(a) } else { Ok(part) };
     }
     let read = plan.places()?.read(&slice(a, plan.window.clone())?)?;
     plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
@@ -82,6 +84,12 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
     }
     let part = places.write(kind, &slice(a, plan.window.clone())?, &values)?;
     slice_update(ScatterKind::Set, a, plan.window, &part)
+}
+
+/// A node of its own with all elements of `a`.
+fn copy(a: &Array) -> Result<Array> {
+    let window = Box::new(Window::whole(a.shape()));
+    Array::record_one(Slice { window, shape: a.shape().clone() }, &[a])
 }
 
 /// Old and new values of one shape combined.
