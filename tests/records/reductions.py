@@ -125,7 +125,7 @@ RECORDS = [
         dtypes=REAL,
         differentiable=(0,),
         domain=ANY,
-        empty=((0, 4),),
+        empty=((0, 3, 4),),
     ),
     OpRecord(
         "softmax[precise]",
