@@ -80,7 +80,6 @@ BAD_INPUT = [
     (lambda: mx.repeat(a(3), 2, axis=1), AXIS, "[repeat]"),
     (lambda: mx.take(a(3), mx.array([0]), axis=1), AXIS, "[take]"),
     (lambda: mx.take_along_axis(a(3), mx.array([0]), axis=1), AXIS, "[take_along_axis]"),
-    (lambda: mx.flatten(a(2, 2), 5, 6), AXIS, "[flatten]"),
     (lambda: mx.unflatten(a(4), 1, (2, 2)), AXIS, "[unflatten]"),
     # Sizes and options.
     (lambda: mx.zeros((-1,)), ValueError, "[zeros]"),

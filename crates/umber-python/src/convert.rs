@@ -123,6 +123,9 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         if array.shape()[..] != shape[depth..] {
             return ragged(format!("an array of shape {}", array.shape()));
         }
+        // From here on numbers are arrays too, in their order.
+        let numbers = std::mem::take(&mut flat.numbers);
+        flat.arrays.extend(numbers.into_iter().map(as_array));
         flat.arrays.push(array);
         return Ok(());
     } else {
@@ -141,6 +144,10 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         if depth != shape.len() {
             return ragged("a number".into());
         }
+        if !flat.arrays.is_empty() {
+            flat.arrays.push(as_array(value));
+            return Ok(());
+        }
         let own = value.default_dtype();
         flat.dtype = Some(flat.dtype.map_or(own, |found| umber::types::promote(found, own)));
         flat.numbers.push(value);
@@ -152,15 +159,12 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
     for item in items {
         collect(&item, shape, depth + 1, flat)?;
     }
-    if !flat.arrays.is_empty() && !flat.numbers.is_empty() {
-        // A 0-d array among numbers is a number: bring all to arrays.
-        let numbers = std::mem::take(&mut flat.numbers);
-        let mut arrays: Vec<Array> =
-            numbers.into_iter().map(|value| Array::scalar(value, value.default_dtype())).collect();
-        arrays.append(&mut flat.arrays);
-        flat.arrays = arrays;
-    }
     Ok(())
+}
+
+/// A number beside 0-d arrays.
+fn as_array(value: Scalar) -> Array {
+    Array::scalar(value, value.default_dtype())
 }
 
 /// The value of a number that is not Python's own, such as NumPy's scalars.
