@@ -58,7 +58,8 @@ impl Adam {
 
     fn update(&mut self, parameters: &mut [Array], gradients: &[Array]) -> Result<()> {
         self.steps += 1;
-        let corrected = LEARNING_RATE * (1.0 - BETA2.powi(self.steps)).sqrt() / (1.0 - BETA1.powi(self.steps));
+        let corrected =
+            LEARNING_RATE * (1.0 - BETA2.powi(self.steps)).sqrt() / (1.0 - BETA1.powi(self.steps));
         for ((x, gradient), [first, second]) in parameters.iter_mut().zip(gradients).zip(&mut self.moments) {
             *first = &*first * BETA1 + gradient * (1.0 - BETA1);
             *second = &*second * BETA2 + ops::square(gradient)? * (1.0 - BETA2);
