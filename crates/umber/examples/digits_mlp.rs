@@ -108,7 +108,7 @@ fn main() -> Result<()> {
         let order = ops::random::permutation(count, None)?;
         let mut total = 0.0;
         let mut batches = 0;
-        for from in (0..count - BATCH + 1).step_by(BATCH as usize) {
+        for from in (0..=count - BATCH).step_by(BATCH as usize) {
             let chosen = rows(&order, from, from + BATCH)?;
             let mut inputs = parameters.clone();
             inputs.push(ops::take(&images, &chosen, Some(0))?);
