@@ -348,6 +348,10 @@ SPECIAL_METHODS = {
     "__iter__": "(self) -> Self",
     "__next__": "(self) -> Any",
     "__len__": "(self) -> int",
+    "__setitem__": "(self, index: int, value: Any) -> None",
+    "__delitem__": "(self, index: int) -> None",
+    "__deepcopy__": "(self, _memo: Any) -> Self",
+    "__format__": "(self, spec: str) -> str",
     "__repr__": "(self) -> str",
     "__str__": "(self) -> str",
     # Python makes all six comparisons of a class that defines one; these two are object's own.

@@ -167,6 +167,7 @@ struct FloatInfo {
     min: f64,
     /// Smallest positive normal number.
     smallest_normal: f64,
+    /// The dtype these are the limits of.
     dtype: PyDtype,
 }
 
@@ -202,6 +203,7 @@ struct IntegerInfo {
     max: u64,
     /// Smallest number.
     min: i64,
+    /// The dtype these are the limits of.
     dtype: PyDtype,
 }
 
