@@ -11,13 +11,10 @@ state: _RandomState
 class _RandomState:
     """The global key, as a sequence of one array that `compile` can capture."""
     __array_state__: bool
-    def __delitem__(self, key: array, /) -> object:
-        """Delete self[key]."""
-
+    def __delitem__(self, index: int) -> None: ...
     def __getitem__(self, index: int) -> Any: ...
     def __len__(self) -> int: ...
-    def __setitem__(self, key: array, value: _Operand, /) -> object:
-        """Set self[key] to value."""
+    def __setitem__(self, index: int, value: Any) -> None: ...
 
 
 def bernoulli(
