@@ -80,9 +80,9 @@ impl Scalar {
     pub fn cast(self, dtype: DType) -> Scalar {
         match dtype {
             DType::Bool => Scalar::Bool(self.as_bool()),
-            DType::UInt8 => Scalar::UInt(u64::from(self.as_u64() as u8)),
-            DType::UInt16 => Scalar::UInt(u64::from(self.as_u64() as u16)),
-            DType::UInt32 => Scalar::UInt(u64::from(self.as_u64() as u32)),
+            DType::UInt8 => Scalar::UInt(u64::from(self.as_i64() as u8)),
+            DType::UInt16 => Scalar::UInt(u64::from(self.as_i64() as u16)),
+            DType::UInt32 => Scalar::UInt(u64::from(self.as_i64() as u32)),
             DType::UInt64 => Scalar::UInt(self.as_u64()),
             DType::Int8 => Scalar::Int(i64::from(self.as_i64() as i8)),
             DType::Int16 => Scalar::Int(i64::from(self.as_i64() as i16)),
@@ -109,9 +109,9 @@ impl Scalar {
         let mut put = |source: &[u8]| bytes[..source.len()].copy_from_slice(source);
         match dtype {
             DType::Bool => put(&[Bool::from(self.as_bool()).0]),
-            DType::UInt8 => put(&(self.as_u64() as u8).to_ne_bytes()),
-            DType::UInt16 => put(&(self.as_u64() as u16).to_ne_bytes()),
-            DType::UInt32 => put(&(self.as_u64() as u32).to_ne_bytes()),
+            DType::UInt8 => put(&(self.as_i64() as u8).to_ne_bytes()),
+            DType::UInt16 => put(&(self.as_i64() as u16).to_ne_bytes()),
+            DType::UInt32 => put(&(self.as_i64() as u32).to_ne_bytes()),
             DType::UInt64 => put(&self.as_u64().to_ne_bytes()),
             DType::Int8 => put(&(self.as_i64() as i8).to_ne_bytes()),
             DType::Int16 => put(&(self.as_i64() as i16).to_ne_bytes()),
