@@ -37,7 +37,7 @@ fn per_element(program: &Program, inputs: usize, count: usize) -> f64 {
     let views: Vec<View> = data.iter().map(|data| View::of(data, &layout)).collect();
     let mut out = vec![0f32; count];
     let repeats = (2_000_000 / count).max(1);
-    let seconds = least(7, || {
+    let seconds = least(if count >= 1000000 { 25 } else { 9 }, || {
         for _ in 0..repeats {
             program.run(black_box(&views), &mut [ViewMut::of(&mut out, &layout)]);
         }
@@ -80,7 +80,7 @@ fn sizes() {
         let from = values(count);
         let mut to = vec![0f32; count];
         let repeats = (2_000_000 / count).max(1);
-        let copied = least(7, || {
+        let copied = least(25, || {
             for _ in 0..repeats {
                 copy(View::of(black_box(&from), &layout), ViewMut::of(&mut to, &layout));
             }

@@ -45,6 +45,11 @@ unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
 pub(crate) trait Isa {
     /// `a * b + c` with one rounding (with at most a double rounding where the processor has no such instruction).
     fn fma32(a: f32, b: f32, c: f32) -> f32;
+    /// `a * b + c` with one rounding.
+    #[inline(always)]
+    fn fma64(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
 }
 
 /// Whatever the target guarantees.

@@ -210,11 +210,14 @@ fn float64_functions_are_accurate() {
     };
     use UnaryKind::*;
     type Row = (UnaryKind, f64, fn(f64) -> f64);
-    let table: [Row; 6] = [
+    let table: [Row; 9] = [
         (Exp, 1.5, f64::exp),
         (Log, 1.5, f64::ln),
-        (Sin, 1.0, f64::sin),
-        (Tanh, 1.0, f64::tanh),
+        (Expm1, 2.0, f64::exp_m1),
+        (Log1p, 2.0, f64::ln_1p),
+        (Sin, 2.0, f64::sin),
+        (Cos, 2.0, f64::cos),
+        (Tanh, 3.0, f64::tanh),
         // The series loses some bits itself.
         (Erf, 8.0, erf),
         (Sigmoid, 3.0, |x| if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }),

@@ -446,6 +446,45 @@ fn outputs_may_be_donated_inputs() {
     }
 }
 
+/// A product that a sum takes up is not computed by itself, unless something else wants it.
+#[test]
+fn products_and_sums_join_only_where_nobody_sees() {
+    let count = 700;
+    let layout = Layout::contiguous(Shape::from([count]));
+    let x: Vec<f32> = (0..count).map(|i| 1.0 + i as f32 * 1e-3).collect();
+    let y: Vec<f32> = (0..count).map(|i| 0.1 * i as f32 - 3.0).collect();
+    let one = Step::Constant { value: Scalar::Float(1.0), dtype: DType::Float32 };
+    let step = |kind, a, b| Step::Binary { kind, a, b };
+    use BinaryKind::{Add, Multiply};
+    // Values: x, y, 1, x y, 1 + x y, (x y) y, x y + x.
+    let steps = vec![
+        one.clone(),
+        step(Multiply, 0, 1),
+        step(Add, 2, 3),
+        step(Multiply, 3, 1),
+        step(Add, 3, 0),
+        step(Add, 5, 5),
+    ];
+    for outputs in [vec![4u32], vec![4, 3], vec![4, 5], vec![6, 4], vec![7]] {
+        let tape = Tape { inputs: vec![DType::Float32; 2], steps: steps.clone(), outputs: outputs.clone() };
+        let mut out = vec![vec![0f32; count]; outputs.len()];
+        let mut views: Vec<ViewMut> = out.iter_mut().map(|out| ViewMut::of(out, &layout)).collect();
+        let program = Program::new(&tape).expect("floats multiply");
+        program.run(&[View::of(&x, &layout), View::of(&y, &layout)], &mut views);
+        for (out, id) in out.iter().zip(outputs) {
+            for (i, (&x, &y)) in x.iter().zip(&y).enumerate() {
+                let product = x * y;
+                let expected =
+                    [x, y, 1.0, product, 1.0 + product, product * y, product + x, product * y + product * y];
+                assert_eq!(out[i], expected[id as usize], "value {id} at {i}");
+            }
+        }
+    }
+    let steps = vec![step(Multiply, 0, 1), one, step(Add, 3, 2)];
+    let found: Vec<f32> = run(steps, &[x.clone(), y.clone()]);
+    assert!((0..count).all(|i| found[i] == 1.0 + x[i] * y[i]));
+}
+
 #[test]
 fn dtypes_mix_through_casts() {
     // float16(x) * 3 as int32, compared with a threshold, chosen from two int32.

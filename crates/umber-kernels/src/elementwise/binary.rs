@@ -7,7 +7,8 @@ use super::{Entry, exact2, map2};
 use crate::math::integer::Integer;
 use crate::math::{float32, float64};
 
-/// The block function, if the kind takes the (computing) dtype.
+/// The block function, if the kind takes the (computing) dtype. `greater` and `greater_equal` have that of `less` and
+/// `less_equal`, for operands the other way round.
 pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
     match dtype {
         DType::Bool => bool(kind),
@@ -35,16 +36,16 @@ fn bool(kind: BinaryKind) -> Option<Entry> {
             map2!(Bool => Bool, I, |a, b| (a.get() & b.get()).into())
         }
         Subtract | NotEqual | BitwiseXor => map2!(Bool => Bool, I, |a, b| (a.get() ^ b.get()).into()),
-        Remainder | Greater => map2!(Bool => Bool, I, |a, b| (a.get() & !b.get()).into()),
-        Power | GreaterEqual => map2!(Bool => Bool, I, |a, b| (a.get() | !b.get()).into()),
+        Remainder => map2!(Bool => Bool, I, |a, b| (a.get() & !b.get()).into()),
+        Power => map2!(Bool => Bool, I, |a, b| (a.get() | !b.get()).into()),
         Equal => map2!(Bool => Bool, I, |a, b| (a.get() == b.get()).into()),
-        Less => map2!(Bool => Bool, I, |a, b| (!a.get() & b.get()).into()),
-        LessEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
+        Less | Greater => map2!(Bool => Bool, I, |a, b| (!a.get() & b.get()).into()),
+        LessEqual | GreaterEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
         Divide | LogAddExp | Arctan2 | LeftShift | RightShift => return None,
     })
 }
 
-macro_rules! integers {
+macro_rules! unsigned {
     ($($ty:ident),*) => {$(
         fn $ty(kind: BinaryKind) -> Option<Entry> {
             use BinaryKind::*;
@@ -59,10 +60,8 @@ macro_rules! integers {
                 Minimum => map2!($ty => $ty, I, |a, b| a.min(b)),
                 Equal => map2!($ty => Bool, I, |a, b| (a == b).into()),
                 NotEqual => map2!($ty => Bool, I, |a, b| (a != b).into()),
-                Less => map2!($ty => Bool, I, |a, b| (a < b).into()),
-                LessEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
-                Greater => map2!($ty => Bool, I, |a, b| (a > b).into()),
-                GreaterEqual => map2!($ty => Bool, I, |a, b| (a >= b).into()),
+                Less | Greater => map2!($ty => Bool, I, |a, b| (a < b).into()),
+                LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
                 LogicalAnd => map2!($ty => Bool, I, |a, b| (a != 0 && b != 0).into()),
                 LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0 || b != 0).into()),
                 BitwiseAnd => map2!($ty => $ty, I, |a, b| a & b),
@@ -76,11 +75,32 @@ macro_rules! integers {
     )*};
 }
 
-integers!(u8, u16, u32, u64, i8, i16, i32, i64);
+/// What does not look at the sign is done by the unsigned functions.
+macro_rules! signed {
+    ($($ty:ident: $unsigned:ident),*) => {$(
+        fn $ty(kind: BinaryKind) -> Option<Entry> {
+            use BinaryKind::*;
+            Some(match kind {
+                FloorDivide => exact2!($ty => $ty, |a, b| a.floor_divide(b)),
+                Remainder => exact2!($ty => $ty, |a, b| Integer::remainder(a, b)),
+                Power => exact2!($ty => $ty, |a, b| a.power(b)),
+                Maximum => map2!($ty => $ty, I, |a, b| a.max(b)),
+                Minimum => map2!($ty => $ty, I, |a, b| a.min(b)),
+                Less | Greater => map2!($ty => Bool, I, |a, b| (a < b).into()),
+                LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
+                RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
+                _ => return $unsigned(kind),
+            })
+        }
+    )*};
+}
+
+unsigned!(u8, u16, u32, u64);
+signed!(i8: u8, i16: u16, i32: u32, i64: u64);
 
 /// What needs no approximation, alike for both widths.
 macro_rules! float_basics {
-    ($name:ident, $ty:ident) => {
+    ($name:ident, $ty:ident, $fma:ident) => {
         fn $name(kind: BinaryKind) -> Option<Entry> {
             use BinaryKind::*;
             Some(match kind {
@@ -89,7 +109,15 @@ macro_rules! float_basics {
                 Multiply => map2!($ty => $ty, I, |a, b| a * b),
                 Divide => map2!($ty => $ty, I, |a, b| a / b, cost 2),
                 FloorDivide => map2!($ty => $ty, I, |a, b| (a / b).floor(), cost 2),
-                Remainder => exact2!($ty => $ty, |a, b| {
+                // With a small quotient `a - b trunc(a / b)` is exact in one fused step; the truncated quotient
+                // may be one too far, which shows in the sign of the rest.
+                Remainder => map2!($ty => $ty, I, |a, b| {
+                    let rest = I::$fma(-(a / b).trunc(), b, a);
+                    let over = rest != 0.0 && (rest < 0.0) != (a < 0.0);
+                    let rest = if over { rest + b.copysign(a) } else { rest };
+                    let rest = if rest == 0.0 { rest.copysign(a) } else { rest };
+                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                }, cost 4, slow if !b.is_normal() || !a.is_finite() || (a / b).abs() >= 4194304.0 => {
                     let rest = a % b;
                     if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
                 }),
@@ -97,10 +125,8 @@ macro_rules! float_basics {
                 Minimum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a < b { a } else { b }),
                 Equal => map2!($ty => Bool, I, |a, b| (a == b).into()),
                 NotEqual => map2!($ty => Bool, I, |a, b| (a != b).into()),
-                Less => map2!($ty => Bool, I, |a, b| (a < b).into()),
-                LessEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
-                Greater => map2!($ty => Bool, I, |a, b| (a > b).into()),
-                GreaterEqual => map2!($ty => Bool, I, |a, b| (a >= b).into()),
+                Less | Greater => map2!($ty => Bool, I, |a, b| (a < b).into()),
+                LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
                 LogicalAnd => map2!($ty => Bool, I, |a, b| (a != 0.0 && b != 0.0).into()),
                 LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0.0 || b != 0.0).into()),
                 _ => return None,
@@ -109,8 +135,8 @@ macro_rules! float_basics {
     };
 }
 
-float_basics!(f32_basics, f32);
-float_basics!(f64_basics, f64);
+float_basics!(f32_basics, f32, fma32);
+float_basics!(f64_basics, f64, fma64);
 
 fn f32(kind: BinaryKind) -> Option<Entry> {
     use BinaryKind::*;

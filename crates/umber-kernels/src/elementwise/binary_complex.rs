@@ -39,12 +39,8 @@ macro_rules! complex_binary {
                 }),
                 Equal => map2!($ty => Bool, I, |a, b| (a.re == b.re && a.im == b.im).into()),
                 NotEqual => map2!($ty => Bool, I, |a, b| (a.re != b.re || a.im != b.im).into()),
-                Less => map2!($ty => Bool, I, |a, b| complex::less(a, b).into()),
-                LessEqual => map2!($ty => Bool, I, |a, b| (a.re < b.re || (a.re == b.re && a.im <= b.im)).into()),
-                Greater => map2!($ty => Bool, I, |a, b| complex::less(b, a).into()),
-                GreaterEqual => {
-                    map2!($ty => Bool, I, |a, b| (a.re > b.re || (a.re == b.re && a.im >= b.im)).into())
-                }
+                Less | Greater => map2!($ty => Bool, I, |a, b| complex::less(a, b).into()),
+                LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a.re < b.re || (a.re == b.re && a.im <= b.im)).into()),
                 LogicalAnd => map2!($ty => Bool, I, |a, b| {
                     ((a.re != 0.0 || a.im != 0.0) && (b.re != 0.0 || b.im != 0.0)).into()
                 }),

@@ -42,25 +42,24 @@ macro_rules! convert {
 }
 
 convert! {
-    Bool => [u8, u16, u32, u64, i8, i16, i32, i64], |x| u8::from(x.get());
-    Bool => [f32, f64], |x| u8::from(x.get());
-    u8 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    u16 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    u32 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    u64 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    i8 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    i16 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    i32 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    i64 => [u8, u16, u32, u64, i8, i16, i32, i64, f32, f64], |x| x;
-    f32 => [u8, u16, u32, i8, i16, i32, i64], |x| (x as i64);
-    f64 => [u8, u16, u32, i8, i16, i32, i64], |x| (x as i64);
+    Bool => [u8, u16, u32, u64, i64, f32, f64], |x| u8::from(x.get());
+    u8 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    u16 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    u32 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    u64 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    i8 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    i16 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    i32 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    i64 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
+    f32 => [u8, u16, u32, i64], |x| (x as i64);
+    f64 => [u8, u16, u32, i64], |x| (x as i64);
     f32 => [u64], |x| if x < 0.0 { x as i64 as u64 } else { x as u64 };
     f64 => [u64], |x| if x < 0.0 { x as i64 as u64 } else { x as u64 };
     f32 => [f32, f64], |x| x;
     f64 => [f32, f64], |x| x;
 }
 
-macro_rules! convert_around {
+macro_rules! convert_to_bool {
     ($($ty:ident),*) => {$(
         impl Convert<Bool> for $ty {
             #[inline(always)]
@@ -68,26 +67,10 @@ macro_rules! convert_around {
                 (self != 0 as $ty).into()
             }
         }
-        convert_around!(@complex $ty, f32);
-        convert_around!(@complex $ty, f64);
     )*};
-    (@complex $ty:ident, $real:ident) => {
-        impl Convert<Complex<$real>> for $ty {
-            #[inline(always)]
-            fn convert(self) -> Complex<$real> {
-                Complex { re: self.convert(), im: 0.0 }
-            }
-        }
-        impl Convert<$ty> for Complex<$real> {
-            #[inline(always)]
-            fn convert(self) -> $ty {
-                self.re.convert()
-            }
-        }
-    };
 }
 
-convert_around!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
+convert_to_bool!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
 
 impl Convert<Bool> for Bool {
     #[inline(always)]
@@ -96,36 +79,7 @@ impl Convert<Bool> for Bool {
     }
 }
 
-macro_rules! convert_complex {
-    ($($S:ident),*) => {$(
-        impl Convert<Bool> for Complex<$S> {
-            #[inline(always)]
-            fn convert(self) -> Bool {
-                (self.re != 0.0 || self.im != 0.0).into()
-            }
-        }
-        impl Convert<Complex<$S>> for Bool {
-            #[inline(always)]
-            fn convert(self) -> Complex<$S> {
-                Complex { re: self.convert(), im: 0.0 }
-            }
-        }
-        convert_complex!(@pair $S, f32);
-        convert_complex!(@pair $S, f64);
-    )*};
-    (@pair $S:ident, $D:ident) => {
-        impl Convert<Complex<$D>> for Complex<$S> {
-            #[inline(always)]
-            fn convert(self) -> Complex<$D> {
-                Complex { re: self.re as $D, im: self.im as $D }
-            }
-        }
-    };
-}
-
-convert_complex!(f32, f64);
-
-macro_rules! match_compute {
+macro_rules! match_source {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
             DType::Bool => {
@@ -164,29 +118,127 @@ macro_rules! match_compute {
                 type $T = i64;
                 $body
             }
-            DType::Float16 | DType::BFloat16 | DType::Float32 => {
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64 => {
                 type $T = f32;
                 $body
             }
-            DType::Float64 => {
+            DType::Float64 | DType::Complex128 => {
                 type $T = f64;
-                $body
-            }
-            DType::Complex64 => {
-                type $T = Complex32;
-                $body
-            }
-            DType::Complex128 => {
-                type $T = Complex64;
                 $body
             }
         }
     };
 }
 
-/// The block function from one computing dtype to another.
-pub(crate) fn entry(from: DType, to: DType) -> Entry {
-    match_compute!(from, S => match_compute!(to, D => const { Entry::map1::<Cast<S, D>>() }))
+/// Targets whose sign does not matter are unsigned: the low bits of an integer are the same.
+macro_rules! match_target {
+    ($from:expr, $dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            DType::Bool => {
+                type $T = Bool;
+                $body
+            }
+            DType::UInt8 | DType::Int8 => {
+                type $T = u8;
+                $body
+            }
+            DType::UInt16 | DType::Int16 => {
+                type $T = u16;
+                $body
+            }
+            DType::UInt32 | DType::Int32 => {
+                type $T = u32;
+                $body
+            }
+            DType::Int64 if $from.is_floating() => {
+                type $T = i64;
+                $body
+            }
+            DType::UInt64 | DType::Int64 => {
+                type $T = u64;
+                $body
+            }
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64 => {
+                type $T = f32;
+                $body
+            }
+            DType::Float64 | DType::Complex128 => {
+                type $T = f64;
+                $body
+            }
+        }
+    };
+}
+
+/// How one dtype becomes another.
+pub(crate) enum Conversion {
+    /// The bits stay.
+    Nothing,
+    /// By one block function.
+    Direct(Entry),
+    /// Through another dtype.
+    Through(DType),
+}
+
+/// The way from one computing dtype to another.
+pub(crate) fn conversion(from: DType, to: DType) -> Conversion {
+    let same_bits = from.is_integer() && to.is_integer() && from.size() == to.size();
+    if from == to || same_bits {
+        return Conversion::Nothing;
+    }
+    match (from, to) {
+        (DType::Complex64, DType::Complex128) => Conversion::Direct(WIDEN),
+        (DType::Complex128, DType::Complex64) => Conversion::Direct(NARROW),
+        (DType::Complex64, DType::Bool) => Conversion::Direct(TRUTH_OF_COMPLEX64),
+        (DType::Complex128, DType::Bool) => Conversion::Direct(TRUTH_OF_COMPLEX128),
+        (DType::Complex64, DType::Float32) => Conversion::Direct(REAL_OF_COMPLEX64),
+        (DType::Complex128, DType::Float64) => Conversion::Direct(REAL_OF_COMPLEX128),
+        (DType::Float32, DType::Complex64) => Conversion::Direct(COMPLEX64_OF_REAL),
+        (DType::Float64, DType::Complex128) => Conversion::Direct(COMPLEX128_OF_REAL),
+        _ if from.is_complex() => Conversion::Through(from.real()),
+        _ if to.is_complex() => Conversion::Through(to.real()),
+        // Signs of what is only cut off or compared with zero do not matter either.
+        _ => {
+            let cut = to == DType::Bool || (to.is_integer() && to.size() < from.size());
+            let from = if cut { unsigned(from) } else { from };
+            Conversion::Direct(
+                match_source!(from, S => match_target!(from, to, D => const { Entry::map1::<Cast<S, D>>() })),
+            )
+        }
+    }
+}
+
+const fn unsigned(dtype: DType) -> DType {
+    match dtype {
+        DType::Int8 => DType::UInt8,
+        DType::Int16 => DType::UInt16,
+        DType::Int32 => DType::UInt32,
+        DType::Int64 => DType::UInt64,
+        other => other,
+    }
+}
+
+macro_rules! entries {
+    ($($name:ident, $A:ty => $D:ty, |$x:ident| $body:expr;)*) => {
+        $(const $name: Entry = super::map1!($A => $D, I, |$x| $body);)*
+    };
+}
+
+entries! {
+    WIDEN, Complex32 => Complex64, |z| Complex { re: f64::from(z.re), im: f64::from(z.im) };
+    NARROW, Complex64 => Complex32, |z| Complex { re: z.re as f32, im: z.im as f32 };
+    TRUTH_OF_COMPLEX64, Complex32 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
+    TRUTH_OF_COMPLEX128, Complex64 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
+    REAL_OF_COMPLEX64, Complex32 => f32, |z| z.re;
+    REAL_OF_COMPLEX128, Complex64 => f64, |z| z.re;
+    COMPLEX64_OF_REAL, f32 => Complex32, |x| Complex { re: x, im: 0.0 };
+    COMPLEX128_OF_REAL, f64 => Complex64, |x| Complex { re: x, im: 0.0 };
+    LOAD_F16, f16 => f32, |x| f16_to_f32(x);
+    LOAD_BF16, bf16 => f32, |x| bf16_to_f32(x);
+    STORE_F16, f32 => f16, |x| f32_to_f16(x);
+    STORE_BF16, f32 => bf16, |x| f32_to_bf16(x);
+    ROUND_F16, f32 => f32, |x| f16_to_f32(f32_to_f16(x));
+    ROUND_BF16, f32 => f32, |x| bf16_to_f32(f32_to_bf16(x));
 }
 
 /// f64 to f32, the last bit set if anything was lost: rounding that once more to fewer bits rounds correctly.
@@ -213,31 +265,17 @@ impl<S: Element + Convert<f64>> Map1 for ToOdd<S> {
     }
 }
 
-/// The block function from a computing dtype to an f32 that rounds to a 16-bit float as the value itself does.
-pub(crate) fn entry_before_half(from: DType) -> Entry {
-    match from {
+/// The block function from a wide real dtype to an f32 that rounds to a 16-bit float as the value itself does.
+pub(crate) fn before_half(from: DType) -> Option<Entry> {
+    Some(match from {
         DType::UInt32 => const { Entry::map1::<ToOdd<u32>>() },
         DType::UInt64 => const { Entry::map1::<ToOdd<u64>>() },
         DType::Int32 => const { Entry::map1::<ToOdd<i32>>() },
         DType::Int64 => const { Entry::map1::<ToOdd<i64>>() },
         DType::Float64 => const { Entry::map1::<ToOdd<f64>>() },
-        DType::Complex128 => const { Entry::map1::<ToOdd<Complex64>>() },
-        other => entry(other, DType::Float32),
-    }
+        _ => return None,
+    })
 }
-
-macro_rules! half_entries {
-    ($name:ident, $A:ty => $D:ty, |$x:ident| $body:expr) => {
-const $name: Entry = super::map1!($A => $D, I, |$x| $body);
-    };
-}
-
-half_entries!(LOAD_F16, f16 => f32, |x| f16_to_f32(x));
-half_entries!(LOAD_BF16, bf16 => f32, |x| bf16_to_f32(x));
-half_entries!(STORE_F16, f32 => f16, |x| f32_to_f16(x));
-half_entries!(STORE_BF16, f32 => bf16, |x| f32_to_bf16(x));
-half_entries!(ROUND_F16, f32 => f32, |x| f16_to_f32(f32_to_f16(x)));
-half_entries!(ROUND_BF16, f32 => f32, |x| bf16_to_f32(f32_to_bf16(x)));
 
 /// From memory of a 16-bit float dtype to f32.
 pub(crate) fn load_half(dtype: DType) -> Entry {

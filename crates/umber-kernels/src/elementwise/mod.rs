@@ -9,6 +9,7 @@
 pub(crate) mod binary;
 pub(crate) mod binary_complex;
 pub(crate) mod cast;
+pub(crate) mod multiply_add;
 pub(crate) mod select;
 pub(crate) mod unary;
 pub(crate) mod unary_complex;

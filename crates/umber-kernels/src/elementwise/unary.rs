@@ -39,32 +39,45 @@ fn bool(kind: UnaryKind) -> Option<Entry> {
     })
 }
 
-macro_rules! integers {
+macro_rules! unsigned {
     ($($ty:ident),*) => {$(
         fn $ty(kind: UnaryKind) -> Option<Entry> {
             use UnaryKind::*;
             Some(match kind {
-                Abs => map1!($ty => $ty, I, |x| x.magnitude()),
+                Abs | Floor | Ceil | Round | Trunc | Conjugate | Real => map1!($ty => $ty, I, |x| x),
+                Imag => map1!($ty => $ty, I, |_x| 0),
                 Negative => map1!($ty => $ty, I, |x| x.wrapping_neg()),
                 Sign => map1!($ty => $ty, I, |x| x.sign()),
                 Square => map1!($ty => $ty, I, |x| x.wrapping_mul(x)),
-                Floor | Ceil | Round | Trunc | Conjugate | Real => map1!($ty => $ty, I, |x| x),
-                Imag => map1!($ty => $ty, I, |_x| 0),
                 LogicalNot => map1!($ty => Bool, I, |x| (x == 0).into()),
                 BitwiseInvert => map1!($ty => $ty, I, |x| !x),
-                IsNan | IsInf => map1!($ty => Bool, I, |_x| false.into()),
-                IsFinite => map1!($ty => Bool, I, |_x| true.into()),
+                // The answer does not depend on the argument.
+                IsNan | IsInf | IsFinite => return bool(kind),
                 _ => return None,
             })
         }
     )*};
 }
 
-integers!(u8, u16, u32, u64, i8, i16, i32, i64);
+/// What does not look at the sign is done by the unsigned functions.
+macro_rules! signed {
+    ($($ty:ident: $unsigned:ident),*) => {$(
+        fn $ty(kind: UnaryKind) -> Option<Entry> {
+            Some(match kind {
+                UnaryKind::Abs => map1!($ty => $ty, I, |x| x.wrapping_abs()),
+                UnaryKind::Sign => map1!($ty => $ty, I, |x| x.sign()),
+                _ => return $unsigned(kind),
+            })
+        }
+    )*};
+}
+
+unsigned!(u8, u16, u32, u64);
+signed!(i8: u8, i16: u16, i32: u32, i64: u64);
 
 /// What needs no approximation, alike for both widths.
 macro_rules! float_basics {
-    ($name:ident, $ty:ident) => {
+    ($name:ident, $ty:ident, $bits:ident) => {
         fn $name(kind: UnaryKind) -> Option<Entry> {
             use UnaryKind::*;
             Some(match kind {
@@ -83,8 +96,8 @@ macro_rules! float_basics {
                 Round => map1!($ty => $ty, I, |x| x.round_ties_even()),
                 Trunc => map1!($ty => $ty, I, |x| x.trunc()),
                 LogicalNot => map1!($ty => Bool, I, |x| (x == 0.0).into()),
-                Conjugate | Real => map1!($ty => $ty, I, |x| x),
-                Imag => map1!($ty => $ty, I, |_x| 0.0),
+                // Bits that stay or are all zero.
+                Conjugate | Real | Imag => return $bits(kind),
                 IsNan => map1!($ty => Bool, I, |x| x.is_nan().into()),
                 IsInf => map1!($ty => Bool, I, |x| x.is_infinite().into()),
                 IsFinite => map1!($ty => Bool, I, |x| x.is_finite().into()),
@@ -94,8 +107,8 @@ macro_rules! float_basics {
     };
 }
 
-float_basics!(f32_basics, f32);
-float_basics!(f64_basics, f64);
+float_basics!(f32_basics, f32, u32);
+float_basics!(f64_basics, f64, u64);
 
 fn f32(kind: UnaryKind) -> Option<Entry> {
     use UnaryKind::*;
@@ -132,20 +145,22 @@ fn f64(kind: UnaryKind) -> Option<Entry> {
     use UnaryKind::*;
     Some(match kind {
         Exp => map1!(f64 => f64, I, |x| float64::exp(x), cost 8),
-        Expm1 => exact1!(f64 => f64, |x| x.exp_m1()),
+        Expm1 => map1!(f64 => f64, I, |x| float64::expm1(x), cost 8),
         Log => map1!(f64 => f64, I, |x| float64::log(x), cost 10),
         Log2 => exact1!(f64 => f64, |x| x.log2()),
         Log10 => exact1!(f64 => f64, |x| x.log10()),
-        Log1p => exact1!(f64 => f64, |x| x.ln_1p()),
-        Sin => exact1!(f64 => f64, |x| x.sin()),
-        Cos => exact1!(f64 => f64, |x| x.cos()),
+        Log1p => map1!(f64 => f64, I, |x| float64::log1p(x), cost 14),
+        Sin => map1!(f64 => f64, I, |x| float64::sin(x), cost 9,
+            slow if x.abs() > float64::REDUCTION_LIMIT => x.sin()),
+        Cos => map1!(f64 => f64, I, |x| float64::cos(x), cost 9,
+            slow if x.abs() > float64::REDUCTION_LIMIT => x.cos()),
         Tan => exact1!(f64 => f64, |x| x.tan()),
         Arcsin => exact1!(f64 => f64, |x| x.asin()),
         Arccos => exact1!(f64 => f64, |x| x.acos()),
         Arctan => exact1!(f64 => f64, |x| x.atan()),
         Sinh => exact1!(f64 => f64, |x| x.sinh()),
         Cosh => exact1!(f64 => f64, |x| x.cosh()),
-        Tanh => exact1!(f64 => f64, |x| x.tanh()),
+        Tanh => map1!(f64 => f64, I, |x| float64::tanh(x), cost 12),
         Arcsinh => exact1!(f64 => f64, |x| x.asinh()),
         Arccosh => exact1!(f64 => f64, |x| x.acosh()),
         Arctanh => exact1!(f64 => f64, |x| x.atanh()),

@@ -15,8 +15,6 @@ pub(crate) trait Integer: Copy + PartialEq + PartialOrd {
     fn shift_right(self, b: Self) -> Self;
     /// -1, 0 or 1.
     fn sign(self) -> Self;
-    /// Absolute value; that of the least signed number wraps to itself.
-    fn magnitude(self) -> Self;
 }
 
 macro_rules! shared {
@@ -63,10 +61,6 @@ macro_rules! signed {
             fn sign(self) -> Self {
                 self.signum()
             }
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.wrapping_abs()
-            }
             shared!($unsigned);
         }
     )*};
@@ -98,10 +92,6 @@ macro_rules! unsigned {
             #[inline(always)]
             fn sign(self) -> Self {
                 Self::from(self != 0)
-            }
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self
             }
             shared!($ty);
         }

@@ -7,6 +7,9 @@
     reason = "views promise alignment, and registers have that of a cache line"
 )]
 
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
+
 /// Run `$body` with `$T` a plain type of `$size` bytes, aligned no more strictly than elements of that size are.
 macro_rules! by_size {
     ($size:expr, $T:ident => $body:expr) => {
@@ -83,7 +86,12 @@ pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usi
 /// Whoever hands the memory on calls [`finish_streaming`] before.
 pub(super) unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
-    if to.addr().is_multiple_of(16) && from.addr().is_multiple_of(16) && bytes.is_multiple_of(16) {
+    if level() == 2 && (to.addr() | from.addr() | bytes).is_multiple_of(64) {
+        // SAFETY: the processor has AVX-512; aligned by the check above; the contract of this module.
+        return unsafe { stream_lines(from, to, bytes) };
+    }
+    #[cfg(target_arch = "x86_64")]
+    if (to.addr() | from.addr() | bytes).is_multiple_of(16) {
         use std::arch::x86_64::{__m128i, _mm_load_si128, _mm_stream_si128};
         let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
         for i in 0..bytes / 16 {
@@ -94,6 +102,17 @@ pub(super) unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     }
     // SAFETY: the contract of this module.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
+}
+
+/// [`stream`] by whole cache lines.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm512_load_si512, _mm512_stream_si512};
+    for i in (0..bytes).step_by(64) {
+        // SAFETY: the caller's contract.
+        unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_load_si512(from.add(i).cast())) }
+    }
 }
 
 /// Make streamed stores visible to whoever synchronises with this thread from now on.

@@ -1,9 +1,9 @@
 //! Runs tapes over cache-sized blocks: the one executor of single elementwise steps and of fused regions.
 //!
 //! [`Program`] is a tape made ready: `program` assigns registers and block functions, `run` and `walk` go
-//! through the blocks, `plan` turns the operands' layouts into loops, `blocks` moves elements between memory and registers, and `copy` is
-//! the copy that needs no registers. A register is a buffer of one block, small enough that all of them
-//! stay in the first-level cache.
+//! through the blocks (`small` where there is just one), `plan` turns the operands' layouts into loops, `blocks`
+//! moves elements between memory and registers, and `copy` is the copy that needs no registers. A register is a
+//! buffer of one block, small enough that all of them stay in the first-level cache.
 //!
 //! The 16-bit floats are computed in f32: they widen when loaded and round once, when stored or where a
 //! cast says so.
@@ -13,6 +13,7 @@ mod copy;
 mod plan;
 mod program;
 mod run;
+mod small;
 mod walk;
 
 pub use copy::copy;

@@ -1,6 +1,6 @@
 //! Operands' layouts turned into as few loops as possible.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Loops over all operands at once, outermost first. There is always at least one.
 #[derive(Debug)]
@@ -14,6 +14,10 @@ impl Plan {
     /// Loops over `shape`, without axes of length one, ordered by the strides of operand `leader`, neighbours
     /// that every operand walks as one merged. No length may be zero.
     pub(super) fn new(shape: &[usize], operands: &[&[isize]], leader: usize) -> Plan {
+        if let &[length] = shape {
+            let one = |strides: &&[isize]| if length == 1 { 1 } else { strides[0] };
+            return Plan { lengths: smallvec![length], strides: operands.iter().map(one).collect() };
+        }
         let mut axes: SmallVec<[usize; 6]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
         let lead = |axis: usize| operands[leader][axis].unsigned_abs();
         if axes.windows(2).any(|pair| lead(pair[0]) < lead(pair[1])) {

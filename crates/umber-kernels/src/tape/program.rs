@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 use umber_types::tape::{Step, Tape, ValueId, binary_dtype, unary_dtype};
-use umber_types::{DType, Result, Scalar, bail, ensure};
+use umber_types::{BinaryKind, DType, Result, Scalar, bail, ensure};
 
 use super::{supports_binary, supports_unary};
-use crate::elementwise::{Entry, Kernel, binary, cast, compute_dtype, select, unary};
+use crate::elementwise::cast::Conversion;
+use crate::elementwise::{Entry, Kernel, binary, cast, compute_dtype, multiply_add, select, unary};
 use crate::isa::level;
 
 /// Bytes of one register.
@@ -154,7 +155,13 @@ impl<'t> Builder<'t> {
                 let Some(entry) = binary::entry(kind, compute_dtype(a.dtype)) else {
                     return refuse(kind.name(), a.dtype, |dtype| supports_binary(kind, dtype));
                 };
-                self.call(entry, &[a.value, b.value], binary_dtype(kind, a.dtype))
+                if let Some(fused) = self.multiply_add(kind, a, b) {
+                    fused
+                } else {
+                    let turned = matches!(kind, BinaryKind::Greater | BinaryKind::GreaterEqual);
+                    let (first, second) = if turned { (b, a) } else { (a, b) };
+                    self.call(entry, &[first.value, second.value], binary_dtype(kind, a.dtype))
+                }
             }
             Step::Select { condition, a, b } => {
                 let (condition, a, b) = (self.get(condition)?, self.get(a)?, self.get(b)?);
@@ -193,6 +200,35 @@ impl<'t> Builder<'t> {
         Named { dtype, value }
     }
 
+    /// Replace the product just made by its sum with another value, if nothing else reads the product.
+    fn multiply_add(&mut self, kind: BinaryKind, a: Named, b: Named) -> Option<Named> {
+        let entry = multiply_add::entry(kind, a.dtype)?;
+        let product = self.program.instructions.last()?.value;
+        let addend = match (a.value == product, b.value == product) {
+            (true, false) => b.value,
+            (false, true) => a.value,
+            _ => return None,
+        };
+        let inputs = self.tape.inputs.len();
+        let mut names = (inputs..self.named.len()).filter(|&id| self.named[id].value == product);
+        let (id, other) = (names.next()?, names.next());
+        let is_product =
+            matches!(self.tape.steps[id - inputs], Step::Binary { kind: BinaryKind::Multiply, .. });
+        let this = self.named.len() - inputs;
+        let reads = |step: &Step| step.operands().contains(&(id as ValueId));
+        let mut others =
+            self.tape.steps.iter().enumerate().skip(id - inputs + 1).filter(|&(at, _)| at != this);
+        if !is_product || other.is_some() || others.any(|(_, step)| reads(step)) {
+            return None;
+        }
+        if self.tape.outputs.contains(&(id as ValueId)) {
+            return None;
+        }
+        let product = self.program.instructions.pop()?;
+        let [x, y, _] = product.arguments;
+        Some(self.call(entry, &[x, y, addend], a.dtype))
+    }
+
     fn constant(&mut self, scalar: Scalar, dtype: DType) -> Named {
         let held = compute_dtype(dtype);
         let value = self.value(held, true);
@@ -202,24 +238,32 @@ impl<'t> Builder<'t> {
     }
 
     fn cast(&mut self, x: Named, to: DType) -> Named {
+        if x.dtype == to {
+            return x;
+        }
         let (from, held) = (compute_dtype(x.dtype), compute_dtype(to));
-        if x.dtype == to || (x.dtype.is_half() && to == DType::Float32) {
-            return Named { dtype: to, value: x.value };
+        if to.is_half() && from.is_complex() {
+            let real = self.cast(x, x.dtype.real());
+            return self.cast(real, to);
         }
-        if !to.is_half() {
-            return self.call(cast::entry(from, held), &[x.value], to);
-        }
-        let wide = match from {
-            DType::Float32 => x,
-            _ => self.call(cast::entry_before_half(from), &[x.value], to),
+        let y = match cast::before_half(from).filter(|_| to.is_half()) {
+            Some(entry) => self.call(entry, &[x.value], to),
+            None => match cast::conversion(from, held) {
+                Conversion::Nothing => x,
+                Conversion::Direct(entry) => self.call(entry, &[x.value], to),
+                Conversion::Through(other) => {
+                    let between = self.cast(x, other);
+                    self.cast(between, to)
+                }
+            },
         };
-        // The store rounds anyway.
+        // A store rounds anyway; what steps read is rounded here.
         let id = self.named.len() as ValueId;
         let is_read = self.tape.steps.iter().any(|step| step.operands().contains(&id));
-        if !is_read && from != DType::Float32 {
-            return wide;
+        if !to.is_half() || !is_read {
+            return Named { dtype: to, value: y.value };
         }
-        self.call(cast::round_half(to), &[wide.value], to)
+        self.call(cast::round_half(to), &[y.value], to)
     }
 
     fn output(&mut self, id: ValueId) -> Result<()> {

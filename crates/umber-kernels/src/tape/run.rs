@@ -15,6 +15,7 @@ use super::blocks::finish_streaming;
 use super::plan::Plan;
 use super::program::{Program, REGISTER};
 use super::walk::Walk;
+use crate::elementwise::LANES;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
 
@@ -22,8 +23,10 @@ use crate::view::{View, ViewMut};
 const SHORT_ROW: usize = 192;
 /// Outputs from this size on bypass the caches: nobody will find them there anyway.
 const STREAM_FROM: usize = 8 << 20;
-/// Programs over this much memory ask for the next block while they compute one.
+/// Programs over this much memory ask for the next block while they compute one, ...
 const PREFETCH_FROM: usize = 512 << 10;
+/// ... if they have as many steps: between fewer, the processor's own prefetching keeps up and requests only delay it.
+const PREFETCH_STEPS: usize = 6;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
@@ -88,6 +91,9 @@ impl Program {
         if shape.contains(&0) {
             return;
         }
+        if self.run_small(inputs, outputs) {
+            return;
+        }
         let run = Run::new(self, inputs, outputs);
         let blocks = run.blocks_per_row * (run.plan.size() / run.row);
         if blocks == 1 {
@@ -138,7 +144,7 @@ impl<'p> Run<'p> {
                 && program.outputs.iter().any(|output| (output.value as usize) < inputs.len()),
             direct: !donated && !stream,
             stream,
-            prefetch: touched >= PREFETCH_FROM,
+            prefetch: touched >= PREFETCH_FROM && program.instructions.len() >= PREFETCH_STEPS,
         }
     }
 
@@ -157,8 +163,15 @@ impl<'p> Run<'p> {
                 }
                 let start = block % self.blocks_per_row * program.block;
                 let count = (self.row - start).min(program.block);
+                // Whole lanes are computed where they lie, the few elements after them in registers.
+                let whole = if count > LANES { count / LANES * LANES } else { count };
                 // SAFETY: inside the row; callers split the blocks among threads.
-                unsafe { walk.block(start, count) };
+                unsafe {
+                    walk.block(start, whole);
+                    if whole < count {
+                        walk.block(start + whole, count - whole);
+                    }
+                }
             }
             if self.stream {
                 finish_streaming();
@@ -191,7 +204,7 @@ thread_local! {
 }
 
 /// Lend `body` at least `bytes` bytes of this thread's scratch. They are initialised, with anything.
-fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
+pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
     let mut lines = SCRATCH.take();
     if lines.len() * 64 < bytes {
         lines.resize(bytes.div_ceil(64), Line([0; 64]));

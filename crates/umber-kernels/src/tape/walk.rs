@@ -172,10 +172,10 @@ impl<'r> Walk<'r> {
                 }
             }
         };
-        // SAFETY: as above; what a block lacks to whole lanes reads as zeros.
+        // SAFETY: as above; what a block lacks to whole lanes repeats its first element.
         unsafe {
             if source == target {
-                target.add(count * size).write_bytes(0, (filled - count) * size);
+                splat(size, target, target.add(count * size), filled - count);
             }
             if dtype.is_half() {
                 let load = cast::load_half(dtype).kernels[level()];

@@ -120,10 +120,14 @@ pub(crate) fn log10<I: Isa>(x: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn log1p<I: Isa>(x: f32) -> f32 {
     let u = 1.0 + x;
-    let (e, rounded) = mantissa(u);
+    // As `mantissa` does, but 1 + x is never subnormal.
+    let bits = u.to_bits() as i32;
+    let e = bits.wrapping_sub(0x3f2a_aaab) >> 23;
+    let rounded = f32::from_bits(bits.wrapping_sub(e << 23) as u32) - 1.0;
     // 2^-e (1 + x) - 1 without the rounding of 1 + x, which only matters for small x.
-    let scale = power_of_two((-e) as i32);
+    let scale = power_of_two(e.wrapping_neg());
     let f = if x < 1e7 { I::fma32(x, scale, scale - 1.0) } else { rounded };
+    let e = e as f32;
     let y = log_domain(u, I::fma32(e, LN2_HIGH, f + I::fma32(e, LN2_LOW, log_tail::<I>(f))));
     if x == 0.0 { x } else { y }
 }

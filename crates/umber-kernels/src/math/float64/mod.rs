@@ -8,6 +8,7 @@ pub(crate) use special::*;
 
 const LN2_LOW: f64 = 2.3190468138462996e-17;
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
+const HALF_PI_LOWEST: f64 = -1.4973849048591698e-33;
 /// Adding this number rounds to an integer, which then stands in the low bits.
 const ROUNDER: f64 = 6755399441055744.0;
 
@@ -34,10 +35,9 @@ fn power_of_two(n: i64) -> f64 {
     f64::from_bits((n.wrapping_add(1023) as u64) << 52)
 }
 
-/// `e^x`
+/// `x = n ln 2 + r` with `|r| <= ln 2 / 2`; answers `n` and `e^r - 1`.
 #[inline(always)]
-pub(crate) fn exp(x: f64) -> f64 {
-    let x = clamp(x, -746.0, 711.0);
+fn expm1_reduced(x: f64) -> (i64, f64) {
     let rounded = x.mul_add(LOG2_E, ROUNDER);
     let n = rounded - ROUNDER;
     let r = n.mul_add(-LN2_LOW, n.mul_add(-LN_2, x));
@@ -57,11 +57,92 @@ pub(crate) fn exp(x: f64) -> f64 {
             2.092191414490954e-9,
         ],
     );
-    let p = (r * r).mul_add(p, r) + 1.0;
     let n = (rounded.to_bits() as i64).wrapping_sub(ROUNDER.to_bits() as i64);
+    (n, (r * r).mul_add(p, r))
+}
+
+/// `e^x`
+#[inline(always)]
+pub(crate) fn exp(x: f64) -> f64 {
+    let (n, p) = expm1_reduced(clamp(x, -746.0, 711.0));
+    let p = p + 1.0;
     // Two factors: 2^n itself may be beyond the normal range.
     let half = n >> 1;
     p * power_of_two(half) * power_of_two(n.wrapping_sub(half))
+}
+
+/// `e^x - 1`
+#[inline(always)]
+pub(crate) fn expm1(x: f64) -> f64 {
+    let (n, p) = expm1_reduced(clamp(x, -50.0, 710.0));
+    // 2^(n-1) fits where 2^n may not.
+    let scale = power_of_two(n.wrapping_sub(1));
+    let y = 2.0 * p.mul_add(scale, scale - 0.5);
+    if x == 0.0 { x } else { y }
+}
+
+/// `sinh x / cosh x`
+#[inline(always)]
+pub(crate) fn tanh(x: f64) -> f64 {
+    let t = expm1(-2.0 * x.abs());
+    (-t / (t + 2.0)).copysign(x)
+}
+
+/// Up to here [`sin`] and [`cos`] reduce their argument well enough.
+pub(crate) const REDUCTION_LIMIT: f64 = 1e5;
+
+/// `x = q π/2 + r` with `|r| <= π/4`; three parts of π/2 keep every bit that matters (Cody and Waite).
+#[inline(always)]
+fn quadrant(x: f64) -> (u64, f64) {
+    let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
+    let n = rounded - ROUNDER;
+    let r = n.mul_add(-HALF_PI_LOW, n.mul_add(-FRAC_PI_2, x));
+    (rounded.to_bits(), n.mul_add(-HALF_PI_LOWEST, r))
+}
+
+#[inline(always)]
+fn sin_of_quadrant(q: u64, r: f64) -> f64 {
+    let z = r * r;
+    let sin = [
+        -0.16666666666666666,
+        0.008333333333333045,
+        -0.00019841269840967533,
+        2.755731907663744e-6,
+        -2.5052071562471422e-8,
+        1.6054383335011348e-10,
+        -7.392483129615798e-13,
+    ];
+    let cos = [
+        0.041666666666666664,
+        -0.0013888888888888382,
+        2.4801587301170754e-5,
+        -2.7557319054955874e-7,
+        2.0876720480356528e-9,
+        -1.1466667812371057e-11,
+        4.583230797330438e-14,
+    ];
+    let sin = (r * z).mul_add(poly(z, sin), r);
+    // 1 - z/2 with what its rounding lost.
+    let half = 0.5 * z;
+    let high = 1.0 - half;
+    let cos = high + (z * z).mul_add(poly(z, cos), (1.0 - high) - half);
+    let y = if q & 1 == 0 { sin } else { cos };
+    f64::from_bits(y.to_bits() ^ ((q & 2) << 62))
+}
+
+/// Sine, for arguments up to [`REDUCTION_LIMIT`].
+#[inline(always)]
+pub(crate) fn sin(x: f64) -> f64 {
+    let (q, r) = quadrant(x);
+    let y = sin_of_quadrant(q, r);
+    if x == 0.0 { x } else { y }
+}
+
+/// Cosine, for arguments up to [`REDUCTION_LIMIT`].
+#[inline(always)]
+pub(crate) fn cos(x: f64) -> f64 {
+    let (q, r) = quadrant(x);
+    sin_of_quadrant(q.wrapping_add(1), r)
 }
 
 /// Natural logarithm.

@@ -1,0 +1,65 @@
+//! `a b + c` in one pass, rounded twice like the two steps it stands for: it saves a register's way through the cache.
+
+use umber_types::{BinaryKind, DType};
+
+use super::{Entry, Kernel, LANES};
+
+/// A float that is computed as itself.
+trait Float: Copy + std::ops::Mul<Output = Self> + std::ops::Add<Output = Self> {}
+impl Float for f32 {}
+impl Float for f64 {}
+
+#[inline(always)]
+unsafe fn body<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
+    let n = n / LANES * LANES;
+    // SAFETY: the contract of `Kernel`.
+    let (d, a, b, c) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(d.cast::<T>(), n),
+            std::slice::from_raw_parts(a.cast::<T>(), n),
+            std::slice::from_raw_parts(b.cast::<T>(), n),
+            std::slice::from_raw_parts(c.cast::<T>(), n),
+        )
+    };
+    for (d, ((&a, &b), &c)) in d.iter_mut().zip(a.iter().zip(b).zip(c)) {
+        *d = a * b + c;
+    }
+}
+
+unsafe fn portable<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
+    // SAFETY: passed on.
+    unsafe { body::<T>(d, a, b, c, n) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn avx2<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
+    // SAFETY: passed on.
+    unsafe { body::<T>(d, a, b, c, n) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn avx512<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
+    // SAFETY: passed on.
+    unsafe { body::<T>(d, a, b, c, n) }
+}
+
+const fn instances<T: Float>() -> Entry {
+    #[cfg(target_arch = "x86_64")]
+    let kernels: [Kernel; 3] = [portable::<T>, avx2::<T>, avx512::<T>];
+    #[cfg(not(target_arch = "x86_64"))]
+    let kernels: [Kernel; 3] = [portable::<T>; 3];
+    Entry { kernels, exact: false, cost: 2 }
+}
+
+/// The block function that a product followed by `kind` makes, if there is one.
+pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
+    match (kind, dtype) {
+        (BinaryKind::Add, DType::Float16 | DType::BFloat16 | DType::Float32) => {
+            Some(const { instances::<f32>() })
+        }
+        (BinaryKind::Add, DType::Float64) => Some(const { instances::<f64>() }),
+        _ => None,
+    }
+}
