@@ -182,6 +182,11 @@ fn prepare(arrays: &[(String, Array)]) -> Result<Vec<(String, Tensor)>> {
     arrays
         .iter()
         .map(|(name, array)| {
+            ensure!(
+                name != "__metadata__",
+                Value,
+                "[save_safetensors] '__metadata__' names the file's metadata, expected another name for an array"
+            );
             let dtype = name_of(array.dtype())
                 .map_err(|error| error.map_message(|text| format!("{text} (array '{name}')")))?;
             Ok((name.clone(), Tensor { array: array.to_dense()?, dtype }))

@@ -1,6 +1,6 @@
 //! Arguments as users give them: arrays or numbers, axes, shapes, streams.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use smallvec::SmallVec;
@@ -176,8 +176,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
         if let Ok(tuple) = object.cast::<PyTuple>() {
             return tuple.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
         }
-        if let Ok(one) = index(&object) {
-            return Ok(Ints(smallvec::smallvec![one]));
+        match index(&object) {
+            Ok(one) => return Ok(Ints(smallvec::smallvec![one])),
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => return Err(error),
+            Err(_) => {}
         }
         match object.try_iter() {
             Ok(items) => items.map(|item| index(&item?)).collect::<PyResult<_>>().map(Ints),
@@ -194,7 +196,13 @@ fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if object.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("expected an integer, got bool"));
     }
-    object.extract::<i64>()
+    object.extract::<i64>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(object.py()) {
+            PyOverflowError::new_err(format!("the integer {object} does not fit 64 bits"))
+        } else {
+            error
+        }
+    })
 }
 
 impl Ints {

@@ -24,13 +24,25 @@ pub(crate) struct PyArray {
 }
 
 impl From<Array> for PyArray {
+    /// The result of an operation. It never shows what others write later: where an operation answered with memory
+    /// that somebody else can write (an identity, say), the result is a copy of its values now.
     #[inline]
     fn from(array: Array) -> PyArray {
-        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()) }
+        if array.is_volatile() && !array.is_traced() {
+            let snapshot = crate::interop::copied(&array);
+            return PyArray::sharing(snapshot.unwrap_or(array));
+        }
+        PyArray::sharing(array)
     }
 }
 
 impl PyArray {
+    /// An array over memory that others may write: what `asarray` gives.
+    #[inline]
+    pub(crate) fn sharing(array: Array) -> PyArray {
+        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()) }
+    }
+
     /// The value now.
     #[inline]
     pub(crate) fn get(&self) -> Array {

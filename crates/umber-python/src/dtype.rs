@@ -17,6 +17,12 @@ pub(crate) fn constant_name(dtype: DType) -> &'static str {
 
 #[pymethods]
 impl PyDtype {
+    /// The dtype with this name.
+    #[new]
+    fn new(name: DtypeArg) -> PyDtype {
+        PyDtype(name.0)
+    }
+
     /// Bytes per element.
     #[getter]
     fn size(&self) -> usize {
@@ -46,10 +52,9 @@ impl PyDtype {
         .unwrap_or_else(|never| match never {})
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let getattr = py.import("builtins")?.getattr("getattr")?;
-        let module = py.import("umber.core")?;
-        Ok((getattr, (module, constant_name(self.0))).into_pyobject(py)?.into_any())
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let name = slf.get().0.name();
+        Ok((slf.get_type(), (name,)).into_pyobject(slf.py())?.into_any())
     }
 }
 

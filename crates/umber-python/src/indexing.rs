@@ -34,7 +34,7 @@ fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     if let Ok(slice) = entry.cast::<PySlice>() {
         let bound = |name: &str| -> PyResult<Option<i64>> {
             let value = slice.getattr(name)?;
-            if value.is_none() { Ok(None) } else { integer(&value).map(Some) }
+            if value.is_none() { Ok(None) } else { clamped(&value).map(Some) }
         };
         return Ok(Index::Slice { start: bound("start")?, stop: bound("stop")?, step: bound("step")? });
     }
@@ -78,6 +78,17 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
             PyIndexError::new_err(format!("[index] index {value} is out of bounds for every axis"))
         } else {
             error
+        }
+    })
+}
+
+/// The value of a slice's bound; beyond 64 bits the nearest that fits, since bounds are clamped anyway.
+fn clamped(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.extract::<i64>().or_else(|error| {
+        if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
+            Ok(if value.lt(0)? { i64::MIN } else { i64::MAX })
+        } else {
+            Err(error)
         }
     })
 }

@@ -7,6 +7,19 @@ use umber::Array;
 
 use crate::array::PyArray;
 
+/// Containers nested deeper than this, or in themselves, are refused.
+const DEEPEST: usize = 500;
+
+/// Refuse what is nested too deep to walk.
+pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
+    if depth > DEEPEST {
+        return Err(PyValueError::new_err(format!(
+            "[tree] lists, tuples and dicts are nested deeper than {DEEPEST} levels, or in themselves"
+        )));
+    }
+    Ok(())
+}
+
 /// A nested Python value with its arrays told apart.
 pub(crate) enum Tree {
     /// An array.
@@ -24,22 +37,26 @@ pub(crate) enum Tree {
 impl Tree {
     /// Take a value apart.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Tree> {
+        Tree::at_depth(value, 0)
+    }
+
+    fn at_depth(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Tree> {
+        check_depth(depth)?;
+        let below = |item: Bound<'_, PyAny>| Tree::at_depth(&item, depth + 1);
         if let Ok(array) = value.cast::<PyArray>() {
             return Ok(Tree::Array(array.clone().unbind()));
         }
         if let Ok(list) = value.cast::<PyList>() {
-            return list.iter().map(|item| Tree::of(&item)).collect::<PyResult<_>>().map(Tree::List);
+            return list.iter().map(below).collect::<PyResult<_>>().map(Tree::List);
         }
         if let Ok(tuple) = value.cast::<PyTuple>() {
-            let items = tuple.iter().map(|item| Tree::of(&item)).collect::<PyResult<_>>()?;
+            let items = tuple.iter().map(below).collect::<PyResult<_>>()?;
             let class = tuple.hasattr("_fields")?.then(|| tuple.get_type().into_any().unbind());
             return Ok(Tree::Tuple(items, class));
         }
         if let Ok(dict) = value.cast::<PyDict>() {
-            let items = dict
-                .iter()
-                .map(|(key, item)| Ok((key.unbind(), Tree::of(&item)?)))
-                .collect::<PyResult<_>>()?;
+            let items =
+                dict.iter().map(|(key, item)| Ok((key.unbind(), below(item)?))).collect::<PyResult<_>>()?;
             return Ok(Tree::Dict(items));
         }
         Ok(Tree::Other(value.clone().unbind()))

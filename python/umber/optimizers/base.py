@@ -36,7 +36,8 @@ class Optimizer:
 
     def init(self, parameters: dict) -> None:
         """Make the state of parameters that have none yet; the first update does it by itself."""
-        self._state = _with_places(self._state, parameters, self.init_single)
+        # In place: whoever holds the dict (a compiled step, say) sees what is added.
+        self._state.update(_with_places(self._state, parameters, self.init_single))
         self._initialized = True
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:

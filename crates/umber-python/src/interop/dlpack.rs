@@ -377,9 +377,9 @@ fn from_dlpack(
     }
     let copying = Copying::of(copy);
     if !x.hasattr("__dlpack__")? {
-        return consume(x, copying).map(PyArray::from);
+        return consume(x, copying).map(PyArray::sharing);
     }
-    import(x, copying).map(PyArray::from)
+    import(x, copying).map(PyArray::sharing)
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -137,7 +137,7 @@ fn alignment(dtype: DType) -> usize {
 }
 
 /// A dense copy that shares nothing.
-pub(super) fn copied(array: &Array) -> PyResult<Array> {
+pub(crate) fn copied(array: &Array) -> PyResult<Array> {
     let storage = array.storage().expect("imported arrays are evaluated");
     let mut fresh = umber::graph::Storage::allocate(array.shape(), array.dtype()).or_raise()?;
     if let Some(view) = fresh.view_mut(array.dtype()) {
@@ -221,7 +221,11 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         // Others may say it in a way of their own (ml_dtypes through the array interface).
         return Ok(None);
     };
-    // SAFETY: PyBUF_FULL_RO guarantees shape and strides of `ndim` entries.
+    if ndim > 0 && (view.shape.is_null() || view.strides.is_null()) {
+        // An exporter that does not do what was asked for (NumPy's datetime scalars): see what else it speaks.
+        return Ok(None);
+    }
+    // SAFETY: shape and strides are there, of `ndim` entries each as PyBUF_FULL_RO asks for.
     let (shape, strides) = unsafe {
         if ndim == 0 {
             (Vec::new(), Vec::new())
@@ -363,7 +367,7 @@ fn asarray(
             copying.allow("a conversion to another dtype needs a copy")?;
             ops::astype(&array, dtype).or_raise().map(PyArray::from)
         }
-        _ => Ok(array.into()),
+        _ => Ok(PyArray::sharing(array)),
     }
 }
 
@@ -386,7 +390,7 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
     }
     let copying = if zero_copy { Copying::Never } else { Copying::Always };
     match from_shared(a, copying)? {
-        Some(array) => Ok(array.into()),
+        Some(array) => Ok(PyArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(
             "[from_numpy] no dtype of umber holds elements of {}",
             a.getattr("dtype")?

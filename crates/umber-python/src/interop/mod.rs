@@ -12,7 +12,7 @@ mod numpy;
 
 use pyo3::prelude::*;
 
-pub(crate) use import::{Copying, from_shared};
+pub(crate) use import::{Copying, copied, from_shared};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     export::register(module)?;

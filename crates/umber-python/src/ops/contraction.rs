@@ -51,7 +51,7 @@ fn addmm(
 /// What `axes` of `tensordot` says: how many, or which of each.
 #[derive(FromPyObject)]
 enum DotAxes {
-    Count(usize),
+    Count(i64),
     Lists(Vec<Ints>),
 }
 
@@ -61,7 +61,10 @@ enum DotAxes {
 fn tensordot(a: Operand, b: Operand, axes: DotAxes, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let (a, b) = Operand::pair(a, b)?;
     let dot = |axes: &DotAxes| match axes {
-        DotAxes::Count(count) => ops::tensordot_count(&a, &b, *count),
+        DotAxes::Count(count) => match usize::try_from(*count) {
+            Ok(count) => ops::tensordot_count(&a, &b, count),
+            Err(_) => Err(umber::Error::Value(format!("[tensordot] got {count} axes, expected 0 or more"))),
+        },
         DotAxes::Lists(lists) => match &lists[..] {
             [left, right] => ops::tensordot(&a, &b, left.as_slice(), right.as_slice()),
             other => Err(umber::Error::Value(format!(

@@ -11,7 +11,7 @@ use umber::compile::{self, CompiledGraph, cache};
 use super::{check_callable, describe};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::trees::Tree;
+use crate::trees::{Tree, check_depth};
 
 /// A function whose graph is recorded once and replayed.
 #[pyclass(name = "CompiledFunction", module = "umber.core", frozen, dict, weakref)]
@@ -46,6 +46,7 @@ fn is_state(value: &Bound<'_, PyAny>) -> bool {
 
 /// The places of arrays in nested containers, as keys from the root, with the arrays there.
 fn places(value: &Bound<'_, PyAny>, path: &mut Path, found: &mut Vec<(Path, Py<PyArray>)>) -> PyResult<()> {
+    check_depth(path.len())?;
     let py = value.py();
     if let Ok(array) = value.cast::<PyArray>() {
         found.push((path.iter().map(|key| key.clone_ref(py)).collect(), array.clone().unbind()));

@@ -1,0 +1,96 @@
+"""Input that is meant to break things: it is refused, and nothing crashes."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+import umber.core as mx
+import umber.nn as nn
+import umber.optimizers as optim
+
+
+@pytest.mark.parametrize("make", [mx.array, mx.asarray, lambda x: mx.array(1) + x, mx.exp])
+@pytest.mark.parametrize("scalar", [np.datetime64("2020"), np.timedelta64(3, "s")])
+def test_dates_are_refused(make, scalar):
+    with pytest.raises(TypeError):
+        make(scalar)
+
+
+def nested_in_itself():
+    items = []
+    items.append(items)
+    return items
+
+
+def nested_deep():
+    item = mx.array(1.0)
+    for _ in range(10_000):
+        item = [item]
+    return item
+
+
+@pytest.mark.parametrize("make", [nested_in_itself, nested_deep])
+def test_trees_without_end_are_refused(make):
+    tree = make()
+    calls = [
+        lambda: mx.eval(tree),
+        lambda: mx.grad(lambda q: mx.array(1.0))(tree),
+        lambda: mx.vmap(lambda q: q)(tree),
+        lambda: mx.compile(lambda q: q)(tree),
+        lambda: mx.compile(lambda: mx.array(1.0), inputs=tree)(),
+    ]
+    for call in calls:
+        with pytest.raises((ValueError, RecursionError)):
+            call()
+
+
+def test_results_do_not_follow_foreign_memory():
+    source = np.zeros(3, np.float32)
+    shared = mx.asarray(source)
+    results = [
+        mx.grad(lambda q: (q * shared).sum())(mx.ones(3)),
+        mx.array(shared),
+        shared.astype(mx.float32),
+        mx.vmap(lambda q: q)(shared),
+        mx.compile(lambda q: q)(shared),
+    ]
+    mx.eval(results)
+    source[:] = 9
+    assert [result.tolist() for result in results] == [[0.0] * 3] * 5
+    assert shared.tolist() == [9.0] * 3
+
+
+def test_dtypes_are_pickled_and_copied():
+    for dtype in (mx.float32, mx.bool_, mx.bfloat16):
+        assert pickle.loads(pickle.dumps(dtype)) == dtype
+        assert copy.deepcopy({"dtype": dtype}) == {"dtype": dtype}
+
+
+def test_slice_bounds_of_any_size_are_clamped():
+    assert mx.arange(5)[-(2**80) : 2**80].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_name_that_the_format_keeps_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="__metadata__"):
+        mx.save_safetensors(tmp_path / "x.safetensors", {"__metadata__": mx.ones(2)})
+
+
+def test_state_made_while_tracing_is_carried_out():
+    model = nn.Linear(2, 1)
+    optimizer = optim.SGD(0.1, momentum=0.9)
+    state = [model.state, optimizer.state]
+    x, y = mx.ones((4, 2)), mx.ones((4, 1))
+
+    def step(x, y):
+        loss, gradients = nn.value_and_grad(model, lambda x, y: nn.losses.mse_loss(model(x), y))(
+            x, y
+        )
+        optimizer.update(model, gradients)
+        return loss
+
+    compiled = mx.compile(step, inputs=state, outputs=state)
+    losses = [compiled(x, y).item() for _ in range(4)]
+    assert losses[-1] < losses[0]
+    mx.eval(optimizer.state)
+    assert int(optimizer.step.item()) == 4
