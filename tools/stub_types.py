@@ -322,6 +322,7 @@ SPECIAL_METHODS = {
         for name in ("eq", "ne")
     },
     **{f"array.__{name}__": "(self) -> array" for name in ("abs", "invert", "neg", "pos")},
+    "Dtype.__init__": "(self, name: str | Dtype) -> None",
     "array.__getitem__": "(self, index: _Index) -> array",
     "array.__setitem__": "(self, index: _Index, value: _Nested) -> None",
     "array.__delitem__": None,
