@@ -151,6 +151,7 @@ PARAMETERS = {
     "iinfo.dtype": "Dtype",
     "device": "_Device",
     "device_type": "DeviceType",
+    "Dtype.name": "str | Dtype",
     "Device.type": "DeviceType",
     "Device.index": "int",
     "type": "DeviceType",
@@ -322,7 +323,6 @@ SPECIAL_METHODS = {
         for name in ("eq", "ne")
     },
     **{f"array.__{name}__": "(self) -> array" for name in ("abs", "invert", "neg", "pos")},
-    "Dtype.__init__": "(self, name: str | Dtype) -> None",
     "array.__getitem__": "(self, index: _Index) -> array",
     "array.__setitem__": "(self, index: _Index, value: _Nested) -> None",
     "array.__delitem__": None,
