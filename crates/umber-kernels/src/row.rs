@@ -155,7 +155,8 @@ impl<W: Work> Buffer<W> {
     ) -> &mut [W] {
         let padded = count.next_multiple_of(LANES);
         let values = &mut self.values[..padded];
-        if stride == 1 {
+        // A row without elements may have no address.
+        if stride == 1 && count > 0 {
             // SAFETY: the caller's promise.
             let src = unsafe { std::slice::from_raw_parts(src, count) };
             for (value, &element) in values.iter_mut().zip(src) {
