@@ -278,9 +278,13 @@ def test_memory_that_cannot_be_had():
     assert (x + 1).tolist() == [2.0, 3.0]
 
 
-def test_traceback_names_the_recording_line():
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [("y = x[mx.array([7])]", "IndexError"), ("y = mx.zeros((2**46,))", "MemoryError")],
+)
+def test_traceback_names_the_recording_line(line, error):
     """UMBER_TRACEBACK=1: an error at evaluation tells where the op was recorded."""
-    program = "import umber.core as mx\nx = mx.zeros(3)\ny = x[mx.array([7])]\nmx.eval(y)\n"
+    program = f"import umber.core as mx\nx = mx.zeros(3)\n{line}\nmx.eval(y)\n"
     run = subprocess.run(
         [sys.executable, "-c", program],
         env=os.environ | {"UMBER_TRACEBACK": "1"},
@@ -290,6 +294,6 @@ def test_traceback_names_the_recording_line():
         check=False,
     )
     assert run.returncode == 1
-    assert "IndexError" in run.stderr
-    message = run.stderr.split("IndexError", 1)[1]
+    assert error in run.stderr
+    message = run.stderr.split(error, 1)[1]
     assert "line 3" in message or ":3" in message, run.stderr

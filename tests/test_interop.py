@@ -322,3 +322,16 @@ def test_references_are_balanced():
         mx.from_dlpack(source)
     gc.collect()
     assert (sys.getrefcount(source), sys.getrefcount(array)) == before
+
+
+def test_complex_memory_aligned_for_its_parts_only():
+    """NumPy calls complex64 aligned at multiples of 4: copies must not read it as words of 8 bytes."""
+    memory = np.zeros(808, np.uint8)
+    start = 4 if memory.ctypes.data % 8 == 0 else 0
+    values = memory[start : start + 800].view(np.complex64)
+    values[:] = np.arange(100)
+    shared = mx.asarray(values)
+    assert mx.take(shared, mx.array([3, -1])).tolist() == [3, 99]
+    assert mx.zeros(2, mx.complex64).at[mx.array([1])].add(shared[:1]).tolist() == [0, 0]
+    assert mx.put_along_axis(mx.zeros(100, mx.complex64), mx.arange(100), shared, 0)[7].item() == 7
+    assert shared[::7].sum().item() == np.arange(0, 100, 7).sum()

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use umber_types::{Element, Result};
+use umber_types::Result;
 
 use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
+use crate::moving::by_size;
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
@@ -12,35 +13,6 @@ use crate::{View, ViewMut};
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
-
-/// Evaluate `$body` with `$T` bound to some element type of `$size` bytes: enough for moving elements.
-macro_rules! match_size {
-    ($size:expr, $T:ident => $body:expr) => {
-        match $size {
-            1 => {
-                type $T = u8;
-                $body
-            }
-            2 => {
-                type $T = u16;
-                $body
-            }
-            4 => {
-                type $T = u32;
-                $body
-            }
-            8 => {
-                type $T = u64;
-                $body
-            }
-            _ => {
-                type $T = umber_types::Complex64;
-                $body
-            }
-        }
-    };
-}
-pub(crate) use match_size;
 
 /// For each tuple of `indices` along `axes`, copy the slice of `slice_sizes` that begins there.
 ///
@@ -65,7 +37,7 @@ pub fn gather(
         indices,
     };
     assert_eq!(task.places.count(), task.indices.count(), "shape of the result of a gather");
-    match_size!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
+    by_size!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
 }
 
 struct Gather<'a> {
@@ -77,7 +49,7 @@ struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    fn run<T: Element>(&self, src: Source<T>, dst: Target<T>) -> Result<()> {
+    fn run<T: Copy + Send + Sync>(&self, src: Source<T>, dst: Target<T>) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
         let failures = Failures::default();
         if slice / GRAIN > count {
@@ -106,7 +78,7 @@ impl Gather<'_> {
         failures.first()
     }
 
-    fn copy_batch<T: Element>(
+    fn copy_batch<T: Copy + Send + Sync>(
         &self,
         src: Source<T>,
         dst: Target<T>,
@@ -133,7 +105,7 @@ impl Gather<'_> {
     }
 
     /// Copy the elements in `part` of one slice.
-    fn copy<T: Element>(&self, src: *const T, dst: *mut T, part: Range<usize>) {
+    fn copy<T: Copy + Send + Sync>(&self, src: *const T, dst: *mut T, part: Range<usize>) {
         let inner = self.slice.inner();
         if self.slice.loops().len() == 1 {
             let [from, to] = inner.strides.map(|stride| part.start as isize * stride);
@@ -148,7 +120,7 @@ impl Gather<'_> {
 
 /// Copy elements that lie in a line.
 #[inline(always)]
-fn copy_run<T: Element>(src: *const T, dst: *mut T, line: Loop<2>, length: usize) {
+fn copy_run<T: Copy + Send + Sync>(src: *const T, dst: *mut T, line: Loop<2>, length: usize) {
     if line.strides == [1, 1] {
         // SAFETY: callers copy between views whose layouts hold these runs; nothing else touches the destination.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, length) };
@@ -170,12 +142,12 @@ pub fn gather_axis(src: View, indices: View, axis: usize, dst: ViewMut) -> Resul
     for other in (0..src.shape().len()).filter(|&other| other != axis) {
         assert_eq!(src.shape()[other], dst.shape()[other], "shape of the operand of a gather along an axis");
     }
-    match_size!(src.dtype().size(), T => {
+    by_size!(src.dtype().size(), T => {
         gather_axis_typed(Source::<T>::of(&src), src, indices, axis, Target::of(&dst), &dst)
     })
 }
 
-fn gather_axis_typed<T: Element>(
+fn gather_axis_typed<T: Copy + Send + Sync>(
     from: Source<T>,
     src: View,
     indices: View,

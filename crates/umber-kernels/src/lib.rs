@@ -14,6 +14,7 @@ mod isa;
 mod keys;
 mod math;
 pub mod matmul;
+mod moving;
 mod nest;
 pub mod norm;
 mod order;

@@ -121,7 +121,8 @@ impl Array {
         let value = value.into().cast(dtype);
         let op = crate::primitives::create::Full { value };
         let spec = ArraySpec { shape, dtype };
-        let node = Node::build(op.into(), Inputs::new(), spec.into(), device::current_stream(), false, None);
+        let stream = device::current_stream();
+        let node = Node::build(op.into(), Inputs::new(), spec.into(), stream, false, node::users_line());
         Array { node, output: 0 }
     }
 

@@ -62,12 +62,15 @@ pub(crate) fn set_origin_hook(hook: fn() -> Option<Arc<str>>) {
     }
 }
 
+/// The user's line that is recording, where origins are kept.
+pub(crate) fn users_line() -> Option<Arc<str>> {
+    if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None }
+}
+
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
         let traced = super::tracing::depth() > 0 && inputs.iter().any(Array::is_traced);
-        let origin =
-            if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None };
-        Node::build(op, inputs, specs, stream, traced, origin)
+        Node::build(op, inputs, specs, stream, traced, users_line())
     }
 
     pub(crate) fn build(

@@ -3,11 +3,9 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use umber_types::Element;
-
 use super::leaves::{Leaves, Room, Runs};
 use super::{GRAIN, Task, parts};
-use crate::gather::match_size;
+use crate::moving::by_size;
 use crate::nest::Nest;
 use crate::shared::Target;
 use crate::threads::{parallel_for, parallel_ranges};
@@ -119,10 +117,10 @@ fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<u
 
 /// Bring elements that lie `stride` apart together.
 pub(super) fn collect(size: usize, src: *const u8, stride: isize, count: usize, dst: *mut u8) {
-    match_size!(size, T => collect_typed::<T>(src.cast(), stride, count, dst.cast()));
+    by_size!(size, T => collect_typed::<T>(src.cast(), stride, count, dst.cast()));
 }
 
-fn collect_typed<T: Element>(src: *const T, stride: isize, count: usize, dst: *mut T) {
+fn collect_typed<T: Copy>(src: *const T, stride: isize, count: usize, dst: *mut T) {
     for i in 0..count {
         // SAFETY: callers pass elements that the layout of the source holds, and a stage with room for them.
         unsafe { dst.add(i).write(*src.offset(i as isize * stride)) };

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
+use umber_types::{Bool, Complex32, Complex64, bf16, f16};
 
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::order::Ranked;
@@ -10,9 +10,9 @@ use crate::order::Ranked;
 /// The new value of an element, given its old one and an update.
 pub(super) trait Update: 'static {
     /// The element of both.
-    type Element: Element;
+    type Element: Copy + Send + Sync;
     /// Several updates of one element combine in this type and are rounded once.
-    type Wide: Element;
+    type Wide: Copy + Send + Sync;
     /// Is `Wide` another type?
     const WIDENS: bool = false;
     /// To the wide type.
@@ -86,7 +86,7 @@ macro_rules! set {
     ($($ty:ty)*) => { $(update!(Set<$ty>, |_old, new| new);)* };
 }
 // By size only: a set moves bits.
-set!(u8 u16 u32 u64 Complex64);
+set!(u8 u16 u32 [u32; 2] [u64; 2]);
 
 macro_rules! wrapping {
     ($($ty:ty)*) => { $(
@@ -148,7 +148,7 @@ macro_rules! match_update {
             };
         }
         match $kind {
-            ScatterKind::Set => $crate::gather::match_size!($dtype.size(), T => with!(Set, T)),
+            ScatterKind::Set => $crate::moving::by_size!($dtype.size(), T => with!(Set, T)),
             ScatterKind::Add => arithmetic!(Add, Maximum),
             ScatterKind::Multiply => arithmetic!(Multiply, Minimum),
             ScatterKind::Maximum => match_dtype!($dtype, T => with!(Maximum, T)),

@@ -9,36 +9,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
-
-/// Run `$body` with `$T` a plain type of `$size` bytes, aligned no more strictly than elements of that size are.
-macro_rules! by_size {
-    ($size:expr, $T:ident => $body:expr) => {
-        match $size {
-            1 => {
-                type $T = u8;
-                $body
-            }
-            2 => {
-                type $T = u16;
-                $body
-            }
-            4 => {
-                type $T = u32;
-                $body
-            }
-            8 => {
-                // Two halves: a complex64 is aligned for its parts only.
-                type $T = [u32; 2];
-                $body
-            }
-            _ => {
-                type $T = [u64; 2];
-                $body
-            }
-        }
-    };
-}
-pub(super) use by_size;
+use crate::moving::by_size;
 
 /// `count` elements, `stride` apart in memory, to neighbours.
 pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mut u8, count: usize) {

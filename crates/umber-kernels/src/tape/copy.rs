@@ -6,9 +6,10 @@
 
 use umber_types::tape::{Step, Tape};
 
-use super::blocks::{by_size, finish_streaming, gather, scatter, stream};
+use super::blocks::{finish_streaming, gather, scatter, stream};
 use super::plan::Plan;
 use super::program::Program;
+use crate::moving::by_size;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
 
