@@ -4,12 +4,15 @@
 //! many. Where places are asked for, a place rides along with each key.
 
 mod order;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 
 use std::ops::Range;
 
 use umber_types::{Bool, Complex32, Complex64, DType, Error, Result, bf16, f16, match_dtype};
 
 use self::order::{Item, sort_items};
+use crate::isa::vectorised;
 use crate::keys::{Direction, Invertible, Keyed};
 use crate::nest::Nest;
 use crate::shared::{Source, Target};
@@ -18,6 +21,8 @@ use crate::{View, ViewMut};
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 11;
+/// Elements of one line worth a task of their own, where each is only read and written.
+const SHARE: usize = 1 << 16;
 
 /// Write the elements of each line of `src` along `axis` in ascending order to `dst` of the same shape and dtype.
 /// NaN comes last, and zeros of both signs are in no order.
@@ -204,12 +209,65 @@ impl Lines {
     }
 
     fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut) -> Result<()> {
+        if size_of::<T>() == size_of::<T::Value>() && self.strides[1] == 1 && T::Value::has_vectors() {
+            self.sort_in_place::<T>(src, dst);
+            return Ok(());
+        }
         let to = Target::<T>::of(dst);
         let write = |starts: [isize; 2], i: usize, item: T::Value| {
             // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::of_value(item) };
         };
         self.each(src, |element: T, _| element.value(), write, T::BITS)
+    }
+
+    /// For keys as wide as the elements: they are sorted where the elements go.
+    fn sort_in_place<T: SortedValue>(&self, src: &View, dst: &ViewMut) {
+        let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
+        parallel_ranges(self.others.count(), GRAIN / self.length.max(1), |lines| {
+            self.others.walk(lines, |starts| {
+                let (from, to) = (from.shifted(starts[0]), to.shifted(starts[1]));
+                let keys = to.cast::<T::Value>();
+                in_vectors(
+                    self.length,
+                    #[inline(always)]
+                    |range| {
+                        let (first, count) = (range.start as isize, range.len());
+                        // SAFETY: the layout of the destination holds the line, keys fit elements, and tasks have places
+                        // of their own. They may be uninitialised, but every bit pattern is a key.
+                        let keys = unsafe { std::slice::from_raw_parts_mut(keys.at(first), count) };
+                        if self.strides[0] == 1 {
+                            // SAFETY: the layout of the source holds the line.
+                            let elements = unsafe { std::slice::from_raw_parts(from.at(first), count) };
+                            keys.iter_mut().zip(elements).for_each(|(key, element)| *key = element.value());
+                            return;
+                        }
+                        for (i, key) in keys.iter_mut().enumerate() {
+                            // SAFETY: as above.
+                            *key = unsafe { *from.at((first + i as isize) * self.strides[0]) }.value();
+                        }
+                    },
+                );
+                // SAFETY: the keys of the line were written, and no other task has the line.
+                let keys = unsafe { std::slice::from_raw_parts_mut(keys.at(0), self.length) };
+                T::Value::sort_with_vectors(keys);
+                let keys = Target::over(keys);
+                in_vectors(
+                    self.length,
+                    #[inline(always)]
+                    |range| {
+                        // SAFETY: tasks have places of their own, of the keys above.
+                        let keys = unsafe {
+                            std::slice::from_raw_parts_mut(keys.at(range.start as isize), range.len())
+                        };
+                        for key in keys {
+                            // SAFETY: elements are as wide as keys.
+                            unsafe { std::ptr::from_mut(key).cast::<T>().write(T::of_value(*key)) };
+                        }
+                    },
+                );
+            });
+        });
     }
 
     /// For elements that their keys do not tell in full.
@@ -233,4 +291,15 @@ impl Lines {
         };
         self.each(src, T::placed, write, T::PLACED_BITS)
     }
+}
+
+/// Run `body`, compiled for vectors, on all places of a line, on threads if it is long.
+#[inline(always)]
+fn in_vectors(length: usize, body: impl Fn(Range<usize>) + Sync) {
+    parallel_ranges(length, SHARE, |range| {
+        vectorised(
+            #[inline(always)]
+            || body(range),
+        );
+    });
 }

@@ -1,5 +1,5 @@
-//! Sorts integers: by comparison if there are few, by digits if there are many, in parts and merged on several threads
-//! if there are very many.
+//! Sorts integers: with vectors where the processor has those of AVX-512; else by comparison if there are few, by
+//! digits if there are many, in parts and merged on several threads if there are very many.
 
 use std::ops::Range;
 
@@ -22,6 +22,14 @@ pub(super) trait Item: Copy + Ord + Send + Sync {
     const HAS_DIGITS: bool = true;
     /// The eleven bits from `shift` on.
     fn digit(self, shift: u32) -> usize;
+    /// Can it be sorted with vectors here?
+    fn has_vectors() -> bool {
+        false
+    }
+    /// Sort with vectors if that can be done; says whether it was.
+    fn sort_with_vectors(_items: &mut [Self]) -> bool {
+        false
+    }
 }
 
 macro_rules! items {
@@ -30,6 +38,14 @@ macro_rules! items {
             #[inline(always)]
             fn digit(self, shift: u32) -> usize {
                 (self >> shift) as usize & (BUCKETS - 1)
+            }
+            #[cfg(target_arch = "x86_64")]
+            fn has_vectors() -> bool {
+                crate::isa::level() == 2 && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
+            }
+            #[cfg(target_arch = "x86_64")]
+            fn sort_with_vectors(items: &mut [$ty]) -> bool {
+                super::vectors::sort_with_vectors(items)
             }
         }
     )* };
@@ -54,6 +70,9 @@ impl Item for (u128, u32) {
 /// Sort items, which differ in `bits` only if places are left out; `spare` is scratch with room for as many, if they are
 /// at least [`MANY`].
 pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>, bits: Range<u32>) {
+    if I::sort_with_vectors(items) {
+        return;
+    }
     if items.len() < MANY || !I::HAS_DIGITS {
         items.sort_unstable();
         return;
