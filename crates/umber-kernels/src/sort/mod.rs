@@ -223,6 +223,10 @@ impl Lines {
 
     /// For keys as wide as the elements: they are sorted where the elements go.
     fn sort_in_place<T: SortedValue>(&self, src: &View, dst: &ViewMut) {
+        // Lines without elements may have no address.
+        if self.length == 0 {
+            return;
+        }
         let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
         parallel_ranges(self.others.count(), GRAIN / self.length.max(1), |lines| {
             self.others.walk(lines, |starts| {

@@ -202,7 +202,7 @@ unsafe fn sort_on_threads<T: Lanes>(items: &mut [T], threads: usize) {
         match unsafe { split(&mut items[start..end]) } {
             Split::Done => {}
             Split::At(left, right) => {
-                open.extend([(start, start + left, depth - 1), (start + right, end, depth - 1)])
+                open.extend([(start, start + left, depth - 1), (start + right, end, depth - 1)]);
             }
         }
     }
@@ -280,7 +280,7 @@ unsafe fn pivot_of<T: Lanes>(items: &[T]) -> T {
     let stride = items.len() / count;
     for (i, place) in sample[..count].iter_mut().enumerate() {
         // Not at equal distances: patterns in the items must not meet them.
-        *place = items[i * stride + (i * 0x9e37_79b9 >> 7) % stride];
+        *place = items[i * stride + ((i * 0x9e37_79b9) >> 7) % stride];
     }
     // SAFETY: the caller's promise.
     unsafe {
