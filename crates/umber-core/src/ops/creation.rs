@@ -60,6 +60,11 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// `length` values from `start` to `stop`, evenly spaced; `stop` is the last one if `endpoint`.
 pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
     ensure!(length >= 0, Value, "[linspace] number of samples must not be negative, got {length}");
+    ensure!(
+        length <= (isize::MAX / 16) as i64,
+        Overflow,
+        "[linspace] {length} elements are more than memory can address"
+    );
     let wide = if dtype == DType::Float64 { DType::Float64 } else { DType::Float32 };
     let count = if endpoint { length - 1 } else { length };
     if length <= 1 || count == 0 {

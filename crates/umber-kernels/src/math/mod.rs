@@ -5,7 +5,9 @@
 //! others are the system's. All follow IEEE 754 for infinities, NaN, signed zeros and subnormals. Polynomials were
 //! fitted for these reductions in 50 digits (least maximum error, coefficients rounded one by one, lowest first).
 
+pub(crate) mod bessel;
 pub(crate) mod complex;
 pub(crate) mod float32;
 pub(crate) mod float64;
+pub(crate) mod gamma;
 pub(crate) mod integer;
