@@ -10,7 +10,7 @@ X = np.array([[0.5, 1.5, 2.5], [3.0, 2.0, 1.0]], np.float32)
 def assert_ours(result, want, dtype=None):
     """An umber array with these values."""
     assert isinstance(result, mx.array), type(result)
-    np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5)
+    np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5, atol=1e-6)
     if dtype is not None:
         assert result.dtype == dtype
 
@@ -168,8 +168,8 @@ def test_gradients_flow_through_numpy_functions():
     assert_ours(mx.grad(loss)(mx.array([0.0, 1.0])), [1.0, 2 * np.e])
 
 
-def test_no_gradient_is_lost_where_numpy_would_compute():
-    with pytest.raises((ValueError, RuntimeError, TypeError)):
+def test_no_gradient_is_lost_in_silence_where_numpy_computes():
+    with pytest.warns(RuntimeWarning, match=r"^\[grad\] "):
         mx.grad(lambda x: mx.array(np.add.reduceat(x, [0])).sum())(mx.array([0.0, 1.0]))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 from arrays import BOOL, COMPLEX, FLOATS, INEXACT, INTEGERS, REAL
-from domains import ANY, EXPONENT, OFF_STEPS, POSITIVE
+from domains import ANY, DISTINCT, EXPONENT, OFF_STEPS, POSITIVE
 from op_table import OpRecord, bind, op
 from records.elementwise import (
     aliases,
@@ -116,6 +116,7 @@ OTHER_NAMES = [
         bind("clip", min=-1, max=1),
         lambda x: np.clip(x, -1, 1),
         dtypes=("int32", "float32", "float64"),
+        domain=DISTINCT,
         differentiable=(0,),
         second_order=False,
     ),

@@ -10,7 +10,7 @@ use umber::{Array, Scalar, ops};
 
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
-use crate::enter::{OrRaise, enter, to_exception};
+use crate::enter::{OrRaise, enter, to_exception, warn_if_traced};
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -101,6 +101,7 @@ impl PyArray {
     }
 
     fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
+        warn_if_traced(py, &self.get())?;
         match one_element(py, "float", &self.get())? {
             Scalar::Complex(..) => {
                 Err(PyTypeError::new_err("[float] cannot convert a complex array to a float"))
@@ -253,12 +254,16 @@ impl PyArray {
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let array = self.get();
         let value = enter(py, || array.item())?;
+        warn_if_traced(py, &array)?;
         convert::to_number(py, value)
     }
 
     /// The elements as nested lists; a 0-d array as a number.
     fn tolist(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        convert::to_list(py, &self.get())
+        let array = self.get();
+        let list = convert::to_list(py, &array)?;
+        warn_if_traced(py, &array)?;
+        Ok(list)
     }
 }
 
@@ -317,9 +322,15 @@ impl ArrayLike {
         )))
     }
 
-    fn __array__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__(
+        &self,
+        py: Python<'_>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
         let array = PyArray::from(convert::array(self.object.bind(py), None)?);
-        Bound::new(py, array)?.call_method0("__array__").map(Bound::unbind)
+        Bound::new(py, array)?.call_method1("__array__", (dtype, copy)).map(Bound::unbind)
     }
 }
 

@@ -95,8 +95,9 @@ impl Unary {
         let reflected = sub(&constant(x, 1.0), x)?;
         let base = Array::record_one(Select, &[&is_below, &reflected, x])?;
         let right = binary(BinaryKind::Zeta, &constant(x, 2.0), &base)?;
-        // The fraction of x is enough for the sine, and exact.
+        // The fraction of x is enough for the sine, and exact; above zero it stays away from the poles.
         let fraction = sub(x, &unary(UnaryKind::Round, x)?)?;
+        let fraction = Array::record_one(Select, &[&is_below, &fraction, &constant(x, 0.5)])?;
         let sine = unary(UnaryKind::Sin, &mul(&fraction, &constant(x, PI))?)?;
         let pole = unary(UnaryKind::Square, &div(&constant(x, PI), &sine)?)?;
         Array::record_one(Select, &[&is_below, &sub(&pole, &right)?, &right])

@@ -121,11 +121,12 @@ macro_rules! float_basics {
                     let rest = I::$fma(-(a / b).trunc(), b, a);
                     let over = rest != 0.0 && (rest < 0.0) != (a < 0.0);
                     let rest = if over { rest + b.copysign(a) } else { rest };
-                    let rest = if rest == 0.0 { rest.copysign(a) } else { rest };
-                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
+                    if rest == 0.0 { rest.copysign(b) } else { rest }
                 }, cost 4, slow if !b.is_normal() || !a.is_finite() || (a / b).abs() >= 4194304.0 => {
                     let rest = a % b;
-                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
+                    if rest == 0.0 { rest.copysign(b) } else { rest }
                 }),
                 Maximum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a > b { a } else { b }),
                 Minimum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a < b { a } else { b }),

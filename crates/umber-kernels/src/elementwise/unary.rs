@@ -177,8 +177,9 @@ fn f64(kind: UnaryKind) -> Option<Entry> {
         Cosh => exact1!(f64 => f64, |x| x.cosh()),
         Tanh => map1!(f64 => f64, I, |x| float64::tanh(x), cost 12),
         Arcsinh => exact1!(f64 => f64, |x| x.asinh()),
-        Arccosh => exact1!(f64 => f64, |x| x.acosh()),
-        Arctanh => exact1!(f64 => f64, |x| x.atanh()),
+        // The standard library's lose digits near one.
+        Arccosh => exact1!(f64 => f64, |x| libm::acosh(x)),
+        Arctanh => exact1!(f64 => f64, |x| libm::atanh(x)),
         Erf => map1!(f64 => f64, I, |x| float64::erf(x), cost 20),
         ErfInv => map1!(f64 => f64, I, |x| float64::erfinv(x), cost 50),
         Sigmoid => map1!(f64 => f64, I, |x| {

@@ -15,7 +15,8 @@ use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
 
 /// NumPy's name, ours.
-const RENAMED: [(&str, &str); 8] = [
+const RENAMED: [(&str, &str); 9] = [
+    ("psi", "digamma"),
     ("absolute", "abs"),
     ("invert", "bitwise_invert"),
     ("rint", "round"),
@@ -25,6 +26,9 @@ const RENAMED: [(&str, &str); 8] = [
     ("true_divide", "divide"),
     ("mod", "remainder"),
 ];
+
+/// NumPy's name of an argument, ours.
+const RENAMED_ARGUMENTS: [(&str, &str); 1] = [("fill_value", "vals")];
 
 /// A ufunc, its reduction, its scan.
 const FOLDS: [(&str, &str, Option<&str>); 7] = [
@@ -304,6 +308,7 @@ fn function_call<'py>(
     for item in bound.getattr("arguments")?.call_method0("items")?.try_iter()? {
         let (name, value): (String, Bound<'py, PyAny>) = item?.extract()?;
         let parameter = theirs.get_item(&name)?;
+        let default = parameter.getattr("default")?;
         let kind: String = parameter.getattr("kind")?.getattr("name")?.extract()?;
         if kind == "VAR_POSITIONAL" {
             args.extend(value.try_iter()?.collect::<PyResult<Vec<_>>>()?);
@@ -323,10 +328,14 @@ fn function_call<'py>(
             continue;
         }
         in_order = false;
+        let name = RENAMED_ARGUMENTS
+            .iter()
+            .find(|(theirs, ours)| *theirs == name && own.iter().any(|(own, _)| own == ours))
+            .map_or(name, |(_, ours)| (*ours).to_owned());
         let is_named = own.iter().any(|(own, kind)| *own == name && kind != "POSITIONAL_ONLY");
         if is_named || name == "dtype" {
             kwargs.set_item(name, value)?;
-        } else if !value.is(&parameter.getattr("default")?) {
+        } else if !value.is(&default) {
             return Ok(None);
         }
     }

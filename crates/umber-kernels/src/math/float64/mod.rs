@@ -94,8 +94,16 @@ pub(crate) fn expm1(x: f64) -> f64 {
 /// `sinh x / cosh x`
 #[inline(always)]
 pub(crate) fn tanh(x: f64) -> f64 {
-    let t = expm1(-2.0 * x.abs());
-    (-t / (t + 2.0)).copysign(x)
+    let a = x.abs();
+    let (n, p) = expm1_reduced(clamp(-2.0 * a, -50.0, 0.0));
+    let scale = power_of_two(n);
+    // e^(-2a) - 1 for small a; e^(-2a) itself where the result is near one.
+    let t = p.mul_add(scale, scale - 1.0);
+    let e = (p + 1.0) * scale;
+    let small = -t / (t + 2.0);
+    let large = 1.0 - 2.0 * e / (1.0 + e);
+    let y = if a < 0.6 { small } else { large };
+    (if x == 0.0 { 0.0 } else { y }).copysign(x)
 }
 
 /// Up to here [`sin`] and [`cos`] reduce their argument well enough.
@@ -213,7 +221,7 @@ pub(crate) fn logaddexp(a: f64, b: f64) -> f64 {
 pub(crate) fn logaddexp2(a: f64, b: f64) -> f64 {
     let high = if a > b { a } else { b };
     let distance = if a == b { 0.0 } else { (a - b).abs() };
-    LOG2_E.mul_add((-distance).exp2().ln_1p(), high)
+    high + (-distance).exp2().ln_1p() * LOG2_E
 }
 
 /// Tangent for `|x| <= 1e5`, to 30 bits.
