@@ -167,9 +167,11 @@ def gather_records() -> tuple[OpRecord, ...]:
         scans,
         shaping,
         sorting,
+        special,
     )
 
     families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
+    families += (special,)
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

@@ -132,6 +132,7 @@ def test_read_only_stays_read_only():
     assert source.tolist() == [0.0] * 4
 
 
+@pytest.mark.filterwarnings(r"ignore:\[grad\]")
 @pytest.mark.parametrize("transform", ["grad", "vjp", "jvp", "vmap", "compile"])
 def test_no_writing_behind_a_transform(transform):
     def function(x):

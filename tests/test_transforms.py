@@ -205,6 +205,7 @@ def test_vjp_and_jvp_of_several():
     assert [t.tolist() for t in tangents] == [[3.0, 4.0], 2.0]
 
 
+@pytest.mark.filterwarnings(r"ignore:\[grad\]")
 def test_values_can_be_looked_at_inside_grad():
     """The arrays of grad carry data: Python may branch on them."""
 

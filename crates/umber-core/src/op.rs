@@ -61,6 +61,7 @@ primitives! {
     Cast(cast::Cast),
     Broadcast(broadcast::Broadcast),
     Reshape(reshape::Reshape),
+    View(view::View),
     Transpose(transpose::Transpose),
     Slice(slice::Slice),
     SliceUpdate(slice_update::SliceUpdate),

@@ -169,6 +169,14 @@ fn float32_functions_are_accurate() {
     check(Reciprocal, 0.5, |x| 1.0 / x);
     check(Round, 0.5, f64::round_ties_even);
     check(Floor, 0.5, f64::floor);
+    check(Ceil, 0.5, f64::ceil);
+    check(Trunc, 0.5, f64::trunc);
+    check(Cbrt, 0.6, f64::cbrt);
+    check(Exp2, 0.6, f64::exp2);
+    check(Erfc, 1.0, libm::erfc);
+    // Relative to the value: near the zeros below zero the true value is as good as unknown in f32 itself.
+    check(LogGamma, 1.0, libm::lgamma);
+    check(Exponent, 0.0, |x| f64::from(libm::frexp(x).1) * f64::from(u8::from(x.is_finite())));
 }
 
 fn asinh(x: f64) -> f64 {
@@ -210,14 +218,27 @@ fn float64_functions_are_accurate() {
     };
     use UnaryKind::*;
     type Row = (UnaryKind, f64, fn(f64) -> f64);
-    let table: [Row; 9] = [
+    let table: [Row; 22] = [
         (Exp, 1.5, f64::exp),
         (Log, 1.5, f64::ln),
         (Expm1, 2.0, f64::exp_m1),
         (Log1p, 2.0, f64::ln_1p),
         (Sin, 2.0, f64::sin),
         (Cos, 2.0, f64::cos),
-        (Tanh, 3.0, f64::tanh),
+        (Tanh, 2.5, f64::tanh),
+        (Exp2, 1.5, f64::exp2),
+        (Log2, 1.5, f64::log2),
+        (Log10, 1.5, f64::log10),
+        (Tan, 1.5, f64::tan),
+        (Arcsin, 1.5, f64::asin),
+        (Arccos, 1.5, f64::acos),
+        (Arctan, 1.5, f64::atan),
+        (Sinh, 2.5, f64::sinh),
+        (Cosh, 2.5, f64::cosh),
+        (Arcsinh, 3.0, asinh),
+        (Cbrt, 1.5, f64::cbrt),
+        (Sqrt, 0.5, f64::sqrt),
+        (Erfc, 1.5, libm::erfc),
         // The series loses some bits itself.
         (Erf, 8.0, erf),
         (Sigmoid, 3.0, |x| if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }),
@@ -285,7 +306,16 @@ fn float32_functions_of_two_are_accurate() {
     check_binary(Remainder, 0.5, |a, b| {
         let (a, b) = (a as f32, b as f32);
         let rest = a % b;
-        f64::from(if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest })
+        let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
+        f64::from(if rest == 0.0 { rest.copysign(b) } else { rest })
+    });
+    check_binary(Hypot, 0.6, f64::hypot);
+    check_binary(Fmod, 0.0, |a, b| f64::from(a as f32 % b as f32));
+    check_binary(CopySign, 0.0, f64::copysign);
+    check_binary(LogAddExp2, 1.0, |a, b| {
+        let high = if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
+        let distance = if a == b { 0.0 } else { (a - b).abs() };
+        high + (-distance).exp2().ln_1p() * std::f64::consts::LOG2_E
     });
     check_binary(Maximum, 0.0, |a, b| if a.is_nan() || a > b { a } else { b });
     check_binary(Minimum, 0.0, |a, b| if a.is_nan() || a < b { a } else { b });

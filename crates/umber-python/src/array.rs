@@ -4,13 +4,13 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBytes, PyTuple};
 use umber::memory::Lease;
 use umber::{Array, Scalar, ops};
 
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
-use crate::enter::{OrRaise, enter, to_exception};
+use crate::enter::{OrRaise, enter, to_exception, warn_if_traced};
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -101,6 +101,7 @@ impl PyArray {
     }
 
     fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
+        warn_if_traced(py, &self.get())?;
         match one_element(py, "float", &self.get())? {
             Scalar::Complex(..) => {
                 Err(PyTypeError::new_err("[float] cannot convert a complex array to a float"))
@@ -149,11 +150,25 @@ impl PyArray {
 
     fn __format__(slf: &Bound<'_, Self>, spec: &str) -> PyResult<String> {
         let py = slf.py();
-        if spec.is_empty() {
-            return slf.get().__repr__(py);
+        let array = slf.get().get();
+        if array.ndim() > 0 {
+            if spec.is_empty() {
+                return slf.get().__repr__(py);
+            }
+            return Err(PyTypeError::new_err(format!(
+                "[format] got '{spec}' for an array of shape {}, expected a 0-d array or no format",
+                array.shape()
+            )));
         }
-        let value = convert::to_number(py, one_element(py, "format", &slf.get().get())?)?;
+        let value = convert::to_number(py, one_element(py, "format", &array)?)?;
         value.call_method1(py, "__format__", (spec,))?.extract(py)
+    }
+
+    /// The elements' bytes in row-major order.
+    fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let array = self.get();
+        let dense = enter(py, move || array.to_dense())?;
+        Ok(PyBytes::new(py, convert::dense_bytes(&dense)))
     }
 
     fn __copy__(&self) -> PyArray {
@@ -169,16 +184,13 @@ impl PyArray {
     }
 
     /// The elements as bytes with shape and dtype, for pickle.
-    fn __getstate__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, pyo3::types::PyBytes>, Vec<usize>, String)> {
+    fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>, String)> {
         let dense = {
             let array = self.get();
             enter(py, move || array.to_dense())?
         };
         let bytes = convert::dense_bytes(&dense);
-        Ok((pyo3::types::PyBytes::new(py, bytes), dense.shape().to_vec(), dense.dtype().name().into()))
+        Ok((PyBytes::new(py, bytes), dense.shape().to_vec(), dense.dtype().name().into()))
     }
 
     fn __setstate__(&self, state: (Vec<u8>, Vec<usize>, String)) -> PyResult<()> {
@@ -242,12 +254,16 @@ impl PyArray {
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let array = self.get();
         let value = enter(py, || array.item())?;
+        warn_if_traced(py, &array)?;
         convert::to_number(py, value)
     }
 
     /// The elements as nested lists; a 0-d array as a number.
     fn tolist(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        convert::to_list(py, &self.get())
+        let array = self.get();
+        let list = convert::to_list(py, &array)?;
+        warn_if_traced(py, &array)?;
+        Ok(list)
     }
 }
 
@@ -285,7 +301,41 @@ impl ArrayIterator {
     }
 }
 
+/// An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory.
+#[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
+struct ArrayLike {
+    /// The object that is like an array.
+    #[pyo3(get)]
+    object: Py<PyAny>,
+}
+
+#[pymethods]
+impl ArrayLike {
+    #[new]
+    fn new(object: &Bound<'_, PyAny>) -> PyResult<ArrayLike> {
+        if convert::is_array_like(object)? {
+            return Ok(ArrayLike { object: object.clone().unbind() });
+        }
+        Err(PyTypeError::new_err(format!(
+            "[ArrayLike] cannot make an array of {}",
+            object.get_type().name()?
+        )))
+    }
+
+    #[pyo3(signature = (dtype = None, copy = None))]
+    fn __array__(
+        &self,
+        py: Python<'_>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        let array = PyArray::from(convert::array(self.object.bind(py), None)?);
+        Bound::new(py, array)?.call_method1("__array__", (dtype, copy)).map(Bound::unbind)
+    }
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyArray>()?;
+    module.add_class::<ArrayLike>()?;
     module.add_class::<ArrayIterator>()
 }

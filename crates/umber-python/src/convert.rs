@@ -225,6 +225,18 @@ pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
         || object.is_instance_of::<PyComplex>()
 }
 
+/// Can [`array`] be tried on this object? (A sequence may still be ragged.)
+pub(crate) fn is_array_like(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if object.is_instance_of::<PyArray>()
+        || is_number(object)
+        || object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+    {
+        return Ok(true);
+    }
+    shared(object, Copying::IfNeeded).map(|array| array.is_some())
+}
+
 /// A new array with the value of `object`: what `array(val, dtype)` does. Never shares memory.
 pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
     let made = match shared_by_others(object)? {

@@ -1,13 +1,14 @@
-//! `Dtype` and its categories.
+//! `Dtype`, and what stands for one.
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::DType;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
+use umber::{DType, Scalar};
 
 /// The type of an array's elements.
 #[pyclass(name = "Dtype", module = "umber.core", frozen)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct PyDtype(pub(crate) DType);
 
 /// The name a dtype has as a constant of the module.
@@ -37,19 +38,15 @@ impl PyDtype {
         self.0 as u64
     }
 
+    /// Equal to whatever names the same dtype where a dtype is taken; different from everything else.
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
         let py = other.py();
-        let other = match other.cast::<PyDtype>() {
-            Ok(other) => Some(other.get().0),
-            Err(_) => other.extract::<String>().ok().and_then(|name| DType::from_name(&name)),
-        };
-        let same = other == Some(self.0);
+        let same = named(other) == Some(Ok(self.0));
         match op {
-            CompareOp::Eq => same.into_pyobject(py).map(|b| b.to_owned().into_any().unbind()),
-            CompareOp::Ne => (!same).into_pyobject(py).map(|b| b.to_owned().into_any().unbind()),
-            _ => return py.NotImplemented(),
+            CompareOp::Eq => PyBool::new(py, same).to_owned().into_any().unbind(),
+            CompareOp::Ne => PyBool::new(py, !same).to_owned().into_any().unbind(),
+            CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge => py.NotImplemented(),
         }
-        .unwrap_or_else(|never| match never {})
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -58,7 +55,47 @@ impl PyDtype {
     }
 }
 
-/// A dtype argument: a `Dtype`, or its name.
+/// The dtype that an object names: a `Dtype`, a name, one of Python's number types (which stand for the dtypes that
+/// their values become), or NumPy's dtypes and scalar types. `None` for anything else, `Err` for a name of no dtype.
+fn named(object: &Bound<'_, PyAny>) -> Option<Result<DType, String>> {
+    let known = |name: String| DType::from_name(&name).ok_or(name);
+    if let Ok(dtype) = object.cast::<PyDtype>() {
+        return Some(Ok(dtype.get().0));
+    }
+    if let Ok(name) = object.cast::<PyString>() {
+        return Some(known(name.to_string_lossy().into_owned()));
+    }
+    let py = object.py();
+    if let Ok(class) = object.cast::<PyType>() {
+        let own = |one: &Bound<'_, PyType>| class.is(one);
+        let number = if own(&py.get_type::<PyBool>()) {
+            Scalar::Bool(false)
+        } else if own(&py.get_type::<PyInt>()) {
+            Scalar::Int(0)
+        } else if own(&py.get_type::<PyFloat>()) {
+            Scalar::Float(0.0)
+        } else if own(&py.get_type::<PyComplex>()) {
+            Scalar::Complex(0.0, 0.0)
+        } else {
+            return if is_of_numpy(class) { Some(known(class.name().ok()?.to_string())) } else { None };
+        };
+        return Some(Ok(number.default_dtype()));
+    }
+    // Of NumPy's objects only dtypes have a name; arrays and scalars have none.
+    if !is_of_numpy(&object.get_type()) {
+        return None;
+    }
+    Some(known(object.getattr("name").ok()?.extract().ok()?))
+}
+
+/// Is the class one of NumPy's, or of the package that adds bfloat16 to NumPy?
+fn is_of_numpy(class: &Bound<'_, PyType>) -> bool {
+    let module = class.module().map(|module| module.to_string()).unwrap_or_default();
+    let package = module.split('.').next().unwrap_or_default();
+    package == "numpy" || package == "ml_dtypes"
+}
+
+/// A dtype argument: anything that names a dtype.
 #[derive(Clone, Copy)]
 pub(crate) struct DtypeArg(pub(crate) DType);
 
@@ -66,15 +103,20 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(dtype) = object.cast::<PyDtype>() {
-            return Ok(DtypeArg(dtype.get().0));
+        match named(&object) {
+            Some(Ok(dtype)) => Ok(DtypeArg(dtype)),
+            Some(Err(name)) => {
+                let names: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
+                Err(PyTypeError::new_err(format!(
+                    "'{name}' is not the name of a dtype, expected one of {}",
+                    names.join(", ")
+                )))
+            }
+            None => Err(PyTypeError::new_err(format!(
+                "expected a Dtype or the name of one, got {}",
+                object.get_type().name()?
+            ))),
         }
-        if let Ok(name) = object.extract::<String>() {
-            return DType::from_name(&name)
-                .map(DtypeArg)
-                .ok_or_else(|| PyTypeError::new_err(format!("'{name}' is not the name of a dtype")));
-        }
-        Err(PyTypeError::new_err(format!("expected a Dtype, got {}", object.get_type().name()?)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{
     PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError,
-    PyRuntimeError, PyTypeError, PyValueError,
+    PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -100,6 +100,18 @@ impl<T> OrRaise<T> for Result<T> {
 /// Run what may compute or block with the interpreter lock released.
 pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Result<T>) -> PyResult<T> {
     py.detach(body).or_raise()
+}
+
+/// Warn where the value of an array that a derivative is being taken of leaves for Python or NumPy: nothing that is
+/// made of the value there takes part in the derivative.
+pub(crate) fn warn_if_traced(py: Python<'_>, array: &Array) -> PyResult<()> {
+    if !array.is_traced() || umber::graph::tracing::depth() == 0 {
+        return Ok(());
+    }
+    let text =
+        c"[grad] a value was read out of a function whose derivative is being taken: what is made of it \
+        outside umber counts as a constant. Say so with stop_gradient, or use umber's functions";
+    PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), text, 1)
 }
 
 /// Has Ctrl-C been pressed? Asked between nodes while the lock is released.

@@ -1,5 +1,6 @@
 //! Memory statistics and limits.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umber::memory::allocator;
 
@@ -33,16 +34,23 @@ fn get_memory_limit() -> usize {
     allocator::get_memory_limit()
 }
 
+/// A number of bytes.
+fn bytes(op: &str, limit: i128) -> PyResult<usize> {
+    usize::try_from(limit).map_err(|_| {
+        PyValueError::new_err(format!("[{op}] got a limit of {limit} bytes, expected zero or more"))
+    })
+}
+
 /// Set the memory limit in bytes; returns the one before.
 #[pyfunction]
-fn set_memory_limit(limit: usize) -> usize {
-    allocator::set_memory_limit(limit)
+fn set_memory_limit(limit: i128) -> PyResult<usize> {
+    Ok(allocator::set_memory_limit(bytes("set_memory_limit", limit)?))
 }
 
 /// Set how many bytes may be kept for reuse; returns the limit before.
 #[pyfunction]
-fn set_cache_limit(limit: usize) -> usize {
-    allocator::set_cache_limit(limit)
+fn set_cache_limit(limit: i128) -> PyResult<usize> {
+    Ok(allocator::set_cache_limit(bytes("set_cache_limit", limit)?))
 }
 
 /// Give everything kept for reuse back to the system.

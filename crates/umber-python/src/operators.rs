@@ -4,9 +4,10 @@
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::{Array, Result, ops};
+use pyo3::types::PyInt;
+use umber::{Array, DType, Result, ops};
 
-use crate::args::Operand;
+use crate::args::{self, Operand};
 use crate::array::PyArray;
 use crate::convert;
 use crate::enter::OrRaise;
@@ -115,8 +116,64 @@ operators! {
     __rshift__ __rrshift__ __irshift__ ops::right_shift,
 }
 
+/// Quotient and remainder, or `NotImplemented`.
+fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
+    let (quotient, remainder) = ops::divmod(&a, &b).or_raise()?;
+    Ok((PyArray::from(quotient), PyArray::from(remainder)).into_pyobject(py)?.into_any().unbind())
+}
+
+/// A comparison with an integer that the dtype of integers or bool cannot hold, which all of them are below or above;
+/// `None` for other operands.
+fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<PyArray>> {
+    if !other.is_instance_of::<PyInt>() || own.dtype().is_inexact() {
+        return Ok(None);
+    }
+    let fits = match args::number(other) {
+        Ok(Some(value)) => args::check_fits(value, value.weak_dtype(own.dtype())).is_ok(),
+        Ok(None) | Err(_) => false,
+    };
+    if fits {
+        return Ok(None);
+    }
+    let is_above = other.gt(0)?;
+    let answer = match op {
+        CompareOp::Eq => false,
+        CompareOp::Ne => true,
+        CompareOp::Lt | CompareOp::Le => is_above,
+        CompareOp::Gt | CompareOp::Ge => !is_above,
+    };
+    Ok(Some(Array::full(own.shape().clone(), answer, DType::Bool).into()))
+}
+
 #[pymethods]
 impl PyArray {
+    /// Quotient rounded down and remainder, as Python's `divmod` gives them: a tuple.
+    fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let own = self.get();
+        match other_operand(&own, other)? {
+            Some(other_array) => quotient(own, other_array, other.py()),
+            None => Ok(other.py().NotImplemented()),
+        }
+    }
+
+    fn __rdivmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let own = self.get();
+        match other_operand(&own, other)? {
+            Some(other_array) => quotient(other_array, own, other.py()),
+            None => Ok(other.py().NotImplemented()),
+        }
+    }
+
+    /// The same as `/`.
+    fn __div__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        left(self, other, ops::divide)
+    }
+
+    /// The same as `/`, from the right.
+    fn __rdiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+        right(self, other, ops::divide)
+    }
+
     fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
         if modulo.is_none() { left(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
     }
@@ -147,6 +204,10 @@ impl PyArray {
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
         let py = other.py();
+        let own = self.get();
+        if let Some(answer) = beyond(&own, other, op)? {
+            return Ok(Bound::new(py, answer)?.into_any().unbind());
+        }
         let function: Binary = match op {
             CompareOp::Lt => ops::less,
             CompareOp::Le => ops::less_equal,
@@ -155,6 +216,13 @@ impl PyArray {
             CompareOp::Gt => ops::greater,
             CompareOp::Ge => ops::greater_equal,
         };
-        Ok(left(self, other, function)?.into_pyobject(py)?.unbind())
+        let other = match (other_operand(&own, other), op) {
+            (Ok(Some(other)), _) => other,
+            // Whatever is no array is equal to none: Python answers by identity.
+            (Ok(None), _) | (Err(_), CompareOp::Eq | CompareOp::Ne) => return Ok(py.NotImplemented()),
+            (Err(error), CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge) => return Err(error),
+        };
+        let answer: PyArray = function(&own, &other).or_raise()?.into();
+        Ok(Bound::new(py, answer)?.into_any().unbind())
     }
 }

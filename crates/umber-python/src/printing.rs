@@ -145,7 +145,7 @@ fn real(value: f64) -> String {
 /// C's `%g` (ISO C 7.23.6.1): significant digits, no trailing zeros, an exponent when it is shorter.
 pub(crate) fn general(value: f64, digits: usize) -> String {
     if value.is_nan() {
-        return "nan".into();
+        return if value.is_sign_negative() { "-nan" } else { "nan" }.into();
     }
     if value.is_infinite() {
         return if value > 0.0 { "inf" } else { "-inf" }.into();

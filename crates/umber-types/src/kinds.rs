@@ -36,10 +36,12 @@ kinds! {
         Sin "sin", Cos "cos", Tan "tan", Arcsin "arcsin", Arccos "arccos", Arctan "arctan",
         Sinh "sinh", Cosh "cosh", Tanh "tanh", Arcsinh "arcsinh", Arccosh "arccosh", Arctanh "arctanh",
         Erf "erf", ErfInv "erfinv", Sigmoid "sigmoid",
+        Erfc "erfc", LogGamma "gammaln", Digamma "digamma", I0 "i0", I0e "i0e", I1 "i1", I1e "i1e",
+        Cbrt "cbrt", Exp2 "exp2", Exponent "frexp",
         Floor "floor", Ceil "ceil", Round "round", Trunc "trunc",
         LogicalNot "logical_not", BitwiseInvert "bitwise_invert",
         Conjugate "conjugate", Real "real", Imag "imag",
-        IsNan "isnan", IsInf "isinf", IsFinite "isfinite",
+        IsNan "isnan", IsInf "isinf", IsFinite "isfinite", SignBit "signbit", BitCount "bitwise_count",
     }
 }
 
@@ -54,6 +56,7 @@ kinds! {
         LogicalAnd "logical_and", LogicalOr "logical_or",
         BitwiseAnd "bitwise_and", BitwiseOr "bitwise_or", BitwiseXor "bitwise_xor",
         LeftShift "left_shift", RightShift "right_shift",
+        Hypot "hypot", CopySign "copysign", Fmod "fmod", LogAddExp2 "logaddexp2", Ldexp "ldexp", Gcd "gcd", Zeta "zeta",
     }
 }
 
@@ -97,7 +100,14 @@ kinds! {
 impl UnaryKind {
     /// Does it answer bool whatever it is given?
     pub const fn answers_bool(self) -> bool {
-        matches!(self, UnaryKind::LogicalNot | UnaryKind::IsNan | UnaryKind::IsInf | UnaryKind::IsFinite)
+        matches!(
+            self,
+            UnaryKind::LogicalNot
+                | UnaryKind::IsNan
+                | UnaryKind::IsInf
+                | UnaryKind::IsFinite
+                | UnaryKind::SignBit
+        )
     }
 }
 

@@ -4,6 +4,26 @@ use std::hash::{Hash, Hasher};
 
 use crate::{Bool, Complex, DType, Kind, bf16, f16};
 
+/// A real number cut off to 32 bits as x86 does it, and MLX and NumPy with it: towards zero, and what does not fit
+/// (NaN too) becomes the least number.
+#[inline(always)]
+pub fn to_i32(value: f64) -> i32 {
+    if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
+}
+
+/// As [`to_i32`], to 64 bits.
+#[inline(always)]
+pub fn to_i64(value: f64) -> i64 {
+    if value < 9_223_372_036_854_775_808.0 { value as i64 } else { i64::MIN }
+}
+
+/// As [`to_i64`] below 2^63, where negative numbers keep their low bits; what is too large becomes 0.
+#[inline(always)]
+pub fn to_u64(value: f64) -> u64 {
+    const HALF: f64 = 9_223_372_036_854_775_808.0;
+    if value >= HALF { (to_i64(value - HALF) as u64) ^ (1 << 63) } else { to_i64(value) as u64 }
+}
+
 /// A constant of some kind, stored at the widest precision of its kind. Compared and hashed by bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
@@ -30,13 +50,21 @@ impl Scalar {
         }
     }
 
-    /// The value as a signed integer, wrapping as Rust's `as` does.
+    /// The value as a signed integer: the low bits of an unsigned one, and of a real one what [`to_i64`] says.
     pub fn as_i64(self) -> i64 {
         match self {
             Scalar::Bool(v) => i64::from(v),
             Scalar::Int(v) => v,
             Scalar::UInt(v) => v as i64,
-            Scalar::Float(v) | Scalar::Complex(v, _) => v as i64,
+            Scalar::Float(v) | Scalar::Complex(v, _) => to_i64(v),
+        }
+    }
+
+    /// The value as a signed integer of at most 32 bits.
+    fn as_i32(self) -> i32 {
+        match self {
+            Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => self.as_i64() as i32,
+            Scalar::Float(v) | Scalar::Complex(v, _) => to_i32(v),
         }
     }
 
@@ -46,13 +74,7 @@ impl Scalar {
             Scalar::Bool(v) => u64::from(v),
             Scalar::Int(v) => v as u64,
             Scalar::UInt(v) => v,
-            Scalar::Float(v) | Scalar::Complex(v, _) => {
-                if v < 0.0 {
-                    v as i64 as u64
-                } else {
-                    v as u64
-                }
-            }
+            Scalar::Float(v) | Scalar::Complex(v, _) => to_u64(v),
         }
     }
 
@@ -80,13 +102,13 @@ impl Scalar {
     pub fn cast(self, dtype: DType) -> Scalar {
         match dtype {
             DType::Bool => Scalar::Bool(self.as_bool()),
-            DType::UInt8 => Scalar::UInt(u64::from(self.as_i64() as u8)),
-            DType::UInt16 => Scalar::UInt(u64::from(self.as_i64() as u16)),
+            DType::UInt8 => Scalar::UInt(u64::from(self.as_i32() as u8)),
+            DType::UInt16 => Scalar::UInt(u64::from(self.as_i32() as u16)),
             DType::UInt32 => Scalar::UInt(u64::from(self.as_i64() as u32)),
             DType::UInt64 => Scalar::UInt(self.as_u64()),
-            DType::Int8 => Scalar::Int(i64::from(self.as_i64() as i8)),
-            DType::Int16 => Scalar::Int(i64::from(self.as_i64() as i16)),
-            DType::Int32 => Scalar::Int(i64::from(self.as_i64() as i32)),
+            DType::Int8 => Scalar::Int(i64::from(self.as_i32() as i8)),
+            DType::Int16 => Scalar::Int(i64::from(self.as_i32() as i16)),
+            DType::Int32 => Scalar::Int(i64::from(self.as_i32())),
             DType::Int64 => Scalar::Int(self.as_i64()),
             DType::Float16 => Scalar::Float(f16::from_f64(self.as_f64()).to_f64()),
             DType::BFloat16 => Scalar::Float(bf16::from_f64(self.as_f64()).to_f64()),
@@ -109,13 +131,13 @@ impl Scalar {
         let mut put = |source: &[u8]| bytes[..source.len()].copy_from_slice(source);
         match dtype {
             DType::Bool => put(&[Bool::from(self.as_bool()).0]),
-            DType::UInt8 => put(&(self.as_i64() as u8).to_ne_bytes()),
-            DType::UInt16 => put(&(self.as_i64() as u16).to_ne_bytes()),
+            DType::UInt8 => put(&(self.as_i32() as u8).to_ne_bytes()),
+            DType::UInt16 => put(&(self.as_i32() as u16).to_ne_bytes()),
             DType::UInt32 => put(&(self.as_i64() as u32).to_ne_bytes()),
             DType::UInt64 => put(&self.as_u64().to_ne_bytes()),
-            DType::Int8 => put(&(self.as_i64() as i8).to_ne_bytes()),
-            DType::Int16 => put(&(self.as_i64() as i16).to_ne_bytes()),
-            DType::Int32 => put(&(self.as_i64() as i32).to_ne_bytes()),
+            DType::Int8 => put(&(self.as_i32() as i8).to_ne_bytes()),
+            DType::Int16 => put(&(self.as_i32() as i16).to_ne_bytes()),
+            DType::Int32 => put(&(self.as_i32()).to_ne_bytes()),
             DType::Int64 => put(&self.as_i64().to_ne_bytes()),
             DType::Float16 => put(&f16::from_f64(self.as_f64()).to_ne_bytes()),
             DType::BFloat16 => put(&bf16::from_f64(self.as_f64()).to_ne_bytes()),
@@ -261,6 +283,22 @@ mod tests {
                 assert_eq!(there, back, "{dtype}");
             }
         }
+    }
+
+    #[test]
+    fn real_numbers_become_integers_as_on_x86() {
+        let cases =
+            [1e10, -1e10, f64::NAN, f64::INFINITY, 3e9, -1.5, 1e20, -2_147_483_648.9, 2_147_483_647.9];
+        let narrow = [i32::MIN, i32::MIN, i32::MIN, i32::MIN, i32::MIN, -1, i32::MIN, i32::MIN, i32::MAX];
+        assert_eq!(cases.map(to_i32), narrow);
+        assert_eq!([1e10, f64::NAN, -1e20, 1e20].map(to_i64), [10_000_000_000, i64::MIN, i64::MIN, i64::MIN]);
+        assert_eq!(
+            [1e19, f64::NAN, -1.0, 1e20].map(to_u64),
+            [10_000_000_000_000_000_000, 1 << 63, u64::MAX, 0]
+        );
+        assert_eq!(Scalar::Float(1e10).cast(DType::Int32), Scalar::Int(i64::from(i32::MIN)));
+        assert_eq!(Scalar::Float(300.5).cast(DType::UInt8), Scalar::UInt(44));
+        assert_eq!(Scalar::Float(3e9).cast(DType::UInt32), Scalar::UInt(3_000_000_000));
     }
 
     #[test]

@@ -60,13 +60,24 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// `length` values from `start` to `stop`, evenly spaced; `stop` is the last one if `endpoint`.
 pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
     ensure!(length >= 0, Value, "[linspace] number of samples must not be negative, got {length}");
-    let wide = if dtype == DType::Float64 { DType::Float64 } else { DType::Float32 };
+    ensure!(
+        length <= (isize::MAX / 16) as i64,
+        Overflow,
+        "[linspace] {length} elements are more than memory can address"
+    );
+    let wide =
+        if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 };
     let count = if endpoint { length - 1 } else { length };
     if length <= 1 || count == 0 {
         return Ok(Array::full(Shape::from([length as usize]), start, dtype));
     }
-    // Weighted from both ends, so that the last value is exactly `stop`.
     let index = arange(0.0, length as f64, 1.0, wide)?;
+    if dtype.is_integer() {
+        // By whole steps where there are any: cutting off must not meet 28.999….
+        let step = Array::scalar((stop - start) / count as f64, wide);
+        return astype(&add(&multiply(&index, &step)?, &Array::scalar(start, wide))?, dtype);
+    }
+    // Weighted from both ends, so that the last value is exactly `stop`.
     let t = multiply(&index, &Array::scalar(1.0 / count as f64, wide))?;
     let rest = super::subtract(&Array::scalar(1.0, wide), &t)?;
     let value =

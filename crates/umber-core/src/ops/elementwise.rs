@@ -9,7 +9,7 @@ use crate::primitives::control::Control;
 use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
-fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
+pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     ensure!(
         supports_unary(kind, x.dtype()),
         Type,
@@ -20,7 +20,7 @@ fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     rules::unary(kind, x)
 }
 
-fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
+pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         supports_binary(kind, a.dtype()),
         Type,
@@ -127,6 +127,24 @@ inexact_unary! {
     erfinv ErfInv,
     /// `1 / (1 + exp(-x))`.
     sigmoid Sigmoid,
+    /// `2` to the power of `x`.
+    exp2 Exp2,
+    /// The real cube root.
+    cbrt Cbrt,
+    /// `1 - erf(x)`, accurate where `erf(x)` is near one.
+    erfc Erfc,
+    /// `log |Γ(x)|`; infinite at zero and the negative integers.
+    gammaln LogGamma,
+    /// The derivative of `log Γ(x)`.
+    digamma Digamma,
+    /// Modified Bessel function of the first kind of order zero.
+    i0 I0,
+    /// `exp(-|x|) i0(x)`, which does not overflow.
+    i0e I0e,
+    /// Modified Bessel function of the first kind of order one.
+    i1 I1,
+    /// `exp(-|x|) i1(x)`, which does not overflow.
+    i1e I1e,
 }
 
 same_unary! {
@@ -158,22 +176,6 @@ test_unary! {
     isinf IsInf false,
     /// Is it neither an infinity nor not a number?
     isfinite IsFinite true,
-}
-
-/// Round to `decimals` places, halves to even.
-pub fn round(x: &Array, decimals: i32) -> Result<Array> {
-    if decimals == 0 {
-        return if x.dtype().is_inexact() { unary(UnaryKind::Round, x) } else { Ok(x.clone()) };
-    }
-    let dtype = x.dtype();
-    let wide = cast_constant(x, dtype.inexact())?;
-    let scale = weak(Scalar::Float(10f64.powi(decimals.abs())), &wide);
-    let rounded = if decimals > 0 {
-        divide(&unary(UnaryKind::Round, &multiply(&wide, &scale)?)?, &scale)?
-    } else {
-        multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
-    };
-    astype(&rounded, dtype)
 }
 
 /// Is it zero?
@@ -275,6 +277,8 @@ promoted_binary! {
     floor_divide FloorDivide,
     /// The remainder with the sign of the divisor.
     remainder Remainder,
+    /// The remainder with the sign of the dividend; zero where an integer is divided by zero.
+    fmod Fmod,
     /// `a` to the power of `b`.
     power Power,
     /// The larger; not a number if either is.
@@ -308,6 +312,12 @@ inexact_binary! {
     logaddexp LogAddExp,
     /// The angle of the point `(b, a)`.
     arctan2 Arctan2,
+    /// `log2(2^a + 2^b)` without overflow.
+    logaddexp2 LogAddExp2,
+    /// `√(a² + b²)` without overflow on the way.
+    hypot Hypot,
+    /// The magnitude of `a` with the sign of `b`.
+    copysign CopySign,
 }
 
 /// Bits moved up by `b`; zero beyond the width. Bool counts as uint8.
@@ -374,24 +384,6 @@ pub fn clip(x: &Array, low: Option<&Array>, high: Option<&Array>) -> Result<Arra
         (None, Some(_)) => Ok(raised),
         (None, None) => bail!(Value, "[clip] got neither a lower nor an upper limit, expected at least one"),
     }
-}
-
-/// `x` with not-a-number and infinities replaced (infinities by the extreme finite values unless given).
-pub fn nan_to_num(x: &Array, nan: f64, positive: Option<f64>, negative: Option<f64>) -> Result<Array> {
-    if !x.dtype().is_inexact() {
-        return Ok(x.clone());
-    }
-    ensure!(!x.dtype().is_complex(), Type, "[nan_to_num] is not defined for an array of {}", x.dtype());
-    let largest = match x.dtype() {
-        DType::Float16 => 65504.0,
-        DType::BFloat16 => f64::from(umber_types::bf16::MAX),
-        DType::Float64 => f64::MAX,
-        _ => f64::from(f32::MAX),
-    };
-    let value = |v: f64| weak(Scalar::Float(v), x);
-    let finite = select(&isnan(x)?, &value(nan), x)?;
-    let finite = select(&isposinf(x)?, &value(positive.unwrap_or(largest)), &finite)?;
-    select(&isneginf(x)?, &value(negative.unwrap_or(-largest)), &finite)
 }
 
 /// How close is close, for [`isclose`].

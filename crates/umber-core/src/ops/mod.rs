@@ -1,5 +1,6 @@
 //! The functions users call, by documentation group: they check, promote, and record.
 
+pub mod combinations;
 pub mod comparing;
 pub mod contraction;
 pub mod creation;
@@ -9,13 +10,16 @@ pub mod fast;
 pub mod indexing;
 pub mod median;
 mod operators;
+pub mod parts;
 mod promotion;
 pub mod random;
 pub mod reductions;
+pub mod rounding;
 pub mod scans;
 pub mod shaping;
 pub mod sorting;
 
+pub use combinations::*;
 pub use comparing::*;
 pub use contraction::*;
 pub use creation::*;
@@ -25,8 +29,10 @@ pub use indexing::{
     Index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take, take_along_axis, update,
 };
 pub use median::median;
+pub use parts::*;
 pub use promotion::{broadcast_all, weak};
 pub use reductions::*;
+pub use rounding::*;
 pub use scans::*;
 pub use shaping::*;
 pub use sorting::*;

@@ -43,6 +43,7 @@ pub fn argsort(a: &Array, axis: Option<i64>) -> Result<Array> {
 /// `kth` counted from the end if negative.
 fn check_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<()> {
     let length = a.shape()[axis] as i64;
+    ensure!(length > 0, Value, "[{op}] axis {axis} of an array of shape {} has no elements", a.shape());
     ensure!(
         (-length..length).contains(&kth),
         Value,

@@ -52,15 +52,38 @@ impl Binary {
             (Minimum, _) => masked(binary(GreaterEqual, a, b)?)?,
             (LogAddExp, 0) => times(unary(UnaryKind::Sigmoid, &sub(a, b)?)?)?,
             (LogAddExp, _) => times(unary(UnaryKind::Sigmoid, &sub(b, a)?)?)?,
+            (LogAddExp2, _) => {
+                let distance = if i == 0 { sub(a, b)? } else { sub(b, a)? };
+                let scaled = mul(&distance, &constant(a, std::f64::consts::LN_2))?;
+                times(unary(UnaryKind::Sigmoid, &scaled)?)?
+            }
             (Arctan2, _) => {
                 // The inputs are (y, x) of a point: d = (x dy - y dx) / (x² + y²).
                 let square = add(&unary(UnaryKind::Square, a)?, &unary(UnaryKind::Square, b)?)?;
                 let slope = if i == 0 { div(b, &square)? } else { neg(&div(a, &square)?)? };
                 times(slope)?
             }
+            (Hypot, _) => {
+                let slope = div(if i == 0 { a } else { b }, y)?;
+                let is_zero = binary(Equal, y, &zeros_like(y))?;
+                times(Array::record_one(Select, &[&is_zero, &zeros_like(y), &slope])?)?
+            }
+            (CopySign, 0) => {
+                let turns = binary(NotEqual, &unary(UnaryKind::SignBit, a)?, &unary(UnaryKind::SignBit, b)?)?;
+                times(Array::record_one(Select, &[&turns, &constant(a, -1.0), &constant(a, 1.0)])?)?
+            }
+            (Fmod, 0) => factor.clone(),
+            (Fmod, _) => neg(&times(unary(UnaryKind::Trunc, &div(a, b)?)?)?)?,
+            (Ldexp, 0) => binary(Ldexp, factor, b)?,
+            // ∂ζ(s, q)/∂q = -s ζ(s + 1, q); s is a constant wherever zeta is recorded.
+            (Zeta, 1) => {
+                let next = binary(Zeta, &add(a, &constant(a, 1.0))?, b)?;
+                neg(&times(mul(a, &next)?)?)?
+            }
             (
-                FloorDivide | Equal | NotEqual | Less | LessEqual | Greater | GreaterEqual | LogicalAnd
-                | LogicalOr | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift | RightShift,
+                CopySign | Ldexp | Zeta | Gcd | FloorDivide | Equal | NotEqual | Less | LessEqual | Greater
+                | GreaterEqual | LogicalAnd | LogicalOr | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift
+                | RightShift,
                 _,
             ) => return Ok(None),
         };

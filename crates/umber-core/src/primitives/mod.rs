@@ -27,3 +27,4 @@ pub mod slice_update;
 pub mod sort;
 pub mod transpose;
 pub mod unary;
+pub mod view;

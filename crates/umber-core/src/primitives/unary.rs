@@ -36,9 +36,8 @@ impl Unary {
         let factor = match self.0 {
             Abs if x.dtype().is_complex() => return Ok(Derivative::Special),
             Conjugate | Real | Imag => return Ok(Derivative::Special),
-            Sign | Floor | Ceil | Round | Trunc | LogicalNot | BitwiseInvert | IsNan | IsInf | IsFinite => {
-                return Ok(Derivative::Zero);
-            }
+            Sign | Floor | Ceil | Round | Trunc | LogicalNot | BitwiseInvert | IsNan | IsInf | IsFinite
+            | SignBit | BitCount | Exponent => return Ok(Derivative::Zero),
             Abs => unary(Sign, x)?,
             Negative => constant(x, -1.0),
             Square => mul(x, &constant(x, 2.0))?,
@@ -67,8 +66,41 @@ impl Unary {
             Erf => mul(&constant(x, 2.0 / PI.sqrt()), &unary(Exp, &neg(&square()?)?)?)?,
             ErfInv => mul(&constant(x, PI.sqrt() / 2.0), &unary(Exp, &unary(Square, y)?)?)?,
             Sigmoid => mul(y, &sub(&one(), y)?)?,
+            Erfc => mul(&constant(x, -2.0 / PI.sqrt()), &unary(Exp, &neg(&square()?)?)?)?,
+            Exp2 => mul(y, &constant(x, LN_2))?,
+            Cbrt => unary(Reciprocal, &mul(&constant(x, 3.0), &unary(Square, y)?)?)?,
+            LogGamma => unary(Digamma, x)?,
+            Digamma => Unary::trigamma(x)?,
+            I0 => unary(I1, x)?,
+            I0e => sub(&unary(I1e, x)?, &mul(&unary(Sign, x)?, y)?)?,
+            I1 => sub(&unary(I0, x)?, &Unary::over(y, x)?)?,
+            I1e => {
+                let flat = sub(&unary(I0e, x)?, &Unary::over(y, x)?)?;
+                sub(&flat, &mul(&unary(Sign, x)?, y)?)?
+            }
         };
         Ok(Derivative::Factor(factor))
+    }
+
+    /// `y / x` for a `y` that goes to zero as `x / 2`.
+    fn over(y: &Array, x: &Array) -> Result<Array> {
+        let is_zero = binary(BinaryKind::Equal, x, &zeros_like(x))?;
+        let safe = Array::record_one(Select, &[&is_zero, &constant(x, 1.0), x])?;
+        Array::record_one(Select, &[&is_zero, &constant(x, 0.5), &div(y, &safe)?])
+    }
+
+    /// The derivative of digamma: `ζ(2, x)`, by reflection (DLMF 5.15.6) below zero.
+    fn trigamma(x: &Array) -> Result<Array> {
+        let is_below = binary(BinaryKind::Less, x, &zeros_like(x))?;
+        let reflected = sub(&constant(x, 1.0), x)?;
+        let base = Array::record_one(Select, &[&is_below, &reflected, x])?;
+        let right = binary(BinaryKind::Zeta, &constant(x, 2.0), &base)?;
+        // The fraction of x is enough for the sine, and exact; above zero it stays away from the poles.
+        let fraction = sub(x, &unary(UnaryKind::Round, x)?)?;
+        let fraction = Array::record_one(Select, &[&is_below, &fraction, &constant(x, 0.5)])?;
+        let sine = unary(UnaryKind::Sin, &mul(&fraction, &constant(x, PI))?)?;
+        let pole = unary(UnaryKind::Square, &div(&constant(x, PI), &sine)?)?;
+        Array::record_one(Select, &[&is_below, &sub(&pole, &right)?, &right])
     }
 
     /// `z / |z|`, zero at zero.

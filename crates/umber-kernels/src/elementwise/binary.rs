@@ -5,7 +5,7 @@ use umber_types::{BinaryKind, Bool, DType};
 use super::binary_complex::{complex64, complex128};
 use super::{Entry, exact2, map2};
 use crate::math::integer::Integer;
-use crate::math::{float32, float64};
+use crate::math::{float32, float64, gamma};
 
 /// The block function, if the kind takes the (computing) dtype. `greater` and `greater_equal` have that of `less` and
 /// `less_equal`, for operands the other way round.
@@ -41,7 +41,8 @@ fn bool(kind: BinaryKind) -> Option<Entry> {
         Equal => map2!(Bool => Bool, I, |a, b| (a.get() == b.get()).into()),
         Less | Greater => map2!(Bool => Bool, I, |a, b| (!a.get() & b.get()).into()),
         LessEqual | GreaterEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
-        Divide | LogAddExp | Arctan2 | LeftShift | RightShift => return None,
+        Divide | LogAddExp | LogAddExp2 | Arctan2 | LeftShift | RightShift | Hypot | CopySign | Fmod
+        | Ldexp | Gcd | Zeta => return None,
     })
 }
 
@@ -69,7 +70,9 @@ macro_rules! unsigned {
                 BitwiseXor => map2!($ty => $ty, I, |a, b| a ^ b),
                 LeftShift => map2!($ty => $ty, I, |a, b| a.shift_left(b)),
                 RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
-                Divide | LogAddExp | Arctan2 => return None,
+                Fmod => exact2!($ty => $ty, |a, b| a.checked_rem(b).unwrap_or(0)),
+                Gcd => exact2!($ty => $ty, |a, b| Integer::gcd(a, b)),
+                Divide | LogAddExp | LogAddExp2 | Arctan2 | Hypot | CopySign | Ldexp | Zeta => return None,
             })
         }
     )*};
@@ -89,6 +92,9 @@ macro_rules! signed {
                 Less | Greater => map2!($ty => Bool, I, |a, b| (a < b).into()),
                 LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
                 RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
+                // None for division by zero and for the least number by -1: both leave 0.
+                Fmod => exact2!($ty => $ty, |a, b| a.checked_rem(b).unwrap_or(0)),
+                Gcd => exact2!($ty => $ty, |a, b| Integer::gcd(a, b)),
                 _ => return $unsigned(kind),
             })
         }
@@ -115,11 +121,12 @@ macro_rules! float_basics {
                     let rest = I::$fma(-(a / b).trunc(), b, a);
                     let over = rest != 0.0 && (rest < 0.0) != (a < 0.0);
                     let rest = if over { rest + b.copysign(a) } else { rest };
-                    let rest = if rest == 0.0 { rest.copysign(a) } else { rest };
-                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
+                    if rest == 0.0 { rest.copysign(b) } else { rest }
                 }, cost 4, slow if !b.is_normal() || !a.is_finite() || (a / b).abs() >= 4194304.0 => {
                     let rest = a % b;
-                    if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+                    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
+                    if rest == 0.0 { rest.copysign(b) } else { rest }
                 }),
                 Maximum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a > b { a } else { b }),
                 Minimum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a < b { a } else { b }),
@@ -129,6 +136,8 @@ macro_rules! float_basics {
                 LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
                 LogicalAnd => map2!($ty => Bool, I, |a, b| (a != 0.0 && b != 0.0).into()),
                 LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0.0 || b != 0.0).into()),
+                CopySign => map2!($ty => $ty, I, |a, b| a.copysign(b)),
+                Fmod => exact2!($ty => $ty, |a, b| a % b),
                 _ => return None,
             })
         }
@@ -144,6 +153,10 @@ fn f32(kind: BinaryKind) -> Option<Entry> {
         Power => map2!(f32 => f32, I, |a, b| float32::power(a, b), cost 25),
         LogAddExp => map2!(f32 => f32, I, |a, b| float32::logaddexp(a, b), cost 25),
         Arctan2 => map2!(f32 => f32, I, |a, b| float32::atan2(a, b), cost 12),
+        LogAddExp2 => map2!(f32 => f32, I, |a, b| float32::logaddexp2(a, b), cost 25),
+        Hypot => map2!(f32 => f32, I, |a, b| float32::hypot(a, b), cost 6),
+        Ldexp => map2!(f32 => f32, I, |a, b| float32::ldexp(a, b), cost 4),
+        Zeta => exact2!(f32 => f32, |s, q| gamma::zeta(s.into(), q.into()) as f32),
         _ => return f32_basics(kind),
     })
 }
@@ -154,6 +167,10 @@ fn f64(kind: BinaryKind) -> Option<Entry> {
         Power => exact2!(f64 => f64, |a, b| a.powf(b)),
         LogAddExp => map2!(f64 => f64, I, |a, b| float64::logaddexp(a, b), cost 25),
         Arctan2 => exact2!(f64 => f64, |a, b| a.atan2(b)),
+        LogAddExp2 => exact2!(f64 => f64, |a, b| float64::logaddexp2(a, b)),
+        Hypot => exact2!(f64 => f64, |a, b| a.hypot(b)),
+        Ldexp => exact2!(f64 => f64, |a, b| libm::ldexp(a, b as i32)),
+        Zeta => exact2!(f64 => f64, |s, q| gamma::zeta(s, q)),
         _ => return f64_basics(kind),
     })
 }

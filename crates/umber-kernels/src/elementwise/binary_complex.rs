@@ -48,7 +48,7 @@ macro_rules! complex_binary {
                     (a.re != 0.0 || a.im != 0.0 || b.re != 0.0 || b.im != 0.0).into()
                 }),
                 FloorDivide | Remainder | Arctan2 | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift
-                | RightShift => return None,
+                | RightShift | Hypot | CopySign | Fmod | LogAddExp2 | Ldexp | Gcd | Zeta => return None,
             })
         }
     };

@@ -1,12 +1,13 @@
 //! Conversions between dtypes, as block functions.
 //!
 //! Anything to bool asks whether it differs from zero. Complex to real drops the imaginary part. Floats to integers
-//! round towards zero into 64 bits (saturating, NaN gives 0) and then keep the low bits, so that -1.0 is 255 in
-//! uint8; negative floats reach uint64 through int64. The 16-bit floats live as f32 while they are computed:
+//! go through int32 if the target is at most that wide and signed or at most 16 bits wide, else through int64, as
+//! [`umber_types::scalar::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as f32 while they are computed:
 //! going to one means rounding an f32 to a value that the narrow type has.
 
 use std::marker::PhantomData;
 
+use umber_types::scalar::{to_i32, to_i64, to_u64};
 use umber_types::{Bool, Complex, Complex32, Complex64, DType, Element, bf16, f16};
 
 use super::{Entry, Map1};
@@ -42,19 +43,21 @@ macro_rules! convert {
 }
 
 convert! {
-    Bool => [u8, u16, u32, u64, i64, f32, f64], |x| u8::from(x.get());
-    u8 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    u16 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    u32 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    u64 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    i8 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    i16 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    i32 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    i64 => [u8, u16, u32, u64, i64, f32, f64], |x| x;
-    f32 => [u8, u16, u32, i64], |x| (x as i64);
-    f64 => [u8, u16, u32, i64], |x| (x as i64);
-    f32 => [u64], |x| if x < 0.0 { x as i64 as u64 } else { x as u64 };
-    f64 => [u64], |x| if x < 0.0 { x as i64 as u64 } else { x as u64 };
+    Bool => [u8, u16, u32, u64, i32, i64, f32, f64], |x| u8::from(x.get());
+    u8 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    u16 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    u32 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    u64 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i8 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i16 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i32 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i64 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    f32 => [u8, u16, i32], |x| if x >= -2_147_483_648.0 && x < 2_147_483_648.0 { x as i32 } else { i32::MIN };
+    f64 => [u8, u16, i32], |x| to_i32(x);
+    f32 => [u32, i64], |x| to_i64(f64::from(x));
+    f64 => [u32, i64], |x| to_i64(x);
+    f32 => [u64], |x| to_u64(f64::from(x));
+    f64 => [u64], |x| to_u64(x);
     f32 => [f32, f64], |x| x;
     f64 => [f32, f64], |x| x;
 }
@@ -144,6 +147,10 @@ macro_rules! match_target {
             }
             DType::UInt16 | DType::Int16 => {
                 type $T = u16;
+                $body
+            }
+            DType::Int32 if $from.is_floating() => {
+                type $T = i32;
                 $body
             }
             DType::UInt32 | DType::Int32 => {

@@ -5,7 +5,7 @@ use umber_types::{Bool, DType, UnaryKind};
 use super::unary_complex::{complex64, complex128};
 use super::{Entry, exact1, map1};
 use crate::math::integer::Integer;
-use crate::math::{float32, float64};
+use crate::math::{bessel, float32, float64, gamma};
 
 /// The block function, if the kind takes the (computing) dtype.
 pub(crate) fn entry(kind: UnaryKind, dtype: DType) -> Option<Entry> {
@@ -33,7 +33,7 @@ fn bool(kind: UnaryKind) -> Option<Entry> {
         Abs | Sign | Square | Floor | Ceil | Round | Trunc | Conjugate | Real => {
             map1!(Bool => Bool, I, |x| x.get().into())
         }
-        Imag | IsNan | IsInf => map1!(Bool => Bool, I, |_x| false.into()),
+        Imag | IsNan | IsInf | SignBit => map1!(Bool => Bool, I, |_x| false.into()),
         IsFinite => map1!(Bool => Bool, I, |_x| true.into()),
         _ => return None,
     })
@@ -51,6 +51,8 @@ macro_rules! unsigned {
                 Square => map1!($ty => $ty, I, |x| x.wrapping_mul(x)),
                 LogicalNot => map1!($ty => Bool, I, |x| (x == 0).into()),
                 BitwiseInvert => map1!($ty => $ty, I, |x| !x),
+                BitCount => map1!($ty => $ty, I, |x| x.count_ones() as $ty),
+                SignBit => map1!($ty => Bool, I, |_x| false.into()),
                 // The answer does not depend on the argument.
                 IsNan | IsInf | IsFinite => return bool(kind),
                 _ => return None,
@@ -66,6 +68,7 @@ macro_rules! signed {
             Some(match kind {
                 UnaryKind::Abs => map1!($ty => $ty, I, |x| x.wrapping_abs()),
                 UnaryKind::Sign => map1!($ty => $ty, I, |x| x.sign()),
+                UnaryKind::SignBit => map1!($ty => Bool, I, |x| (x < 0).into()),
                 _ => return $unsigned(kind),
             })
         }
@@ -101,6 +104,8 @@ macro_rules! float_basics {
                 IsNan => map1!($ty => Bool, I, |x| x.is_nan().into()),
                 IsInf => map1!($ty => Bool, I, |x| x.is_infinite().into()),
                 IsFinite => map1!($ty => Bool, I, |x| x.is_finite().into()),
+                SignBit => map1!($ty => Bool, I, |x| x.is_sign_negative().into()),
+                Exponent => map1!($ty => $ty, I, |x| float64::exponent(x.into()) as $ty, cost 4),
                 _ => return None,
             })
         }
@@ -137,6 +142,16 @@ fn f32(kind: UnaryKind) -> Option<Entry> {
         Erf => map1!(f32 => f32, I, |x| float32::erf::<I>(x), cost 6),
         ErfInv => map1!(f32 => f32, I, |x| float32::erfinv(x), cost 20),
         Sigmoid => map1!(f32 => f32, I, |x| float32::sigmoid::<I>(x), cost 5),
+        Cbrt => map1!(f32 => f32, I, |x| float32::cbrt(x), cost 25),
+        Exp2 => map1!(f32 => f32, I, |x| float32::exp2(x), cost 8),
+        // In f64, rounded once.
+        Erfc => exact1!(f32 => f32, |x| libm::erfc(x.into()) as f32),
+        LogGamma => exact1!(f32 => f32, |x| gamma::log_gamma(x.into()) as f32),
+        Digamma => exact1!(f32 => f32, |x| gamma::digamma(x.into()) as f32),
+        I0 => exact1!(f32 => f32, |x| bessel::i0(x.into()) as f32),
+        I0e => exact1!(f32 => f32, |x| bessel::i0e(x.into()) as f32),
+        I1 => exact1!(f32 => f32, |x| bessel::i1(x.into()) as f32),
+        I1e => exact1!(f32 => f32, |x| bessel::i1e(x.into()) as f32),
         _ => return f32_basics(kind),
     })
 }
@@ -162,14 +177,24 @@ fn f64(kind: UnaryKind) -> Option<Entry> {
         Cosh => exact1!(f64 => f64, |x| x.cosh()),
         Tanh => map1!(f64 => f64, I, |x| float64::tanh(x), cost 12),
         Arcsinh => exact1!(f64 => f64, |x| x.asinh()),
-        Arccosh => exact1!(f64 => f64, |x| x.acosh()),
-        Arctanh => exact1!(f64 => f64, |x| x.atanh()),
+        // The standard library's lose digits near one.
+        Arccosh => exact1!(f64 => f64, |x| libm::acosh(x)),
+        Arctanh => exact1!(f64 => f64, |x| libm::atanh(x)),
         Erf => map1!(f64 => f64, I, |x| float64::erf(x), cost 20),
         ErfInv => map1!(f64 => f64, I, |x| float64::erfinv(x), cost 50),
         Sigmoid => map1!(f64 => f64, I, |x| {
             let e = float64::exp(-x.abs());
             (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
         }, cost 12),
+        Cbrt => exact1!(f64 => f64, |x| x.cbrt()),
+        Exp2 => exact1!(f64 => f64, |x| x.exp2()),
+        Erfc => exact1!(f64 => f64, |x| libm::erfc(x)),
+        LogGamma => exact1!(f64 => f64, |x| gamma::log_gamma(x)),
+        Digamma => exact1!(f64 => f64, |x| gamma::digamma(x)),
+        I0 => exact1!(f64 => f64, |x| bessel::i0(x)),
+        I0e => exact1!(f64 => f64, |x| bessel::i0e(x)),
+        I1 => exact1!(f64 => f64, |x| bessel::i1(x)),
+        I1e => exact1!(f64 => f64, |x| bessel::i1e(x)),
         _ => return f64_basics(kind),
     })
 }

@@ -69,7 +69,9 @@ macro_rules! complex_unary {
                 IsNan => map1!($ty => Bool, I, |z| (z.re.is_nan() || z.im.is_nan()).into()),
                 IsInf => map1!($ty => Bool, I, |z| (z.re.is_infinite() || z.im.is_infinite()).into()),
                 IsFinite => map1!($ty => Bool, I, |z| (z.re.is_finite() && z.im.is_finite()).into()),
-                Floor | Ceil | Trunc | Erf | ErfInv | BitwiseInvert => return None,
+                Exp2 => exact1!($ty => $ty, |z| $narrow(complex::exp($widen(z) * std::f64::consts::LN_2))),
+                Floor | Ceil | Trunc | Erf | ErfInv | BitwiseInvert | Erfc | LogGamma | Digamma | I0 | I0e | I1
+                | I1e | Cbrt | Exponent | SignBit | BitCount => return None,
             })
         }
     };

@@ -51,6 +51,10 @@ pub(crate) fn sign(z: C) -> C {
     }
     // Halved twice so that the magnitude of the largest numbers is finite.
     let z = if z.re.abs().max(z.im.abs()) > BIG { z * 0.25 } else { z };
+    if z.re.is_infinite() != z.im.is_infinite() && !z.re.is_nan() && !z.im.is_nan() {
+        let part = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
+        return c(part(z.re), part(z.im));
+    }
     let size = abs(z);
     c(z.re / size, z.im / size)
 }
@@ -119,6 +123,9 @@ pub(crate) fn expm1(z: C) -> C {
 
 /// `log |z|`, accurate near the unit circle.
 fn log_abs(z: C) -> f64 {
+    if z.re.is_nan() || z.im.is_nan() {
+        return abs(z).ln();
+    }
     let (low, high) = (z.re.abs().min(z.im.abs()), z.re.abs().max(z.im.abs()));
     if high > 0.5 && high < 1.5 {
         // log √(high² + low²) = log1p((high - 1)(high + 1) + low²) / 2
@@ -145,7 +152,7 @@ pub(crate) fn log_scaled(z: C, scale: f64) -> C {
 
 /// `log(1 + z)`
 pub(crate) fn log1p(z: C) -> C {
-    let re = if z.re.abs().max(z.im.abs()) < 0.5 {
+    let re = if z.re.abs() < 0.5 && z.im.abs() < 0.5 {
         0.5 * z.re.mul_add(2.0 + z.re, z.im * z.im).ln_1p()
     } else {
         log_abs(c(1.0 + z.re, z.im))
@@ -167,15 +174,21 @@ pub(crate) fn sinh(z: C) -> C {
     if z.im == 0.0 {
         return c(z.re.sinh(), z.im);
     }
+    if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
+        return c(z.re, f64::NAN);
+    }
     let (sin, cos) = z.im.sin_cos();
-    let re = if z.re == 0.0 { 0f64.copysign(z.re) } else { times_sinh(cos, z.re) };
+    let re = if z.re == 0.0 { z.re * cos } else { times_sinh(cos, z.re) };
     c(re, times_cosh(sin, z.re))
 }
 
 /// Hyperbolic cosine.
 pub(crate) fn cosh(z: C) -> C {
     if z.im == 0.0 {
-        return c(z.re.cosh(), if z.re < 0.0 { -z.im } else { z.im });
+        return c(z.re.cosh(), if z.re.is_sign_negative() { -z.im } else { z.im });
+    }
+    if !z.im.is_finite() && (z.re == 0.0 || z.re.is_infinite()) {
+        return if z.re == 0.0 { c(f64::NAN, 0.0) } else { c(f64::INFINITY, f64::NAN) };
     }
     let (sin, cos) = z.im.sin_cos();
     c(times_cosh(cos, z.re), if z.re == 0.0 { z.re * sin } else { times_sinh(sin, z.re) })
@@ -186,6 +199,9 @@ pub(crate) fn tanh(z: C) -> C {
     let (x, y) = (z.re, z.im);
     if y == 0.0 {
         return c(x.tanh(), y);
+    }
+    if !y.is_finite() && !x.is_infinite() {
+        return c(if x == 0.0 { x } else { f64::NAN }, f64::NAN);
     }
     if x.abs() > 20.0 {
         let sin_cos = if y.is_finite() { y.sin() * y.cos() } else { 0.0 };
@@ -219,6 +235,9 @@ pub(crate) fn tan(z: C) -> C {
 
 /// Inverse sine.
 pub(crate) fn asin(z: C) -> C {
+    if z.re == 0.0 && z.im.is_nan() {
+        return z;
+    }
     if z.re.abs().max(z.im.abs()) > BIG {
         let w = log(z);
         let re = z.re.atan2(z.im.abs());
@@ -231,6 +250,9 @@ pub(crate) fn asin(z: C) -> C {
 
 /// Inverse cosine.
 pub(crate) fn acos(z: C) -> C {
+    if z.re == 0.0 && z.im.is_nan() {
+        return c(std::f64::consts::FRAC_PI_2, f64::NAN);
+    }
     if z.re.abs().max(z.im.abs()) > BIG {
         let w = log(z);
         return c(z.im.abs().atan2(z.re), (w.re + std::f64::consts::LN_2).copysign(-z.im));
@@ -251,6 +273,9 @@ pub(crate) fn asinh(z: C) -> C {
 
 /// Inverse hyperbolic cosine.
 pub(crate) fn acosh(z: C) -> C {
+    if z.re == 0.0 && z.im.is_nan() {
+        return c(f64::NAN, std::f64::consts::FRAC_PI_2);
+    }
     if z.re.abs().max(z.im.abs()) > BIG {
         let w = log(z);
         return c(w.re + std::f64::consts::LN_2, w.im);
@@ -263,11 +288,23 @@ pub(crate) fn acosh(z: C) -> C {
 pub(crate) fn atanh(z: C) -> C {
     let (x, y) = (z.re, z.im);
     if x.abs().max(y.abs()) > BIG {
+        if y.is_nan() || x.is_nan() && y.is_finite() {
+            return c(if x.is_infinite() { 0f64.copysign(x) } else { f64::NAN }, f64::NAN);
+        }
         // atanh z = 1/z ± iπ/2 to working precision.
-        return c(divide(c(1.0, 0.0), z).re, std::f64::consts::FRAC_PI_2.copysign(y));
+        let re = if y.is_infinite() || x.is_infinite() { 0.0 } else { divide(c(1.0, 0.0), z).re };
+        return c(re.copysign(x), std::f64::consts::FRAC_PI_2.copysign(y));
+    }
+    if x == 0.0 && y.is_nan() {
+        return z;
     }
     let a = x.abs();
-    let re = 0.25 * (4.0 * a / (1.0 - a).mul_add(1.0 - a, y * y)).ln_1p();
+    let re = if a == 1.0 && y != 0.0 && y.abs() < 1.0 / BIG {
+        // The square of y would vanish.
+        0.5 * (std::f64::consts::LN_2 - y.abs().ln())
+    } else {
+        0.25 * (4.0 * a / (1.0 - a).mul_add(1.0 - a, y * y)).ln_1p()
+    };
     let im = 0.5 * (2.0 * y).atan2((1.0 - a).mul_add(1.0 + a, -(y * y)));
     c(re.copysign(x), im)
 }

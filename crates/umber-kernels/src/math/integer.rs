@@ -15,6 +15,9 @@ pub(crate) trait Integer: Copy + PartialEq + PartialOrd {
     fn shift_right(self, b: Self) -> Self;
     /// -1, 0 or 1.
     fn sign(self) -> Self;
+    /// The greatest number that divides both, not negative (but for the least number beside 0, which has no
+    /// positive twin); 0 for two zeros.
+    fn gcd(self, b: Self) -> Self;
 }
 
 macro_rules! shared {
@@ -61,6 +64,10 @@ macro_rules! signed {
             fn sign(self) -> Self {
                 self.signum()
             }
+            #[inline(always)]
+            fn gcd(self, b: Self) -> Self {
+                Integer::gcd(self.unsigned_abs(), b.unsigned_abs()) as Self
+            }
             shared!($unsigned);
         }
     )*};
@@ -92,6 +99,14 @@ macro_rules! unsigned {
             #[inline(always)]
             fn sign(self) -> Self {
                 Self::from(self != 0)
+            }
+            #[inline(always)]
+            fn gcd(self, b: Self) -> Self {
+                let (mut a, mut b) = (self, b);
+                while b != 0 {
+                    (a, b) = (b, a % b);
+                }
+                a
             }
             shared!($ty);
         }

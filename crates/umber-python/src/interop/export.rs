@@ -9,7 +9,7 @@ use umber::memory::{Access, Lease};
 use umber::{Array, Layout};
 
 use crate::array::PyArray;
-use crate::enter::{OrRaise, enter};
+use crate::enter::{OrRaise, enter, warn_if_traced};
 
 /// How views go out: `set_view_policy`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,6 +58,7 @@ impl Export {
     pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
         let array = exported.get();
         enter(py, || array.eval())?;
+        warn_if_traced(py, &array)?;
         let access = access(&array);
         let storage = array.storage().expect("just evaluated");
         let lease = Lease::new(&storage.buffer, access).or_raise()?;
@@ -67,6 +68,7 @@ impl Export {
     /// A copy that shares nothing: always writable.
     pub(super) fn copied(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
         let array = exported.get();
+        warn_if_traced(py, &array)?;
         let copy = enter(py, || {
             let dense = array.to_dense()?;
             let storage = dense.storage().expect("just evaluated");

@@ -9,6 +9,7 @@ mod export;
 mod formats;
 mod import;
 mod numpy;
+mod numpy_functions;
 
 use pyo3::prelude::*;
 

@@ -1,6 +1,7 @@
 //! Methods of `array` that are functions of the module too.
 #![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::ops;
@@ -168,6 +169,26 @@ impl PyArray {
     #[pyo3(signature = (dtype, *, stream = None))]
     fn astype(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
         on(stream, || ops::astype(&self.get(), dtype.0)).map(PyArray::from)
+    }
+
+    /// The bytes read as another dtype; the last axis shrinks or grows with the size of an element.
+    #[pyo3(signature = (dtype, *, stream = None))]
+    fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::view(&self.get(), dtype.0)).map(PyArray::from)
+    }
+
+    /// The module of functions that the array API standard asks for.
+    #[pyo3(signature = (api_version = None))]
+    fn __array_namespace__<'py>(
+        slf: &Bound<'py, Self>,
+        api_version: Option<&str>,
+    ) -> PyResult<Bound<'py, PyModule>> {
+        match api_version {
+            None | Some("2021.12" | "2022.12" | "2023.12" | "2024.12") => slf.py().import("umber.core"),
+            Some(other) => Err(PyValueError::new_err(format!(
+                "[__array_namespace__] got version '{other}', expected '2021.12' to '2024.12'"
+            ))),
+        }
     }
 
     /// Complex conjugate of each element.

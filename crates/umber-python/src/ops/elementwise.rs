@@ -1,5 +1,6 @@
 //! Elementwise functions.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use umber::ops::{self, Closeness};
 
@@ -73,6 +74,23 @@ unary_functions! {
     erf erf "Error function of each element.",
     erfinv erfinv "Inverse of the error function of each element.",
     sigmoid sigmoid "`1 / (1 + exp(-a))` of each element.",
+    exp2 exp2 "2 to the power of each element.",
+    cbrt cbrt "Real cube root of each element.",
+    erfc erfc "`1 - erf(a)` of each element, accurate where `erf(a)` is near one.",
+    gammaln gammaln "Logarithm of the absolute value of the gamma function of each element (DLMF 5.2).",
+    lgamma gammaln "The same as `gammaln`.",
+    digamma digamma "Derivative of the logarithm of the gamma function of each element (DLMF 5.2).",
+    i0 i0 "Modified Bessel function of the first kind of order zero (DLMF 10.25).",
+    i0e i0e "`exp(-|a|) i0(a)`, which does not overflow.",
+    i1 i1 "Modified Bessel function of the first kind of order one (DLMF 10.25).",
+    i1e i1e "`exp(-|a|) i1(a)`, which does not overflow.",
+    sinc sinc "`sin(πa) / (πa)` of each element, and 1 at zero.",
+    fabs fabs "Absolute value of each element in floating point.",
+    signbit signbit "Where the sign bit is set: negative numbers and -0.0.",
+    spacing spacing "Distance from each element to the next number away from zero.",
+    bitwise_count bitwise_count "Number of bits set in the absolute value of each integer, as uint8.",
+    isreal isreal "Where the imaginary part is zero.",
+    iscomplex iscomplex "Where the imaginary part is different from zero.",
     abs abs "Absolute value of each element; of a complex number its modulus.",
     negative negative "`-a`. Not defined for bool.",
     positive positive "`a` itself.",
@@ -105,6 +123,8 @@ unary_functions! {
     bitwise_invert bitwise_invert "Every bit inverted; of bool, not.",
     degrees degrees "Radians to degrees.",
     radians radians "Degrees to radians.",
+    rad2deg degrees "The same as `degrees`.",
+    deg2rad radians "The same as `radians`.",
 }
 
 binary_functions! {
@@ -115,6 +135,7 @@ binary_functions! {
     divide divide "`a / b`; integers divide as float32.",
     floor_divide floor_divide "The quotient rounded down; zero where an integer is divided by zero.",
     remainder remainder "The remainder of `a / b`, with the sign of `b`.",
+    fmod fmod "The remainder of `a / b`, with the sign of `a`.",
     equal equal "Where `a == b`.",
     not_equal not_equal "Where `a != b`.",
     less less "Where `a < b`.",
@@ -142,6 +163,16 @@ binary_functions! {
     logical_xor logical_xor "Where exactly one is different from zero.",
     pow power "The same as `power`.",
     atan2 arctan2 "The same as `arctan2`.",
+    logaddexp2 logaddexp2 "`log2(2**a + 2**b)` without overflow.",
+    hypot hypot "`sqrt(a**2 + b**2)` without overflow on the way.",
+    copysign copysign "The magnitude of `a` with the sign of `b`.",
+    nextafter nextafter "The next floating-point number after `a` towards `b`.",
+    heaviside heaviside "0 where `a` is negative, 1 where it is positive, `b` where it is zero.",
+    float_power float_power "`a` to the power of `b` in double precision.",
+    fmax fmax "The larger of `a` and `b`; the other one where one is not a number.",
+    fmin fmin "The smaller of `a` and `b`; the other one where one is not a number.",
+    gcd gcd "Greatest common divisor of integers.",
+    lcm lcm "Least common multiple of integers.",
 }
 
 /// The elements of `a` converted to `dtype`.
@@ -161,19 +192,58 @@ fn select(condition: Operand, x: Operand, y: Operand, stream: Option<StreamArg>)
     on(stream, || ops::select(&condition, &x, &y)).map(PyArray::from)
 }
 
-/// `a` limited to `a_min..=a_max`; `None` does not limit.
+/// `a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names.
 #[pyfunction]
-#[pyo3(signature = (a, /, a_min, a_max, *, stream = None))]
+#[pyo3(signature = (a, /, a_min = None, a_max = None, *, min = None, max = None, stream = None))]
 fn clip(
     a: Operand,
     a_min: Option<Operand>,
     a_max: Option<Operand>,
+    min: Option<Operand>,
+    max: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    if a_min.is_some() && min.is_some() || a_max.is_some() && max.is_some() {
+        return Err(PyTypeError::new_err("[clip] got a limit under both of its names, expected it once"));
+    }
     let a = a.alone();
-    let low = a_min.map(|low| low.beside(&a)).transpose()?;
-    let high = a_max.map(|high| high.beside(&a)).transpose()?;
+    let low = a_min.or(min).map(|low| low.beside(&a)).transpose()?;
+    let high = a_max.or(max).map(|high| high.beside(&a)).transpose()?;
     on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(PyArray::from)
+}
+
+/// The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element.
+#[pyfunction]
+#[pyo3(signature = (a, dtype, *, stream = None))]
+fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::view(&a, dtype.0)).map(PyArray::from)
+}
+
+/// `x` times 2 to the power of the integer `n`, rounded once.
+#[pyfunction]
+#[pyo3(signature = (x, n, /, *, stream = None))]
+fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let (x, n) = (x.alone(), n.alone());
+    on(stream, || ops::ldexp(&x, &n)).map(PyArray::from)
+}
+
+/// Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32.
+#[pyfunction]
+#[pyo3(signature = (a, /, *, stream = None))]
+fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
+    let a = a.alone();
+    let (mantissa, exponent) = on(stream, || ops::frexp(&a))?;
+    Ok((mantissa.into(), exponent.into()))
+}
+
+/// The angle of complex numbers in radians, or degrees; of real ones 0 or π.
+#[pyfunction]
+#[pyo3(signature = (a, /, deg = false, *, stream = None))]
+fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    let turn = if deg { ops::degrees } else { ops::positive };
+    on(stream, || turn(&ops::angle(&a)?)).map(PyArray::from)
 }
 
 /// `a` rounded to `decimals` places, halves to even.
@@ -239,13 +309,13 @@ fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg
     on(stream, || ops::array_equal(&a, &b, nan)).map(PyArray::from)
 }
 
-/// The quotient rounded down, and the remainder.
+/// A list of the quotient rounded down, and the remainder.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, stream = None))]
-fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
+fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Vec<PyArray>> {
     let (a, b) = Operand::pair(a, b)?;
     let (quotient, remainder) = on(stream, || ops::divmod(&a, &b))?;
-    Ok((quotient.into(), remainder.into()))
+    Ok(vec![quotient.into(), remainder.into()])
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -257,6 +327,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(astype, module)?,
         wrap_pyfunction!(select, module)?,
         wrap_pyfunction!(clip, module)?,
+        wrap_pyfunction!(view, module)?,
+        wrap_pyfunction!(ldexp, module)?,
+        wrap_pyfunction!(frexp, module)?,
+        wrap_pyfunction!(angle, module)?,
         wrap_pyfunction!(round, module)?,
         wrap_pyfunction!(nan_to_num, module)?,
         wrap_pyfunction!(isclose, module)?,

@@ -5,6 +5,7 @@ use pyo3::types::PyTuple;
 use umber::types::{Kind, bf16, f16, promote};
 use umber::{DType, Error};
 
+use crate::args::number;
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::to_exception;
@@ -70,10 +71,20 @@ impl Category {
 }
 
 /// A dtype or a category.
-#[derive(FromPyObject)]
 enum TypeArg {
     Category(Category),
     Dtype(DtypeArg),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for TypeArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<Category>() {
+            Ok(category) => Ok(TypeArg::Category(category)),
+            Err(_) => object.extract().map(TypeArg::Dtype),
+        }
+    }
 }
 
 /// Is `arg1` the same as, or a kind of, `arg2`?
@@ -87,10 +98,10 @@ fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
     }
 }
 
-/// A dtype, or the name of a kind of the array API standard.
+/// A dtype, or the name of a kind of the array API standard. (`"bool"` is both, and means the same.)
 fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if let Ok(other) = kind.cast::<PyDtype>() {
-        return Ok(other.get().0 == dtype);
+    if let Ok(other) = kind.extract::<DtypeArg>() {
+        return Ok(other.0 == dtype);
     }
     let name: String = kind.extract()?;
     Ok(match name.as_str() {
@@ -127,21 +138,44 @@ fn isdtype(dtype: DtypeArg, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The dtype of an array, or the dtype itself.
-fn dtype_of(value: &Bound<'_, PyAny>) -> PyResult<DType> {
-    match value.cast::<PyArray>() {
-        Ok(array) => Ok(array.get().get().dtype()),
-        Err(_) => value.extract::<DtypeArg>().map(|dtype| dtype.0),
+struct Typed(DType);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Typed {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.cast::<PyArray>() {
+            return Ok(Typed(array.get().get().dtype()));
+        }
+        match object.extract::<DtypeArg>() {
+            Ok(dtype) => Ok(Typed(dtype.0)),
+            // NumPy's arrays and scalars bring a dtype.
+            Err(error) => match object.getattr("dtype") {
+                Ok(dtype) => dtype.extract::<DtypeArg>().map(|dtype| Typed(dtype.0)),
+                Err(_) => Err(error),
+            },
+        }
     }
 }
 
-/// The dtype that operations on all of these answer in.
+/// The dtype that operations on all of these answer in. Python numbers take part as they do beside arrays: they
+/// raise the kind where they have to, never the precision.
 #[pyfunction]
 #[pyo3(signature = (*arrays_and_dtypes))]
 fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
     let mut found: Option<DType> = None;
+    let mut numbers = Vec::new();
     for value in arrays_and_dtypes {
-        let dtype = dtype_of(&value)?;
+        if let Some(value) = number(&value)? {
+            numbers.push(value);
+            continue;
+        }
+        let dtype = value.extract::<Typed>()?.0;
         found = Some(found.map_or(dtype, |found| promote(found, dtype)));
+    }
+    for value in numbers {
+        let weak = found.map_or(value.default_dtype(), |found| value.weak_dtype(found));
+        found = Some(found.map_or(weak, |found| promote(found, weak)));
     }
     found.map(PyDtype).ok_or_else(|| {
         to_exception(Error::Value("[result_type] got nothing, expected at least one array or dtype".into()))
@@ -150,12 +184,13 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
 
 /// Does promotion lead from `from_` (a dtype or an array) to `to`?
 #[pyfunction]
-fn can_cast(from_: &Bound<'_, PyAny>, to: DtypeArg) -> PyResult<bool> {
-    Ok(promote(dtype_of(from_)?, to.0) == to.0)
+fn can_cast(from_: Typed, to: DtypeArg) -> bool {
+    promote(from_.0, to.0) == to.0
 }
 
-/// Limits of a floating-point dtype; of a complex one, those of its parts.
-#[pyclass(name = "finfo", module = "umber.core", frozen, get_all)]
+/// Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts.
+#[pyclass(name = "finfo", module = "umber.core", frozen, get_all, eq)]
+#[derive(PartialEq)]
 struct FloatInfo {
     /// Bits of one real number.
     bits: usize,
@@ -174,7 +209,7 @@ struct FloatInfo {
 #[pymethods]
 impl FloatInfo {
     #[new]
-    fn new(dtype: DtypeArg) -> PyResult<FloatInfo> {
+    fn new(dtype: Typed) -> PyResult<FloatInfo> {
         let real = dtype.0.real();
         let (eps, max, smallest_normal) = match real {
             DType::Float16 => (f16::EPSILON.to_f64(), f16::MAX.to_f64(), f16::MIN_POSITIVE.to_f64()),
@@ -194,8 +229,9 @@ impl FloatInfo {
     }
 }
 
-/// Limits of an integer dtype.
-#[pyclass(name = "iinfo", module = "umber.core", frozen, get_all)]
+/// Limits of an integer dtype, given by itself or by an array of it.
+#[pyclass(name = "iinfo", module = "umber.core", frozen, get_all, eq)]
+#[derive(PartialEq)]
 struct IntegerInfo {
     /// Bits of an element.
     bits: usize,
@@ -210,7 +246,7 @@ struct IntegerInfo {
 #[pymethods]
 impl IntegerInfo {
     #[new]
-    fn new(dtype: DtypeArg) -> PyResult<IntegerInfo> {
+    fn new(dtype: Typed) -> PyResult<IntegerInfo> {
         let dtype = dtype.0;
         let bits = dtype.size() * 8;
         let (min, max) = match dtype.kind() {

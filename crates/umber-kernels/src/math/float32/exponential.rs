@@ -187,3 +187,39 @@ pub(crate) fn power(x: f32, y: f32) -> f32 {
 pub(crate) fn logaddexp(a: f32, b: f32) -> f32 {
     float64::logaddexp(f64::from(a), f64::from(b)) as f32
 }
+
+/// `log2(2^a + 2^b)`, computed in f64.
+#[inline(always)]
+pub(crate) fn logaddexp2(a: f32, b: f32) -> f32 {
+    use std::f64::consts::{LN_2, LOG2_E};
+    (float64::logaddexp(f64::from(a) * LN_2, f64::from(b) * LN_2) * LOG2_E) as f32
+}
+
+/// `2^x`, computed in f64.
+#[inline(always)]
+pub(crate) fn exp2(x: f32) -> f32 {
+    float64::exp(f64::from(x) * std::f64::consts::LN_2) as f32
+}
+
+/// The real cube root, computed in f64.
+#[inline(always)]
+pub(crate) fn cbrt(x: f32) -> f32 {
+    let root = float64::exp(float64::log(f64::from(x.abs())) * (1.0 / 3.0)) as f32;
+    root.copysign(x)
+}
+
+/// `√(a² + b²)`, computed in f64, where the squares are exact and cannot overflow.
+#[inline(always)]
+pub(crate) fn hypot(a: f32, b: f32) -> f32 {
+    let (x, y) = (f64::from(a), f64::from(b));
+    let infinite = a.is_infinite() || b.is_infinite();
+    if infinite { f32::INFINITY } else { x.mul_add(x, y * y).sqrt() as f32 }
+}
+
+/// `a 2^b` for a whole `b`, computed in f64 and rounded once.
+#[inline(always)]
+pub(crate) fn ldexp(a: f32, b: f32) -> f32 {
+    // Beyond these every product is zero or infinite.
+    let n = clamp(b, -300.0, 300.0) as i32;
+    (f64::from(a) * float64::power_of_two(i64::from(n))) as f32
+}

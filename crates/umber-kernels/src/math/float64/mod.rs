@@ -31,8 +31,18 @@ fn clamp(x: f64, low: f64, high: f64) -> f64 {
 
 /// `2^n` for `n` in -1022..=1023.
 #[inline(always)]
-fn power_of_two(n: i64) -> f64 {
+pub(crate) fn power_of_two(n: i64) -> f64 {
     f64::from_bits((n.wrapping_add(1023) as u64) << 52)
+}
+
+/// The `e` with `x = m 2^e` and `1/2 <= |m| < 1`; 0 for zero, infinities and NaN.
+#[inline(always)]
+pub(crate) fn exponent(x: f64) -> f64 {
+    let tiny = x.abs() < f64::MIN_POSITIVE;
+    let bits = (if tiny { x * 18014398509481984.0 } else { x }).to_bits();
+    let biased = (bits >> 52 & 0x7ff) as i32;
+    let e = f64::from(biased - 1022 - if tiny { 54 } else { 0 });
+    if x == 0.0 || !x.is_finite() { 0.0 } else { e }
 }
 
 /// `x = n ln 2 + r` with `|r| <= ln 2 / 2`; answers `n` and `e^r - 1`.
@@ -84,8 +94,16 @@ pub(crate) fn expm1(x: f64) -> f64 {
 /// `sinh x / cosh x`
 #[inline(always)]
 pub(crate) fn tanh(x: f64) -> f64 {
-    let t = expm1(-2.0 * x.abs());
-    (-t / (t + 2.0)).copysign(x)
+    let a = x.abs();
+    let (n, p) = expm1_reduced(clamp(-2.0 * a, -50.0, 0.0));
+    let scale = power_of_two(n);
+    // e^(-2a) - 1 for small a; e^(-2a) itself where the result is near one.
+    let t = p.mul_add(scale, scale - 1.0);
+    let e = (p + 1.0) * scale;
+    let small = -t / (t + 2.0);
+    let large = 1.0 - 2.0 * e / (1.0 + e);
+    let y = if a < 0.6 { small } else { large };
+    (if x == 0.0 { 0.0 } else { y }).copysign(x)
 }
 
 /// Up to here [`sin`] and [`cos`] reduce their argument well enough.
@@ -197,6 +215,13 @@ pub(crate) fn logaddexp(a: f64, b: f64) -> f64 {
     let high = if a > b { a } else { b };
     let distance = if a == b { 0.0 } else { (a - b).abs() };
     high + log1p(exp(-distance))
+}
+
+/// `log2(2^a + 2^b)`
+pub(crate) fn logaddexp2(a: f64, b: f64) -> f64 {
+    let high = if a > b { a } else { b };
+    let distance = if a == b { 0.0 } else { (a - b).abs() };
+    high + (-distance).exp2().ln_1p() * LOG2_E
 }
 
 /// Tangent for `|x| <= 1e5`, to 30 bits.

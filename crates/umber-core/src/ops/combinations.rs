@@ -1,0 +1,110 @@
+//! Elementwise functions that are made of others.
+
+use std::f64::consts::PI;
+
+use umber_types::{BinaryKind, DType, Result, ensure, promote};
+
+use super::elementwise::{
+    abs, astype, binary, divide, equal, floor_divide, greater, less, multiply, power, remainder, select, sin,
+    subtract,
+};
+use super::promotion::{cast_constant, meet, meet_as};
+use super::rounding::round;
+use crate::graph::Array;
+
+/// The absolute value in floating point. Not defined for complex numbers.
+pub fn fabs(x: &Array) -> Result<Array> {
+    ensure!(!x.dtype().is_complex(), Type, "[fabs] is not defined for an array of {}", x.dtype());
+    abs(&cast_constant(x, x.dtype().inexact())?)
+}
+
+/// 0 below zero, 1 above, and `at_zero` there.
+pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
+    let dtype = promote(x.dtype(), at_zero.dtype()).inexact();
+    ensure!(dtype.is_floating(), Type, "[heaviside] is not defined for arrays of {dtype}");
+    let (x, at_zero) = meet_as("heaviside", x, at_zero, dtype)?;
+    let number = |value: f64| Array::scalar(value, dtype);
+    let zero = number(0.0);
+    let at_least = select(&equal(&x, &zero)?, &at_zero, &x)?;
+    let positive = select(&greater(&x, &zero)?, &number(1.0), &at_least)?;
+    select(&less(&x, &zero)?, &zero, &positive)
+}
+
+/// `a` to the power of `b` in double precision: float64, or complex128 if either is complex.
+pub fn float_power(a: &Array, b: &Array) -> Result<Array> {
+    let dtype = promote(promote(a.dtype(), b.dtype()), DType::Float64);
+    power(&cast_constant(a, dtype)?, &cast_constant(b, dtype)?)
+}
+
+/// `sin(πx) / (πx)`, and 1 at zero; exactly zero at the other integers.
+pub fn sinc(x: &Array) -> Result<Array> {
+    let dtype = x.dtype().inexact();
+    let x = cast_constant(x, if dtype.is_half() { DType::Float32 } else { dtype })?;
+    let number = |value: f64| Array::scalar(value, x.dtype());
+    let is_zero = equal(&x, &number(0.0))?;
+    let angle = multiply(&select(&is_zero, &number(1.0), &x)?, &number(PI))?;
+    let sine = if dtype.is_complex() {
+        sin(&angle)?
+    } else {
+        // sin πx = ± sin π(x - n): the fraction is exact, however large x is.
+        let whole = round(&x, 0)?;
+        let sine = sin(&multiply(&subtract(&x, &whole)?, &number(PI))?)?;
+        let is_odd = equal(&remainder(&whole, &number(2.0))?, &number(1.0))?;
+        multiply(&sine, &select(&is_odd, &number(-1.0), &number(1.0))?)?
+    };
+    astype(&select(&is_zero, &number(1.0), &divide(&sine, &angle)?)?, dtype)
+}
+
+fn integers(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+    let dtype = promote(a.dtype(), b.dtype());
+    ensure!(
+        dtype.is_integer(),
+        Type,
+        "[{op}] got arrays of {} and {}, expected integers with a common integer dtype",
+        a.dtype(),
+        b.dtype()
+    );
+    meet(op, a, b)
+}
+
+/// The greatest common divisor of integers; `gcd(0, b) = |b|`.
+pub fn gcd(a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = integers("gcd", a, b)?;
+    binary(BinaryKind::Gcd, &a, &b)
+}
+
+/// The least common multiple of integers, wrapping on overflow; 0 if either is.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// # fn main() -> umber_types::Result<()> {
+/// let (a, b) = (Array::from_slice(&[4i32, -6, 0], [3])?, Array::from_slice(&[6i32, 4, 5], [3])?);
+/// assert_eq!(ops::lcm(&a, &b)?.to_vec::<i32>()?, [12, 12, 0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn lcm(a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = integers("lcm", a, b)?;
+    let divisor = binary(BinaryKind::Gcd, &a, &b)?;
+    multiply(&floor_divide(&abs(&a)?, &divisor)?, &abs(&b)?)
+}
+
+/// The larger of two numbers, and the other one where one is not a number.
+pub fn fmax(a: &Array, b: &Array) -> Result<Array> {
+    number_of_two("fmax", BinaryKind::Maximum, a, b)
+}
+
+/// The smaller of two numbers, and the other one where one is not a number.
+pub fn fmin(a: &Array, b: &Array) -> Result<Array> {
+    number_of_two("fmin", BinaryKind::Minimum, a, b)
+}
+
+fn number_of_two(op: &str, kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = meet(op, a, b)?;
+    if !a.dtype().is_inexact() {
+        return binary(kind, &a, &b);
+    }
+    let (a_is_nan, b_is_nan) = (super::isnan(&a)?, super::isnan(&b)?);
+    let chosen = binary(kind, &a, &b)?;
+    select(&a_is_nan, &b, &select(&b_is_nan, &a, &chosen)?)
+}

@@ -1,0 +1,96 @@
+//! Rounding to decimal places, and numbers in place of what is none.
+
+use umber_types::{DType, Kind, Result, Scalar, UnaryKind, bf16, f16};
+
+use super::elementwise::{
+    add, astype, bitwise_and, divide, equal, floor_divide, greater, imag, isfinite, isnan, isneginf,
+    isposinf, logical_and, logical_or, multiply, real, remainder, select, subtract, unary,
+};
+use super::promotion::{cast_constant, weak};
+use crate::graph::Array;
+use crate::primitives::rules::zeros_like;
+
+/// Round to `decimals` places (tens, hundreds, … where negative), halves to even.
+///
+/// Integers are rounded exactly, in integers; numbers that have no digit to lose stay as they are. The 16-bit floats
+/// compute in float32.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// # fn main() -> umber_types::Result<()> {
+/// let x = Array::from_slice(&[1.25f32, 1e30], [2])?;
+/// assert_eq!(ops::round(&x, 1)?.to_vec::<f32>()?, [1.2, 1e30]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn round(x: &Array, decimals: i32) -> Result<Array> {
+    match x.dtype().kind() {
+        Kind::Bool => return Ok(x.clone()),
+        Kind::Unsigned | Kind::Signed if decimals >= 0 => return Ok(x.clone()),
+        Kind::Unsigned | Kind::Signed => return round_integer(x, decimals.unsigned_abs()),
+        Kind::Float | Kind::Complex if decimals == 0 => return unary(UnaryKind::Round, x),
+        Kind::Float | Kind::Complex => {}
+    }
+    let wide = if x.dtype().is_half() { cast_constant(x, DType::Float32)? } else { x.clone() };
+    let most = if wide.dtype().real() == DType::Float64 { 308 } else { 38 };
+    if decimals > most {
+        return Ok(x.clone());
+    }
+    let rounded = if decimals < -most {
+        multiply(&wide, &weak(Scalar::Float(0.0), &wide))?
+    } else {
+        let scale = weak(Scalar::Float(10f64.powi(decimals.abs())), &wide);
+        if decimals > 0 {
+            divide(&unary(UnaryKind::Round, &multiply(&wide, &scale)?)?, &scale)?
+        } else {
+            multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
+        }
+    };
+    // Infinities, NaN, and what is too large to be scaled.
+    let kept = select(&isfinite(&rounded)?, &rounded, &wide)?;
+    astype(&kept, x.dtype())
+}
+
+/// An integer to a multiple of `10^places`.
+fn round_integer(x: &Array, places: u32) -> Result<Array> {
+    let dtype = if x.dtype().kind() == Kind::Unsigned { DType::UInt64 } else { DType::Int64 };
+    let step = match (dtype, 10u64.checked_pow(places)) {
+        (DType::UInt64, Some(step)) => step,
+        (_, Some(step)) if i64::try_from(step).is_ok() => step,
+        _ => return Ok(zeros_like(x)),
+    };
+    let wide = cast_constant(x, dtype)?;
+    let number = |value: u64| Array::scalar(Scalar::UInt(value), dtype);
+    let step = number(step);
+    let rest = remainder(&wide, &step)?;
+    let below = subtract(&wide, &rest)?;
+    // The distance to the multiple above, without a sum that could overflow.
+    let missing = subtract(&step, &rest)?;
+    let is_odd = equal(&bitwise_and(&floor_divide(&below, &step)?, &number(1))?, &number(1))?;
+    let is_tie = logical_and(&equal(&rest, &missing)?, &is_odd)?;
+    let goes_up = logical_or(&greater(&rest, &missing)?, &is_tie)?;
+    astype(&add(&below, &select(&goes_up, &step, &number(0))?)?, x.dtype())
+}
+
+/// `x` with not-a-number and infinities replaced (infinities by the extreme finite values unless given); of a
+/// complex number both parts.
+pub fn nan_to_num(x: &Array, nan: f64, positive: Option<f64>, negative: Option<f64>) -> Result<Array> {
+    if !x.dtype().is_inexact() {
+        return Ok(x.clone());
+    }
+    if x.dtype().is_complex() {
+        let re = nan_to_num(&real(x)?, nan, positive, negative)?;
+        let im = cast_constant(&nan_to_num(&imag(x)?, nan, positive, negative)?, x.dtype())?;
+        return add(&re, &multiply(&im, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?);
+    }
+    let largest = match x.dtype() {
+        DType::Float16 => f16::MAX.to_f64(),
+        DType::BFloat16 => bf16::MAX.to_f64(),
+        DType::Float64 => f64::MAX,
+        _ => f64::from(f32::MAX),
+    };
+    let value = |v: f64| weak(Scalar::Float(v), x);
+    let finite = select(&isnan(x)?, &value(nan), x)?;
+    let finite = select(&isposinf(x)?, &value(positive.unwrap_or(largest)), &finite)?;
+    select(&isneginf(x)?, &value(negative.unwrap_or(-largest)), &finite)
+}

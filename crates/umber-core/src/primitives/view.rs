@@ -1,0 +1,96 @@
+//! View: the same bytes read as elements of another dtype. Copies only where they do not lie as the dtype needs.
+
+use umber_types::{DType, Layout, Result, Shape, bail, ensure};
+
+use crate::graph::{Array, ArraySpec, Specs, Storage};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// The bytes read as another dtype; the last axis grows or shrinks with the size of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct View(pub DType);
+
+impl View {
+    fn shape(self, from: &ArraySpec) -> Result<Shape> {
+        let (old, new) = (from.dtype.size(), self.0.size());
+        if old == new {
+            return Ok(from.shape.clone());
+        }
+        let Some((&last, leading)) = from.shape.split_last() else {
+            bail!(
+                Value,
+                "[view] a 0-d array of {} cannot become {}, expected a dtype of {old} bytes",
+                from.dtype,
+                self.0
+            );
+        };
+        let bytes = last.checked_mul(old).filter(|bytes| bytes % new == 0);
+        ensure!(
+            bytes.is_some(),
+            Value,
+            "[view] the last axis of shape {} of {} has no whole number of elements of {}",
+            from.shape,
+            from.dtype,
+            self.0
+        );
+        let last = bytes.unwrap_or(0) / new;
+        Ok(leading.iter().copied().chain(std::iter::once(last)).collect())
+    }
+
+    /// Where the elements of the new dtype are, if they are aligned and dense enough.
+    fn seen(self, storage: &Storage, from: DType, shape: &Shape) -> Option<Storage> {
+        let (old, new) = (from.size(), self.0.size());
+        let start = storage.buffer.start().as_ptr() as usize + storage.layout.offset * old;
+        let unit = if self.0.is_complex() { new / 2 } else { new };
+        if !start.is_multiple_of(unit) {
+            return None;
+        }
+        if old == new {
+            return Some(storage.clone());
+        }
+        if !storage.layout.is_contiguous() || !(storage.layout.offset * old).is_multiple_of(new) {
+            return None;
+        }
+        let mut layout = Layout::contiguous(shape.clone());
+        layout.offset = storage.layout.offset * old / new;
+        Some(storage.with_layout(layout))
+    }
+}
+
+impl Primitive for View {
+    fn name(&self) -> &'static str {
+        "view"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec { shape: self.shape(inputs[0])?, dtype: self.0 }.into())
+    }
+
+    fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| bail!(Value, "[view] the bits of an array have no derivative; astype converts values"))
+    }
+
+    fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| bail!(Value, "[view] the bits of an array have no derivative; astype converts values"))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| Ok(vec![Batched::yes(Array::record_one(*self, &[&inputs[0].array])?)]))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let (from, shape) = (task.dtypes[0], &task.specs[0].shape);
+        if shape.size() == 0 {
+            task.answer(Storage::allocate(shape, self.0)?);
+            return Ok(());
+        }
+        let storage = match self.seen(&task.inputs[0], from, shape) {
+            Some(storage) => storage,
+            None => {
+                let dense = task.inputs[0].to_dense(from)?;
+                self.seen(&dense, from, shape).expect("fresh memory is dense and aligned for every dtype")
+            }
+        };
+        task.answer(storage);
+        Ok(())
+    }
+}

@@ -1,0 +1,431 @@
+//! NumPy's functions on arrays: `__array_ufunc__` (NEP 13) and `__array_function__` (NEP 18).
+//!
+//! What umber has under the same or an agreed name, with the arguments given, answers with arrays of umber. Everything
+//! else is left to NumPy, which gets views of the arrays and answers with its own; only what would write into an array
+//! of umber is refused. Inside transforms a view cannot be had, so that nothing drops out of a gradient in silence.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use umber::{DType, ops};
+
+use crate::array::PyArray;
+use crate::convert;
+use crate::dtype::DtypeArg;
+use crate::enter::OrRaise;
+
+/// NumPy's name, ours.
+const RENAMED: [(&str, &str); 9] = [
+    ("psi", "digamma"),
+    ("absolute", "abs"),
+    ("invert", "bitwise_invert"),
+    ("rint", "round"),
+    ("around", "round"),
+    ("amax", "max"),
+    ("amin", "min"),
+    ("true_divide", "divide"),
+    ("mod", "remainder"),
+];
+
+/// NumPy's name of an argument, ours.
+const RENAMED_ARGUMENTS: [(&str, &str); 1] = [("fill_value", "vals")];
+
+/// A ufunc, its reduction, its scan.
+const FOLDS: [(&str, &str, Option<&str>); 7] = [
+    ("add", "sum", Some("cumsum")),
+    ("multiply", "prod", Some("cumprod")),
+    ("maximum", "max", Some("cummax")),
+    ("minimum", "min", Some("cummin")),
+    ("logaddexp", "logsumexp", Some("logcumsumexp")),
+    ("logical_and", "all", None),
+    ("logical_or", "any", None),
+];
+
+/// Functions that write into their first argument.
+const WRITERS: [&str; 6] = ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"];
+
+/// A call on its way: function, arguments, and what NumPy asks for beside them.
+struct Call<'py> {
+    function: Bound<'py, PyAny>,
+    args: Vec<Bound<'py, PyAny>>,
+    kwargs: Bound<'py, PyDict>,
+    dtype: Option<DType>,
+}
+
+/// Ours with NumPy's name, from the module that stands for NumPy's.
+fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyAny>> {
+    let name = RENAMED.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, ours)| ours);
+    let core = py.import("umber.core").ok()?;
+    let home = match module {
+        "numpy" => core.into_any(),
+        "numpy.linalg" => core.getattr("linalg").ok()?,
+        "numpy.fft" => core.getattr("fft").ok()?,
+        _ => return None,
+    };
+    home.getattr(name).ok().filter(|found| found.is_callable())
+}
+
+/// Is this NumPy's or SciPy's own ufunc of its name, not somebody else's?
+fn is_known(ufunc: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    let py = ufunc.py();
+    if py.import("numpy")?.getattr(name).is_ok_and(|own| own.is(ufunc)) {
+        return Ok(true);
+    }
+    let loaded = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+    let special = loaded.get_item("scipy.special")?;
+    Ok(special.is_some_and(|special| special.getattr(name).is_ok_and(|own| own.is(ufunc))))
+}
+
+/// Objects with their own idea of NumPy's functions, which should be asked instead.
+fn is_foreign(object: &Bound<'_, PyAny>, protocol: &str) -> PyResult<bool> {
+    if object.is_instance_of::<PyArray>() || object.hasattr(protocol)? == false {
+        return Ok(false);
+    }
+    let numpy = object.py().import("numpy")?;
+    let own = PyTuple::new(object.py(), [numpy.getattr("ndarray")?, numpy.getattr("generic")?])?;
+    Ok(!object.is_instance(&own)?)
+}
+
+/// The object with every array of ours in it, at any depth of sequences, as a view of NumPy's.
+fn viewed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    if object.is_instance_of::<PyArray>() {
+        return object.call_method0("__array__");
+    }
+    if let Ok(tuple) = object.cast_exact::<PyTuple>() {
+        let items = tuple.iter().map(|item| viewed(&item)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyTuple::new(py, items)?.into_any());
+    }
+    if let Ok(list) = object.cast_exact::<PyList>() {
+        let items = list.iter().map(|item| viewed(&item)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyList::new(py, items)?.into_any());
+    }
+    Ok(object.clone())
+}
+
+fn viewed_all<'py>(kwargs: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
+    let made = PyDict::new(kwargs.py());
+    for (name, value) in kwargs {
+        made.set_item(name, viewed(&value)?)?;
+    }
+    Ok(made)
+}
+
+/// Put a result where `out` says: into the memory of a NumPy array, or in place of the value of one of ours.
+fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<()> {
+    let py = out.py();
+    let Ok(array) = out.cast::<PyArray>() else {
+        let options = PyDict::new(py);
+        options.set_item("casting", "same_kind")?;
+        py.import("numpy")?.call_method("copyto", (out, viewed(result)?), Some(&options))?;
+        return Ok(());
+    };
+    let (now, value) = (array.get().get(), convert::array(result, None)?);
+    if now.shape() != value.shape() {
+        return Err(PyValueError::new_err(format!(
+            "[out] got an array of shape {} for a result of shape {}",
+            now.shape(),
+            value.shape()
+        )));
+    }
+    if value.dtype().kind() > now.dtype().kind() {
+        return Err(PyTypeError::new_err(format!(
+            "[out] got an array of {} for a result of {}, expected one of the same kind",
+            now.dtype(),
+            value.dtype()
+        )));
+    }
+    array.get().set(ops::astype(&value, now.dtype()).or_raise()?);
+    Ok(())
+}
+
+/// The result itself, or stored in the places of `out`.
+fn delivered<'py>(result: Bound<'py, PyAny>, outs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let [out] = outs else {
+        if outs.is_empty() {
+            return Ok(result);
+        }
+        for (out, result) in outs.iter().zip(result.try_iter()?) {
+            if !out.is_none() {
+                store(out, &result?)?;
+            }
+        }
+        return Ok(PyTuple::new(result.py(), outs)?.into_any());
+    };
+    if out.is_none() {
+        return Ok(result);
+    }
+    store(out, &result)?;
+    Ok(out.clone())
+}
+
+/// `out` of a call: one array, or a tuple of them.
+fn outs_of<'py>(kwargs: &Bound<'py, PyDict>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let Some(out) = kwargs.get_item("out")? else { return Ok(Vec::new()) };
+    kwargs.del_item("out")?;
+    Ok(match out.cast::<PyTuple>() {
+        Ok(several) => several.iter().collect(),
+        Err(_) if out.is_none() => Vec::new(),
+        Err(_) => vec![out],
+    })
+}
+
+/// Take a dtype out of the arguments; `Err(())` for one that umber does not have.
+fn dtype_of(kwargs: &Bound<'_, PyDict>) -> PyResult<Result<Option<DType>, ()>> {
+    let Some(dtype) = kwargs.get_item("dtype")?.filter(|dtype| !dtype.is_none()) else {
+        let _ = kwargs.del_item("dtype");
+        return Ok(Ok(None));
+    };
+    let Ok(DtypeArg(dtype)) = dtype.extract() else { return Ok(Err(())) };
+    kwargs.del_item("dtype")?;
+    Ok(Ok(Some(dtype)))
+}
+
+impl<'py> Call<'py> {
+    /// Does our function take these arguments?
+    fn binds(&self) -> PyResult<bool> {
+        let py = self.function.py();
+        let signature = py.import("inspect")?.call_method1("signature", (&self.function,))?;
+        Ok(signature.call_method("bind", PyTuple::new(py, &self.args)?, Some(&self.kwargs)).is_ok())
+    }
+
+    fn run(self) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.function.py();
+        let mut args = Vec::with_capacity(self.args.len());
+        for arg in self.args {
+            // NumPy computes in the dtype asked for.
+            let cast = match self.dtype {
+                Some(dtype) if arg.hasattr("shape")? => {
+                    let array = ops::astype(&convert::array(&arg, None)?, dtype).or_raise()?;
+                    Bound::new(py, PyArray::from(array))?.into_any()
+                }
+                _ => arg,
+            };
+            args.push(cast);
+        }
+        self.function.call(PyTuple::new(py, args)?, Some(&self.kwargs))
+    }
+}
+
+/// The call of ours that a method of a ufunc stands for; `None` if there is none.
+fn ufunc_call<'py>(
+    ufunc: &Bound<'py, PyAny>,
+    method: &str,
+    inputs: &[Bound<'py, PyAny>],
+    kwargs: &Bound<'py, PyDict>,
+) -> PyResult<Option<Call<'py>>> {
+    let py = ufunc.py();
+    let name: String = ufunc.getattr("__name__")?.extract()?;
+    if !is_known(ufunc, &name)? {
+        return Ok(None);
+    }
+    let kwargs = kwargs.copy()?;
+    // A condition that holds everywhere is none.
+    if kwargs.get_item("where")?.is_some_and(|all| {
+        all.is_exact_instance_of::<pyo3::types::PyBool>() && all.is_truthy().unwrap_or(false)
+    }) {
+        kwargs.del_item("where")?;
+    }
+    let Ok(dtype) = dtype_of(&kwargs)? else { return Ok(None) };
+    let fold = FOLDS.iter().find(|(theirs, ..)| *theirs == name);
+    let ours = match (method, fold) {
+        ("__call__" | "outer", _) => Some(name.as_str()),
+        ("reduce", Some((_, reduction, _))) => Some(*reduction),
+        ("accumulate", Some((.., scan))) => *scan,
+        _ => None,
+    };
+    let Some(function) = ours.and_then(|name| twin(py, "numpy", name)) else { return Ok(None) };
+    let mut args = inputs.to_vec();
+    if method == "outer" {
+        let [a, b] = inputs else { return Ok(None) };
+        let (a, b) = (convert::array(a, None)?, convert::array(b, None)?);
+        let shape: Vec<i64> =
+            a.shape().iter().map(|&n| n as i64).chain(std::iter::repeat_n(1, b.ndim())).collect();
+        let column = ops::reshape(&a, &shape).or_raise()?;
+        args = vec![
+            Bound::new(py, PyArray::from(column))?.into_any(),
+            Bound::new(py, PyArray::from(b))?.into_any(),
+        ];
+    }
+    if matches!(method, "reduce" | "accumulate") && kwargs.get_item("axis")?.is_none() {
+        kwargs.set_item("axis", 0)?;
+    }
+    let call = Call { function, args, kwargs, dtype };
+    Ok(if call.binds()? { Some(call) } else { None })
+}
+
+/// `np.add.at(a, indices, b)`: every index counts, also where it is repeated.
+fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let ours = matches!(name, "add" | "subtract" | "multiply" | "divide" | "maximum" | "minimum");
+    let [target, indices, value] = inputs else {
+        return Err(PyTypeError::new_err(format!("[np.{name}.at] is not defined for arrays of umber")));
+    };
+    let (true, Ok(array)) = (ours, target.cast::<PyArray>()) else {
+        return Err(PyTypeError::new_err(format!("[np.{name}.at] is not defined for arrays of umber")));
+    };
+    let updated = target.getattr("at")?.get_item(indices)?.call_method1(name, (value,))?;
+    array.get().set(updated.cast::<PyArray>()?.get().get());
+    Ok(target.py().None().into_bound(target.py()))
+}
+
+/// The call of ours that a function of NumPy with these arguments stands for; `None` if there is none.
+fn function_call<'py>(
+    function: &Bound<'py, PyAny>,
+    given: &Bound<'py, PyTuple>,
+    named: &Bound<'py, PyDict>,
+) -> PyResult<Option<Call<'py>>> {
+    let py = function.py();
+    let name: String = function.getattr("__name__")?.extract()?;
+    let module: String = function.getattr("__module__")?.extract()?;
+    let Some(ours) = twin(py, &module, &name) else { return Ok(None) };
+    let inspect = py.import("inspect")?;
+    let kwargs = PyDict::new(py);
+    let mut args: Vec<Bound<'py, PyAny>> = Vec::new();
+    let bound = inspect
+        .call_method1("signature", (function,))
+        .and_then(|signature| signature.call_method("bind", given, Some(named)));
+    let Ok(bound) = bound else {
+        // Without a signature to go by, the arguments go on as they came.
+        let kwargs = named.copy()?;
+        let Ok(dtype) = dtype_of(&kwargs)? else { return Ok(None) };
+        let call = Call { function: ours, args: given.iter().collect(), kwargs, dtype };
+        return Ok(if call.binds()? { Some(call) } else { None });
+    };
+    let theirs = bound.getattr("signature")?.getattr("parameters")?;
+    let own = inspect.call_method1("signature", (&ours,))?.getattr("parameters")?;
+    let own: Vec<(String, String)> = own
+        .call_method0("values")?
+        .try_iter()?
+        .map(|parameter| {
+            let parameter = parameter?;
+            Ok((
+                parameter.getattr("name")?.extract()?,
+                parameter.getattr("kind")?.getattr("name")?.extract()?,
+            ))
+        })
+        .collect::<PyResult<_>>()?;
+    let mut in_order = true;
+    for item in bound.getattr("arguments")?.call_method0("items")?.try_iter()? {
+        let (name, value): (String, Bound<'py, PyAny>) = item?.extract()?;
+        let parameter = theirs.get_item(&name)?;
+        let default = parameter.getattr("default")?;
+        let kind: String = parameter.getattr("kind")?.getattr("name")?.extract()?;
+        if kind == "VAR_POSITIONAL" {
+            args.extend(value.try_iter()?.collect::<PyResult<Vec<_>>>()?);
+            continue;
+        }
+        if kind == "VAR_KEYWORD" {
+            kwargs.update(value.cast()?)?;
+            continue;
+        }
+        let here = own.get(args.len());
+        let fits = here.is_some_and(|(own, kind)| {
+            kind == "POSITIONAL_ONLY"
+                || (kind == "POSITIONAL_OR_KEYWORD" && (*own == name || args.is_empty()))
+        });
+        if in_order && fits {
+            args.push(value);
+            continue;
+        }
+        in_order = false;
+        let name = RENAMED_ARGUMENTS
+            .iter()
+            .find(|(theirs, ours)| *theirs == name && own.iter().any(|(own, _)| own == ours))
+            .map_or(name, |(_, ours)| (*ours).to_owned());
+        let is_named = own.iter().any(|(own, kind)| *own == name && kind != "POSITIONAL_ONLY");
+        if is_named || name == "dtype" {
+            kwargs.set_item(name, value)?;
+        } else if !value.is(&default) {
+            return Ok(None);
+        }
+    }
+    let takes_dtype = own.iter().any(|(name, _)| name == "dtype");
+    let dtype = if takes_dtype {
+        None
+    } else {
+        match dtype_of(&kwargs)? {
+            Ok(dtype) => dtype,
+            Err(()) => return Ok(None),
+        }
+    };
+    let call = Call { function: ours, args, kwargs, dtype };
+    Ok(if call.binds()? { Some(call) } else { None })
+}
+
+#[pymethods]
+impl PyArray {
+    /// NumPy's ufuncs on arrays: ours of the same name where there is one.
+    #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
+    fn __array_ufunc__<'py>(
+        slf: &Bound<'py, Self>,
+        ufunc: &Bound<'py, PyAny>,
+        method: &str,
+        inputs: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let kwargs = kwargs.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+        let outs = outs_of(&kwargs)?;
+        let inputs: Vec<Bound<'py, PyAny>> = inputs.iter().collect();
+        for object in inputs.iter().chain(&outs) {
+            if is_foreign(object, "__array_ufunc__")? {
+                return Ok(py.NotImplemented().into_bound(py));
+            }
+        }
+        if method == "at" {
+            return update_at(&ufunc.getattr("__name__")?.extract::<String>()?, &inputs);
+        }
+        if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
+            return delivered(call.run()?, &outs);
+        }
+        let writes = outs.iter().any(|out| out.is_instance_of::<PyArray>());
+        if writes && kwargs.contains("where")? {
+            return Err(PyTypeError::new_err("[out] an array of umber cannot be written in part: where"));
+        }
+        let args = inputs.iter().map(viewed).collect::<PyResult<Vec<_>>>()?;
+        let kwargs = viewed_all(&kwargs)?;
+        if !writes && !outs.is_empty() {
+            kwargs.set_item("out", PyTuple::new(py, &outs)?)?;
+        }
+        let result = ufunc.getattr(method)?.call(PyTuple::new(py, args)?, Some(&kwargs))?;
+        if writes { delivered(result, &outs) } else { Ok(result) }
+    }
+
+    /// NumPy's other functions on arrays: ours of the same name where there is one.
+    fn __array_function__<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let ndarray = py.import("numpy")?.getattr("ndarray")?;
+        for class in types.try_iter()? {
+            let class = class?.cast_into::<pyo3::types::PyType>()?;
+            if !class.is_subclass_of::<PyArray>()? && !class.is_subclass(&ndarray)? {
+                return Ok(py.NotImplemented().into_bound(py));
+            }
+        }
+        let name: String = func.getattr("__name__")?.extract()?;
+        let first = args.get_item(0).ok();
+        let own = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
+        if own && WRITERS.contains(&name.as_str()) {
+            return Err(PyTypeError::new_err(format!(
+                "[np.{name}] an array of umber cannot be written by NumPy: assign to its indices"
+            )));
+        }
+        if let (true, 1, true, "shape" | "ndim" | "size") =
+            (own, args.len(), kwargs.is_empty(), name.as_str())
+        {
+            return slf.getattr(name.as_str());
+        }
+        let kwargs = kwargs.copy()?;
+        let outs = outs_of(&kwargs)?;
+        if let Some(call) = function_call(func, args, &kwargs)? {
+            return delivered(call.run()?, &outs);
+        }
+        let args = viewed(args.as_any())?.cast_into::<PyTuple>()?;
+        delivered(func.call(args, Some(&viewed_all(&kwargs)?))?, &outs)
+    }
+}

@@ -1,0 +1,182 @@
+"""The array class against MLX's: every member, with MLX's parameters; and Python's protocols."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import ALL, dtype_of
+
+# Python makes them of `__or__` and the like, or they are a detail of the binding.
+OF_THE_BINDING = {"__module__", "__doc__", "__dict__", "__weakref__"}
+
+
+def oracle():
+    return pytest.importorskip("mlx.core")
+
+
+def members(cls):
+    return {name for name in dir(cls) if name not in OF_THE_BINDING}
+
+
+def test_every_member_of_mlx_is_there():
+    missing = members(oracle().array) - members(mx.array)
+    assert not missing, sorted(missing)
+
+
+def parameters_of_mlx(text: str) -> list[str]:
+    """Parameter names of the first signature in one of MLX's docstrings."""
+    inside = re.search(r"\((.*)\) ->", text.split("\n", 1)[0])
+    names, depth, current = [], 0, ""
+    for letter in (inside.group(1) if inside else "") + ",":
+        depth += (letter in "[(") - (letter in "])")
+        if letter == "," and depth == 0:
+            names.append(current.split(":")[0].split("=")[0].strip())
+            current = ""
+        else:
+            current += letter
+    return [name for name in names if name and name not in ("self", "/", "*", "stream")]
+
+
+def test_methods_take_the_parameters_of_mlx():
+    theirs = oracle().array
+    for name in sorted(members(theirs)):
+        method = getattr(theirs, name)
+        if name.startswith("_") or not callable(method) or not method.__doc__:
+            continue
+        wanted = parameters_of_mlx(method.__doc__)
+        if any(name.startswith("*") or name == "arg" for name in wanted):
+            continue
+        ours = [p for p in inspect.signature(getattr(mx.array, name)).parameters if p != "self"]
+        assert [p for p in ours if p != "stream"][: len(wanted)] == wanted, name
+
+
+def test_divmod_gives_what_python_and_mlx_give():
+    """The builtin a tuple, the function a list."""
+    x = mx.array([7, -7])
+    assert isinstance(divmod(x, 2), tuple)
+    assert [part.tolist() for part in divmod(x, 2)] == [[3, -4], [1, 1]]
+    assert [part.tolist() for part in divmod(10, mx.array([3, 4]))] == [[3, 2], [1, 2]]
+    assert isinstance(mx.divmod(x, 2), list)
+    with pytest.raises(TypeError):
+        divmod(x, "a")
+
+
+def test_old_division_operators():
+    x = mx.array([1.0, 2.0])
+    assert x.__div__(2).tolist() == [0.5, 1.0]
+    assert x.__rdiv__(2).tolist() == [2.0, 1.0]
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if n != "bfloat16"])
+def test_bytes(name):
+    values = np.array([[0, 1, 1], [1, 0, 1]]).astype(name.rstrip("_"))
+    x = mx.array(values)
+    assert bytes(x) == values.tobytes()
+    assert bytes(x.T) == values.T.tobytes()
+    assert bytes(mx.zeros((0,))) == b""
+
+
+def test_format():
+    """A 0-d array is formatted as its number; others only without a format."""
+    assert f"{mx.array(3)}" == "3"
+    assert f"{mx.array(2.5):.3f}" == "2.500"
+    assert f"{mx.array(True)}" == "True"
+    assert f"{mx.array([3])}" == "array([3], dtype=int32)"
+    with pytest.raises(TypeError, match=r"^\[format\] "):
+        f"{mx.array([1.5]):.2f}"
+
+
+def test_namespace():
+    assert mx.array(1).__array_namespace__() is mx
+    assert mx.array(1).__array_namespace__(api_version="2024.12") is mx
+    with pytest.raises(ValueError, match=r"^\[__array_namespace__\] "):
+        mx.array(1).__array_namespace__(api_version="1066.10")
+
+
+def test_array_like():
+    assert np.array(mx.ArrayLike([1, 2])).tolist() == [1, 2]
+    assert mx.ArrayLike(3).object == 3
+    with pytest.raises(TypeError, match=r"^\[ArrayLike\] "):
+        mx.ArrayLike("text")
+
+
+FOREIGN = [None, "text", object(), {}, {1}, print, Ellipsis, ["a"], [None], float]
+
+
+@pytest.mark.parametrize("other", FOREIGN, ids=str)
+def test_comparison_with_what_is_no_array(other):
+    """`==` is False and `!=` True, from both sides; orders are a TypeError."""
+    x = mx.array([1, 2])
+    assert (x == other) is False
+    assert (x != other) is True
+    assert (other == x) is False
+    with pytest.raises(TypeError):
+        x < other  # noqa: B015
+
+
+@pytest.mark.parametrize("name", ["uint8", "int32", "int64", "uint64", "bool_"])
+def test_comparison_with_integers_out_of_range(name):
+    """Every element is below what is too large for the dtype, and above what is too small."""
+    x = mx.array([0, 1], dtype=dtype_of(name))
+    for huge in (2**64, 2**100):
+        assert (x == huge).tolist() == [False, False]
+        assert (x != huge).tolist() == [True, True]
+        assert (x < huge).tolist() == [True, True]
+        assert (x >= huge).tolist() == [False, False]
+        assert (x > -huge).tolist() == [True, True]
+        assert (x <= -huge).tolist() == [False, False]
+    assert (mx.array([200], dtype=mx.uint8) == 300).tolist() == [False]
+    with pytest.raises(ValueError, match="overflow"):
+        mx.array([1], dtype=mx.uint8) + 300
+
+
+VIEWS = [
+    ("float32", "int32"),
+    ("float32", "uint8"),
+    ("float32", "complex64"),
+    ("int16", "float16"),
+    ("uint8", "float64"),
+    ("complex128", "uint32"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), VIEWS, ids=str)
+def test_view_is_numpys(source, target):
+    values = np.arange(48).reshape(3, 16).astype(source)
+    x = mx.array(values)
+    for array, want in ((x, values), (x[:, ::-1], values[:, ::-1].copy()), (x[1:], values[1:])):
+        got = array.view(dtype_of(target))
+        assert got.dtype == dtype_of(target)
+        assert np.array_equal(np.asarray(got), want.view(target), equal_nan=True)
+    batched = mx.vmap(lambda row: row.view(dtype_of(target)))(x)
+    assert np.array_equal(np.asarray(batched), values.view(target), equal_nan=True)
+
+
+def test_view_of_unaligned_memory():
+    """Memory aligned for bytes only is copied, not read as it lies."""
+    raw = np.arange(33, dtype=np.uint8)
+    x = mx.asarray(raw[1:])
+    assert np.asarray(x.view(mx.float64)).tobytes() == raw[1:].tobytes()
+    assert mx.zeros((0,), dtype=mx.uint8).view(mx.float64).shape == (0,)
+
+
+def test_view_refuses_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"^\[view\] the last axis"):
+        mx.zeros((3,), dtype=mx.int8).view(mx.int16)
+    with pytest.raises(ValueError, match=r"^\[view\] a 0-d array"):
+        mx.array(1.5).view(mx.int16)
+    with pytest.raises(ValueError, match=r"^\[view\] the bits"):
+        mx.grad(lambda x: x.view(mx.int32).astype(mx.float32).sum())(mx.ones(2))
+
+
+def test_sign_of_nan_is_printed_as_mlx_prints_it():
+    bits = np.array([0x7FC00000, 0xFFC00000, 0x80000000], np.uint32)
+    x = mx.array(bits).view(mx.float32)
+    assert repr(x) == "array([nan, -nan, -0], dtype=float32)"
+    theirs = oracle()
+    assert repr(x) == repr(theirs.array(bits).view(theirs.float32))
+    pair = mx.array(np.array([0xFFC00000, 0xFFC00000], np.uint32)).view(mx.complex64)
+    other = theirs.array(np.array([0xFFC00000, 0xFFC00000], np.uint32)).view(theirs.complex64)
+    assert repr(pair) == repr(other)
