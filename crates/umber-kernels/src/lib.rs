@@ -12,6 +12,7 @@ mod halves;
 mod indices;
 mod isa;
 mod keys;
+pub mod linalg;
 mod math;
 pub mod matmul;
 mod moving;

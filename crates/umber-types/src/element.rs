@@ -55,7 +55,7 @@ elements! {
 /// Evaluate `$body` with `$T` bound to the element type of `$dtype`.
 ///
 /// `match_dtype!(dtype, T => expr)` covers every dtype; a leading category (`integer`, `signed`, `float`, `real`,
-/// `inexact`, `number`) restricts it, with `else => expr` for the rest.
+/// `field`, `inexact`, `number`) restricts it, with `else => expr` for the rest.
 #[macro_export]
 macro_rules! match_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
@@ -79,6 +79,9 @@ macro_rules! match_dtype {
     };
     (float $dtype:expr, $T:ident => $body:expr, else => $other:expr) => {
         $crate::match_dtype!(@arms $dtype, $T, $body, [Float16 BFloat16 Float32 Float64] $other)
+    };
+    (field $dtype:expr, $T:ident => $body:expr, else => $other:expr) => {
+        $crate::match_dtype!(@arms $dtype, $T, $body, [Float32 Float64 Complex64 Complex128] $other)
     };
     (inexact $dtype:expr, $T:ident => $body:expr, else => $other:expr) => {
         $crate::match_dtype!(@arms $dtype, $T, $body, [Float16 BFloat16 Float32 Float64 Complex64 Complex128] $other)

@@ -8,6 +8,7 @@ pub mod einsum;
 pub mod elementwise;
 pub mod fast;
 pub mod indexing;
+pub mod linalg;
 pub mod median;
 mod operators;
 pub mod parts;

@@ -14,6 +14,7 @@ pub mod create;
 pub mod fused;
 pub mod gather;
 pub mod leaf;
+pub mod linalg;
 pub mod matmul;
 pub mod random;
 pub mod reduce;

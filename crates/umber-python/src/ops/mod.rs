@@ -5,6 +5,7 @@ mod contraction;
 mod creation;
 mod elementwise;
 mod indexing;
+mod linalg;
 mod random;
 mod reductions;
 mod shaping;
@@ -22,5 +23,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     indexing::register(module)?;
     sorting::register(module)?;
     contraction::register(module)?;
+    linalg::register(module)?;
     random::register(module)
 }

@@ -1,0 +1,78 @@
+//! Determinants, ranks and condition numbers.
+
+use smallvec::smallvec;
+use umber_kernels::linalg::OnSingular;
+use umber_types::{KeepAxes, Result};
+
+use super::factors::values_of;
+use super::norms::{MatrixNorm, matrix_norm_of};
+use super::solving::{COUNT, default_tolerance, inverse_of};
+use super::{matrices, rounded, square};
+use crate::graph::Array;
+use crate::ops;
+use crate::primitives::linalg::{Determinant, SignedLog};
+use crate::primitives::rules::{cast, constant};
+use crate::primitives::slice::slice_along;
+
+/// The determinant of square matrices: zero for singular ones.
+pub fn det(a: &Array) -> Result<Array> {
+    rounded(&Array::record_one(Determinant, &[&square("det", a)?])?, a.dtype())
+}
+
+/// The determinant of square matrices as its sign (for complex ones the number of absolute value one that it points to)
+/// and the logarithm of its absolute value: `(0, -inf)` for singular ones, which have no gradient.
+pub fn slogdet(a: &Array) -> Result<(Array, Array)> {
+    let outputs = Array::record(SignedLog, smallvec![square("slogdet", a)?])?;
+    Ok((rounded(&outputs[0], a.dtype())?, rounded(&outputs[1], a.dtype())?))
+}
+
+/// The number of singular values above `tolerance` times the greatest, int32; without one, above `max(m, n)` rounding
+/// errors.
+pub fn matrix_rank(a: &Array, tolerance: Option<f64>) -> Result<Array> {
+    let x = matrices("matrix_rank", a)?;
+    rank_of(&values_of(&x)?, tolerance.unwrap_or_else(|| default_tolerance(a)))
+}
+
+pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
+    let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
+    let greatest = slice_along(values, axis, 0, length.min(1))?;
+    let least = ops::multiply(&greatest, &constant(&greatest, tolerance))?;
+    let counts = cast(&ops::greater(values, &least)?, COUNT)?;
+    ops::sum(&counts, Some(&[-1]), KeepAxes::No)
+}
+
+/// How much solving with `a` enlarges errors: `|a| |a⁻¹|` in a norm, by default the ratio of the greatest and the least
+/// singular value, for which matrices need not be square. Infinite for singular matrices.
+pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
+    let norm = norm.unwrap_or(MatrixNorm::Greatest);
+    if matches!(norm, MatrixNorm::Greatest | MatrixNorm::Least) {
+        let values = values_of(&matrices("cond", a)?)?;
+        super::norms::check_not_empty("cond", &values)?;
+        let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
+        let (greatest, least) =
+            (slice_along(&values, axis, 0, 1)?, slice_along(&values, axis, length - 1, 1)?);
+        let (above, below) = if norm == MatrixNorm::Greatest { (greatest, least) } else { (least, greatest) };
+        let ratio = without_nan(&ops::divide(&above, &below)?, &values)?;
+        return rounded(&ops::squeeze(&ratio, Some(&[-1]))?, a.dtype());
+    }
+    let x = square("cond", a)?;
+    let inverse = inverse_of(&x, OnSingular::Infinity, "cond")?;
+    let axes = [x.ndim() - 2, x.ndim() - 1];
+    let product = ops::multiply(
+        &matrix_norm_of("cond", &x, norm, axes)?,
+        &matrix_norm_of("cond", &inverse, norm, axes)?,
+    )?;
+    let product = without_nan(&product, &x)?;
+    rounded(&ops::squeeze(&product, Some(&[-2, -1]))?, a.dtype())
+}
+
+/// Infinity where an indefinite ratio is not the input's own NaN.
+fn without_nan(ratio: &Array, input: &Array) -> Result<Array> {
+    let axes: Vec<i64> = (0..ratio.ndim())
+        .filter(|&axis| ratio.shape()[axis] != input.shape()[axis])
+        .map(|axis| axis as i64)
+        .collect();
+    let given = ops::any(&ops::isnan(input)?, Some(&axes), KeepAxes::Yes)?;
+    let made = ops::logical_and(&ops::isnan(ratio)?, &ops::logical_not(&given)?)?;
+    ops::select(&made, &constant(ratio, f64::INFINITY), ratio)
+}

@@ -1,0 +1,111 @@
+//! Factorisations: matrices as products of simpler ones.
+
+use smallvec::smallvec;
+use umber_types::Result;
+
+use super::{Triangle, matrices, rounded, square};
+use crate::graph::Array;
+pub use crate::primitives::linalg::Basis;
+use crate::primitives::linalg::{self, Cholesky, Lu, Qr, Svd, Vectors, adjoint};
+
+/// The Cholesky factor of Hermitian positive definite matrices `[..., n, n]`: the lower triangular `L` with
+/// `a = L Lᴴ`, or the upper triangular `U` with `a = Uᴴ U`. Only that triangle of `a` is read.
+///
+/// A matrix that is not positive definite is an error at evaluation. The gradient is Hermitian: that of a function of
+/// Hermitian matrices.
+///
+/// ```
+/// use umber_core::ops::linalg::{Triangle, cholesky};
+/// let a = umber_core::Array::from_slice(&[4.0f32, 2.0, 2.0, 5.0], [2, 2])?;
+/// let l = cholesky(&a, Triangle::Lower)?;
+/// l.eval()?;
+/// assert_eq!(l.view().and_then(|v| v.as_slice::<f32>()), Some(&[2.0, 0.0, 1.0, 2.0][..]));
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn cholesky(a: &Array, triangle: Triangle) -> Result<Array> {
+    let x = square("cholesky", a)?;
+    let factor = match triangle {
+        Triangle::Lower => Array::record_one(Cholesky, &[&x])?,
+        // The lower triangle of aᴴ is the upper one of a.
+        Triangle::Upper => adjoint(&Array::record_one(Cholesky, &[&adjoint(&x)?])?)?,
+    };
+    rounded(&factor, a.dtype())
+}
+
+/// `a = q r` for matrices `[..., m, n]`: `q` with orthonormal columns, `r` upper triangular with a real diagonal.
+///
+/// The gradient needs the first `min(m, n)` columns to be independent.
+pub fn qr(a: &Array, basis: Basis) -> Result<(Array, Array)> {
+    let x = matrices("qr", a)?;
+    let factors = Array::record(Qr { basis }, smallvec![x])?;
+    Ok((rounded(&factors[0], a.dtype())?, rounded(&factors[1], a.dtype())?))
+}
+
+/// A factorisation `a = (l u)[rows]` of matrices `[..., m, n]`.
+#[derive(Clone, Debug)]
+pub struct LuFactors {
+    /// Where each row of `a` is in the product, uint32.
+    pub rows: Array,
+    /// Unit lower triangular, `[..., m, min(m, n)]`.
+    pub lower: Array,
+    /// Upper triangular, `[..., min(m, n), n]`.
+    pub upper: Array,
+}
+
+/// LU factors with partial pivoting.
+pub fn lu(a: &Array) -> Result<LuFactors> {
+    let x = matrices("lu", a)?;
+    let outputs = Array::record(Lu, smallvec![x])?;
+    Ok(LuFactors {
+        rows: outputs[2].clone(),
+        lower: rounded(&linalg::unpack_lower(&outputs[0])?, a.dtype())?,
+        upper: rounded(&linalg::unpack_upper(&outputs[0])?, a.dtype())?,
+    })
+}
+
+/// Both LU factors in one matrix, and the pivots: row `i` was exchanged with row `pivots[i]`, one after the other.
+pub fn lu_factor(a: &Array) -> Result<(Array, Array)> {
+    let x = matrices("lu_factor", a)?;
+    let outputs = Array::record(Lu, smallvec![x])?;
+    Ok((rounded(&outputs[0], a.dtype())?, outputs[1].clone()))
+}
+
+/// A factorisation `a = u diag(values) vh`.
+#[derive(Clone, Debug)]
+pub struct SvdFactors {
+    /// Left singular vectors, one a column.
+    pub u: Array,
+    /// Singular values in descending order, real.
+    pub values: Array,
+    /// Right singular vectors, one a row, conjugated.
+    pub vh: Array,
+}
+
+/// The singular value decomposition of matrices `[..., m, n]`, with whole bases or with `min(m, n)` vectors of each.
+///
+/// Equal singular values count as staying equal in the gradient, which is right for what does not depend on the choice
+/// of vectors among them.
+pub fn svd(a: &Array, basis: Basis) -> Result<SvdFactors> {
+    let x = matrices("svd", a)?;
+    let vectors = match basis {
+        Basis::Reduced => Vectors::Thin,
+        Basis::Complete => Vectors::Full,
+    };
+    let outputs = Array::record(Svd { vectors }, smallvec![x])?;
+    Ok(SvdFactors {
+        u: rounded(&outputs[0], a.dtype())?,
+        values: rounded(&outputs[1], a.dtype())?,
+        vh: rounded(&outputs[2], a.dtype())?,
+    })
+}
+
+/// Singular values in descending order, real.
+pub fn svdvals(a: &Array) -> Result<Array> {
+    let x = matrices("svdvals", a)?;
+    rounded(&values_of(&x)?, a.dtype())
+}
+
+/// Singular values of matrices that are checked and promoted.
+pub(super) fn values_of(x: &Array) -> Result<Array> {
+    Array::record_one(Svd { vectors: Vectors::None }, &[x])
+}

@@ -1,0 +1,71 @@
+//! Linear algebra: functions of the matrices along the last two axes.
+//!
+//! Integers and bool become float32; float16 and bfloat16 are computed in float32 and rounded at the end. A matrix
+//! without an answer (singular where it must not be) is an error at evaluation that names the matrix.
+
+mod determinants;
+mod eigenvalues;
+mod factors;
+mod norms;
+mod products;
+mod solving;
+
+use umber_types::{DType, Result, bail, ensure};
+
+pub use self::determinants::*;
+pub use self::eigenvalues::*;
+pub use self::factors::*;
+pub use self::norms::*;
+pub use self::products::*;
+pub use self::solving::*;
+use crate::graph::Array;
+use crate::primitives::rules::cast;
+
+/// Which triangle of a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Triangle {
+    /// On and below the diagonal.
+    Lower,
+    /// On and above the diagonal.
+    Upper,
+}
+
+/// The dtype that a function of `dtype` computes in.
+fn computing(dtype: DType) -> DType {
+    let dtype = dtype.inexact();
+    if dtype.is_half() { DType::Float32 } else { dtype }
+}
+
+/// Matrices in the dtype they are computed in.
+fn matrices(op: &str, a: &Array) -> Result<Array> {
+    ensure!(
+        a.ndim() >= 2,
+        Value,
+        "[linalg.{op}] got an array of shape {}, expected matrices: at least 2 dimensions",
+        a.shape()
+    );
+    cast(a, computing(a.dtype()))
+}
+
+/// Square matrices in the dtype they are computed in.
+fn square(op: &str, a: &Array) -> Result<Array> {
+    let x = matrices(op, a)?;
+    let (rows, columns) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
+    if rows != columns {
+        bail!(Value, "[linalg.{op}] got matrices of {rows} rows and {columns} columns, expected square ones");
+    }
+    Ok(x)
+}
+
+/// A result rounded to 16 bits if the operand was of such a dtype.
+fn rounded(x: &Array, operand: DType) -> Result<Array> {
+    if operand.is_half() && !x.dtype().is_complex() { cast(x, operand) } else { Ok(x.clone()) }
+}
+
+/// The distance of one from the next number of the dtype that `dtype` is computed in.
+fn epsilon(dtype: DType) -> f64 {
+    match computing(dtype).real() {
+        DType::Float64 => f64::EPSILON,
+        _ => f64::from(f32::EPSILON),
+    }
+}

@@ -1,0 +1,243 @@
+//! Norms of vectors and matrices.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{Axes, KeepAxes, ReduceKind, Result, Scalar, UnaryKind, bail, ensure};
+
+use super::factors::values_of;
+use super::{computing, rounded};
+use crate::graph::Array;
+use crate::ops;
+use crate::primitives::control::Control;
+use crate::primitives::linalg::sum_last;
+use crate::primitives::reduce::Reduce;
+use crate::primitives::rules::{broadcast, cast, constant, reshape, transpose, unary};
+
+/// Which norm, as users name it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Order {
+    /// Of vectors `sum(|x|^p)^(1/p)` and its limits; of matrices induced by that, for `p` of ±1, ±2 and ±inf.
+    Number(f64),
+    /// Of matrices: the root of the sum of squares.
+    Frobenius,
+    /// Of matrices: the sum of singular values.
+    Nuclear,
+}
+
+/// A norm of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixNorm {
+    /// The root of the sum of squares.
+    Frobenius,
+    /// The sum of singular values.
+    Nuclear,
+    /// The greatest sum of a column's absolute values.
+    GreatestColumn,
+    /// The least sum of a column's absolute values.
+    LeastColumn,
+    /// The greatest sum of a row's absolute values.
+    GreatestRow,
+    /// The least sum of a row's absolute values.
+    LeastRow,
+    /// The greatest singular value.
+    Greatest,
+    /// The least singular value.
+    Least,
+}
+
+impl MatrixNorm {
+    /// The norm that an order names.
+    pub fn of(op: &str, order: Order) -> Result<MatrixNorm> {
+        Ok(match order {
+            Order::Frobenius => MatrixNorm::Frobenius,
+            Order::Nuclear => MatrixNorm::Nuclear,
+            Order::Number(1.0) => MatrixNorm::GreatestColumn,
+            Order::Number(-1.0) => MatrixNorm::LeastColumn,
+            Order::Number(f64::INFINITY) => MatrixNorm::GreatestRow,
+            Order::Number(f64::NEG_INFINITY) => MatrixNorm::LeastRow,
+            Order::Number(2.0) => MatrixNorm::Greatest,
+            Order::Number(-2.0) => MatrixNorm::Least,
+            Order::Number(other) => bail!(
+                Value,
+                "[linalg.{op}] got order {other} for a norm of matrices, expected 1, -1, 2, -2, inf, -inf, 'fro' or 'nuc'"
+            ),
+        })
+    }
+}
+
+/// The norm over one axis (of vectors) or two (of matrices: rows, then columns). Without axes that of a whole vector or
+/// matrix, and without an order too the root of the sum of all squares.
+///
+/// Integers answer float32, complex numbers real ones. Nothing overflows that the result does not. The gradient at zero
+/// is zero.
+pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    let x = cast(a, computing(a.dtype()))?;
+    let ndim = a.ndim();
+    let axes = match (axes, order) {
+        (Some(axes), _) => {
+            Axes::normalized("linalg.norm", axes, ndim)?;
+            axes.iter().map(|&axis| normalize_axis("linalg.norm", axis, ndim)).collect::<Result<Vec<_>>>()?
+        }
+        (None, None) => {
+            let out = power_norm(&x, 2.0, &Axes::all(ndim))?;
+            return finish(&out, a, &Axes::all(ndim), keep);
+        }
+        (None, Some(_)) => (0..ndim).collect(),
+    };
+    let out = match (&axes[..], order) {
+        ([axis], None) => power_norm(&x, 2.0, &Axes::one(*axis))?,
+        ([axis], Some(Order::Number(p))) => power_norm(&x, p, &Axes::one(*axis))?,
+        ([_], Some(Order::Frobenius | Order::Nuclear)) => {
+            bail!(Value, "[linalg.norm] 'fro' and 'nuc' are norms of matrices, got one axis, expected two")
+        }
+        (&[row, column], order) => {
+            let norm = MatrixNorm::of("norm", order.unwrap_or(Order::Frobenius))?;
+            matrix_norm_of("norm", &x, norm, [row, column])?
+        }
+        (other, _) => bail!(
+            Value,
+            "[linalg.norm] got {} axes of an array of shape {}, expected one (vectors) or two (matrices)",
+            other.len(),
+            a.shape()
+        ),
+    };
+    finish(&out, a, &Axes::sorted(axes), keep)
+}
+
+/// The norm of vectors along some axes together, of all elements without any.
+pub fn vector_norm(a: &Array, order: f64, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    let axes = match axes {
+        Some(axes) => Axes::normalized("linalg.vector_norm", axes, a.ndim())?,
+        None => Axes::all(a.ndim()),
+    };
+    let x = cast(a, computing(a.dtype()))?;
+    finish(&power_norm(&x, order, &axes)?, a, &axes, keep)
+}
+
+/// The norm of the matrices along the last two axes.
+pub fn matrix_norm(a: &Array, order: Order, keep: KeepAxes) -> Result<Array> {
+    let x = super::matrices("matrix_norm", a)?;
+    let axes = [a.ndim() - 2, a.ndim() - 1];
+    let out = matrix_norm_of("matrix_norm", &x, MatrixNorm::of("matrix_norm", order)?, axes)?;
+    finish(&out, a, &Axes::sorted(axes), keep)
+}
+
+/// `out`, whose reduced axes have length one, rounded and in the shape the user asked for.
+fn finish(out: &Array, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+    rounded(&reshape(out, a.shape().reduced(axes, keep))?, a.dtype())
+}
+
+/// A norm of no elements that is an extremum does not exist.
+pub(super) fn check_not_empty(op: &str, x: &Array) -> Result<()> {
+    ensure!(
+        x.size() > 0 || x.shape().iter().rev().take(2).all(|&length| length > 0),
+        Value,
+        "[linalg.{op}] got an array of shape {}, expected matrices that are not empty",
+        x.shape()
+    );
+    Ok(())
+}
+
+fn reduced(kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
+    if axes.is_empty() {
+        return Ok(x.clone());
+    }
+    Array::record_one(Reduce { kind, axes: axes.clone() }, &[x])
+}
+
+/// The extremum over axes, which must have elements.
+fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
+    ensure!(
+        axes.iter().all(|&axis| x.shape()[axis] > 0),
+        Value,
+        "[linalg.{op}] got an array of shape {} without elements to take the greatest or least of",
+        x.shape()
+    );
+    reduced(kind, x, axes)
+}
+
+/// `sum(|x|^p)^(1/p)` over axes, which stay with length one.
+fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
+    let size = ops::abs(x)?;
+    if p == f64::INFINITY {
+        return extremum("norm", ReduceKind::Max, &size, axes);
+    }
+    if p == f64::NEG_INFINITY {
+        return extremum("norm", ReduceKind::Min, &size, axes);
+    }
+    if p == 0.0 {
+        let is_other = ops::not_equal(&size, &constant(&size, 0.0))?;
+        return reduced(ReduceKind::Sum, &cast(&is_other, size.dtype())?, axes);
+    }
+    if p == 1.0 {
+        return reduced(ReduceKind::Sum, &size, axes);
+    }
+    if axes.iter().any(|&axis| x.shape()[axis] == 0) {
+        return reduced(ReduceKind::Sum, &size, axes);
+    }
+    // Powers of elements near one neither overflow nor vanish, and a scale that is a power of two rounds nothing.
+    let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
+    let scale = power_of_two(&reduced(kind, &size, axes)?)?;
+    let ratio = ops::divide(&size, &broadcast(&scale, size.shape())?)?;
+    let powers = if p == 2.0 {
+        ops::square(&ratio)?
+    } else {
+        power_or(&ratio, p, if p > 0.0 { 0.0 } else { f64::INFINITY })?
+    };
+    let sum = reduced(ReduceKind::Sum, &powers, axes)?;
+    let root = power_or(&sum, 1.0 / p, if p > 0.0 { 0.0 } else { f64::INFINITY })?;
+    ops::multiply(&root, &scale)
+}
+
+/// A power of two near each element, one for zero, infinity and NaN; no gradient passes through it.
+fn power_of_two(x: &Array) -> Result<Array> {
+    let still = Array::record_one(Control::StopGradient, &[x])?;
+    let one = constant(&still, 1.0);
+    let is_usable =
+        ops::logical_and(&ops::isfinite(&still)?, &ops::greater(&still, &constant(&still, 0.0))?)?;
+    let usable = ops::select(&is_usable, &still, &one)?;
+    ops::power(&constant(&usable, 2.0), &ops::floor(&ops::log2(&usable)?)?)
+}
+
+/// `x^p` for `x` of zero or more, with the given value and no gradient at zero.
+fn power_or(x: &Array, p: f64, at_zero: f64) -> Result<Array> {
+    let is_zero = ops::equal(x, &constant(x, 0.0))?;
+    let safe = ops::select(&is_zero, &constant(x, 1.0), x)?;
+    let power = if p == 0.5 {
+        unary(UnaryKind::Sqrt, &safe)?
+    } else {
+        ops::power(&safe, &constant(x, Scalar::Float(p)))?
+    };
+    ops::select(&is_zero, &constant(x, at_zero), &power)
+}
+
+/// A norm of matrices, whose axes (rows, then columns) stay with length one.
+pub(super) fn matrix_norm_of(
+    op: &str,
+    x: &Array,
+    norm: MatrixNorm,
+    [row, column]: [usize; 2],
+) -> Result<Array> {
+    let of_sums = |sum_axis: usize, kind: ReduceKind, other_axis: usize| {
+        let sums = reduced(ReduceKind::Sum, &ops::abs(x)?, &Axes::one(sum_axis))?;
+        extremum(op, kind, &sums, &Axes::one(other_axis))
+    };
+    match norm {
+        MatrixNorm::Frobenius => power_norm(x, 2.0, &Axes::sorted([row, column])),
+        MatrixNorm::GreatestColumn => of_sums(row, ReduceKind::Max, column),
+        MatrixNorm::LeastColumn => of_sums(row, ReduceKind::Min, column),
+        MatrixNorm::GreatestRow => of_sums(column, ReduceKind::Max, row),
+        MatrixNorm::LeastRow => of_sums(column, ReduceKind::Min, row),
+        MatrixNorm::Nuclear | MatrixNorm::Greatest | MatrixNorm::Least => {
+            let order: Vec<usize> =
+                (0..x.ndim()).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
+            let values = values_of(&transpose(x, &order)?)?;
+            let last = Axes::one(values.ndim() - 1);
+            let out = match norm {
+                MatrixNorm::Nuclear => sum_last(&values)?,
+                MatrixNorm::Least => extremum(op, ReduceKind::Min, &values, &last)?,
+                _ => extremum(op, ReduceKind::Max, &values, &last)?,
+            };
+            reshape(&out, x.shape().reduced(&Axes::sorted([row, column]), KeepAxes::Yes))
+        }
+    }
+}

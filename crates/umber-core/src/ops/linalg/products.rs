@@ -1,0 +1,151 @@
+//! Products and powers of matrices.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{Result, bail, ensure};
+
+use super::{rounded, square};
+use crate::graph::Array;
+use crate::ops;
+use crate::primitives::linalg::{Expm, identity_of};
+use crate::primitives::rules::{broadcast, cast, move_axis, reshape, zeros_like};
+use crate::primitives::slice::slice_along;
+
+/// The exponential `1 + a + a²/2 + …` of square matrices.
+pub fn expm(a: &Array) -> Result<Array> {
+    rounded(&Array::record_one(Expm, &[&square("expm", a)?])?, a.dtype())
+}
+
+/// Square matrices to a whole power; negative ones are powers of the inverse. Integers wrap, and have no inverse.
+pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
+    square("matrix_power", a)?;
+    let base = if n < 0 { super::inv(a)? } else { a.clone() };
+    if n == 0 {
+        return identity_of(&a.shape()[..a.ndim() - 2], a.shape()[a.ndim() - 1], a.dtype());
+    }
+    let (mut rest, mut square, mut power) = (n.unsigned_abs(), base, None);
+    loop {
+        if rest & 1 == 1 {
+            power = Some(match power {
+                Some(power) => ops::matmul(&power, &square)?,
+                None => square.clone(),
+            });
+        }
+        rest >>= 1;
+        match power {
+            Some(power) if rest == 0 => return Ok(power),
+            _ => square = ops::matmul(&square, &square)?,
+        }
+    }
+}
+
+/// The product of several matrices in the order that takes the fewest multiplications; the first may be a row and the
+/// last a column.
+///
+/// T. H. Cormen et al., "Introduction to Algorithms", chapter 15.2.
+pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
+    let [first, .., last] = arrays else {
+        bail!(Value, "[linalg.multi_dot] got {} arrays, expected at least two", arrays.len());
+    };
+    let mut chain: Vec<Array> = arrays.iter().map(|&array| array.clone()).collect();
+    if first.ndim() == 1 {
+        chain[0] = reshape(first, [1, first.size()])?;
+    }
+    let end = chain.len() - 1;
+    if last.ndim() == 1 {
+        chain[end] = reshape(last, [last.size(), 1])?;
+    }
+    for (i, array) in chain.iter().enumerate() {
+        ensure!(
+            array.ndim() == 2,
+            Value,
+            "[linalg.multi_dot] array {i} has shape {}, expected a matrix",
+            arrays[i].shape()
+        );
+    }
+    for (i, pair) in chain.windows(2).enumerate() {
+        ensure!(
+            pair[0].shape()[1] == pair[1].shape()[0],
+            Value,
+            "[linalg.multi_dot] arrays {i} and {} have shapes {} and {}, expected inner lengths that agree",
+            i + 1,
+            arrays[i].shape(),
+            arrays[i + 1].shape()
+        );
+    }
+    let product = multiply_chain(&chain, &best_splits(&chain), 0, end)?;
+    let mut shape = product.shape().clone();
+    if last.ndim() == 1 {
+        shape.remove(1);
+    }
+    if first.ndim() == 1 {
+        shape.remove(0);
+    }
+    reshape(&product, shape)
+}
+
+/// After which factor to split each stretch of the chain.
+fn best_splits(chain: &[Array]) -> Vec<Vec<usize>> {
+    let count = chain.len();
+    let size = |i: usize| if i == 0 { chain[0].shape()[0] } else { chain[i - 1].shape()[1] } as f64;
+    let (mut costs, mut splits) = (vec![vec![0.0; count]; count], vec![vec![0; count]; count]);
+    for length in 1..count {
+        for i in 0..count - length {
+            let j = i + length;
+            costs[i][j] = f64::INFINITY;
+            for k in i..j {
+                let cost = costs[i][k] + costs[k + 1][j] + size(i) * size(k + 1) * size(j + 1);
+                if cost < costs[i][j] {
+                    (costs[i][j], splits[i][j]) = (cost, k);
+                }
+            }
+        }
+    }
+    splits
+}
+
+fn multiply_chain(chain: &[Array], splits: &[Vec<usize>], from: usize, to: usize) -> Result<Array> {
+    if from == to {
+        return Ok(chain[from].clone());
+    }
+    let split = splits[from][to].max(from);
+    ops::matmul(&multiply_chain(chain, splits, from, split)?, &multiply_chain(chain, splits, split + 1, to)?)
+}
+
+/// The cross product of vectors of length 3 (or 2, with a third element of zero) along an axis; other axes broadcast.
+pub fn cross(a: &Array, b: &Array, axis: i64) -> Result<Array> {
+    let dtype = umber_types::promote(a.dtype(), b.dtype());
+    let (x, y) = (vectors(&cast(a, dtype)?, axis)?, vectors(&cast(b, dtype)?, axis)?);
+    let Some(shape) = x.shape().broadcast(y.shape()) else {
+        bail!(Value, "[linalg.cross] shapes {} and {} cannot be broadcast", a.shape(), b.shape());
+    };
+    let (x, y) = (broadcast(&x, &shape)?, broadcast(&y, &shape)?);
+    let last = shape.ndim() - 1;
+    let part = |v: &Array, i: usize| slice_along(v, last, i, 1);
+    let component = |i: usize, j: usize| {
+        ops::subtract(
+            &ops::multiply(&part(&x, i)?, &part(&y, j)?)?,
+            &ops::multiply(&part(&x, j)?, &part(&y, i)?)?,
+        )
+    };
+    let product = ops::concatenate(&[&component(1, 2)?, &component(2, 0)?, &component(0, 1)?], Some(-1))?;
+    move_axis(&product, last, normalize_axis("linalg.cross", axis, shape.ndim())?)
+}
+
+/// Vectors along the last axis, with three elements.
+fn vectors(x: &Array, axis: i64) -> Result<Array> {
+    let axis = normalize_axis("linalg.cross", axis, x.ndim())?;
+    let last = x.ndim() - 1;
+    let moved = move_axis(x, axis, last)?;
+    match moved.shape()[last] {
+        3 => Ok(moved),
+        2 => {
+            let zero = zeros_like(&slice_along(&moved, last, 0, 1)?);
+            ops::concatenate(&[&moved, &zero], Some(-1))
+        }
+        other => bail!(
+            Value,
+            "[linalg.cross] got vectors of {other} elements along axis {axis} of an array of shape {}, expected 2 or 3",
+            x.shape()
+        ),
+    }
+}

@@ -1,0 +1,182 @@
+//! Linear equations: inverses and what stands in for them.
+
+use umber_kernels::linalg::{Form, OnSingular};
+use umber_types::{DType, KeepAxes, Result, Shape, bail, ensure, promote};
+
+use super::factors::values_of;
+use super::{Triangle, computing, epsilon, matrices, rounded, square};
+use crate::graph::Array;
+use crate::ops;
+use crate::primitives::linalg::{
+    Inverse, Pinv, Solve, adjoint_times, as_column, batch_shape, identity, solve_shared, times_adjoint,
+};
+use crate::primitives::rules::{broadcast, cast, reshape, sub};
+
+/// The `x` with `a x = b` for square matrices `a` `[..., n, n]`: `b` is a vector `[n]` or matrices `[..., n, k]`, whose
+/// batch axes broadcast with those of `a`. A singular matrix is an error at evaluation.
+///
+/// ```
+/// use umber_core::{Array, ops::linalg::solve};
+/// let a = Array::from_slice(&[2.0f32, 0.0, 1.0, 4.0], [2, 2])?;
+/// let x = solve(&a, &Array::from_slice(&[2.0f32, 9.0], [2])?)?;
+/// x.eval()?;
+/// assert_eq!(x.view().and_then(|v| v.as_slice::<f32>()), Some(&[1.0, 2.0][..]));
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn solve(a: &Array, b: &Array) -> Result<Array> {
+    solve_as(Solve { form: Form::General, name: "solve" }, a, b)
+}
+
+/// [`solve`] for triangular matrices, of which one triangle is read. A zero on the diagonal is an error at evaluation.
+pub fn solve_triangular(a: &Array, b: &Array, triangle: Triangle) -> Result<Array> {
+    solve_as(Solve { form: form_of(triangle), name: "solve_triangular" }, a, b)
+}
+
+fn form_of(triangle: Triangle) -> Form {
+    match triangle {
+        Triangle::Lower => Form::Lower,
+        Triangle::Upper => Form::Upper,
+    }
+}
+
+fn solve_as(op: Solve, a: &Array, b: &Array) -> Result<Array> {
+    let dtype = promote(a.dtype(), b.dtype()).inexact();
+    square(op.name, a)?;
+    let n = a.shape()[a.ndim() - 1];
+    let length = if b.ndim() == 1 { b.shape().first() } else { b.shape().iter().rev().nth(1) };
+    ensure!(
+        length == Some(&n),
+        Value,
+        "[linalg.{}] got right sides of shape {} for matrices of shape {}, expected a vector [{n}] or matrices [..., {n}, k]",
+        op.name,
+        b.shape(),
+        a.shape()
+    );
+    let (x, y) = (cast(a, computing(dtype))?, cast(b, computing(dtype))?);
+    let is_vector = y.ndim() == 1;
+    let y = if is_vector { as_column(&y)? } else { y };
+    let solution = if x.ndim() == 2 && y.ndim() > 2 {
+        solve_shared(op, &x, &y)?
+    } else {
+        let (x, y) = meet_batches(op.name, &x, &y)?;
+        Array::record_one(op, &[&x, &y])?
+    };
+    let solution = if is_vector {
+        let shape: Shape = solution.shape()[..solution.ndim() - 1].into();
+        reshape(&solution, shape)?
+    } else {
+        solution
+    };
+    rounded(&solution, dtype)
+}
+
+/// Two stacks of matrices with equal batch axes.
+fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+    let Some(batch) = batch_shape(a).broadcast(&batch_shape(b)) else {
+        bail!(
+            Value,
+            "[linalg.{op}] the batch axes of shapes {} and {} cannot be broadcast",
+            a.shape(),
+            b.shape()
+        );
+    };
+    let spread = |x: &Array| {
+        let shape: Shape = batch.iter().chain(&x.shape()[x.ndim() - 2..]).copied().collect();
+        broadcast(x, &shape)
+    };
+    Ok((spread(a)?, spread(b)?))
+}
+
+/// The inverse of square matrices. A singular matrix is an error at evaluation.
+pub fn inv(a: &Array) -> Result<Array> {
+    let x = square("inv", a)?;
+    rounded(&inverse_of(&x, OnSingular::Fail, "inv")?, a.dtype())
+}
+
+/// The inverse of matrices that are checked and promoted.
+pub(super) fn inverse_of(x: &Array, on_singular: OnSingular, name: &'static str) -> Result<Array> {
+    Array::record_one(Inverse { on_singular, name }, &[x])
+}
+
+/// The inverse of triangular matrices, of which one triangle is read. A zero on the diagonal is an error at evaluation.
+pub fn tri_inv(a: &Array, triangle: Triangle) -> Result<Array> {
+    let x = square("tri_inv", a)?;
+    rounded(&triangular_inverse(&x, triangle, "tri_inv")?, a.dtype())
+}
+
+fn triangular_inverse(x: &Array, triangle: Triangle, name: &'static str) -> Result<Array> {
+    let unit = identity(x, x.shape()[x.ndim() - 1])?;
+    Array::record_one(Solve { form: form_of(triangle), name }, &[x, &unit])
+}
+
+/// The inverse of the matrices `L Lᴴ` (or `Uᴴ U`) whose [`cholesky`](super::cholesky) factor is `a`.
+pub fn cholesky_inv(a: &Array, triangle: Triangle) -> Result<Array> {
+    let x = square("cholesky_inv", a)?;
+    let inverse = triangular_inverse(&x, triangle, "cholesky_inv")?;
+    let product = match triangle {
+        Triangle::Lower => adjoint_times(&inverse, &inverse)?,
+        Triangle::Upper => times_adjoint(&inverse, &inverse)?,
+    };
+    rounded(&product, a.dtype())
+}
+
+/// The default for [`pinv`], [`matrix_rank`](super::matrix_rank) and [`lstsq`]: rounding errors of the largest side.
+pub(super) fn default_tolerance(a: &Array) -> f64 {
+    a.shape()[a.ndim() - 2..].iter().copied().max().unwrap_or(1) as f64 * epsilon(a.dtype())
+}
+
+/// The Moore-Penrose inverse `[..., n, m]` of matrices `[..., m, n]`. Singular values up to `tolerance` times the
+/// greatest count as zero; without one, up to `max(m, n)` rounding errors. The gradient is right where the rank does
+/// not change.
+pub fn pinv(a: &Array, tolerance: Option<f64>) -> Result<Array> {
+    let x = matrices("pinv", a)?;
+    let tolerance = tolerance.unwrap_or_else(|| default_tolerance(a));
+    rounded(&Array::record_one(Pinv::new(tolerance), &[&x])?, a.dtype())
+}
+
+/// What [`lstsq`] answers.
+#[derive(Clone, Debug)]
+pub struct LeastSquares {
+    /// The solution of least length, `[..., n]` or `[..., n, k]`.
+    pub solution: Array,
+    /// The squares `|b - a x|²`, one for each right side.
+    pub residuals: Array,
+    /// The rank of each matrix, int32.
+    pub rank: Array,
+    /// The singular values of each matrix.
+    pub values: Array,
+}
+
+/// The `x` that makes `|b - a x|` least, for matrices `a` `[..., m, n]` and a vector `b` `[m]` or matrices
+/// `[..., m, k]`; the shortest of several.
+pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquares> {
+    let dtype = promote(a.dtype(), b.dtype()).inexact();
+    matrices("lstsq", a)?;
+    let rows = a.shape()[a.ndim() - 2];
+    let length = if b.ndim() == 1 { b.shape().first() } else { b.shape().iter().rev().nth(1) };
+    ensure!(
+        length == Some(&rows),
+        Value,
+        "[linalg.lstsq] got right sides of shape {} for matrices of shape {}, expected a vector [{rows}] or matrices [..., {rows}, k]",
+        b.shape(),
+        a.shape()
+    );
+    let (x, y) = (cast(a, computing(dtype))?, cast(b, computing(dtype))?);
+    let tolerance = tolerance.unwrap_or_else(|| default_tolerance(&x));
+    let solution = ops::matmul(&Array::record_one(Pinv::new(tolerance), &[&x])?, &y)?;
+    let product = ops::matmul(&x, &solution)?;
+    let distance = sub(&broadcast(&y, product.shape())?, &product)?;
+    let axis = if y.ndim() == 1 { -1 } else { -2 };
+    let size = ops::abs(&distance)?;
+    let residuals = ops::sum(&ops::square(&size)?, Some(&[axis]), KeepAxes::No)?;
+    let values = values_of(&x)?;
+    Ok(LeastSquares {
+        solution: rounded(&solution, dtype)?,
+        residuals: rounded(&residuals, dtype)?,
+        rank: super::determinants::rank_of(&values, tolerance)?,
+        values: rounded(&values, dtype)?,
+    })
+}
+
+/// The dtype of numbers of singular values.
+pub(super) const COUNT: DType = DType::Int32;

@@ -1,0 +1,47 @@
+//! Cholesky: a Hermitian positive definite matrix as `L Lᴴ`.
+
+use smallvec::smallvec;
+use umber_kernels::linalg::Form;
+use umber_types::Result;
+
+use super::{adjoint, adjoint_times, batch_of, explained, hermitian_part, lower, solve, taller_stack};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
+use crate::primitives::rules::{add, constant, mul, same_spec};
+
+/// The lower triangular factor of matrices of which the lower triangle is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Cholesky;
+
+impl Primitive for Cholesky {
+    fn name(&self) -> &'static str {
+        "linalg.cholesky"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(same_spec(inputs))
+    }
+
+    // dL = L Φ(L⁻¹ dA L⁻ᴴ), where Φ takes the lower triangle and half the diagonal. The cotangent is that of a
+    // function of Hermitian matrices: Hermitian itself.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let l = &at.outputs[0];
+            let inner = adjoint_times(l, &cotangents[0])?;
+            let both = add(&lower(&inner, 0)?, &lower(&inner, -1)?)?;
+            let half = mul(&both, &constant(&both, 0.5))?;
+            let upper = adjoint(l)?;
+            let left = solve(Form::Upper, &upper, &hermitian_part(&half)?)?;
+            Ok(smallvec![Some(hermitian_part(&solve(Form::Upper, &upper, &adjoint(&left)?)?)?)])
+        })
+    }
+
+    taller_stack!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            let outcome = umber_kernels::linalg::cholesky(inputs[0], &output);
+            explained(outcome, "cholesky", "is not positive definite", batch_of(inputs[0].shape()))
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Eigh: the real eigenvalues of Hermitian matrices, and orthonormal eigenvectors.
+
+use smallvec::smallvec;
+use umber_types::{Result, Shape};
+
+use super::{
+    adjoint, adjoint_times, batch_of, diagonal_matrix, differences, explained, hermitian_part, product,
+    reciprocal_or_zero, taller_stack,
+};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
+use crate::primitives::rules::{add, cast, mul};
+
+/// Eigenvalues in ascending order, and with vectors a matrix with one a column. The lower triangle is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Eigh {
+    /// Are vectors answered too?
+    pub has_vectors: bool,
+}
+
+impl Primitive for Eigh {
+    fn name(&self) -> &'static str {
+        if self.has_vectors { "linalg.eigh" } else { "linalg.eigvalsh" }
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let ArraySpec { shape, dtype } = inputs[0];
+        let values = ArraySpec { shape: shape[..shape.ndim() - 1].into(), dtype: dtype.real() };
+        Ok(if self.has_vectors { smallvec![values, inputs[0].clone()] } else { values.into() })
+    }
+
+    // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where that is infinite: equal values
+    // are taken to stay equal. The cotangent is that of a function of Hermitian matrices: Hermitian itself.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let a = &at.inputs[0];
+            if !self.has_vectors {
+                let both = Array::record(Eigh { has_vectors: true }, smallvec![a.clone()])?;
+                let middle = diagonal_matrix(&cast(&cotangents[0], a.dtype())?)?;
+                return Ok(smallvec![Some(product(&both[1], &middle, &adjoint(&both[1])?)?)]);
+            }
+            let (values, v) = (&at.outputs[0], &at.outputs[1]);
+            let gaps = cast(&reciprocal_or_zero(&differences(values)?)?, a.dtype())?;
+            let turning = mul(&gaps, &adjoint_times(v, &cotangents[1])?)?;
+            let middle = add(&diagonal_matrix(&cast(&cotangents[0], a.dtype())?)?, &turning)?;
+            Ok(smallvec![Some(product(v, &hermitian_part(&middle)?, &adjoint(v)?)?)])
+        })
+    }
+
+    taller_stack!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let name = if self.has_vectors { "eigh" } else { "eigvalsh" };
+        task.run(|inputs, outputs| {
+            let (values, vectors) = outputs.split_first().expect("eigenvalues are always answered");
+            let outcome = umber_kernels::linalg::eigh(inputs[0], values, vectors.first());
+            let batch: Shape = batch_of(inputs[0].shape()).into();
+            explained(outcome, name, "has eigenvalues that do not converge", &batch)
+        })
+    }
+}

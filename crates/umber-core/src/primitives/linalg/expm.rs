@@ -1,0 +1,45 @@
+//! Expm: the exponential of square matrices.
+
+use smallvec::smallvec;
+use umber_types::Result;
+
+use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows, taller_stack};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
+use crate::primitives::rules::{same_spec, zeros_like};
+
+/// `exp(a) = 1 + a + a²/2 + …`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Expm;
+
+impl Primitive for Expm {
+    fn name(&self) -> &'static str {
+        "linalg.expm"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(same_spec(inputs))
+    }
+
+    // The derivative at aᴴ in the direction of the cotangent is a block of the exponential of [[aᴴ, ct], [0, aᴴ]]:
+    // R. Mathias, "A chain rule for matrix functions and applications", SIAM J. Matrix Anal. Appl. 17 (1996).
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let a = adjoint(&at.inputs[0])?;
+            let n = rows(&a);
+            let top = joined(a.clone(), cotangents[0].clone(), 1)?;
+            let bottom = joined(zeros_like(&a), a, 1)?;
+            let whole = Array::record_one(Expm, &[&joined(top, bottom, 2)?])?;
+            Ok(smallvec![Some(columns_from(&first_rows(&whole, n)?, n)?)])
+        })
+    }
+
+    taller_stack!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            let outcome = umber_kernels::linalg::expm(inputs[0], &output);
+            explained(outcome, "expm", "has no exponential", batch_of(inputs[0].shape()))
+        })
+    }
+}

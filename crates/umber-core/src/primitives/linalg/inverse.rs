@@ -1,0 +1,45 @@
+//! Inverse: the matrix that undoes a matrix.
+
+use smallvec::smallvec;
+use umber_kernels::linalg::OnSingular;
+use umber_types::Result;
+
+use super::{adjoint, batch_of, explained, product, taller_stack};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
+use crate::primitives::rules::{neg, same_spec};
+
+/// The inverse of square matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Inverse {
+    /// What becomes of matrices that have none.
+    pub on_singular: OnSingular,
+    /// The function that users know it by.
+    pub name: &'static str,
+}
+
+impl Primitive for Inverse {
+    fn name(&self) -> &'static str {
+        "linalg.inv"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(same_spec(inputs))
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let x = adjoint(&at.outputs[0])?;
+            Ok(smallvec![Some(neg(&product(&x, &cotangents[0], &x)?)?)])
+        })
+    }
+
+    taller_stack!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            let outcome = umber_kernels::linalg::inverse(self.on_singular, inputs[0], &output);
+            explained(outcome, self.name, "is singular", batch_of(inputs[0].shape()))
+        })
+    }
+}

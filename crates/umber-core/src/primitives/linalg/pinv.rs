@@ -1,0 +1,66 @@
+//! Pinv: the Moore-Penrose inverse, which every matrix has.
+
+use smallvec::smallvec;
+use umber_types::{Result, Shape};
+
+use super::{adjoint, batch_of, explained, product, taller_stack};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
+use crate::primitives::rules::{add, sub};
+
+/// The pseudo-inverse; singular values up to `tolerance` times the greatest count as zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pinv {
+    /// The bits of the tolerance.
+    tolerance: u64,
+}
+
+impl Pinv {
+    /// With this relative tolerance.
+    pub fn new(tolerance: f64) -> Pinv {
+        Pinv { tolerance: tolerance.to_bits() }
+    }
+}
+
+impl Primitive for Pinv {
+    fn name(&self) -> &'static str {
+        "linalg.pinv"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let shape = &inputs[0].shape;
+        let (m, n) = (shape[shape.ndim() - 2], shape[shape.ndim() - 1]);
+        let shape: Shape = batch_of(shape).iter().copied().chain([n, m]).collect();
+        Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    // G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
+    // variables separate", SIAM J. Numer. Anal. 10 (1973), where the rank does not change:
+    // dP = -P dA P + P Pᴴ dAᴴ (I - A P) + (I - P A) dAᴴ Pᴴ P.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let (a, p, ct) = (&at.inputs[0], &at.outputs[0], &cotangents[0]);
+            let (ph, cth) = (adjoint(p)?, adjoint(ct)?);
+            let inner = product(&ph, ct, &ph)?;
+            let left = product(&cth, p, &ph)?;
+            let left = sub(&left, &product(a, p, &left)?)?;
+            let right = product(&ph, p, &cth)?;
+            let right = sub(&right, &product(&right, p, a)?)?;
+            Ok(smallvec![Some(sub(&add(&left, &right)?, &inner)?)])
+        })
+    }
+
+    taller_stack!();
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            let outcome = umber_kernels::linalg::pinv(f64::from_bits(self.tolerance), inputs[0], &output);
+            explained(
+                outcome,
+                "pinv",
+                "has singular values that do not converge",
+                batch_of(inputs[0].shape()),
+            )
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! Solve: systems of linear equations.
+
+use smallvec::SmallVec;
+use umber_kernels::linalg::Form;
+use umber_types::{Result, Shape};
+
+use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, lanes, rule};
+use crate::primitives::rules::{batch, neg, reshape, transpose};
+
+/// The `x` with `a x = b`: `a` of shape `[..., n, n]`, `b` of shape `[..., n, k]`, with equal batch axes and dtype.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Solve {
+    /// What is known of `a`.
+    pub form: Form,
+    /// The function that users know it by.
+    pub name: &'static str,
+}
+
+/// [`Solve`] for derivatives.
+pub(crate) fn solve(form: Form, a: &Array, b: &Array) -> Result<Array> {
+    Array::record_one(Solve { form, name: "solve" }, &[a, b])
+}
+
+/// One `[n, n]` matrix for all right sides `[..., n, k]`: they are more columns of one.
+pub(crate) fn solve_shared(op: Solve, a: &Array, b: &Array) -> Result<Array> {
+    let ndim = b.ndim();
+    let order: SmallVec<[usize; 6]> =
+        std::iter::once(ndim - 2).chain(0..ndim - 2).chain([ndim - 1]).collect();
+    let tall = transpose(b, &order)?;
+    let n = b.shape()[ndim - 2];
+    let count: usize = tall.shape()[1..].iter().product();
+    let x = Array::record_one(op, &[a, &reshape(&tall, [n, count])?])?;
+    let back: SmallVec<[usize; 6]> = (1..ndim - 1).chain([0, ndim - 1]).collect();
+    transpose(&reshape(&x, tall.shape().clone())?, &back)
+}
+
+impl Primitive for Solve {
+    fn name(&self) -> &'static str {
+        "linalg.solve"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(inputs[1].clone().into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let op = Solve { form: self.form.transposed(), ..*self };
+            let pulled = Array::record_one(op, &[&adjoint(&at.inputs[0])?, &cotangents[0]])?;
+            at.pull(|i| {
+                if i == 1 {
+                    return Ok(Some(pulled.clone()));
+                }
+                let whole = neg(&times_adjoint(&pulled, &at.outputs[0])?)?;
+                Ok(Some(match self.form {
+                    Form::General => whole,
+                    Form::Lower => lower(&whole, 0)?,
+                    Form::Upper => upper(&whole, 0)?,
+                    Form::UnitLower => lower(&whole, -1)?,
+                    Form::UnitUpper => upper(&whole, 1)?,
+                }))
+            })
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let (a, b) = (&inputs[0], &inputs[1]);
+            if !a.batched && a.ndim() == 2 {
+                return Ok(vec![Batched::yes(solve_shared(*self, &a.array, &b.array)?)]);
+            }
+            let lanes = lanes(inputs);
+            Ok(vec![Batched::yes(Array::record_one(*self, &[&batch(a, lanes)?, &batch(b, lanes)?])?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            let outcome = umber_kernels::linalg::solve(self.form, inputs[0], inputs[1], &output);
+            let batch: Shape = batch_of(inputs[0].shape()).into();
+            explained(outcome, self.name, "is singular", &batch)
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! Cholesky: a Hermitian positive definite matrix as `L Lᴴ`.
+
+use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
+use faer::{MatMut, Par, Spec};
+use umber_types::match_dtype;
+
+use super::Failure;
+use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::field::Field;
+use crate::{View, ViewMut};
+
+/// The lower triangular `L` with `a = L Lᴴ`, of which only the lower triangle is read. Matrices that are not positive
+/// definite (and those with NaN) have none.
+///
+/// # Panics
+/// If matrices are not square, or dtypes and shapes do not fit together.
+pub fn cholesky(a: View, l: &ViewMut) -> Result<(), Failure> {
+    match_dtype!(field a.dtype(), T => factor::<T>(a, l), else => panic!("matrices of {}", a.dtype()))
+}
+
+fn factor<T: Field>(a: View, l: &ViewMut) -> Result<(), Failure> {
+    let (from, to) = (Matrices::<T>::of(a), Results::<T>::of(l, 2));
+    let n = from.rows();
+    let scratch = || {
+        let need = cholesky_in_place_scratch::<T>(n, Par::Seq, Spec::default());
+        Ok((filled(T::zero(), n * n)?, Workspace::new(need)?))
+    };
+    each(from.count(), cost(n, n, n) / 3, scratch, |index, (matrix, workspace)| {
+        from.load(index, matrix);
+        let done = cholesky_in_place(
+            MatMut::from_column_major_slice_mut(matrix, n, n),
+            LltRegularization::default(),
+            Par::Seq,
+            workspace.stack(),
+            Spec::default(),
+        );
+        for column in 1..n {
+            matrix[column * n..column * n + column].fill(T::zero());
+        }
+        to.store(index, matrix, n, n);
+        done.is_ok()
+    })
+}

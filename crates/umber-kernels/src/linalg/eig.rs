@@ -1,0 +1,188 @@
+//! Eig: the eigenvalues of square matrices, and their eigenvectors.
+
+use faer::diag::DiagMut;
+use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch};
+use faer::{MatMut, MatRef, Par, Spec};
+use num_traits::Float;
+use umber_types::{Complex, Complex32, Complex64, DType, Element};
+
+use super::Failure;
+use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::field::{Field, are_numbers};
+use crate::{View, ViewMut};
+
+/// The eigenvalues of each matrix, and where asked for a matrix with an eigenvector a column, of length one and with
+/// its greatest element real. Results are complex. Matrices with infinities or NaN have NaN everywhere.
+///
+/// # Panics
+/// If matrices are not square, or dtypes and shapes do not fit together.
+pub fn eig(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Result<(), Failure> {
+    match a.dtype() {
+        DType::Float32 => factor::<f32, f32>(a, values, vectors),
+        DType::Float64 => factor::<f64, f64>(a, values, vectors),
+        DType::Complex64 => factor::<Complex32, f32>(a, values, vectors),
+        DType::Complex128 => factor::<Complex64, f64>(a, values, vectors),
+        other => panic!("matrices of {other}"),
+    }
+}
+
+/// Numbers whose matrices have eigenvalues in `Complex<R>`.
+trait Eigen<R>: Field<Magnitude = R> {
+    /// Eigenvalues, and eigenvectors in a matrix of width `n` or zero; does it come to an end?
+    fn decompose(scratch: &mut Scratch<Self, R>, n: usize, has_vectors: bool) -> bool
+    where
+        Self: Sized;
+}
+
+struct Scratch<T, R> {
+    matrix: Vec<T>,
+    /// Real and imaginary parts of the eigenvalues of real matrices.
+    parts: [Vec<T>; 2],
+    basis: Vec<T>,
+    values: Vec<Complex<R>>,
+    vectors: Vec<Complex<R>>,
+    workspace: Workspace,
+}
+
+fn factor<T: Eigen<R>, R>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Result<(), Failure>
+where
+    R: Field<Magnitude = R> + Float,
+    Complex<R>: Field<Magnitude = R> + Element,
+{
+    let from = Matrices::<T>::of(a);
+    let n = from.rows();
+    if n == 0 {
+        return Ok(());
+    }
+    let values = Results::<Complex<R>>::of(values, 1);
+    let to = vectors.map(|vectors| Results::<Complex<R>>::of(vectors, 2));
+    let size = if to.is_some() { n * n } else { 0 };
+    let scratch = || {
+        let right = if to.is_some() { ComputeEigenvectors::Yes } else { ComputeEigenvectors::No };
+        let need = evd_scratch::<T>(n, ComputeEigenvectors::No, right, Par::Seq, Spec::default());
+        Ok(Scratch {
+            matrix: filled(T::zero(), n * n)?,
+            parts: [filled(T::zero(), n)?, filled(T::zero(), n)?],
+            basis: filled(T::zero(), size)?,
+            values: filled(Complex::<R>::of_real(R::zero()), n)?,
+            vectors: filled(Complex::<R>::of_real(R::zero()), size)?,
+            workspace: Workspace::new(need)?,
+        })
+    };
+    each(from.count(), cost(n, n, n).saturating_mul(16), scratch, |index, scratch| {
+        from.load(index, &mut scratch.matrix);
+        let done = if are_numbers(&scratch.matrix) {
+            T::decompose(scratch, n, to.is_some())
+        } else {
+            let nan = <R as Float>::nan();
+            scratch.values.fill(Complex::new(nan, nan));
+            scratch.vectors.fill(Complex::new(nan, nan));
+            true
+        };
+        values.write(index, |part| part.copy_from_slice(&scratch.values));
+        if let Some(to) = to {
+            for vector in scratch.vectors.chunks_exact_mut(n) {
+                normalize(vector);
+            }
+            to.store(index, &scratch.vectors, n, n);
+        }
+        done
+    })
+}
+
+/// Length one, and the greatest element real.
+fn normalize<R: Float>(vector: &mut [Complex<R>]) {
+    let mut greatest = Complex::new(R::zero(), R::zero());
+    let size = |z: Complex<R>| z.re.hypot(z.im);
+    for &element in &*vector {
+        if size(element) > size(greatest) {
+            greatest = element;
+        }
+    }
+    let largest = size(greatest);
+    if largest > R::zero() {
+        let mut sum = R::zero();
+        for element in &*vector {
+            let part = size(*element) / largest;
+            sum = sum + part * part;
+        }
+        let length = largest * sum.sqrt();
+        // A real vector keeps its sign.
+        let turn = if greatest.im == R::zero() {
+            Complex::new(R::one(), R::zero())
+        } else {
+            Complex::new(greatest.re / largest, -(greatest.im / largest))
+        };
+        for element in vector {
+            *element = Complex::new(element.re / length, element.im / length) * turn;
+        }
+    }
+}
+
+macro_rules! eigen {
+    ($($real:ty),*) => {$(
+        impl Eigen<$real> for $real {
+            fn decompose(scratch: &mut Scratch<$real, $real>, n: usize, has_vectors: bool) -> bool {
+                let [re, im] = &mut scratch.parts;
+                let width = if has_vectors { n } else { 0 };
+                let done = evd_real(
+                    MatRef::from_column_major_slice(&scratch.matrix, n, n),
+                    DiagMut::from_slice_mut(re),
+                    DiagMut::from_slice_mut(im),
+                    None,
+                    has_vectors.then_some(MatMut::from_column_major_slice_mut(&mut scratch.basis, n, width)),
+                    Par::Seq,
+                    scratch.workspace.stack(),
+                    Spec::default(),
+                );
+                unpack(scratch, n, has_vectors);
+                done.is_ok()
+            }
+        }
+
+        impl Eigen<$real> for Complex<$real> {
+            fn decompose(scratch: &mut Scratch<Complex<$real>, $real>, n: usize, has_vectors: bool) -> bool {
+                let width = if has_vectors { n } else { 0 };
+                evd_cplx(
+                    MatRef::from_column_major_slice(&scratch.matrix, n, n),
+                    DiagMut::from_slice_mut(&mut scratch.values),
+                    None,
+                    has_vectors.then_some(MatMut::from_column_major_slice_mut(&mut scratch.vectors, n, width)),
+                    Par::Seq,
+                    scratch.workspace.stack(),
+                    Spec::default(),
+                )
+                .is_ok()
+            }
+        }
+    )*};
+}
+
+eigen!(f32, f64);
+
+/// Complex values and vectors of a real matrix: a pair of conjugates shares two columns, the real and the imaginary
+/// part of the first one's vector.
+fn unpack<R: Float>(scratch: &mut Scratch<R, R>, n: usize, has_vectors: bool) {
+    let [re, im] = &scratch.parts;
+    for (value, (&re, &im)) in scratch.values.iter_mut().zip(re.iter().zip(im)) {
+        *value = Complex::new(re, im);
+    }
+    if !has_vectors {
+        return;
+    }
+    let mut column = 0;
+    while column < n {
+        let is_pair = im[column] != R::zero() && column + 1 < n;
+        for i in 0..n {
+            let element = scratch.basis[column * n + i];
+            if is_pair {
+                let imaginary = scratch.basis[(column + 1) * n + i];
+                scratch.vectors[column * n + i] = Complex::new(element, imaginary);
+                scratch.vectors[(column + 1) * n + i] = Complex::new(element, -imaginary);
+            } else {
+                scratch.vectors[column * n + i] = Complex::new(element, R::zero());
+            }
+        }
+        column += if is_pair { 2 } else { 1 };
+    }
+}

@@ -1,0 +1,82 @@
+//! The numbers that matrices are factored in.
+
+use std::ops::Neg;
+
+use faer::traits::{ComplexField, RealField};
+use num_traits::{Float, NumAssign};
+use umber_types::{Complex, Element};
+
+/// A real or complex number, as faer computes with it and with what faer's own traits lack.
+pub(super) trait Field:
+    Element + ComplexField<Real = Self::Magnitude> + NumAssign + Neg<Output = Self>
+{
+    /// The real numbers of the same precision.
+    type Magnitude: Field<Magnitude = Self::Magnitude> + RealField + Float;
+
+    /// The complex conjugate.
+    fn conjugate(self) -> Self;
+    /// The absolute value.
+    fn magnitude(self) -> Self::Magnitude;
+    /// The real part.
+    fn real_part(self) -> Self::Magnitude;
+    /// The number with this real part.
+    fn of_real(value: Self::Magnitude) -> Self;
+    /// Neither infinite nor NaN?
+    fn is_number(self) -> bool;
+}
+
+macro_rules! real_fields {
+    ($($ty:ty),*) => {$(
+        impl Field for $ty {
+            type Magnitude = $ty;
+
+            fn conjugate(self) -> Self {
+                self
+            }
+            fn magnitude(self) -> $ty {
+                Float::abs(self)
+            }
+            fn real_part(self) -> $ty {
+                self
+            }
+            fn of_real(value: $ty) -> Self {
+                value
+            }
+            fn is_number(self) -> bool {
+                Float::is_finite(self)
+            }
+        }
+
+        impl Field for Complex<$ty> {
+            type Magnitude = $ty;
+
+            fn conjugate(self) -> Self {
+                Complex::new(self.re, -self.im)
+            }
+            fn magnitude(self) -> $ty {
+                Float::hypot(self.re, self.im)
+            }
+            fn real_part(self) -> $ty {
+                self.re
+            }
+            fn of_real(value: $ty) -> Self {
+                Complex::new(value, 0.0)
+            }
+            fn is_number(self) -> bool {
+                Float::is_finite(self.re) && Float::is_finite(self.im)
+            }
+        }
+    )*};
+}
+
+real_fields!(f32, f64);
+
+/// Are all of them numbers?
+pub(super) fn are_numbers<T: Field>(values: &[T]) -> bool {
+    values.iter().all(|value| value.is_number())
+}
+
+/// Not a number.
+pub(super) fn nan<T: Field>() -> T {
+    T::of_real(T::Magnitude::nan())
+}

@@ -1,0 +1,251 @@
+//! LU: the rows of a matrix, reordered, as a unit lower times an upper triangular matrix; and determinants from it.
+
+use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
+use faer::perm::PermRef;
+use faer::{MatMut, MatRef, Par, Spec};
+use num_traits::{Float, One, Zero};
+use umber_types::match_dtype;
+
+use super::Failure;
+use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::field::{Field, are_numbers};
+use crate::{View, ViewMut};
+
+/// Both triangles of the factors in one matrix, `U` with the diagonal. `pivots[i]` says which row was exchanged with
+/// row `i`, one after the other; `places[i]` where row `i` of the matrix went. Pivots and places are uint32.
+///
+/// # Panics
+/// If dtypes and shapes do not fit together.
+pub fn lu(a: View, packed: &ViewMut, pivots: &ViewMut, places: &ViewMut) -> Result<(), Failure> {
+    match_dtype!(field a.dtype(), T => factor_all::<T>(a, packed, pivots, places), else => panic!("matrices of {}", a.dtype()))
+}
+
+fn factor_all<T: Field>(
+    a: View,
+    packed: &ViewMut,
+    pivots: &ViewMut,
+    places: &ViewMut,
+) -> Result<(), Failure> {
+    let from = Matrices::<T>::of(a);
+    let (rows, columns) = (from.rows(), from.columns());
+    let to = Results::<T>::of(packed, 2);
+    let (pivots, places) = (Results::<u32>::of(pivots, 1), Results::<u32>::of(places, 1));
+    let work = cost(rows, columns, rows.min(columns));
+    each(
+        from.count(),
+        work,
+        || Factors::<T>::new(rows, columns),
+        |index, factors| {
+            factors.factor(&from, index);
+            to.store(index, &factors.packed, rows, columns);
+            pivots.write(index, |pivots| factors.write_pivots(pivots));
+            places.write(index, |places| {
+                for (place, &new) in places.iter_mut().zip(&factors.new_rows) {
+                    *place = new as u32;
+                }
+            });
+            true
+        },
+    )
+}
+
+/// The determinant of each matrix.
+///
+/// # Panics
+/// If matrices are not square, or dtypes and shapes do not fit together.
+pub fn determinant(a: View, value: &ViewMut) -> Result<(), Failure> {
+    match_dtype!(field a.dtype(), T => determinants::<T>(a, value), else => panic!("matrices of {}", a.dtype()))
+}
+
+fn determinants<T: Field>(a: View, value: &ViewMut) -> Result<(), Failure> {
+    let (from, to) = (Matrices::<T>::of(a), Results::<T>::of(value, 0));
+    let n = from.rows();
+    each(
+        from.count(),
+        cost(n, n, n),
+        || Factors::<T>::new(n, n),
+        |index, factors| {
+            factors.factor(&from, index);
+            let sign = T::of_real(factors.sign());
+            to.write(index, |part| part[0] = factors.diagonal().fold(sign, |product, pivot| product * pivot));
+            true
+        },
+    )
+}
+
+/// The determinant of each matrix divided by its absolute value (or 0), and the logarithm of that.
+///
+/// # Panics
+/// If matrices are not square, or dtypes and shapes do not fit together.
+pub fn sign_and_log_determinant(a: View, sign: &ViewMut, log: &ViewMut) -> Result<(), Failure> {
+    match_dtype!(field a.dtype(), T => signs_and_logs::<T>(a, sign, log), else => panic!("matrices of {}", a.dtype()))
+}
+
+fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<(), Failure> {
+    let from = Matrices::<T>::of(a);
+    let (signs, logs) = (Results::<T>::of(sign, 0), Results::<T::Magnitude>::of(log, 0));
+    let n = from.rows();
+    each(
+        from.count(),
+        cost(n, n, n),
+        || Factors::<T>::new(n, n),
+        |index, factors| {
+            factors.factor(&from, index);
+            let (mut sign, mut log) = (T::of_real(factors.sign()), T::Magnitude::zero());
+            for pivot in factors.diagonal() {
+                let size = pivot.magnitude();
+                log = log + Float::ln(size);
+                sign =
+                    if size == T::Magnitude::zero() { T::zero() } else { sign * (pivot / T::of_real(size)) };
+            }
+            signs.write(index, |part| part[0] = sign);
+            logs.write(index, |part| part[0] = log);
+            true
+        },
+    )
+}
+
+/// Room for the factors of one matrix.
+pub(super) struct Factors<T> {
+    rows: usize,
+    columns: usize,
+    /// Both factors, column by column.
+    pub(super) packed: Vec<T>,
+    /// Which row of the matrix each row of the factors is.
+    old_rows: Vec<usize>,
+    /// The inverse of that.
+    new_rows: Vec<usize>,
+    /// How many exchanges of rows there were.
+    exchanges: usize,
+    workspace: Workspace,
+}
+
+impl<T: Field> Factors<T> {
+    pub(super) fn new(rows: usize, columns: usize) -> Result<Factors<T>, Failure> {
+        let need = lu_in_place_scratch::<usize, T>(rows, columns, Par::Seq, Spec::default());
+        Ok(Factors {
+            rows,
+            columns,
+            packed: filled(T::zero(), rows * columns)?,
+            old_rows: filled(0, rows)?,
+            new_rows: filled(0, rows)?,
+            exchanges: 0,
+            workspace: Workspace::new(need)?,
+        })
+    }
+
+    /// Factor a matrix of a stack.
+    pub(super) fn factor(&mut self, from: &Matrices<'_, T>, index: usize) {
+        self.factor_loaded(|packed| from.load(index, packed));
+    }
+
+    /// Factor a matrix that is stored column by column.
+    pub(super) fn factor_columns(&mut self, columns_first: &[T]) {
+        self.factor_loaded(|packed| packed.copy_from_slice(columns_first));
+    }
+
+    fn factor_loaded(&mut self, load: impl Fn(&mut [T])) {
+        load(&mut self.packed);
+        let matrix = MatMut::from_column_major_slice_mut(&mut self.packed, self.rows, self.columns);
+        let (info, _) = lu_in_place(
+            matrix,
+            &mut self.old_rows,
+            &mut self.new_rows,
+            Par::Seq,
+            self.workspace.stack(),
+            Spec::default(),
+        );
+        self.exchanges = info.transposition_count;
+        // faer divides by every pivot, even by zero.
+        if !are_numbers(&self.packed) {
+            load(&mut self.packed);
+            self.factor_plainly();
+        }
+    }
+
+    /// The textbook's elimination, which leaves a column alone that is zero from the diagonal down.
+    fn factor_plainly(&mut self) {
+        let (rows, columns) = (self.rows, self.columns);
+        self.exchanges = 0;
+        for (i, row) in self.old_rows.iter_mut().enumerate() {
+            *row = i;
+        }
+        for k in 0..rows.min(columns) {
+            let size = |i: usize| self.packed[k * rows + i].magnitude();
+            let mut best = k;
+            for i in k + 1..rows {
+                if size(i) > size(best) {
+                    best = i;
+                }
+            }
+            if best != k {
+                self.exchanges += 1;
+                self.old_rows.swap(k, best);
+                for column in 0..columns {
+                    self.packed.swap(column * rows + k, column * rows + best);
+                }
+            }
+            let pivot = self.packed[k * rows + k];
+            if pivot == T::zero() {
+                continue;
+            }
+            let (left, right) = self.packed.split_at_mut((k + 1) * rows);
+            let factors = &mut left[k * rows + k + 1..];
+            for factor in &mut *factors {
+                *factor = *factor / pivot;
+            }
+            for column in right.chunks_exact_mut(rows) {
+                let top = column[k];
+                if top != T::zero() {
+                    for (element, &factor) in column[k + 1..].iter_mut().zip(&*factors) {
+                        *element = *element - factor * top;
+                    }
+                }
+            }
+        }
+        for (new, &old) in self.old_rows.iter().enumerate() {
+            self.new_rows[old] = new;
+        }
+    }
+
+    /// The diagonal of `U`.
+    pub(super) fn diagonal(&self) -> impl Iterator<Item = T> + '_ {
+        (0..self.rows.min(self.columns)).map(|i| self.packed[i * self.rows + i])
+    }
+
+    /// Is there no inverse?
+    pub(super) fn is_singular(&self) -> bool {
+        self.diagonal().any(|pivot| pivot == T::zero())
+    }
+
+    /// The determinant of the order of rows.
+    pub(super) fn sign(&self) -> T::Magnitude {
+        let one = T::Magnitude::one();
+        if self.exchanges.is_multiple_of(2) { one } else { -one }
+    }
+
+    /// Both factors, as faer wants them.
+    pub(super) fn matrix(&self) -> MatRef<'_, T> {
+        MatRef::from_column_major_slice(&self.packed, self.rows, self.columns)
+    }
+
+    /// The order of rows, as faer wants it.
+    pub(super) fn order(&self) -> PermRef<'_, usize> {
+        PermRef::new_checked(&self.old_rows, &self.new_rows, self.rows)
+    }
+
+    /// The exchanges of rows that lead to the order.
+    fn write_pivots(&self, pivots: &mut [u32]) {
+        // Where each row is, and which row is at each place, after the exchanges so far.
+        let mut at: Vec<usize> = (0..self.rows).collect();
+        let mut row_at = at.clone();
+        for (i, pivot) in pivots.iter_mut().enumerate() {
+            let (wanted, present) = (self.old_rows[i], row_at[i]);
+            let place = at[wanted];
+            *pivot = place as u32;
+            row_at.swap(i, place);
+            at[present] = place;
+            at[wanted] = i;
+        }
+    }
+}

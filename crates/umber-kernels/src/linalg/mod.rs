@@ -1,0 +1,39 @@
+//! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
+//!
+//! faer does the arithmetic, on column-major copies and on one thread; the stack is what is shared among threads.
+//! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
+
+mod adjugate;
+mod batch;
+mod cholesky;
+mod eig;
+mod eigh;
+mod expm;
+mod field;
+mod inverse;
+mod lu;
+mod pinv;
+mod qr;
+mod solve;
+mod svd;
+
+pub use adjugate::adjugate;
+pub use cholesky::cholesky;
+pub use eig::eig;
+pub use eigh::eigh;
+pub use expm::expm;
+pub use inverse::{OnSingular, inverse};
+pub use lu::{determinant, lu, sign_and_log_determinant};
+pub use pinv::pinv;
+pub use qr::qr;
+pub use solve::{Form, solve};
+pub use svd::svd;
+
+/// Why a stack of matrices was not worked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The first matrix, counted through the whole stack, that has no answer.
+    Matrix(usize),
+    /// So many bytes of scratch could not be had.
+    Memory(usize),
+}

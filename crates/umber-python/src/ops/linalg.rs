@@ -1,0 +1,384 @@
+//! `umber.core.linalg`: linear algebra on the last two axes.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umber::ops;
+use umber::ops::linalg::{self, Basis, MatrixNorm, Order, Triangle};
+
+use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::array::PyArray;
+use crate::dtype::DtypeArg;
+use crate::enter::OrRaise;
+
+/// One array.
+type One = PyResult<PyArray>;
+/// Two arrays.
+type Two = PyResult<(PyArray, PyArray)>;
+
+fn triangle(upper: bool) -> Triangle {
+    if upper { Triangle::Upper } else { Triangle::Lower }
+}
+
+/// Functions of one array that answer one.
+macro_rules! of_matrices {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, *, stream = None))]
+            fn $name(a: Operand, stream: Option<StreamArg>) -> One {
+                let a = a.alone();
+                on(stream, || linalg::$name(&a)).map(PyArray::from)
+            }
+        )*
+
+        fn register_of_matrices(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+of_matrices! {
+    det "Determinants of square matrices; 0 for singular ones, whose gradient is that of the cofactors.",
+    eigvals "Eigenvalues of square matrices, complex64 (complex128 of float64 and complex128), in no promised order.",
+    expm "Matrix exponential of square matrices, by scaling and squaring with Padé approximants (Higham 2005).",
+    inv "Inverses of square matrices. A singular matrix raises RuntimeError when evaluated.",
+    svdvals "Singular values in descending order, real.",
+}
+
+/// Functions of one array that answer two.
+macro_rules! pairs_of_matrices {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, *, stream = None))]
+            fn $name(a: Operand, stream: Option<StreamArg>) -> Two {
+                let a = a.alone();
+                let (first, second) = on(stream, || linalg::$name(&a))?;
+                Ok((first.into(), second.into()))
+            }
+        )*
+
+        fn register_pairs_of_matrices(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+pairs_of_matrices! {
+    eig "Eigenvalues and eigenvectors (one a column, of length one) of square matrices, complex64 (complex128 of float64 and complex128).",
+    lu_factor "LU factors in one matrix, and the pivots (uint32): row i was exchanged with row pivots[i], one after the other.",
+    slogdet "Sign and logarithm of the absolute value of determinants: (0, -inf) for singular matrices.",
+}
+
+/// Functions of one triangle of matrices.
+macro_rules! of_triangles {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, upper = false, *, stream = None))]
+            fn $name(a: Operand, upper: bool, stream: Option<StreamArg>) -> One {
+                let a = a.alone();
+                on(stream, || linalg::$name(&a, triangle(upper))).map(PyArray::from)
+            }
+        )*
+
+        fn register_of_triangles(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+of_triangles! {
+    cholesky "Cholesky factors of positive definite matrices of which one triangle is read: lower `L` with `a = L @ L.H`, or upper `U` with `a = U.H @ U`. A matrix that is not positive definite raises RuntimeError when evaluated.",
+    cholesky_inv "Inverses of the matrices whose Cholesky factors are `a`.",
+    tri_inv "Inverses of triangular matrices of which one triangle is read. A zero on the diagonal raises RuntimeError when evaluated.",
+}
+
+fn uplo(op: &str, name: &str) -> PyResult<Triangle> {
+    match name {
+        "L" | "l" => Ok(Triangle::Lower),
+        "U" | "u" => Ok(Triangle::Upper),
+        other => Err(PyValueError::new_err(format!("[linalg.{op}] got UPLO '{other}', expected 'L' or 'U'"))),
+    }
+}
+
+/// Real eigenvalues in ascending order and orthonormal eigenvectors (one a column) of Hermitian matrices, of which the
+/// lower ('L') or upper ('U') triangle is read.
+#[pyfunction]
+#[pyo3(signature = (a, UPLO = "L", *, stream = None))]
+#[allow(non_snake_case, reason = "the public name")]
+fn eigh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> Two {
+    let (a, triangle) = (a.alone(), uplo("eigh", UPLO)?);
+    let (values, vectors) = on(stream, || linalg::eigh(&a, triangle))?;
+    Ok((values.into(), vectors.into()))
+}
+
+/// Real eigenvalues in ascending order of Hermitian matrices, of which the lower ('L') or upper ('U') triangle is read.
+#[pyfunction]
+#[pyo3(signature = (a, UPLO = "L", *, stream = None))]
+#[allow(non_snake_case, reason = "the public name")]
+fn eigvalsh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> One {
+    let (a, triangle) = (a.alone(), uplo("eigvalsh", UPLO)?);
+    on(stream, || linalg::eigvalsh(&a, triangle)).map(PyArray::from)
+}
+
+/// LU factors with partial pivoting: rows (uint32), `L` and `U` with `a = (L @ U)[rows]`.
+#[pyfunction]
+#[pyo3(signature = (a, *, stream = None))]
+fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyArray)> {
+    let a = a.alone();
+    let factors = on(stream, || linalg::lu(&a))?;
+    Ok((factors.rows.into(), factors.lower.into(), factors.upper.into()))
+}
+
+/// What `qr` and `svd` answer depends on their options.
+#[derive(IntoPyObject)]
+enum Factors {
+    One(PyArray),
+    Two((PyArray, PyArray)),
+    Three((PyArray, PyArray, PyArray)),
+}
+
+/// QR factors: `Q` with orthonormal columns and upper triangular `R` with `a = Q @ R`. `Q` has min(m, n) columns in mode
+/// 'reduced', m in mode 'complete'; mode 'r' gives `R` alone.
+#[pyfunction]
+#[pyo3(signature = (a, mode = "reduced", *, stream = None))]
+fn qr(a: Operand, mode: &str, stream: Option<StreamArg>) -> PyResult<Factors> {
+    let a = a.alone();
+    let basis = match mode {
+        "reduced" | "r" => Basis::Reduced,
+        "complete" => Basis::Complete,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "[linalg.qr] got mode '{other}', expected 'reduced', 'complete' or 'r'"
+            )));
+        }
+    };
+    let (q, r) = on(stream, || linalg::qr(&a, basis))?;
+    Ok(if mode == "r" { Factors::One(r.into()) } else { Factors::Two((q.into(), r.into())) })
+}
+
+/// Singular value decomposition: `U`, `S` (descending) and `Vh` with `a = U @ diag(S) @ Vh`, or `S` alone. `U` and `Vh`
+/// are square, or have min(m, n) vectors each without `full_matrices`.
+#[pyfunction]
+#[pyo3(signature = (a, compute_uv = true, full_matrices = true, *, stream = None))]
+fn svd(a: Operand, compute_uv: bool, full_matrices: bool, stream: Option<StreamArg>) -> PyResult<Factors> {
+    let a = a.alone();
+    if !compute_uv {
+        return on(stream, || linalg::svdvals(&a)).map(|values| Factors::One(values.into()));
+    }
+    let basis = if full_matrices { Basis::Complete } else { Basis::Reduced };
+    let factors = on(stream, || linalg::svd(&a, basis))?;
+    Ok(Factors::Three((factors.u.into(), factors.values.into(), factors.vh.into())))
+}
+
+/// The `x` with `a @ x = b`, for a vector `b` or matrices `[..., n, k]`; batch axes broadcast. A singular matrix raises
+/// RuntimeError when evaluated.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, stream = None))]
+fn solve(a: Operand, b: Operand, stream: Option<StreamArg>) -> One {
+    let (a, b) = Operand::pair(a, b)?;
+    on(stream, || linalg::solve(&a, &b)).map(PyArray::from)
+}
+
+/// The `x` with `a @ x = b` for triangular `a`, of which one triangle is read. A zero on the diagonal raises RuntimeError
+/// when evaluated.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, upper = false, stream = None))]
+fn solve_triangular(a: Operand, b: Operand, upper: bool, stream: Option<StreamArg>) -> One {
+    let (a, b) = Operand::pair(a, b)?;
+    on(stream, || linalg::solve_triangular(&a, &b, triangle(upper))).map(PyArray::from)
+}
+
+/// Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
+/// count as zero.
+#[pyfunction]
+#[pyo3(signature = (a, *, rtol = None, stream = None))]
+fn pinv(a: Operand, rtol: Option<f64>, stream: Option<StreamArg>) -> One {
+    let a = a.alone();
+    on(stream, || linalg::pinv(&a, rtol)).map(PyArray::from)
+}
+
+/// Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32.
+#[pyfunction]
+#[pyo3(signature = (a, *, rtol = None, stream = None))]
+fn matrix_rank(a: Operand, rtol: Option<f64>, stream: Option<StreamArg>) -> One {
+    let a = a.alone();
+    on(stream, || linalg::matrix_rank(&a, rtol)).map(PyArray::from)
+}
+
+/// Least squares: the shortest `x` that makes `|b - a @ x|` least, the squares of that for each right side, the ranks
+/// (int32) and the singular values of `a`. Those up to `rcond` times the greatest count as zero.
+#[pyfunction]
+#[pyo3(signature = (a, b, rcond = None, *, stream = None))]
+fn lstsq(
+    a: Operand,
+    b: Operand,
+    rcond: Option<f64>,
+    stream: Option<StreamArg>,
+) -> PyResult<(PyArray, PyArray, PyArray, PyArray)> {
+    let (a, b) = Operand::pair(a, b)?;
+    let found = on(stream, || linalg::lstsq(&a, &b, rcond))?;
+    Ok((found.solution.into(), found.residuals.into(), found.rank.into(), found.values.into()))
+}
+
+/// Square matrices to the power of the integer `n`; negative powers are of the inverse.
+#[pyfunction]
+#[pyo3(signature = (a, n, *, stream = None))]
+fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
+    let a = a.alone();
+    on(stream, || linalg::matrix_power(&a, n)).map(PyArray::from)
+}
+
+/// Product of two or more matrices, in the order that takes the fewest multiplications.
+#[pyfunction]
+#[pyo3(signature = (arrays, *, stream = None))]
+fn multi_dot(arrays: Vec<Operand>, stream: Option<StreamArg>) -> One {
+    let arrays: Vec<_> = arrays.into_iter().map(Operand::alone).collect();
+    on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(PyArray::from)
+}
+
+/// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`.
+#[pyfunction]
+#[pyo3(signature = (a, b, axis = -1, *, stream = None))]
+fn cross(a: Operand, b: Operand, axis: i64, stream: Option<StreamArg>) -> One {
+    let (a, b) = Operand::pair(a, b)?;
+    on(stream, || linalg::cross(&a, &b, axis)).map(PyArray::from)
+}
+
+/// `ord`: a number or a name.
+#[derive(FromPyObject)]
+enum OrderArg {
+    Number(f64),
+    Name(String),
+}
+
+impl OrderArg {
+    fn order(self, op: &str) -> PyResult<Order> {
+        match self {
+            OrderArg::Number(p) => Ok(Order::Number(p)),
+            OrderArg::Name(name) if name == "fro" => Ok(Order::Frobenius),
+            OrderArg::Name(name) if name == "nuc" => Ok(Order::Nuclear),
+            OrderArg::Name(name) => Err(PyValueError::new_err(format!(
+                "[linalg.{op}] got ord '{name}', expected a number, 'fro' or 'nuc'"
+            ))),
+        }
+    }
+}
+
+/// Norms: of vectors over one axis (`sum(|a|**ord)**(1/ord)`), of matrices over two (`ord` 'fro', 'nuc', 1, -1, 2, -2,
+/// inf or -inf); without `axis` and `ord` the 2-norm of all elements.
+#[pyfunction]
+#[pyo3(signature = (a, /, ord = None, axis = None, keepdims = false, *, stream = None))]
+fn norm(
+    a: Operand,
+    ord: Option<OrderArg>,
+    axis: Option<Ints>,
+    keepdims: bool,
+    stream: Option<StreamArg>,
+) -> One {
+    let (a, order) = (a.alone(), ord.map(|ord| ord.order("norm")).transpose()?);
+    on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+}
+
+/// Norms of vectors along `axis`, several axes together, or all.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, axis = None, keepdims = false, ord = 2.0, stream = None))]
+fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || linalg::vector_norm(&x, ord, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+}
+
+/// Norms of the matrices along the last two axes.
+#[pyfunction]
+#[pyo3(
+    signature = (x, /, *, keepdims = false, ord = None, stream = None),
+    text_signature = "(x, /, *, keepdims=False, ord='fro', stream=None)"
+)]
+fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option<StreamArg>) -> One {
+    let (x, order) = (x.alone(), ord.map_or(Ok(Order::Frobenius), |ord| ord.order("matrix_norm"))?);
+    on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(PyArray::from)
+}
+
+/// Condition numbers `norm(a, p) * norm(inv(a), p)`; by default the ratio of the greatest and the least singular value.
+/// Infinite for singular matrices.
+#[pyfunction]
+#[pyo3(signature = (a, p = None, *, stream = None))]
+fn cond(a: Operand, p: Option<OrderArg>, stream: Option<StreamArg>) -> One {
+    let (a, order) = (a.alone(), p.map(|p| p.order("cond")).transpose()?);
+    let norm = order.map(|order| MatrixNorm::of("cond", order)).transpose().or_raise()?;
+    on(stream, || linalg::cond(&a, norm)).map(PyArray::from)
+}
+
+/// Diagonals of the matrices along the last two axes, `offset` above the main one.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, offset = 0, stream = None))]
+fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || ops::diagonal(&x, offset, -2, -1)).map(PyArray::from)
+}
+
+/// Sums of the diagonals of the matrices along the last two axes, `offset` above the main one.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
+fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || ops::trace(&x, offset, -2, -1, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+}
+
+/// The matrices along the last two axes transposed.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, stream = None))]
+fn matrix_transpose(x: Operand, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || ops::matrix_transpose(&x)).map(PyArray::from)
+}
+
+/// Functions of the whole package that the array API has here too.
+const SHARED: [&str; 4] = ["matmul", "outer", "tensordot", "vecdot"];
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let linalg = PyModule::new(py, "linalg")?;
+    linalg.setattr("__name__", "umber.core.linalg")?;
+    linalg.setattr("__doc__", "Linear algebra on the matrices along the last two axes.")?;
+    register_of_matrices(&linalg)?;
+    register_pairs_of_matrices(&linalg)?;
+    register_of_triangles(&linalg)?;
+    for function in [
+        wrap_pyfunction!(cond, &linalg)?,
+        wrap_pyfunction!(cross, &linalg)?,
+        wrap_pyfunction!(diagonal, &linalg)?,
+        wrap_pyfunction!(eigh, &linalg)?,
+        wrap_pyfunction!(eigvalsh, &linalg)?,
+        wrap_pyfunction!(lstsq, &linalg)?,
+        wrap_pyfunction!(lu, &linalg)?,
+        wrap_pyfunction!(matrix_norm, &linalg)?,
+        wrap_pyfunction!(matrix_power, &linalg)?,
+        wrap_pyfunction!(matrix_rank, &linalg)?,
+        wrap_pyfunction!(matrix_transpose, &linalg)?,
+        wrap_pyfunction!(multi_dot, &linalg)?,
+        wrap_pyfunction!(norm, &linalg)?,
+        wrap_pyfunction!(pinv, &linalg)?,
+        wrap_pyfunction!(qr, &linalg)?,
+        wrap_pyfunction!(solve, &linalg)?,
+        wrap_pyfunction!(solve_triangular, &linalg)?,
+        wrap_pyfunction!(svd, &linalg)?,
+        wrap_pyfunction!(trace, &linalg)?,
+        wrap_pyfunction!(vector_norm, &linalg)?,
+    ] {
+        linalg.add_function(function)?;
+    }
+    for name in SHARED {
+        linalg.add(name, module.getattr(name)?)?;
+    }
+    module.add("matrix_norm", linalg.getattr("norm")?)?;
+    module.add("linalg", &linalg)?;
+    py.import("sys")?.getattr("modules")?.set_item("umber.core.linalg", linalg)
+}
