@@ -52,7 +52,8 @@ EXEMPT = {
     "random numbers have no NumPy twin: test_random.py": """
         random.key random.seed random.split random.uniform random.normal random.bernoulli
         random.categorical random.permutation random.randint random.truncated_normal
-        random.gumbel random.laplace random.multivariate_normal
+        random.gumbel random.laplace random.multivariate_normal random.choice random.shuffle
+        random.exponential random.gamma random.beta random.dirichlet random.poisson
     """,
 }
 RECORDS = gather_records()

@@ -73,6 +73,8 @@ primitives! {
     ArgReduce(arg_reduce::ArgReduce),
     MatMul(matmul::MatMul),
     RandomBits(random::RandomBits),
+    Pick(random::Pick),
+    Rejections(random::Rejections),
     Composite(composite::Composite),
     Scan(scan::Scan),
     Sort(sort::Sort),
