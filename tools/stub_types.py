@@ -273,6 +273,7 @@ RETURNS = {
     "Dtype.__reduce__": "str | tuple[Any, ...]",
     "Device.__reduce__": "tuple[Any, ...]",
     "DeviceType.__reduce__": "tuple[Any, ...]",
+    "_RandomState.__reduce__": "None",
     "Stream.__reduce__": "tuple[Any, ...]",
 }
 
