@@ -162,6 +162,7 @@ def gather_records() -> tuple[OpRecord, ...]:
         contraction,
         creation,
         elementwise,
+        fft,
         indexing,
         reductions,
         scans,
@@ -169,7 +170,17 @@ def gather_records() -> tuple[OpRecord, ...]:
         sorting,
     )
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
+    families = (
+        elementwise,
+        reductions,
+        scans,
+        shaping,
+        sorting,
+        indexing,
+        contraction,
+        creation,
+        fft,
+    )
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

@@ -78,6 +78,7 @@ primitives! {
     Composite(composite::Composite),
     Scan(scan::Scan),
     Sort(sort::Sort),
+    Fft(fft::Fft),
     Control(control::Control),
     Fused(fused::Fused),
 }

@@ -7,6 +7,7 @@
 pub mod arg_reduce;
 pub mod create;
 mod elementwise;
+pub mod fft;
 pub mod gather;
 mod halves;
 mod indices;

@@ -4,6 +4,7 @@ mod array_methods;
 mod contraction;
 mod creation;
 mod elementwise;
+mod fft;
 mod indexing;
 mod random;
 mod reductions;
@@ -22,5 +23,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     indexing::register(module)?;
     sorting::register(module)?;
     contraction::register(module)?;
-    random::register(module)
+    random::register(module)?;
+    fft::register(module)
 }
