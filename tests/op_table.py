@@ -7,6 +7,8 @@ promised.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pkgutil import iter_modules
 
 import numpy as np
 import umber.core as mx
@@ -158,20 +160,9 @@ def is_public(name: str) -> bool:
 
 def gather_records() -> tuple[OpRecord, ...]:
     """All records of all families; of an op that may be absent only if the package has it."""
-    from records import (
-        contraction,
-        creation,
-        elementwise,
-        indexing,
-        reductions,
-        scans,
-        shaping,
-        sorting,
-        special,
-    )
+    import records as package
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
-    families += (special,)
+    families = (import_module(f"records.{m.name}") for m in iter_modules(package.__path__))
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

@@ -49,10 +49,14 @@ EXEMPT = {
     "exceptions, raised in test_errors.py": """
         AxisError DTypeError CopyError
     """,
+    "frequencies and frames of a signal: test_fft.py": """
+        fft.fftfreq fft.rfftfreq fft.stft fft.istft
+    """,
     "random numbers have no NumPy twin: test_random.py": """
         random.key random.seed random.split random.uniform random.normal random.bernoulli
         random.categorical random.permutation random.randint random.truncated_normal
-        random.gumbel random.laplace random.multivariate_normal
+        random.gumbel random.laplace random.multivariate_normal random.choice random.shuffle
+        random.exponential random.gamma random.beta random.dirichlet random.poisson
     """,
 }
 RECORDS = gather_records()
@@ -69,7 +73,15 @@ def public_callables(module, prefix=""):
 
 
 def all_callables():
-    return [*public_callables(mx), *public_callables(mx.random, "random.")]
+    submodules = (mx.random, mx.fft)
+    return [
+        *public_callables(mx),
+        *(
+            name
+            for module in submodules
+            for name in public_callables(module, f"{module.__name__.rpartition('.')[2]}.")
+        ),
+    ]
 
 
 @pytest.mark.parametrize("name", all_callables())

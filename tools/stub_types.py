@@ -107,6 +107,13 @@ PARAMETERS = {
     "as_strided.strides": "Sequence[int]",
     "randint.low": "_Operand",
     "permutation.x": "int | array",
+    "choice.a": "int | _Operand",
+    "choice.replace": "bool",
+    "choice.p": "_Operand",
+    "random.beta.b": "_Operand",
+    "dirichlet.alpha": "_Operand",
+    "exponential.scale": "_Operand",
+    "poisson.lam": "_Operand",
     # Numbers.
     **dict.fromkeys(
         "alpha atol base beta d eps nan neginf posinf rtol start step stop".split(), "float"
@@ -266,6 +273,7 @@ RETURNS = {
     "Dtype.__reduce__": "str | tuple[Any, ...]",
     "Device.__reduce__": "tuple[Any, ...]",
     "DeviceType.__reduce__": "tuple[Any, ...]",
+    "_RandomState.__reduce__": "None",
     "Stream.__reduce__": "tuple[Any, ...]",
 }
 

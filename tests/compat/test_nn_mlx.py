@@ -95,7 +95,8 @@ def test_layers_with_other_inputs():
         mx.random.seed(5)
         ours = make(nn)
         mlx.random.seed(5)
-        assert_same(ours.parameters(), make(mlx_nn).parameters(), rtol=0)
+        # Embeddings are normal: MLX's erfinv is off by up to 2.2 units in the last place, umber's by 0.6.
+        assert_same(ours.parameters(), make(mlx_nn).parameters(), rtol=3 * 2**-23)
     for layer, shape in (("Dropout2d", (3, 4, 5, 2)), ("Dropout3d", (3, 4, 5, 2, 2))):
         mx.random.seed(5)
         ours = getattr(nn, layer)(0.3)(mx.ones(shape))
@@ -148,7 +149,8 @@ def test_initialisers(name):
         ours = getattr(nn.init, name)(*INITIALISERS[name])(mx.zeros(shape))
         mlx.random.seed(9)
         theirs = getattr(mlx_nn.init, name)(*INITIALISERS[name])(mlx.zeros(shape))
-        assert_same({"w": ours}, {"w": theirs}, rtol=1e-6)
+        # The error of MLX's erfinv, in units of the mean and deviation where a sum is near zero.
+        assert_same({"w": ours}, {"w": theirs}, rtol=1e-6, atol=1e-6)
 
 
 OPTIMIZERS = {

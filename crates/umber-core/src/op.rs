@@ -74,6 +74,8 @@ primitives! {
     ArgReduce(arg_reduce::ArgReduce),
     MatMul(matmul::MatMul),
     RandomBits(random::RandomBits),
+    Pick(random::Pick),
+    Rejections(random::Rejections),
     Composite(composite::Composite),
     Scan(scan::Scan),
     Sort(sort::Sort),
@@ -90,6 +92,7 @@ primitives! {
     Eig(linalg::Eig),
     Pinv(linalg::Pinv),
     Expm(linalg::Expm),
+    Fft(fft::Fft),
     Control(control::Control),
     Fused(fused::Fused),
 }

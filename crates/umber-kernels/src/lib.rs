@@ -7,6 +7,7 @@
 pub mod arg_reduce;
 pub mod create;
 mod elementwise;
+pub mod fft;
 pub mod gather;
 mod halves;
 mod indices;
@@ -19,8 +20,10 @@ mod moving;
 mod nest;
 pub mod norm;
 mod order;
+pub mod pick;
 pub mod random;
 pub mod reduce;
+pub mod rejection;
 mod row;
 pub mod scan;
 pub mod scatter;

@@ -23,11 +23,15 @@
 //! * `gumbel`: `-log(-log(uniform(0, 1)))` in T.
 //! * `laplace`: `u = uniform(nextafter(-1, 0), 1)` in f32, `sign(u) log1p(-|u|)` in f32, cast to T; times scale unless it is
 //!   one, plus loc unless it is zero, in T.
-//! * `randint(low, high)` in T: `u = uniform(low, high)` in f32 (low and high go to f32 directly);
-//!   `max(min(T(floor(u)), T(high - 1)), T(low))`, where the cast of an overflowing float to int32 gives its minimum.
+//! * `randint(low, high)` in T, for bounds up to 2^24: `u = uniform(low, high)` in f32 (low and high go to f32 directly);
+//!   `max(min(T(floor(u)), T(high - 1)), T(low))`. Beyond, umber's own: `low + floor(word (high - low) / 2^64)`, where the
+//!   64-bit word is a draw of `shape + (2,)`, high half first.
 //! * `categorical(logits, axis)`: argmax along `axis` of `gumbel + logits`, the gumbel in f32 of the shape of logits. With
 //!   `shape`: the gumbel has `shape` with the length of `axis` inserted at `axis + len(shape) - (ndim - 1)`, the argmax is
 //!   along that axis. With `num_samples`: the gumbel has `logits.shape + (num_samples,)`, the logits get a last axis of one.
+//!   But if there is one row of logits and the result has axes: `uniform(0, 1)` of the shape of the result times the sum of
+//!   `w = exp(logits - max)`, in f32, is searched from the right in the exclusive running sum of `w`, one is subtracted. Where
+//!   `max` is infinite, `w = (logits == max)`.
 //! * `permutation(n)`: argsort (uint32) of a draw of `n` words; of an array: `take` along the axis by that order.
 //! * `multivariate_normal(mean, cov)`: with `u, s, v = svd(cov)`: `normal(shape + (d,)) @ ((u * sqrt(s)) @ v) + mean`.
 
@@ -113,7 +117,7 @@ impl Target {
 }
 
 /// Key number `index` of `keys` in row-major order.
-fn key_at(keys: &View, index: usize) -> [u32; 2] {
+pub(crate) fn key_at(keys: &View, index: usize) -> [u32; 2] {
     let (shape, strides) = (keys.shape(), keys.strides());
     let last = shape.len() - 1;
     let mut rest = index;

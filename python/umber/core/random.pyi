@@ -14,6 +14,9 @@ class _RandomState:
     def __delitem__(self, index: int) -> None: ...
     def __getitem__(self, index: int) -> Any: ...
     def __len__(self) -> int: ...
+    def __reduce__(self) -> None:
+        """Helper for pickle."""
+
     def __setitem__(self, index: int, value: Any) -> None: ...
 
 
@@ -24,6 +27,17 @@ def bernoulli(
     stream: _StreamOrDevice = None,
 ) -> array:
     """Bools that are true with probability `p`."""
+
+
+def beta(
+    a: _Operand,
+    b: _Operand,
+    shape: _Shape | None = None,
+    dtype: Dtype | None = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Numbers of the beta distribution with parameters `a` and `b`, in `[0, 1]`; no gradient flows to them."""
 
 
 def categorical(
@@ -40,6 +54,62 @@ def categorical(
     """
 
 
+def choice(
+    a: int | _Operand,
+    shape: _Shape = [],
+    replace: bool = True,
+    p: _Operand | None = None,
+    axis: int = 0,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
+
+    `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
+    `(length,)`, which need not sum to one; without replacement a part of probability zero is drawn only when no
+    other is left (Efraimidis and Spirakis, 2006). Raises `ValueError` if there are not enough parts.
+    """
+
+
+def dirichlet(
+    alpha: _Operand,
+    shape: _Shape | None = None,
+    dtype: Dtype | None = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Probabilities of the Dirichlet distribution: along the last axis they sum to one.
+
+    `alpha` has the parameters along its last axis; `shape` is that of the result without it. No gradient flows to
+    `alpha`.
+    """
+
+
+def exponential(
+    shape: _Shape = [],
+    dtype: Dtype | None = None,
+    scale: _Operand | None = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Numbers of the exponential distribution with mean `scale`."""
+
+
+def gamma(
+    a: _Operand,
+    shape: _Shape | None = None,
+    dtype: Dtype | None = None,
+    scale: _Operand | None = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Numbers of the gamma distribution with shape parameter `a` and the given scale, of mean `a * scale`.
+
+    `shape` is that of the result, by default that of the parameters. Elements whose `a` is not positive are NaN.
+    The scale has a gradient, `a` has none. (Marsaglia and Tsang, ACM TOMS 26, 2000.)
+    """
+
+
 def gumbel(
     shape: _Shape = [],
     dtype: Dtype | None = None,
@@ -50,7 +120,7 @@ def gumbel(
 
 
 def key(seed: int) -> array:
-    """A key from a seed: two words, uint32."""
+    """A key from a seed (an integer from 0 to 2**64 - 1): two words, uint32."""
 
 
 def laplace(
@@ -84,6 +154,19 @@ def permutation(
     """A random order of `0..x` for an integer `x`; of an array, its parts along `axis` in a random order."""
 
 
+def poisson(
+    lam: _Operand = 1.0,
+    shape: _Shape | None = None,
+    dtype: Dtype | None = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
+
+    Elements whose `lam` is negative or NaN are -1. (Hörmann, Insurance: Mathematics and Economics 12, 1993.)
+    """
+
+
 def randint(
     low: _Operand,
     high: _Operand,
@@ -96,7 +179,16 @@ def randint(
 
 
 def seed(seed: int) -> None:
-    """Set the global key from a seed."""
+    """Set the global key from a seed (an integer from 0 to 2**64 - 1)."""
+
+
+def shuffle(
+    x: _Operand,
+    axis: int = 0,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """A copy of `x` with its parts along `axis` in random order. (Arrays do not change in place: NumPy's would.)"""
 
 
 def split(key: array, num: int = 2, stream: _StreamOrDevice = None) -> array:

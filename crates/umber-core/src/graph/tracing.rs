@@ -1,10 +1,13 @@
 //! Is this thread inside a transformation? Nodes recorded from a traced array then keep their inputs.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
+
+use super::Array;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static LANES: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How many transformations are being traced on this thread.
@@ -29,5 +32,41 @@ pub fn enter() -> Tracing {
 impl Drop for Tracing {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
+/// Where a function under `vmap` is being followed: on one lane of several.
+#[derive(Clone, Debug)]
+pub struct Lane {
+    /// Which lane: a placeholder that differs from lane to lane.
+    pub index: Array,
+    /// How many lanes there are.
+    pub count: usize,
+}
+
+/// This thread follows a function on a lane, until dropped on the same thread.
+#[derive(Debug)]
+pub struct OnLane {
+    /// Keeps the guard on its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Begin to follow a function on a lane.
+#[must_use = "the lane ends when the guard is dropped"]
+pub fn enter_lane(lane: Lane) -> OnLane {
+    LANES.with_borrow_mut(|lanes| lanes.push(lane));
+    OnLane { not_send: PhantomData }
+}
+
+/// The lanes this thread is on, the outermost first.
+pub fn lanes() -> Vec<Lane> {
+    LANES.with_borrow(Clone::clone)
+}
+
+impl Drop for OnLane {
+    fn drop(&mut self) {
+        // Dropped outside the borrow: an array may have much to let go of.
+        let ended = LANES.with_borrow_mut(Vec::pop);
+        drop(ended);
     }
 }

@@ -7,6 +7,7 @@ pub mod creation;
 pub mod einsum;
 pub mod elementwise;
 pub mod fast;
+pub mod fft;
 pub mod indexing;
 pub mod linalg;
 pub mod median;

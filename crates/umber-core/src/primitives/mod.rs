@@ -11,6 +11,7 @@ pub mod composite;
 pub mod concatenate;
 pub mod control;
 pub mod create;
+pub mod fft;
 pub mod fused;
 pub mod gather;
 pub mod leaf;

@@ -1,11 +1,12 @@
-//! RandomBits: uniformly distributed bits that depend on a key alone.
+//! Random numbers that depend on their keys alone: bits, places drawn by weight, draws by rejection.
 
 use smallvec::smallvec;
-use umber_types::{DType, Result, Shape};
+pub use umber_kernels::rejection::Rejection;
+use umber_types::{DType, Result, Shape, bail};
 
-use super::rules::zeros_like;
+use super::rules::{batch, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 
 /// Uint32 from keys of two words: keys `[..., 2]` give `[..., *shape]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +46,93 @@ impl Primitive for RandomBits {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             umber_kernels::random::random_bits(inputs[0], DType::UInt32.size(), output);
+            Ok(())
+        })
+    }
+}
+
+/// Uint32 places in weights `[..., n]`, one for each level of `[..., m]` in [0, 1): the last one before which the weights
+/// sum up to at most that part of their total.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pick;
+
+impl Primitive for Pick {
+    fn name(&self) -> &'static str {
+        "pick"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: DType::UInt32 }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| at.pull(|i| Ok(Some(zeros_like(&at.inputs[i])))))
+    }
+
+    fn jvp(&self, at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
+        Some(Ok(vec![zeros_like(&at.outputs[0])]))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let (weights, levels) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            Ok(vec![Batched::yes(Array::record_one(Pick, &[&weights, &levels])?)])
+        })
+    }
+
+    fn is_index(&self, _input: usize) -> bool {
+        true
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| umber_kernels::pick::pick(inputs[0], inputs[1], output))
+    }
+}
+
+/// Float64 draws by rejection, one a parameter: keys `[..., 2]` and parameters `[..., *shape]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rejections(pub Rejection);
+
+impl Primitive for Rejections {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(inputs[1].clone().into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| match self.0 {
+            Rejection::Gamma | Rejection::LogGamma if at.wanted[1] => {
+                bail!(
+                    Value,
+                    "[gamma] a draw by rejection has no derivative with respect to its parameters, expected them \
+                     behind stop_gradient"
+                )
+            }
+            Rejection::Gamma | Rejection::LogGamma | Rejection::Poisson => {
+                at.pull(|i| Ok(Some(zeros_like(&at.inputs[i]))))
+            }
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let (keys, parameters) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            Ok(vec![Batched::yes(Array::record_one(*self, &[&keys, &parameters])?)])
+        })
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input == 0 || self.0 == Rejection::Poisson
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::rejection::rejection(self.0, inputs[0], inputs[1], output);
             Ok(())
         })
     }

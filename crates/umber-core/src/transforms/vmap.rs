@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{Error, Result, Shape, bail, ensure, shape::normalize_axis};
+use umber_types::{DType, Error, Result, Shape, bail, ensure, shape::normalize_axis};
 
 use super::trace::{Tape, Trace};
 use crate::device;
+use crate::graph::tracing::{self, Lane, OnLane};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::primitive::{Batched, Primitive};
+use crate::primitives::gather::iota;
 use crate::primitives::leaf::Leaf;
-use crate::primitives::rules::{self, move_axis};
+use crate::primitives::rules::{self, cast, move_axis};
 
 /// A function of lanes made into one of batches: along `in_axes` of the inputs and `out_axes` of the outputs.
 ///
@@ -49,6 +51,9 @@ pub struct Mapped {
     /// The arguments, batch axis in front.
     values: Vec<Batched>,
     lanes: usize,
+    /// Stands for the number of the lane: draws without a key differ by it.
+    index: Array,
+    on_lane: OnLane,
 }
 
 impl Mapped {
@@ -84,11 +89,15 @@ impl Mapped {
         let Some(lanes) = lanes else {
             bail!(Value, "[vmap] no input has an axis to map over, expected at least one in in_axes");
         };
-        Ok(Mapped { trace: Trace::placeholders(Leaf::Vmap, specs), values, lanes })
+        let trace = Trace::placeholders(Leaf::Vmap, specs);
+        let index = Array::placeholder(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
+        let on_lane = tracing::enter_lane(Lane { index: index.clone(), count: lanes });
+        Ok(Mapped { trace, values, lanes, index, on_lane })
     }
 
     /// The outputs of all lanes, stacked along `axes`.
-    pub fn end(self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
+    pub fn end(mut self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
+        drop(self.on_lane);
         ensure!(
             outputs.len() == axes.len(),
             Value,
@@ -96,7 +105,10 @@ impl Mapped {
             axes.len(),
             outputs.len()
         );
-        let batched = batch(&self.trace.end(), outputs, &self.values)?;
+        let mut sources = self.trace.end();
+        sources.push(self.index);
+        self.values.push(Batched::yes(cast(&iota(&[self.lanes].into(), 0)?, DType::UInt32)?));
+        let batched = batch(&sources, outputs, &self.values)?;
         batched.iter().zip(axes).map(|(output, axis)| from_front(output, self.lanes, *axis)).collect()
     }
 }

@@ -4,6 +4,7 @@ mod array_methods;
 mod contraction;
 mod creation;
 mod elementwise;
+mod fft;
 mod indexing;
 mod linalg;
 mod random;
@@ -24,5 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sorting::register(module)?;
     contraction::register(module)?;
     linalg::register(module)?;
-    random::register(module)
+    random::register(module)?;
+    fft::register(module)?;
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! `umber.core.random`: numbers from keys, or from the global state.
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use umber::ops::random::{self, Samples};
+use umber::ops::random::{self, Replacement, Samples};
 use umber::{Array, DType};
 
 use crate::args::{Ints, Operand, StreamArg, on};
@@ -42,6 +42,13 @@ impl RandomState {
         random::state().or_raise().map(PyArray::from)
     }
 
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "[random.state] belongs to the process and cannot be copied or pickled, expected its key: \
+             pickle mx.random.state[0] and assign it back",
+        ))
+    }
+
     fn __setitem__(&self, index: isize, key: &Bound<'_, PyArray>) -> PyResult<()> {
         if index != 0 && index != -1 {
             return Err(PyIndexError::new_err("[random.state] holds one key"));
@@ -50,16 +57,28 @@ impl RandomState {
     }
 }
 
-/// A key from a seed: two words, uint32.
-#[pyfunction]
-fn key(seed: u64) -> PyResult<PyArray> {
-    random::key(seed).or_raise().map(PyArray::from)
+/// The 64 bits of a seed.
+fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
+    seed.extract::<u64>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(seed.py()) {
+            return PyValueError::new_err(format!(
+                "[random.{op}] got the seed {seed}, expected an integer from 0 to 2**64 - 1"
+            ));
+        }
+        PyTypeError::new_err(format!("[random.{op}] got {seed:?} as seed, expected an integer"))
+    })
 }
 
-/// Set the global key from a seed.
+/// A key from a seed (an integer from 0 to 2**64 - 1): two words, uint32.
 #[pyfunction]
-fn seed(seed: u64) -> PyResult<()> {
-    random::seed(seed).or_raise()
+fn key(seed: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    random::key(bits_of("key", seed)?).or_raise().map(PyArray::from)
+}
+
+/// Set the global key from a seed (an integer from 0 to 2**64 - 1).
+#[pyfunction]
+fn seed(seed: &Bound<'_, PyAny>) -> PyResult<()> {
+    random::seed(bits_of("seed", seed)?).or_raise()
 }
 
 /// `num` keys from one.
@@ -251,6 +270,152 @@ fn permutation(
     on(stream, || random::permutation(count, key.as_ref())).map(PyArray::from)
 }
 
+/// A copy of `x` with its parts along `axis` in random order. (Arrays do not change in place: NumPy's would.)
+#[pyfunction]
+#[pyo3(signature = (x, axis = 0, key = None, stream = None))]
+fn shuffle(
+    x: Operand,
+    axis: i64,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (x, key) = (x.alone(), given(key));
+    on(stream, || random::shuffle(&x, axis, key.as_ref())).map(PyArray::from)
+}
+
+/// Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
+///
+/// `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
+/// `(length,)`, which need not sum to one; without replacement a part of probability zero is drawn only when no
+/// other is left (Efraimidis and Spirakis, 2006). Raises `ValueError` if there are not enough parts.
+#[pyfunction]
+#[pyo3(
+    signature = (a, shape = None, replace = true, p = None, axis = 0, key = None, stream = None),
+    text_signature = "(a, shape=[], replace=True, p=None, axis=0, key=None, stream=None)"
+)]
+fn choice(
+    a: &Bound<'_, PyAny>,
+    shape: Option<Ints>,
+    replace: bool,
+    p: Option<Operand>,
+    axis: i64,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let replacement = if replace { Replacement::With } else { Replacement::Without };
+    let (p, key) = (p.map(Operand::alone), given(key));
+    let source = match crate::args::number(a)? {
+        Some(_) => None,
+        None => Some(a.extract::<Operand>()?.alone()),
+    };
+    let count = match &source {
+        Some(array) => umber::types::shape::normalize_axis("choice", axis, array.ndim())
+            .map(|axis| array.shape()[axis] as i64)
+            .or_raise()?,
+        None => a.extract()?,
+    };
+    on(stream, || {
+        let shape = shape_or_scalar(shape.as_ref());
+        let places = random::choice(count, shape, replacement, p.as_ref(), key.as_ref())?;
+        match &source {
+            Some(array) => umber::ops::take(array, &places, Some(axis)),
+            None => Ok(places),
+        }
+    })
+    .map(PyArray::from)
+}
+
+/// Numbers of the exponential distribution with mean `scale`.
+#[pyfunction]
+#[pyo3(
+    signature = (shape = None, dtype = None, scale = None, key = None, stream = None),
+    text_signature = "(shape=[], dtype=None, scale=None, key=None, stream=None)"
+)]
+fn exponential(
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    scale: Option<Operand>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (dtype, scale, key) = (or(dtype, DType::Float32), scale.map(Operand::alone), given(key));
+    on(stream, || random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref()))
+        .map(PyArray::from)
+}
+
+/// Numbers of the gamma distribution with shape parameter `a` and the given scale, of mean `a * scale`.
+///
+/// `shape` is that of the result, by default that of the parameters. Elements whose `a` is not positive are NaN.
+/// The scale has a gradient, `a` has none. (Marsaglia and Tsang, ACM TOMS 26, 2000.)
+#[pyfunction]
+#[pyo3(signature = (a, shape = None, dtype = None, scale = None, key = None, stream = None))]
+fn gamma(
+    a: Operand,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    scale: Option<Operand>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, scale, key) = (a.alone(), scale.map(Operand::alone), given(key));
+    let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
+    on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(PyArray::from)
+}
+
+/// Numbers of the beta distribution with parameters `a` and `b`, in `[0, 1]`; no gradient flows to them.
+#[pyfunction]
+#[pyo3(signature = (a, b, shape = None, dtype = None, key = None, stream = None))]
+fn beta(
+    a: Operand,
+    b: Operand,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, b, key) = (a.alone(), b.alone(), given(key));
+    let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
+    on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(PyArray::from)
+}
+
+/// Probabilities of the Dirichlet distribution: along the last axis they sum to one.
+///
+/// `alpha` has the parameters along its last axis; `shape` is that of the result without it. No gradient flows to
+/// `alpha`.
+#[pyfunction]
+#[pyo3(signature = (alpha, shape = None, dtype = None, key = None, stream = None))]
+fn dirichlet(
+    alpha: Operand,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (alpha, key) = (alpha.alone(), given(key));
+    let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
+    on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(PyArray::from)
+}
+
+/// Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
+///
+/// Elements whose `lam` is negative or NaN are -1. (Hörmann, Insurance: Mathematics and Economics 12, 1993.)
+#[pyfunction]
+#[pyo3(
+    signature = (lam = None, shape = None, dtype = None, key = None, stream = None),
+    text_signature = "(lam=1.0, shape=None, dtype=None, key=None, stream=None)"
+)]
+fn poisson(
+    lam: Option<Operand>,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let lam = lam.map_or_else(|| Array::scalar(1.0, DType::Float32), Operand::alone);
+    let (dtype, shape, key) = (or(dtype, DType::Int32), shape.as_ref().map(Ints::as_slice), given(key));
+    on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(PyArray::from)
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let random = PyModule::new(py, "random")?;
@@ -271,6 +436,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(laplace, &random)?,
         wrap_pyfunction!(categorical, &random)?,
         wrap_pyfunction!(permutation, &random)?,
+        wrap_pyfunction!(shuffle, &random)?,
+        wrap_pyfunction!(choice, &random)?,
+        wrap_pyfunction!(exponential, &random)?,
+        wrap_pyfunction!(gamma, &random)?,
+        wrap_pyfunction!(beta, &random)?,
+        wrap_pyfunction!(dirichlet, &random)?,
+        wrap_pyfunction!(poisson, &random)?,
     ] {
         random.add_function(function)?;
     }

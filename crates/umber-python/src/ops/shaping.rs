@@ -268,6 +268,21 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
     Ok(if pairs.len() == 1 { vec![pairs[0]; ndim] } else { pairs })
 }
 
+/// What stands in a border, by name; `op` names the function in the error.
+pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
+    Ok(match name {
+        "constant" => PadMode::Constant,
+        "edge" => PadMode::Edge,
+        "reflect" => PadMode::Reflect,
+        "symmetric" => PadMode::Symmetric,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "[{op}] got mode '{other}', expected 'constant', 'edge', 'reflect' or 'symmetric'"
+            )));
+        }
+    })
+}
+
 /// `a` with elements added around it: `mode` is "constant", "edge", "reflect" or "symmetric".
 #[pyfunction]
 #[pyo3(
@@ -282,17 +297,7 @@ fn pad(
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let a = a.alone();
-    let mode = match mode {
-        "constant" => PadMode::Constant,
-        "edge" => PadMode::Edge,
-        "reflect" => PadMode::Reflect,
-        "symmetric" => PadMode::Symmetric,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "[pad] got mode '{other}', expected 'constant', 'edge', 'reflect' or 'symmetric'"
-            )));
-        }
-    };
+    let mode = pad_mode("pad", mode)?;
     let widths = widths(pad_width, a.ndim())?;
     let value = match constant_values {
         Some(value) => value.beside(&a)?,

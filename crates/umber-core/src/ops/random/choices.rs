@@ -1,14 +1,17 @@
 //! Draws of truth values, integers and classes.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{BinaryKind, DType, KeepAxes, Result, Shape, UnaryKind, bail, ensure};
+use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, UnaryKind, bail, ensure};
 
-use super::continuous::{float32_between, gumbel_sample, spread_bounds};
-use super::key_or_next;
+use super::continuous::{float32_between, gumbel_sample, spread_bounds, unit};
+use super::{bits, key_or_next, permutation};
 use crate::graph::Array;
-use crate::ops::promotion::meet;
-use crate::ops::reductions;
-use crate::primitives::rules::{add, binary, broadcast, cast, constant, reshape, sub, unary};
+use crate::ops::promotion::{cast_constant, meet};
+use crate::ops::{reductions, sorting};
+use crate::primitives::random::Pick;
+use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul, neg, reshape, sub, unary};
+use crate::primitives::select::Select;
+use crate::primitives::slice::slice_along;
 
 /// True with probability `p`; of the shape of `p` if none is given.
 pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Result<Array> {
@@ -33,7 +36,23 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
     binary(BinaryKind::Less, &sample, &broadcast(&cast(p, DType::Float32)?, &shape)?)
 }
 
-/// Integers in [low, high), uniform up to the resolution of float32.
+/// Up to here every whole number is a float32.
+const EXACT: f64 = 16_777_216.0;
+
+/// Integers in [low, high).
+///
+/// Bounds of at most 2^24 in magnitude draw as MLX does, from a float32; wider ones draw 64 bits and are uniform to
+/// within `(high - low) / 2^64`. Where arrays of bounds have `low >= high`, the answer is `low`.
+///
+/// ```
+/// use umber_core::ops::random::{key, randint};
+/// use umber_core::{Array, DType};
+///
+/// let bound = |value: i64| Array::scalar(value, DType::Int64);
+/// let drawn = randint(&bound(-3), &bound(1 << 40), &[100], DType::Int64, Some(&key(0)?))?;
+/// assert!(drawn.to_vec::<i64>()?.iter().all(|&x| (-3..1 << 40).contains(&x)));
+/// # Ok::<(), umber_types::Error>(())
+/// ```
 pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
     ensure!(
         dtype.is_integer() || dtype == DType::Bool,
@@ -43,17 +62,79 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
     let shape = Shape::checked("randint", shape)?;
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && shape.size() > 0
-        && from.as_f64() >= to.as_f64()
+        && !is_below(from, to)
     {
         bail!(Value, "[randint] got low {} and high {}, expected low < high", from.as_f64(), to.as_f64());
     }
     let (low, high) = spread_bounds("randint", low, high, &shape)?;
-    let sample = float32_between("randint", &key_or_next(key)?, &low, &high)?;
+    let key = key_or_next(key)?;
+    match (is_exact(&low), is_exact(&high)) {
+        (Some(true), Some(true)) => narrow_integers(&low, &high, dtype, &key),
+        (Some(false), _) | (_, Some(false)) => wide_integers(&low, &high, dtype, &key),
+        (None, _) | (_, None) => {
+            let is_wide = binary(BinaryKind::LogicalOr, &is_beyond(&low)?, &is_beyond(&high)?)?;
+            let wide = wide_integers(&low, &high, dtype, &key)?;
+            Array::record_one(Select, &[&is_wide, &wide, &narrow_integers(&low, &high, dtype, &key)?])
+        }
+    }
+}
+
+/// `a < b`, in integers where both are.
+fn is_below(a: Scalar, b: Scalar) -> bool {
+    let whole = |value| match value {
+        Scalar::Bool(value) => Some(i128::from(value)),
+        Scalar::Int(value) => Some(i128::from(value)),
+        Scalar::UInt(value) => Some(i128::from(value)),
+        Scalar::Float(_) | Scalar::Complex(..) => None,
+    };
+    match (whole(a), whole(b)) {
+        (Some(a), Some(b)) => a < b,
+        _ => a.as_f64() < b.as_f64(),
+    }
+}
+
+/// Is a bound exact as a float32? Nothing if that depends on values; of what is not an integer only a float32 is known.
+fn is_exact(bound: &Array) -> Option<bool> {
+    let narrow = bound.dtype().size() <= 2 || !bound.dtype().is_integer();
+    if narrow { Some(true) } else { bound.constant().map(|value| value.as_f64().abs() <= EXACT) }
+}
+
+fn is_beyond(bound: &Array) -> Result<Array> {
+    let size = unary(UnaryKind::Abs, &cast(bound, DType::Float64)?)?;
+    binary(BinaryKind::Greater, &size, &constant(&size, EXACT))
+}
+
+/// From a float32 sample, as MLX does.
+fn narrow_integers(low: &Array, high: &Array, dtype: DType, key: &Array) -> Result<Array> {
+    let sample = float32_between("randint", key, low, high)?;
     let drawn = cast(&unary(UnaryKind::Floor, &sample)?, dtype)?;
     // Rounding may have reached `high`, or left `low` when that is not a float32.
-    let high = if high.dtype() == DType::Bool { cast(&high, DType::Int32)? } else { high };
-    let top = cast(&sub(&high, &constant(&high, 1))?, dtype)?;
-    binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &drawn, &top)?, &cast(&low, dtype)?)
+    let high = if high.dtype() == DType::Bool { &cast(high, DType::Int32)? } else { high };
+    let top = cast(&sub(high, &constant(high, 1))?, dtype)?;
+    binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &drawn, &top)?, &cast(low, dtype)?)
+}
+
+/// The upper half of the 128 bits of a random word times `high - low`, above `low`; all wraps at 64 bits.
+fn wide_integers(low: &Array, high: &Array, dtype: DType, key: &Array) -> Result<Array> {
+    // Through the widest integer of the bound's own kind, which wraps to the same bits.
+    let word = |bound: &Array| cast_constant(bound, DType::UInt64);
+    let (low, high) = (word(low)?, word(high)?);
+    let shape = low.shape();
+    let pairs = bits("randint", key, shape.iter().copied().chain([2]).collect())?;
+    let random = |i: usize| {
+        let words = reshape(&slice_along(&pairs, shape.ndim(), i, 1)?, shape.clone())?;
+        cast(&words, DType::UInt64)
+    };
+    let shift = constant(&low, 32);
+    let upper = |x: &Array| binary(BinaryKind::RightShift, x, &shift);
+    let lower = |x: &Array| binary(BinaryKind::BitwiseAnd, x, &constant(x, i64::from(u32::MAX)));
+    let width = sub(&high, &low)?;
+    let (r1, r0) = (random(0)?, random(1)?);
+    let (w1, w0) = (upper(&width)?, lower(&width)?);
+    let middle = add(&mul(&r1, &w0)?, &upper(&mul(&r0, &w0)?)?)?;
+    let carried = add(&mul(&r0, &w1)?, &lower(&middle)?)?;
+    let place = add(&add(&mul(&r1, &w1)?, &upper(&middle)?)?, &upper(&carried)?)?;
+    cast(&add(&low, &place)?, dtype)
 }
 
 /// How many classes to draw from each set of logits.
@@ -68,33 +149,147 @@ pub enum Samples<'a> {
 }
 
 /// Classes with probabilities `softmax(logits)` along an axis, as uint32.
+///
+/// One set of logits that answers with a shape inverts the running sum of the weights `exp(logits - max)`; otherwise
+/// the class is that of the greatest `logits + gumbel`. (MLX chooses so; either method fits all cases.)
+///
+/// ```
+/// use umber_core::Array;
+/// use umber_core::ops::random::{Samples, categorical, key};
+///
+/// let logits = Array::from_slice(&[f32::NEG_INFINITY, 0.0, f32::NEG_INFINITY], [3])?;
+/// let drawn = categorical(&logits, -1, Samples::Count(4), Some(&key(0)?))?;
+/// assert_eq!(drawn.to_vec::<u32>()?, [1, 1, 1, 1]);
+/// # Ok::<(), umber_types::Error>(())
+/// ```
 pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "categorical";
     let axis = normalize_axis(OP, axis, logits.ndim())?;
     let classes = logits.shape()[axis];
     let mut rest = logits.shape().clone();
     rest.remove(axis);
-    let (logits, drawn, axis) = match samples {
-        Samples::One => (logits.clone(), logits.shape().clone(), axis),
-        Samples::Count(count) => {
-            let mut drawn = logits.shape().clone();
-            drawn.push(Shape::checked(OP, &[count])?[0]);
-            let column: Shape = logits.shape().iter().copied().chain([1]).collect();
-            (reshape(logits, column)?, drawn, axis)
-        }
-        Samples::Shape(shape) => {
-            let mut drawn = Shape::checked(OP, shape)?;
-            ensure!(
-                rest.broadcasts_to(&drawn),
-                Value,
-                "[categorical] cannot generate classes of shape {drawn} from logits whose other axes are {rest}"
-            );
-            let axis = axis + drawn.ndim() - rest.ndim();
-            drawn.insert(axis, classes);
-            (logits.clone(), drawn, axis)
-        }
+    ensure!(
+        classes > 0,
+        Value,
+        "[categorical] got logits of shape {}, expected at least one class along axis {axis}",
+        logits.shape()
+    );
+    let answer = match samples {
+        Samples::One => rest.clone(),
+        Samples::Count(count) => rest.iter().copied().chain([Shape::checked(OP, &[count])?[0]]).collect(),
+        Samples::Shape(shape) => Shape::checked(OP, shape)?,
     };
-    let noise = gumbel_sample(OP, &key_or_next(key)?, &drawn, DType::Float32)?;
+    let is_count = matches!(samples, Samples::Count(_));
+    ensure!(
+        is_count || rest.broadcasts_to(&answer),
+        Value,
+        "[categorical] cannot generate classes of shape {answer} from logits whose other axes are {rest}"
+    );
+    let key = key_or_next(key)?;
+    if rest.size() == 1 && answer.ndim() > 0 {
+        return pick(OP, &relative_weights(&reshape(logits, [classes])?)?, &answer, &key);
+    }
+    // The logits' other axes are the last of the answer, but for that of the samples.
+    let (drawn_axis, logits) = if is_count {
+        (axis, reshape(logits, logits.shape().iter().copied().chain([1]).collect::<Shape>())?)
+    } else {
+        (axis + answer.ndim() - rest.ndim(), logits.clone())
+    };
+    let mut drawn = answer;
+    drawn.insert(drawn_axis, classes);
+    let noise = gumbel_sample(OP, &key, &drawn, DType::Float32)?;
     let (noise, logits) = meet(OP, &noise, &logits)?;
-    reductions::argmax(&add(&noise, &logits)?, Some(axis as i64), KeepAxes::No)
+    reductions::argmax(&add(&noise, &logits)?, Some(drawn_axis as i64), KeepAxes::No)
+}
+
+/// `exp(logits - max)` of one axis in float32 (float64 stays); where the greatest logit is infinite, those that equal it weigh
+/// one and all others nothing.
+fn relative_weights(logits: &Array) -> Result<Array> {
+    let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
+    let logits = cast(logits, dtype)?;
+    let greatest = broadcast(&reductions::max(&logits, None, KeepAxes::Yes)?, logits.shape())?;
+    let is_greatest = cast(&binary(BinaryKind::Equal, &logits, &greatest)?, dtype)?;
+    let weights = unary(UnaryKind::Exp, &sub(&logits, &greatest)?)?;
+    let is_infinite = unary(UnaryKind::IsInf, &greatest)?;
+    Array::record_one(Select, &[&is_infinite, &is_greatest, &weights])
+}
+
+/// Places of a vector of weights, with probabilities in proportion to them.
+fn pick(op: &str, weights: &Array, shape: &Shape, key: &Array) -> Result<Array> {
+    let level = unit(op, key, &[shape.size()].into(), weights.dtype())?;
+    reshape(&Array::record_one(Pick, &[weights, &level])?, shape.clone())
+}
+
+/// Can an item be drawn more than once?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// Yes: draws are independent.
+    With,
+    /// No: draws are part of a random order.
+    Without,
+}
+
+/// Places below `count` along one axis, for every index of `shape`, uniform or in proportion to `weights`, as uint32.
+///
+/// Without replacement, weighted places are those with the greatest `log(weight) + gumbel` (Efraimidis and Spirakis,
+/// Information Processing Letters 97, 2006): each is drawn in proportion to its weight among those that are left.
+///
+/// ```
+/// use umber_core::ops::random::{Replacement, choice, key};
+///
+/// let hand = choice(52, &[5], Replacement::Without, None, Some(&key(3)?))?;
+/// assert!(hand.to_vec::<u32>()?.iter().all(|&card| card < 52));
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn choice(
+    count: i64,
+    shape: &[i64],
+    replacement: Replacement,
+    weights: Option<&Array>,
+    key: Option<&Array>,
+) -> Result<Array> {
+    const OP: &str = "choice";
+    let shape = Shape::checked(OP, shape)?;
+    let items = Shape::checked(OP, &[count])?[0];
+    ensure!(u32::try_from(items).is_ok(), Value, "[choice] got {items} items, too many for uint32 places");
+    ensure!(items > 0 || shape.size() == 0, Value, "[choice] got no items to draw {shape} from");
+    if let Some(weights) = weights {
+        ensure!(
+            weights.dtype().is_floating() && weights.shape()[..] == [items],
+            Value,
+            "[choice] got p of shape {} and dtype {}, expected floating point of shape ({items},)",
+            weights.shape(),
+            weights.dtype()
+        );
+    }
+    let weights = weights
+        .map(|weights| {
+            let wide = weights.dtype() == DType::Float64;
+            cast(weights, if wide { DType::Float64 } else { DType::Float32 })
+        })
+        .transpose()?;
+    match (replacement, weights) {
+        (Replacement::With, None) => {
+            let bound = |value: i64| Array::scalar(value, DType::Int64);
+            let dims: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
+            randint(&bound(0), &bound(count.max(1)), &dims, DType::UInt32, key)
+        }
+        (Replacement::With, Some(weights)) => pick(OP, &weights, &shape, &key_or_next(key)?),
+        (Replacement::Without, weights) => {
+            ensure!(
+                shape.size() <= items,
+                Value,
+                "[choice] got shape {shape} without replacement, expected at most {items} draws"
+            );
+            let order = match weights {
+                None => permutation(count, key)?,
+                Some(weights) => {
+                    let noise = gumbel_sample(OP, &key_or_next(key)?, weights.shape(), weights.dtype())?;
+                    let score = add(&unary(UnaryKind::Log, &weights)?, &noise)?;
+                    sorting::argsort(&neg(&score)?, Some(0))?
+                }
+            };
+            reshape(&slice_along(&order, 0, 0, shape.size())?, shape)
+        }
+    }
 }

@@ -29,7 +29,7 @@ fn check_floating(op: &str, dtype: DType) -> Result<()> {
 }
 
 /// A sample of [0, 1) in a real floating-point dtype.
-fn unit(op: &str, key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
+pub(super) fn unit(op: &str, key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
     if dtype == DType::Float64 {
         return unit_f64(op, key, shape);
     }
@@ -50,13 +50,20 @@ fn unit_f64(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
     add(&part(0, 6, 26)?, &part(1, 5, 53)?)
 }
 
+/// `x` rounded to its dtype where it stands: a fused kernel would carry a half on in float32, as MLX does not.
+fn rounded(x: &Array) -> Result<Array> {
+    let dtype = x.dtype();
+    if dtype.is_half() { cast(&cast(x, DType::Float32)?, dtype) } else { Ok(x.clone()) }
+}
+
 /// A sample of [low, high), which are already of the dtype and shape.
 fn between(op: &str, key: &Array, low: &Array, high: &Array) -> Result<Array> {
     let unit = unit(op, key, low.shape(), low.dtype())?;
     if low.constant() == Some(Scalar::Float(0.0)) && high.constant() == Some(Scalar::Float(1.0)) {
         return Ok(unit);
     }
-    add(&mul(&sub(high, low)?, &unit)?, low)
+    let width = rounded(&sub(high, low)?)?;
+    rounded(&add(&rounded(&mul(&width, &unit)?)?, low)?)
 }
 
 /// A float32 sample of [low, high).
@@ -112,17 +119,17 @@ pub fn normal(
     if let Some(scale) = scale {
         let scale = cast(scale, dtype)?;
         factor = Some(match factor {
-            Some(factor) => mul(&broadcast(&factor, scale.shape())?, &scale)?,
+            Some(factor) => rounded(&mul(&broadcast(&factor, scale.shape())?, &scale)?)?,
             None => scale,
         });
     }
     if let Some(factor) = factor {
         let (a, b) = meet("normal", &factor, &sample)?;
-        sample = mul(&a, &b)?;
+        sample = rounded(&mul(&a, &b)?)?;
     }
     if let Some(loc) = loc {
         let (a, b) = meet("normal", &sample, &cast(loc, dtype)?)?;
-        sample = add(&a, &b)?;
+        sample = rounded(&add(&a, &b)?)?;
     }
     Ok(sample)
 }
@@ -157,9 +164,10 @@ pub fn truncated_normal(
     let (lower, upper) =
         spread_bounds(OP, &cast_constant(lower, dtype)?, &cast_constant(upper, dtype)?, &shape)?;
     let root = constant(&lower, SQRT_2);
-    let quantile = |x: &Array| unary(UnaryKind::Erf, &div(x, &root)?);
+    let step = |kind, x: &Array| rounded(&unary(kind, x)?);
+    let quantile = |x: &Array| step(UnaryKind::Erf, &rounded(&div(x, &root)?)?);
     let sample = between(OP, &key_or_next(key)?, &quantile(&lower)?, &quantile(&upper)?)?;
-    let x = mul(&root, &unary(UnaryKind::ErfInv, &sample)?)?;
+    let x = rounded(&mul(&root, &step(UnaryKind::ErfInv, &sample)?)?)?;
     binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &x, &upper)?, &lower)
 }
 
@@ -171,8 +179,8 @@ pub fn gumbel(shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array>
 
 /// `-log(-log(u))`.
 pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
-    let log = unary(UnaryKind::Log, &unit(op, key, shape, dtype)?)?;
-    neg(&unary(UnaryKind::Log, &neg(&log)?)?)
+    let log = |x: &Array| rounded(&unary(UnaryKind::Log, x)?);
+    neg(&log(&neg(&log(&unit(op, key, shape, dtype)?)?)?)?)
 }
 
 /// The Laplace distribution around `loc`.
@@ -182,10 +190,10 @@ pub fn laplace(shape: &[i64], dtype: DType, loc: f64, scale: f64, key: Option<&A
     let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
     let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;
     if scale != 1.0 {
-        sample = mul(&sample, &constant(&sample, scale))?;
+        sample = rounded(&mul(&sample, &constant(&sample, scale))?)?;
     }
     if loc != 0.0 {
-        sample = add(&constant(&sample, loc), &sample)?;
+        sample = rounded(&add(&constant(&sample, loc), &sample)?)?;
     }
     Ok(sample)
 }

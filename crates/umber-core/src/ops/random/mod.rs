@@ -1,16 +1,18 @@
 //! Random numbers: a draw depends on its key and shape alone.
 //!
-//! Without a key a function takes one from the process-wide state (`state.rs`), one for each call. Every function
-//! makes exactly one draw, so the same key gives the same numbers as MLX does.
+//! Without a key a function takes one from the process-wide state (`state.rs`), one for each call; inside `vmap` lane
+//! `i` takes row `i` of that key split. MLX's functions make exactly one draw, so the same key gives the same numbers.
 
 mod choices;
 mod continuous;
+mod families;
 mod orders;
 mod state;
 
-pub use self::choices::{Samples, bernoulli, categorical, randint};
+pub use self::choices::{Replacement, Samples, bernoulli, categorical, choice, randint};
 pub use self::continuous::{gumbel, laplace, normal, truncated_normal, uniform};
-pub use self::orders::{permutation, permuted};
+pub use self::families::{beta, dirichlet, exponential, gamma, poisson};
+pub use self::orders::{permutation, permuted, shuffle};
 pub use self::state::{key, seed, set_state, split, state};
 
 use umber_types::{DType, Result, Shape, ensure};
@@ -18,8 +20,8 @@ use umber_types::{DType, Result, Shape, ensure};
 use crate::graph::Array;
 use crate::primitives::random::RandomBits;
 
-/// Uint32 elements from a key.
-fn bits(op: &str, key: &Array, shape: Shape) -> Result<Array> {
+/// A key is two words of uint32.
+fn check_key(op: &str, key: &Array) -> Result<()> {
     ensure!(
         key.dtype() == DType::UInt32 && key.shape()[..] == [2],
         Value,
@@ -27,6 +29,12 @@ fn bits(op: &str, key: &Array, shape: Shape) -> Result<Array> {
         key.shape(),
         key.dtype()
     );
+    Ok(())
+}
+
+/// Uint32 elements from a key.
+fn bits(op: &str, key: &Array, shape: Shape) -> Result<Array> {
+    check_key(op, key)?;
     Array::record_one(RandomBits { shape }, &[key])
 }
 

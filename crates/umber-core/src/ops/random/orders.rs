@@ -22,3 +22,9 @@ pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
     let places = Places::Grid { axes: [axis].into(), indices: smallvec::smallvec![order] };
     move_axis(&places.read(a)?, 0, axis)
 }
+
+/// A copy of `a` with its parts along an axis in random order: [`permuted`] under the name others give it.
+pub fn shuffle(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
+    permuted(a, axis, key)
+        .map_err(|error| error.map_message(|text| text.replacen("permutation", "shuffle", 1)))
+}

@@ -3,10 +3,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use umber_types::{Result, Shape, ensure};
+use umber_types::{Result, Shape};
 
 use super::bits;
-use crate::graph::Array;
+use crate::graph::{Array, tracing};
+use crate::primitives::gather::Places;
 use crate::primitives::rules::reshape;
 use crate::primitives::slice::slice_along;
 
@@ -50,26 +51,27 @@ pub fn state() -> Result<Array> {
 
 /// Replace the process-wide state.
 pub fn set_state(key: Array) -> Result<()> {
-    ensure!(
-        key.dtype() == umber_types::DType::UInt32 && key.shape()[..] == [2],
-        Value,
-        "[random.state] got a key of shape {} and dtype {}, expected shape (2,) and dtype uint32",
-        key.shape(),
-        key.dtype()
-    );
+    super::check_key("random.state", &key)?;
     *lock() = Some(key);
     Ok(())
 }
 
-/// A key for one draw: the state splits in two, the first stays, the second is the answer.
+/// A key for one draw: the state splits in two, the first stays, the second is the answer, or what lanes split.
 pub(super) fn next_key() -> Result<Array> {
-    let mut state = lock();
-    let current = match state.take() {
-        Some(key) => key,
-        None => initial()?,
+    let mut key = {
+        let mut state = lock();
+        let current = match state.take() {
+            Some(key) => key,
+            None => initial()?,
+        };
+        let half = |pair: &Array, i: usize| reshape(&slice_along(pair, 0, i, 1)?, [2]);
+        let pair = split(&current, 2)?;
+        *state = Some(half(&pair, 0)?);
+        half(&pair, 1)?
     };
-    let half = |pair: &Array, i: usize| reshape(&slice_along(pair, 0, i, 1)?, [2]);
-    let pair = split(&current, 2)?;
-    *state = Some(half(&pair, 0)?);
-    half(&pair, 1)
+    for lane in tracing::lanes() {
+        let places = Places::Grid { axes: [0].into(), indices: smallvec::smallvec![lane.index] };
+        key = places.read(&split(&key, lane.count.max(1) as i64)?)?;
+    }
+    Ok(key)
 }

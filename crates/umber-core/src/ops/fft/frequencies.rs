@@ -1,0 +1,49 @@
+//! Which frequency stands where, and orders with frequency zero in the middle.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, Result, ensure};
+
+use crate::graph::Array;
+use crate::ops::shaping::roll;
+use crate::primitives::rules::cast;
+
+/// The frequencies of the results at `places`, for `n` numbers that stand `d` apart.
+fn frequencies(op: &str, n: i64, d: f64, places: impl FnOnce(i64) -> Vec<i64>) -> Result<Array> {
+    ensure!(n > 0, Value, "[{op}] got n = {n}, expected more than 0");
+    ensure!(n <= 1 << 40, Overflow, "[{op}] got n = {n}, more numbers than memory can address");
+    ensure!(d != 0.0, Value, "[{op}] got d = 0, expected a distance");
+    let places = places(n);
+    let count = places.len();
+    let values: Vec<f64> = places.into_iter().map(|k| k as f64 / (n as f64 * d)).collect();
+    cast(&Array::from_slice(&values, [count])?, DType::Float32)
+}
+
+/// The frequency of each result of [`super::fft`] of `n` numbers `d` apart, as float32: `0, 1, …, -2, -1` over `n d`.
+pub fn fftfreq(n: i64, d: f64) -> Result<Array> {
+    frequencies("fftfreq", n, d, |n| (0..(n + 1) / 2).chain(-(n / 2)..0).collect())
+}
+
+/// The frequency of each result of [`super::rfft`] of `n` numbers `d` apart, as float32: `0, 1, …` over `n d`.
+pub fn rfftfreq(n: i64, d: f64) -> Result<Array> {
+    frequencies("rfftfreq", n, d, |n| (0..=n / 2).collect())
+}
+
+fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64) -> Result<Array> {
+    let all: Vec<i64> = (0..a.ndim() as i64).collect();
+    let axes = axes.unwrap_or(&all);
+    let shifts: Vec<i64> = axes
+        .iter()
+        .map(|&axis| Ok(by(a.shape()[normalize_axis(op, axis, a.ndim())?])))
+        .collect::<Result<_>>()?;
+    roll(a, &shifts, Some(axes))
+}
+
+/// Frequency zero moved from the front to the middle of each axis, of all by default.
+pub fn fftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    shifted("fftshift", a, axes, |length| (length / 2) as i64)
+}
+
+/// Frequency zero moved from the middle to the front of each axis: the inverse of [`fftshift`].
+pub fn ifftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    shifted("ifftshift", a, axes, |length| -((length / 2) as i64))
+}

@@ -1,0 +1,161 @@
+//! Fourier transforms: along one axis, along several, of Hermitian lines, and of frames of a signal.
+//!
+//! Lengths that are not those of the array cut it or fill it up with zeros. Results are complex64, or complex128 from
+//! float64 and complex128; transforms to real numbers answer float32 or float64.
+
+mod frequencies;
+mod hermitian;
+mod several;
+mod short_time;
+
+pub use self::frequencies::{fftfreq, fftshift, ifftshift, rfftfreq};
+pub use self::hermitian::{hfft, ihfft};
+pub use self::several::{AxesOf, fftn, ifftn, irfftn, rfftn};
+pub use self::short_time::{Frames, istft, stft};
+
+pub use umber_kernels::fft::Transform;
+use umber_kernels::fft::Scaling;
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, Result, Shape, bail, ensure};
+
+use crate::graph::Array;
+use crate::primitives::concatenate::concatenate;
+use crate::primitives::fft::Fft;
+use crate::primitives::rules::cast;
+use crate::primitives::slice::slice_along;
+
+/// Which of the two directions divides by the length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Norm {
+    /// The inverse one.
+    #[default]
+    Backward,
+    /// Both, by its root.
+    Ortho,
+    /// The forward one.
+    Forward,
+}
+
+impl Norm {
+    /// The norm of this name; `op` names the function in the error.
+    pub fn named(op: &str, name: &str) -> Result<Norm> {
+        Ok(match name {
+            "backward" => Norm::Backward,
+            "ortho" => Norm::Ortho,
+            "forward" => Norm::Forward,
+            _ => bail!(Value, "[{op}] got norm '{name}', expected 'backward', 'ortho' or 'forward'"),
+        })
+    }
+
+    /// The norm under which the other direction is as this one's is.
+    fn turned(self) -> Norm {
+        match self {
+            Norm::Backward => Norm::Forward,
+            Norm::Ortho => Norm::Ortho,
+            Norm::Forward => Norm::Backward,
+        }
+    }
+
+    fn scaling(self, transform: Transform) -> Scaling {
+        let is_forward = matches!(transform, Transform::Forward | Transform::RealForward);
+        match (self, is_forward) {
+            (Norm::Ortho, _) => Scaling::Root,
+            (Norm::Forward, true) | (Norm::Backward, false) => Scaling::Length,
+            (Norm::Forward, false) | (Norm::Backward, true) => Scaling::One,
+        }
+    }
+}
+
+/// `x` in the dtype that a transform reads: real or complex, float64 where the array has that precision.
+fn readable(x: &Array, transform: Transform) -> Result<Array> {
+    let is_wide = matches!(x.dtype(), DType::Float64 | DType::Complex128);
+    let dtype = match (transform, is_wide) {
+        (Transform::RealForward, false) => DType::Float32,
+        (Transform::RealForward, true) => DType::Float64,
+        (Transform::Forward | Transform::Inverse | Transform::RealInverse, false) => DType::Complex64,
+        (Transform::Forward | Transform::Inverse | Transform::RealInverse, true) => DType::Complex128,
+    };
+    cast(x, dtype)
+}
+
+/// `x` cut or filled up with zeros to `length` along an axis.
+fn fit(x: &Array, axis: usize, length: usize) -> Result<Array> {
+    let given = x.shape()[axis];
+    if length <= given {
+        return if length == given { Ok(x.clone()) } else { slice_along(x, axis, 0, length) };
+    }
+    let zeros = Array::full(x.shape().with(axis, length - given), 0.0, x.dtype());
+    concatenate(smallvec::smallvec![x.clone(), zeros], axis)
+}
+
+/// The length that a transform of lines of `given` elements has if none is asked for.
+fn natural_length(transform: Transform, given: usize) -> i64 {
+    match transform {
+        Transform::Forward | Transform::Inverse | Transform::RealForward => given as i64,
+        Transform::RealInverse => 2 * (given as i64 - 1),
+    }
+}
+
+/// A transform of lines of `length` numbers along `axis`.
+fn along(op: &str, transform: Transform, a: &Array, length: i64, axis: usize, norm: Norm) -> Result<Array> {
+    ensure!(
+        length > 0,
+        Value,
+        "[{op}] got {length} numbers along axis {axis} of an array of shape {}, expected at least 1",
+        a.shape()
+    );
+    let mut lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();
+    lengths[axis] = length;
+    let length = Shape::checked(op, &lengths)?[axis];
+    let x = fit(&readable(a, transform)?, axis, transform.lengths(length)[0])?;
+    Fft { transform, scaling: norm.scaling(transform), axis, length }.apply(&x)
+}
+
+/// One of the four transforms along an axis, of `n` numbers if given; `op` names the function in errors.
+fn one(op: &str, transform: Transform, a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
+    let axis = normalize_axis(op, axis, a.ndim())?;
+    let length = n.unwrap_or_else(|| natural_length(transform, a.shape()[axis]));
+    along(op, transform, a, length, axis, norm)
+}
+
+/// The discrete Fourier transform `y[k] = Σ x[j] exp(-2πi jk / n)` along an axis.
+///
+/// ```
+/// use umber_core::Array;
+/// use umber_core::ops::fft::{Norm, fft};
+///
+/// let x = Array::from_slice(&[1.0f32, 0.0, 0.0, 0.0], [4])?;
+/// let y = fft(&x, None, -1, Norm::Backward)?.to_vec::<umber_types::Complex32>()?;
+/// assert!(y.iter().all(|y| y.re == 1.0 && y.im == 0.0));
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn fft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
+    one("fft", Transform::Forward, a, n, axis, norm)
+}
+
+/// The inverse of [`fft`]: `x[j] = 1/n Σ y[k] exp(2πi jk / n)`.
+pub fn ifft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
+    one("ifft", Transform::Inverse, a, n, axis, norm)
+}
+
+/// The first `n / 2 + 1` results of [`fft`] for real numbers, of which the others are mirror images.
+///
+/// An imaginary part does not count.
+pub fn rfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
+    one("rfft", Transform::RealForward, a, n, axis, norm)
+}
+
+/// The inverse of [`rfft`]: `n` real numbers, `2 (length - 1)` by default.
+///
+/// ```
+/// use umber_core::Array;
+/// use umber_core::ops::fft::{Norm, irfft, rfft};
+///
+/// let x = Array::from_slice(&[1.0f64, 2.0, 4.0], [3])?;
+/// let y = irfft(&rfft(&x, None, -1, Norm::Ortho)?, Some(3), -1, Norm::Ortho)?.to_vec::<f64>()?;
+/// assert!(y.iter().zip([1.0, 2.0, 4.0]).all(|(y, x)| (y - x).abs() < 1e-14));
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn irfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
+    one("irfft", Transform::RealInverse, a, n, axis, norm)
+}

@@ -1,0 +1,104 @@
+//! Transforms along several axes: one after the other. An axis named twice is transformed twice.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{Result, ensure};
+
+use super::{Norm, Transform, along, natural_length};
+use crate::graph::Array;
+
+/// Along which axes, and how many numbers along each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AxesOf<'a> {
+    /// Numbers along each axis; -1 for as many as there are.
+    pub lengths: Option<&'a [i64]>,
+    /// The axes: by default all, or the last ones if there are lengths.
+    pub axes: Option<&'a [i64]>,
+}
+
+impl AxesOf<'_> {
+    /// The axes of `a`, and the lengths asked for; -1 for the natural one.
+    fn resolve(self, op: &str, a: &Array) -> Result<Vec<(usize, i64)>> {
+        let ndim = a.ndim();
+        ensure!(ndim > 0, Value, "[{op}] got an array without axes, expected at least one");
+        let axes: Vec<usize> = match (self.axes, self.lengths) {
+            (Some(axes), _) => {
+                axes.iter().map(|&axis| normalize_axis(op, axis, ndim)).collect::<Result<_>>()?
+            }
+            (None, Some(lengths)) => {
+                let count = lengths.len();
+                ensure!(count <= ndim, Value, "[{op}] got {count} lengths, expected at most {ndim}");
+                (ndim - count..ndim).collect()
+            }
+            (None, None) => (0..ndim).collect(),
+        };
+        let Some(lengths) = self.lengths else { return Ok(axes.into_iter().map(|axis| (axis, -1)).collect()) };
+        ensure!(
+            lengths.len() == axes.len(),
+            Value,
+            "[{op}] got {} lengths and {} axes, expected one length for each axis",
+            lengths.len(),
+            axes.len()
+        );
+        Ok(axes.into_iter().zip(lengths.iter().copied()).collect())
+    }
+}
+
+/// The lengths asked for, or those that the array had before any transform.
+fn settle(a: &Array, last: Transform, mut axes: Vec<(usize, i64)>) -> Vec<(usize, i64)> {
+    let count = axes.len();
+    for (i, (axis, length)) in axes.iter_mut().enumerate() {
+        let transform = if i + 1 == count { last } else { Transform::Forward };
+        if *length == -1 {
+            *length = natural_length(transform, a.shape()[*axis]);
+        }
+    }
+    axes
+}
+
+/// The transforms of complex lines along the axes, the last one first.
+fn complex(op: &str, transform: Transform, a: &Array, axes: &[(usize, i64)], norm: Norm) -> Result<Array> {
+    axes.iter().rev().try_fold(a.clone(), |x, &(axis, n)| along(op, transform, &x, n, axis, norm))
+}
+
+/// [`super::fft`] along several axes. No axes at all leave the array as it is.
+///
+/// ```
+/// use umber_core::ops::fft::{AxesOf, Norm, fftn};
+/// use umber_core::{Array, ops};
+///
+/// let x = ops::ones(&[2, 3], umber_types::DType::Float32)?;
+/// let y = fftn(&x, AxesOf::default(), Norm::Backward)?.to_vec::<umber_types::Complex32>()?;
+/// assert_eq!(y[0].re, 6.0);
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn fftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
+    named_fftn("fftn", Transform::Forward, a, axes, norm)
+}
+
+/// [`super::ifft`] along several axes.
+pub fn ifftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
+    named_fftn("ifftn", Transform::Inverse, a, axes, norm)
+}
+
+fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
+    let axes = settle(a, transform, axes.resolve(op, a)?);
+    complex(op, transform, a, &axes, norm)
+}
+
+/// [`super::rfft`] along the last of several axes, then [`super::fft`] along the others.
+pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
+    let axes = settle(a, Transform::RealForward, axes.resolve("rfftn", a)?);
+    let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };
+    let half = along("rfftn", Transform::RealForward, a, n, axis, norm)?;
+    complex("rfftn", Transform::Forward, &half, others, norm)
+}
+
+/// The inverse of [`rfftn`]: [`super::ifft`] along all axes but the last, then [`super::irfft`] along that.
+pub fn irfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
+    let axes = settle(a, Transform::RealInverse, axes.resolve("irfftn", a)?);
+    let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };
+    let half = others.iter().try_fold(a.clone(), |x, &(axis, n)| {
+        along("irfftn", Transform::Inverse, &x, n, axis, norm)
+    })?;
+    along("irfftn", Transform::RealInverse, &half, n, axis, norm)
+}

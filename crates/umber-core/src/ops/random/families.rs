@@ -1,0 +1,160 @@
+//! Distributions whose draws are made from others, or by rejection: each element has a stream of numbers of its own.
+
+use umber_types::{DType, Result, Scalar, Shape, UnaryKind, ensure};
+
+use super::continuous::unit;
+use super::{key_or_next, split};
+use crate::graph::Array;
+use crate::ops::promotion::{cast_constant, common_shape};
+use crate::ops::reductions::{self, Precision};
+use crate::primitives::random::{Rejection, Rejections};
+use crate::primitives::rules::{broadcast, cast, mul, neg, reshape, sub, unary};
+use crate::primitives::slice::slice_along;
+
+/// Draws of real numbers come in this dtype before they are rounded.
+fn check_real(op: &str, dtype: DType) -> Result<()> {
+    ensure!(dtype.is_floating(), Value, "[{op}] got dtype {dtype}, expected a real floating-point dtype");
+    Ok(())
+}
+
+/// A parameter of a distribution, in float64 and of the shape of the draw.
+fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array> {
+    ensure!(
+        !value.dtype().is_complex(),
+        Value,
+        "[{op}] got {name} of dtype {}, expected real numbers",
+        value.dtype()
+    );
+    ensure!(
+        value.shape().broadcasts_to(shape),
+        Value,
+        "[{op}] cannot generate values of shape {shape} from {name} of shape {}",
+        value.shape()
+    );
+    broadcast(&cast_constant(value, DType::Float64)?, shape)
+}
+
+/// A constant parameter must be positive; of others each that is not answers NaN.
+fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
+    let is_positive = value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
+    ensure!(is_positive, Value, "[{op}] got a {name} that is not positive, expected more than 0");
+    Ok(())
+}
+
+/// The shape asked for, or what the parameters broadcast to.
+fn shape_of(op: &str, shape: Option<&[i64]>, parameters: &[&Array]) -> Result<Shape> {
+    match shape {
+        Some(shape) => Shape::checked(op, shape),
+        None => common_shape(op, parameters),
+    }
+}
+
+fn draw(kind: Rejection, key: &Array, parameter: &Array) -> Result<Array> {
+    super::check_key(kind.name(), key)?;
+    Array::record_one(Rejections(kind), &[key, parameter])
+}
+
+/// Two keys from one.
+fn two_keys(key: Option<&Array>) -> Result<[Array; 2]> {
+    let pair = split(&key_or_next(key)?, 2)?;
+    let half = |i: usize| reshape(&slice_along(&pair, 0, i, 1)?, [2]);
+    Ok([half(0)?, half(1)?])
+}
+
+/// Exponential with mean `scale`: `-scale log(1 - u)`.
+pub fn exponential(shape: &[i64], dtype: DType, scale: Option<&Array>, key: Option<&Array>) -> Result<Array> {
+    const OP: &str = "exponential";
+    check_real(OP, dtype)?;
+    let shape = Shape::checked(OP, shape)?;
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
+    let u = unit(OP, &key_or_next(key)?, &shape, wide)?;
+    let mut sample = neg(&unary(UnaryKind::Log1p, &neg(&u)?)?)?;
+    if let Some(scale) = scale {
+        let scale = parameter(OP, "scale", scale, &shape)?;
+        sample = mul(&sample, &cast(&scale, wide)?)?;
+    }
+    cast(&sample, dtype)
+}
+
+/// Gamma of shape parameter `a` and the given scale, of mean `a scale`.
+///
+/// Drawn in float64 by rejection (Marsaglia and Tsang, ACM Transactions on Mathematical Software 26, 2000). Elements whose `a`
+/// is not positive are NaN. There is no derivative with respect to `a`.
+///
+/// ```
+/// use umber_core::ops::random::{gamma, key};
+/// use umber_core::{Array, DType};
+///
+/// let a = Array::scalar(2.5, DType::Float32);
+/// let drawn = gamma(&a, Some(&[1000]), DType::Float32, None, Some(&key(0)?))?.to_vec::<f32>()?;
+/// assert!((drawn.iter().sum::<f32>() / 1000.0 - 2.5).abs() < 0.3);
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn gamma(
+    a: &Array,
+    shape: Option<&[i64]>,
+    dtype: DType,
+    scale: Option<&Array>,
+    key: Option<&Array>,
+) -> Result<Array> {
+    const OP: &str = "gamma";
+    check_real(OP, dtype)?;
+    check_positive(OP, "shape parameter", a)?;
+    let parameters: &[&Array] = if let Some(scale) = scale { &[a, scale] } else { &[a] };
+    let shape = shape_of(OP, shape, parameters)?;
+    let mut sample = draw(Rejection::Gamma, &key_or_next(key)?, &parameter(OP, "a", a, &shape)?)?;
+    if let Some(scale) = scale {
+        sample = mul(&sample, &parameter(OP, "scale", scale, &shape)?)?;
+    }
+    cast(&sample, dtype)
+}
+
+/// Beta: `x / (x + y)` of a [`gamma`] draw `x` of parameter `a` and one `y` of parameter `b`, from their logarithms, so
+/// that small parameters do not underflow.
+pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
+    const OP: &str = "beta";
+    check_real(OP, dtype)?;
+    check_positive(OP, "parameter a", a)?;
+    check_positive(OP, "parameter b", b)?;
+    let shape = shape_of(OP, shape, &[a, b])?;
+    let keys = two_keys(key)?;
+    let x = draw(Rejection::LogGamma, &keys[0], &parameter(OP, "a", a, &shape)?)?;
+    let y = draw(Rejection::LogGamma, &keys[1], &parameter(OP, "b", b, &shape)?)?;
+    cast(&unary(UnaryKind::Sigmoid, &sub(&x, &y)?)?, dtype)
+}
+
+/// Dirichlet: along the last axis, [`gamma`] draws of the parameters `alpha` over their sum. `shape` is that of the draw without
+/// its last axis.
+pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
+    const OP: &str = "dirichlet";
+    check_real(OP, dtype)?;
+    ensure!(alpha.ndim() > 0, Value, "[dirichlet] got alpha without axes, expected at least one");
+    check_positive(OP, "parameter", alpha)?;
+    let (batch, classes) = (&alpha.shape()[..alpha.ndim() - 1], alpha.shape()[alpha.ndim() - 1]);
+    let batch = match shape {
+        Some(shape) => Shape::checked(OP, shape)?,
+        None => batch.iter().copied().collect(),
+    };
+    let shape: Shape = batch.iter().copied().chain([classes]).collect();
+    let alpha = parameter(OP, "alpha", alpha, &shape)?;
+    let logs = draw(Rejection::LogGamma, &key_or_next(key)?, &alpha)?;
+    cast(&reductions::softmax(&logs, Some(&[-1]), Precision::Full)?, dtype)
+}
+
+/// Poisson of mean `rate`, as an integer or real dtype.
+///
+/// Drawn by counting exponential waits for small rates and by transformed rejection (Hörmann, Insurance: Mathematics and
+/// Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1 (the least value of an unsigned dtype).
+pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
+    const OP: &str = "poisson";
+    ensure!(
+        dtype.is_integer() || dtype.is_floating(),
+        Value,
+        "[poisson] got dtype {dtype}, expected an integer or real floating-point dtype"
+    );
+    let is_rate = rate.constant().map(Scalar::as_f64).is_none_or(|rate| rate >= 0.0);
+    ensure!(is_rate, Value, "[poisson] got a rate below zero, expected 0 or more");
+    let shape = shape_of(OP, shape, &[rate])?;
+    let sample = draw(Rejection::Poisson, &key_or_next(key)?, &parameter(OP, "rate", rate, &shape)?)?;
+    cast(&sample, dtype)
+}

@@ -1,0 +1,101 @@
+//! Fft: discrete Fourier transforms of the lines along an axis.
+
+use smallvec::smallvec;
+use umber_kernels::fft::{Scaling, Transform};
+use umber_types::{DType, Result, Shape};
+
+use super::rules::{broadcast, cast, linear_jvp, mul, reshape};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// The transform of lines of `length` numbers, of float32 and complex64 or of float64 and complex128.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Fft {
+    /// Which transform.
+    pub transform: Transform,
+    /// What the results are multiplied by.
+    pub scaling: Scaling,
+    /// Along which axis.
+    pub axis: usize,
+    /// Numbers in a line.
+    pub length: usize,
+}
+
+impl Fft {
+    /// The transform of `x`.
+    pub(crate) fn apply(self, x: &Array) -> Result<Array> {
+        Array::record_one(self, &[x])
+    }
+
+    fn turned(self, transform: Transform) -> Fft {
+        Fft { transform, ..self }
+    }
+
+    /// `x`, the half of Hermitian lines, with elements that stand for two of the whole lines multiplied by `factor`.
+    fn weigh_pairs(self, x: &Array, factor: f64) -> Result<Array> {
+        let half = self.length / 2 + 1;
+        // The first element is its own mirror image, and the last of a line of even length.
+        let alone = |k: usize| k == 0 || 2 * k == self.length;
+        let weights: Vec<f64> = (0..half).map(|k| if alone(k) { 1.0 } else { factor }).collect();
+        let ones: Shape = std::iter::repeat_n(1, x.ndim()).collect();
+        let shape = ones.with(self.axis, half);
+        let weights = cast(&reshape(&Array::from_slice(&weights, [half])?, shape)?, x.dtype())?;
+        mul(x, &broadcast(&weights, x.shape())?)
+    }
+}
+
+impl Primitive for Fft {
+    fn name(&self) -> &'static str {
+        match self.transform {
+            Transform::Forward => "fft",
+            Transform::Inverse => "ifft",
+            Transform::RealForward => "rfft",
+            Transform::RealInverse => "irfft",
+        }
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let dtype: DType = match self.transform {
+            Transform::Forward | Transform::Inverse => inputs[0].dtype,
+            Transform::RealForward => inputs[0].dtype.complex(),
+            Transform::RealInverse => inputs[0].dtype.real(),
+        };
+        let [_, length] = self.transform.lengths(self.length);
+        Ok(ArraySpec { shape: inputs[0].shape.with(self.axis, length), dtype }.into())
+    }
+
+    fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        // A transform's matrix is symmetric: the conjugate transposed turns the other way. Half a line stands for the
+        // whole one, so that elements which stand for two count half or twice.
+        rule(|| {
+            let ct = &cotangents[0];
+            Ok(smallvec![Some(match self.transform {
+                Transform::Forward => self.turned(Transform::Inverse).apply(ct)?,
+                Transform::Inverse => self.turned(Transform::Forward).apply(ct)?,
+                Transform::RealForward => {
+                    self.turned(Transform::RealInverse).apply(&self.weigh_pairs(ct, 0.5)?)?
+                }
+                Transform::RealInverse => {
+                    self.weigh_pairs(&self.turned(Transform::RealForward).apply(ct)?, 2.0)?
+                }
+            })])
+        })
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| linear_jvp(*self, tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let inner = Fft { axis: self.axis + 1, ..*self };
+            Ok(vec![Batched::yes(inner.apply(&inputs[0].array)?)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::fft::fft(self.transform, self.scaling, self.length, self.axis, inputs[0], output)
+        })
+    }
+}

@@ -1,0 +1,190 @@
+//! Lines in blocks: gathered into dense buffers, and scattered from them.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use num_traits::Zero;
+use umber_types::{Error, Result};
+
+use crate::nest::{Loop, Nest};
+use crate::shared::{Source, Target};
+use crate::threads::parallel_ranges;
+use crate::{View, ViewMut};
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 13;
+/// Lines in a block where neighbours stand side by side: a cache line of the widest elements and more.
+const ABREAST: usize = 8;
+/// Elements up to which dense lines are transformed several at a time.
+const BLOCK: usize = 1 << 10;
+
+/// The lines of a source and a destination along an axis.
+pub(super) struct Lines {
+    src: Source<u8>,
+    dst: Target<u8>,
+    others: Nest<2>,
+    lengths: [usize; 2],
+    steps: [isize; 2],
+}
+
+/// The buffers of one task, for one block of lines.
+pub(super) struct Worker<A, B, S> {
+    /// The lines of the source, one after the other.
+    pub(super) input: Vec<A>,
+    /// The lines of the destination.
+    pub(super) output: Vec<B>,
+    /// What the plan needs.
+    pub(super) scratch: Vec<S>,
+}
+
+/// Zeros, if there is memory for them.
+fn zeros<T: Zero + Clone>(length: usize) -> Option<Vec<T>> {
+    let mut buffer = Vec::new();
+    buffer.try_reserve_exact(length).ok()?;
+    buffer.resize(length, T::zero());
+    Some(buffer)
+}
+
+impl Lines {
+    pub(super) fn new(src: &View, axis: usize, dst: &ViewMut) -> Lines {
+        let mut loops: Vec<Loop<2>> = (0..src.shape().len())
+            .filter(|&other| other != axis)
+            .map(|other| Loop {
+                length: src.shape()[other],
+                strides: [src.strides()[other], dst.strides()[other]],
+            })
+            .collect();
+        // The closest neighbours in the innermost loop.
+        loops.sort_by_key(|l| std::cmp::Reverse(l.strides[0].unsigned_abs()));
+        let mut others = Nest::new(&[], [&[], &[]]);
+        loops.into_iter().for_each(|l| others.push(l));
+        Lines {
+            src: Source::of(src),
+            dst: Target::of(dst),
+            others,
+            lengths: [src.shape()[axis], dst.shape()[axis]],
+            steps: [src.strides()[axis], dst.strides()[axis]],
+        }
+    }
+
+    /// Is every line one piece of memory, on both sides?
+    pub(super) fn are_dense(&self) -> bool {
+        (0..2).all(|i| self.steps[i] == 1 || self.lengths[i] == 1)
+    }
+
+    fn grain(&self) -> usize {
+        GRAIN.div_ceil(self.lengths[0].max(self.lengths[1]))
+    }
+
+    /// Give every task room, and every range of lines to a task.
+    fn share<R>(&self, room: impl Fn() -> Option<R> + Sync, work: impl Fn(&mut R, Range<usize>) + Sync) -> Result<()> {
+        let failed = AtomicBool::new(false);
+        parallel_ranges(self.others.count(), self.grain(), |range| match room() {
+            Some(mut room) => work(&mut room, range),
+            None => failed.store(true, Ordering::Relaxed),
+        });
+        if failed.into_inner() {
+            let length = self.lengths[0].max(self.lengths[1]);
+            return Err(Error::Memory(format!("[fft] no memory for the buffers of lines of {length} numbers")));
+        }
+        Ok(())
+    }
+
+    /// Copy dense lines and transform each where it is written.
+    pub(super) fn in_place<T: Zero + Copy + Send + Sync>(
+        &self,
+        scratch: usize,
+        transform: impl Fn(&mut [T], &mut [T]) + Sync,
+    ) -> Result<()> {
+        let (src, dst) = (self.src.cast::<T>(), self.dst.cast::<T>());
+        self.share(
+            || zeros(scratch),
+            |scratch, range| {
+                self.others.walk(range, |[from, to]| {
+                    // SAFETY: lines are dense and inside the layouts; each is written by one task, and the destination
+                    // is nobody else's.
+                    let line = unsafe {
+                        std::ptr::copy_nonoverlapping(src.at(from), dst.at(to), self.lengths[0]);
+                        std::slice::from_raw_parts_mut(dst.at(to), self.lengths[0])
+                    };
+                    transform(line, scratch);
+                });
+            },
+        )
+    }
+
+    /// Bring blocks of lines into the buffers, transform them and write them back.
+    pub(super) fn run<A, B, S>(
+        &self,
+        scratch: usize,
+        transform: impl Fn(&mut Worker<A, B, S>) + Sync,
+    ) -> Result<()>
+    where
+        A: Zero + Copy + Send + Sync,
+        B: Zero + Copy + Send + Sync,
+        S: Zero + Clone,
+    {
+        let block = if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, ABREAST) } else { ABREAST };
+        let block = block.min(self.others.count());
+        let room = || {
+            Some(Worker {
+                input: zeros(block * self.lengths[0])?,
+                output: zeros(block * self.lengths[1])?,
+                scratch: zeros(scratch)?,
+            })
+        };
+        self.share(room, |worker, range| {
+            let mut at = range.start;
+            let mut places = [[0isize; 2]; ABREAST];
+            while at < range.end {
+                let count = block.min(range.end - at);
+                let mut i = 0;
+                self.others.walk(at..at + count, |offsets| {
+                    places[i] = offsets;
+                    i += 1;
+                });
+                self.gather(&mut worker.input, &places[..count]);
+                transform(worker);
+                self.scatter(&worker.output, &places[..count]);
+                at += count;
+            }
+        })
+    }
+
+    /// Element by element across the lines, which are neighbours in memory as a rule.
+    fn gather<A: Copy>(&self, input: &mut [A], places: &[[isize; 2]]) {
+        let (src, length) = (self.src.cast::<A>(), self.lengths[0]);
+        // SAFETY: lines are inside the layout of the source, and the buffer holds a block of them.
+        unsafe {
+            if self.steps[0] == 1 {
+                for (line, [from, _]) in places.iter().enumerate() {
+                    std::ptr::copy_nonoverlapping(src.at(*from), input[line * length..].as_mut_ptr(), length);
+                }
+                return;
+            }
+            for j in 0..length {
+                for (line, [from, _]) in places.iter().enumerate() {
+                    input[line * length + j] = *src.at(from + j as isize * self.steps[0]);
+                }
+            }
+        }
+    }
+
+    fn scatter<B: Copy>(&self, output: &[B], places: &[[isize; 2]]) {
+        let (dst, length) = (self.dst.cast::<B>(), self.lengths[1]);
+        // SAFETY: lines are inside the layout of the destination, each written by one task.
+        unsafe {
+            if self.steps[1] == 1 {
+                for (line, [_, to]) in places.iter().enumerate() {
+                    std::ptr::copy_nonoverlapping(output[line * length..].as_ptr(), dst.at(*to), length);
+                }
+                return;
+            }
+            for j in 0..length {
+                for (line, [_, to]) in places.iter().enumerate() {
+                    *dst.at(to + j as isize * self.steps[1]) = output[line * length + j];
+                }
+            }
+        }
+    }
+}

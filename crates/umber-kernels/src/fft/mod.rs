@@ -1,0 +1,154 @@
+//! Discrete Fourier transforms of the lines along an axis: `rustfft` for complex lines, `realfft` for real ones.
+//!
+//! A block of lines is brought into dense buffers, transformed there and written back scaled. Lines that are dense
+//! already are transformed in the output itself. Lines are shared among threads; one line is not.
+
+mod lines;
+mod plans;
+
+use rustfft::FftDirection;
+use umber_types::{DType, Element, Result};
+
+use self::lines::{Lines, Worker};
+use self::plans::Real;
+use crate::{View, ViewMut};
+use num_complex::Complex;
+
+/// Which transform. None of them divides: see [`Scaling`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transform {
+    /// `y[k] = Σ x[j] exp(-2πi jk / n)`, complex to complex.
+    Forward,
+    /// `y[k] = Σ x[j] exp(2πi jk / n)`, complex to complex.
+    Inverse,
+    /// The first `n / 2 + 1` results of `Forward` for real lines.
+    RealForward,
+    /// `Inverse` of the Hermitian line that begins with the `n / 2 + 1` elements given, which is real.
+    RealInverse,
+}
+
+/// What results are multiplied by, for lines of `n` real or complex numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scaling {
+    /// Nothing.
+    One,
+    /// `1 / √n`.
+    Root,
+    /// `1 / n`.
+    Length,
+}
+
+impl Transform {
+    /// How many elements a line of `length` numbers has in the source and in the destination.
+    pub fn lengths(self, length: usize) -> [usize; 2] {
+        match self {
+            Transform::Forward | Transform::Inverse => [length, length],
+            Transform::RealForward => [length, length / 2 + 1],
+            Transform::RealInverse => [length / 2 + 1, length],
+        }
+    }
+}
+
+impl Scaling {
+    fn factor(self, length: usize) -> f64 {
+        match self {
+            Scaling::One => 1.0,
+            Scaling::Root => 1.0 / (length as f64).sqrt(),
+            Scaling::Length => 1.0 / length as f64,
+        }
+    }
+}
+
+/// Transform every line of `src` along `axis` into the line of `dst` at the same place.
+///
+/// `length` is that of the lines in numbers; see [`Transform::lengths`] for how many elements that makes.
+///
+/// # Errors
+/// If there is no memory for the buffers.
+///
+/// # Panics
+/// If `length` is zero, or dtypes or shapes do not fit the transform.
+pub fn fft(
+    transform: Transform,
+    scaling: Scaling,
+    length: usize,
+    axis: usize,
+    src: View,
+    dst: ViewMut,
+) -> Result<()> {
+    assert!(length > 0, "a line has at least one number");
+    assert_eq!([src.shape()[axis], dst.shape()[axis]], transform.lengths(length), "lines fit the transform");
+    if dst.size() == 0 {
+        return Ok(());
+    }
+    match (src.dtype().real(), dst.dtype().real()) {
+        (DType::Float32, DType::Float32) => transform_as::<f32>(transform, scaling, length, axis, &src, &dst),
+        (DType::Float64, DType::Float64) => transform_as::<f64>(transform, scaling, length, axis, &src, &dst),
+        (from, to) => unreachable!("transforms are computed in one dtype, not from {from} to {to}"),
+    }
+}
+
+fn transform_as<T: Real>(
+    transform: Transform,
+    scaling: Scaling,
+    length: usize,
+    axis: usize,
+    src: &View,
+    dst: &ViewMut,
+) -> Result<()>
+where
+    Complex<T>: Element,
+{
+    let factor = T::from_f64(scaling.factor(length)).expect("any float is one of T's");
+    let lines = Lines::new(src, axis, dst);
+    match transform {
+        Transform::Forward | Transform::Inverse => {
+            let forward = transform == Transform::Forward;
+            let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
+            let plan = T::plan_complex(length, direction);
+            let scratch = plan.get_inplace_scratch_len();
+            if lines.are_dense() {
+                return lines.in_place::<Complex<T>>(scratch, |line, scratch| {
+                    plan.process_with_scratch(line, scratch);
+                    scale(line, factor);
+                });
+            }
+            lines.run(scratch, |worker: &mut Worker<Complex<T>, Complex<T>, Complex<T>>| {
+                worker.output.copy_from_slice(&worker.input);
+                plan.process_with_scratch(&mut worker.output, &mut worker.scratch);
+                scale(&mut worker.output, factor);
+            })
+        }
+        Transform::RealForward => {
+            let plan = T::plan_real_forward(length);
+            lines.run(plan.get_scratch_len(), |worker: &mut Worker<T, Complex<T>, Complex<T>>| {
+                let ends = worker.input.chunks_mut(length).zip(worker.output.chunks_mut(length / 2 + 1));
+                for (input, output) in ends {
+                    plan.process_with_scratch(input, output, &mut worker.scratch).expect("lengths fit");
+                }
+                scale(&mut worker.output, factor);
+            })
+        }
+        Transform::RealInverse => {
+            let plan = T::plan_real_inverse(length);
+            let half = length / 2 + 1;
+            lines.run(plan.get_scratch_len(), |worker: &mut Worker<Complex<T>, T, Complex<T>>| {
+                for (input, output) in worker.input.chunks_mut(half).zip(worker.output.chunks_mut(length)) {
+                    // What would make the line other than real does not count.
+                    input[0].im = T::zero();
+                    if length.is_multiple_of(2) {
+                        input[half - 1].im = T::zero();
+                    }
+                    plan.process_with_scratch(input, output, &mut worker.scratch).expect("lengths fit");
+                }
+                worker.output.iter_mut().for_each(|value| *value = *value * factor);
+            })
+        }
+    }
+}
+
+fn scale<T: Real>(values: &mut [Complex<T>], factor: T) {
+    if factor != T::one() {
+        values.iter_mut().for_each(|value| *value = value.scale(factor));
+    }
+}
