@@ -160,6 +160,7 @@ def gather_records() -> tuple[OpRecord, ...]:
     """All records of all families; of an op that may be absent only if the package has it."""
     from records import (
         contraction,
+        convolution,
         creation,
         elementwise,
         indexing,
@@ -169,7 +170,7 @@ def gather_records() -> tuple[OpRecord, ...]:
         sorting,
     )
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
+    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, convolution, creation)
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

@@ -72,6 +72,8 @@ primitives! {
     ScatterAxis(scatter::ScatterAxis),
     ArgReduce(arg_reduce::ArgReduce),
     MatMul(matmul::MatMul),
+    Convolution(convolution::Convolution),
+    ConvolutionWeight(convolution::ConvolutionWeight),
     RandomBits(random::RandomBits),
     Composite(composite::Composite),
     Scan(scan::Scan),

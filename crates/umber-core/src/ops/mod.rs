@@ -2,6 +2,7 @@
 
 pub mod comparing;
 pub mod contraction;
+pub mod convolution;
 pub mod creation;
 pub mod einsum;
 pub mod elementwise;
@@ -18,6 +19,7 @@ pub mod sorting;
 
 pub use comparing::*;
 pub use contraction::*;
+pub use convolution::*;
 pub use creation::*;
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;

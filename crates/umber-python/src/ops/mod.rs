@@ -2,6 +2,7 @@
 
 mod array_methods;
 mod contraction;
+mod convolution;
 mod creation;
 mod elementwise;
 mod indexing;
@@ -22,5 +23,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     indexing::register(module)?;
     sorting::register(module)?;
     contraction::register(module)?;
+    convolution::register(module)?;
     random::register(module)
 }
