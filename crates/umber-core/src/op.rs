@@ -73,6 +73,8 @@ primitives! {
     ScatterAxis(scatter::ScatterAxis),
     ArgReduce(arg_reduce::ArgReduce),
     MatMul(matmul::MatMul),
+    Convolution(convolution::Convolution),
+    ConvolutionWeight(convolution::ConvolutionWeight),
     RandomBits(random::RandomBits),
     Pick(random::Pick),
     Rejections(random::Rejections),

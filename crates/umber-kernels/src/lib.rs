@@ -5,6 +5,7 @@
 //! door.
 
 pub mod arg_reduce;
+pub mod conv;
 pub mod create;
 mod elementwise;
 pub mod fft;

@@ -4,6 +4,7 @@
 //! axes, a [`Layout`] says where each element lies in a buffer, the kinds name the members of an operation
 //! family, and [`Error`] is the one error type of the workspace.
 
+pub mod convolving;
 pub mod device;
 pub mod dtype;
 pub mod element;
@@ -15,6 +16,7 @@ pub mod scalar;
 pub mod shape;
 pub mod tape;
 
+pub use convolving::{ConvAxis, Convolving};
 pub use device::{Device, DeviceType, Stream};
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element};

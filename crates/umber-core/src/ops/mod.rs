@@ -3,6 +3,7 @@
 pub mod combinations;
 pub mod comparing;
 pub mod contraction;
+pub mod convolution;
 pub mod creation;
 pub mod einsum;
 pub mod elementwise;
@@ -24,6 +25,7 @@ pub mod sorting;
 pub use combinations::*;
 pub use comparing::*;
 pub use contraction::*;
+pub use convolution::*;
 pub use creation::*;
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;

@@ -12,9 +12,11 @@ const STRIP: usize = 2048;
 /// Rows of the result worked on together.
 const ROWS: usize = 8;
 
-/// Set `out` to `a @ b`.
-pub(super) fn product<T: Ring>(product: &Product<T>) {
-    product.fill_out(T::ZERO);
+/// Compute `a @ b`.
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+    if into == Into::Fresh {
+        product.fill_out(T::ZERO);
+    }
     let strip = STRIP / size_of::<T>();
     if product.b.columns == 1 || product.n <= 1 {
         for block in blocks(product, strip) {

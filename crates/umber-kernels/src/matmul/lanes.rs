@@ -4,7 +4,7 @@ use num_complex::Complex;
 use umber_types::{Bool, Element};
 
 /// An element type with a sum and a product; integers wrap, a bool's sum is *or* and its product *and*.
-pub(super) trait Ring: Element {
+pub(crate) trait Ring: Element {
     /// The neutral element of the sum.
     const ZERO: Self;
     /// Vectors of 64, 32 and 16 bytes.
@@ -23,7 +23,7 @@ pub(super) trait Ring: Element {
 }
 
 /// A vector of elements: an array, or a register.
-pub(super) trait Lanes<T>: Copy {
+pub(crate) trait Lanes<T>: Copy {
     /// How many elements.
     const COUNT: usize;
     /// All lanes equal.

@@ -7,15 +7,15 @@
 mod blocked;
 mod dot;
 mod finish;
-mod lanes;
-mod multiply;
-mod pack;
-mod product;
+pub(crate) mod lanes;
+pub(crate) mod multiply;
+pub(crate) mod pack;
+pub(crate) mod product;
 #[cfg(target_arch = "x86_64")]
 mod registers;
-mod scratch;
+pub(crate) mod scratch;
 mod split;
-mod stream;
+pub(crate) mod stream;
 
 use umber_types::match_dtype;
 

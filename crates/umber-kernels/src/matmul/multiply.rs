@@ -20,7 +20,7 @@ const LARGE: usize = 6 << 20;
 const TINY: usize = 1 << 13;
 
 /// An element type that matrices are made of.
-pub(super) trait Multiply: Element {
+pub(crate) trait Multiply: Element {
     /// What sums are kept in; rounded to the element type once, at the end.
     type Wide: Ring;
     /// Multiplications a nanosecond, about, of one thread: tells when several are worth it.
@@ -30,6 +30,8 @@ pub(super) trait Multiply: Element {
 
     /// Set `out` to `a @ b`, on this thread.
     fn multiply(product: &Product<Self, Self::Wide>);
+    /// Compute `a @ b` of operands that are widened already, on this thread.
+    fn multiply_wide(product: &Product<Self::Wide>, into: Into);
     /// The element as a term of a sum.
     fn widen(self) -> Self::Wide;
     /// The sum as an element.
@@ -55,7 +57,10 @@ macro_rules! exact {
         impl Multiply for $ty {
             same_width!();
             fn multiply(product: &Product<Self>) {
-                blocked::product(product);
+                blocked::product(product, Into::Fresh);
+            }
+            fn multiply_wide(product: &Product<Self>, into: Into) {
+                blocked::product(product, into);
             }
         }
     )*};
@@ -69,6 +74,9 @@ macro_rules! floats {
             const SPEED: f64 = $speed;
             fn multiply(product: &Product<Self>) {
                 inexact(product, Into::Fresh);
+            }
+            fn multiply_wide(product: &Product<Self>, into: Into) {
+                inexact(product, into);
             }
         }
     )*};
@@ -200,6 +208,9 @@ macro_rules! halves {
             const DIRECT: bool = false;
             fn multiply(product: &Product<Self, f32>) {
                 widened(product);
+            }
+            fn multiply_wide(product: &Product<f32>, into: Into) {
+                inexact(product, into);
             }
             #[inline(always)]
             fn widen(self) -> f32 {

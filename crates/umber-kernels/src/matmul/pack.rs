@@ -7,7 +7,7 @@ const TILE: usize = 16;
 
 /// Copy a matrix of `rows` by `columns` into rows `stride` apart, each element through `convert`.
 #[inline(always)]
-pub(super) fn pack<T: Copy, W>(
+pub(crate) fn pack<T: Copy, W>(
     from: Matrix<T>,
     rows: usize,
     columns: usize,

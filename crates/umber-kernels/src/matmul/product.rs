@@ -4,18 +4,18 @@ use std::ops::Range;
 
 /// A matrix to read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix<T> {
+pub(crate) struct Matrix<T> {
     /// The element at row and column zero.
-    pub(super) start: *const T,
+    pub(crate) start: *const T,
     /// Distance between rows.
-    pub(super) rows: isize,
+    pub(crate) rows: isize,
     /// Distance between columns.
-    pub(super) columns: isize,
+    pub(crate) columns: isize,
 }
 
 /// What happens to what the output held before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Into {
+pub(crate) enum Into {
     /// It is overwritten.
     Fresh,
     /// It is a term of the sum.
@@ -27,21 +27,21 @@ pub(super) enum Into {
 /// Invariant kept by whoever makes one: every element within the shapes is readable (of `out`: writable, by nobody
 /// else) while the product is used.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Product<T, W = T> {
+pub(crate) struct Product<T, W = T> {
     /// Rows of `a` and `out`.
-    pub(super) m: usize,
+    pub(crate) m: usize,
     /// Columns of `b` and `out`.
-    pub(super) n: usize,
+    pub(crate) n: usize,
     /// Columns of `a`, rows of `b`.
-    pub(super) k: usize,
+    pub(crate) k: usize,
     /// The left operand.
-    pub(super) a: Matrix<T>,
+    pub(crate) a: Matrix<T>,
     /// The right operand.
-    pub(super) b: Matrix<T>,
+    pub(crate) b: Matrix<T>,
     /// The element of the result at row and column zero.
-    pub(super) out: *mut W,
+    pub(crate) out: *mut W,
     /// Distance between rows of the result.
-    pub(super) out_row: isize,
+    pub(crate) out_row: isize,
 }
 
 // SAFETY: see the invariant; threads work on disjoint parts of `out`.
@@ -50,18 +50,18 @@ unsafe impl<T, W> Sync for Product<T, W> {}
 impl<T> Matrix<T> {
     /// Address of an element.
     #[inline(always)]
-    pub(super) fn at(&self, row: usize, column: usize) -> *const T {
+    pub(crate) fn at(&self, row: usize, column: usize) -> *const T {
         self.start.wrapping_offset(row as isize * self.rows + column as isize * self.columns)
     }
 
     /// The same matrix with rows and columns exchanged.
-    pub(super) fn transposed(&self) -> Matrix<T> {
+    pub(crate) fn transposed(&self) -> Matrix<T> {
         Matrix { start: self.start, rows: self.columns, columns: self.rows }
     }
 
     /// The part from an element on.
     #[inline(always)]
-    pub(super) fn from(&self, row: usize, column: usize) -> Matrix<T> {
+    pub(crate) fn from(&self, row: usize, column: usize) -> Matrix<T> {
         Matrix { start: self.at(row, column), rows: self.rows, columns: self.columns }
     }
 }
@@ -69,7 +69,7 @@ impl<T> Matrix<T> {
 impl<T: Copy, W: Copy> Product<T, W> {
     /// The part that computes some columns.
     #[inline(always)]
-    pub(super) fn columns(&self, range: Range<usize>) -> Product<T, W> {
+    pub(crate) fn columns(&self, range: Range<usize>) -> Product<T, W> {
         Product {
             n: range.len(),
             b: self.b.from(0, range.start),
@@ -80,7 +80,7 @@ impl<T: Copy, W: Copy> Product<T, W> {
 
     /// The part that computes some rows.
     #[inline(always)]
-    pub(super) fn rows(&self, range: Range<usize>) -> Product<T, W> {
+    pub(crate) fn rows(&self, range: Range<usize>) -> Product<T, W> {
         Product {
             m: range.len(),
             a: self.a.from(range.start, 0),
@@ -91,12 +91,12 @@ impl<T: Copy, W: Copy> Product<T, W> {
 
     /// The terms of the sums for some of the depth.
     #[inline(always)]
-    pub(super) fn depths(&self, range: Range<usize>) -> Product<T, W> {
+    pub(crate) fn depths(&self, range: Range<usize>) -> Product<T, W> {
         Product { k: range.len(), a: self.a.from(0, range.start), b: self.b.from(range.start, 0), ..*self }
     }
 
     /// Make every element of the result `value`.
-    pub(super) fn fill_out(&self, value: W) {
+    pub(crate) fn fill_out(&self, value: W) {
         for i in 0..self.m {
             let row = self.out.wrapping_offset(i as isize * self.out_row);
             // SAFETY: the invariant: `n` elements of each row are ours to write.

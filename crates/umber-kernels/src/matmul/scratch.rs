@@ -19,7 +19,7 @@ struct Line([u8; 64]);
 const KEEP: usize = 16 << 20;
 
 /// Call `body` with memory for `count` elements, whose values are any.
-pub(super) fn with<T: Ring, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
+pub(crate) fn with<T: Ring, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     let mut kept = KEPT.take();
     let mut lines = kept.pop().unwrap_or_default();
     KEPT.set(kept);

@@ -11,7 +11,7 @@ const DEPTH: usize = 8;
 /// Compute `a @ b`. The columns of `b` are next to each other.
 ///
 /// Efficient for up to some sixteen rows; more are right, but wait for the first cache.
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+pub(crate) fn product<T: Ring>(product: &Product<T>, into: Into) {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
     if into == Into::Fresh {
         product.fill_out(T::ZERO);

@@ -2,6 +2,7 @@
 
 mod array_methods;
 mod contraction;
+mod convolution;
 mod creation;
 mod elementwise;
 mod fft;
@@ -27,5 +28,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::register(module)?;
     random::register(module)?;
     fft::register(module)?;
+    convolution::register(module)?;
     Ok(())
 }

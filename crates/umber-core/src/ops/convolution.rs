@@ -1,0 +1,405 @@
+//! Convolutions: kernels that slide along the spatial axes of their input.
+//!
+//! Inputs are `[batch, lengths.., channels]`, weights `[outputs, taps.., channels / groups]`. Dtypes are promoted; integers are exact
+//! and wrap, 16-bit floats are summed in float32 and rounded once.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::{ConvAxis, Convolving, Result, Shape, bail, ensure, promote};
+
+use super::promotion::cast_constant;
+use super::shaping::flip;
+use crate::graph::Array;
+use crate::primitives::convolution::convolve as record;
+use crate::primitives::rules::{conj, reshape};
+
+/// A number for all spatial axes, or one for each.
+pub type PerAxis = SmallVec<[i64; 3]>;
+
+/// In which order the kernel is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelOrder {
+    /// As it is: what is called a convolution in learning.
+    Forward,
+    /// Backwards along every spatial axis: a convolution as in mathematics.
+    Flipped,
+}
+
+/// How a convolution slides its kernel. Every list holds one number for all axes or one for each.
+#[derive(Clone, Debug)]
+pub struct ConvOptions {
+    /// Steps of the kernel.
+    pub stride: PerAxis,
+    /// Zeros before the input; a negative number cuts as much off.
+    pub low: PerAxis,
+    /// Zeros after the input.
+    pub high: PerAxis,
+    /// Distance between the taps of the kernel.
+    pub kernel_dilation: PerAxis,
+    /// Distance between the elements of the input, zeros between.
+    pub input_dilation: PerAxis,
+    /// Parts of the channels that do not mix.
+    pub groups: i64,
+    /// In which order the kernel is read.
+    pub order: KernelOrder,
+}
+
+impl Default for ConvOptions {
+    fn default() -> ConvOptions {
+        let one: PerAxis = smallvec![1];
+        ConvOptions {
+            stride: one.clone(),
+            low: smallvec![0],
+            high: smallvec![0],
+            kernel_dilation: one.clone(),
+            input_dilation: one,
+            groups: 1,
+            order: KernelOrder::Forward,
+        }
+    }
+}
+
+/// How a transposed convolution spreads its input. Every list holds one number for all axes or one for each.
+#[derive(Clone, Debug)]
+pub struct ConvTransposeOptions {
+    /// Steps of the convolution whose derivative this is: the distance at which the input is spread.
+    pub stride: PerAxis,
+    /// Elements cut off both ends of the result.
+    pub padding: PerAxis,
+    /// Distance between the taps of the kernel.
+    pub dilation: PerAxis,
+    /// Elements added to the end of the result.
+    pub output_padding: PerAxis,
+    /// Parts of the channels that do not mix.
+    pub groups: i64,
+}
+
+impl Default for ConvTransposeOptions {
+    fn default() -> ConvTransposeOptions {
+        let (zero, one): (PerAxis, PerAxis) = (smallvec![0], smallvec![1]);
+        ConvTransposeOptions {
+            stride: one.clone(),
+            padding: zero.clone(),
+            dilation: one,
+            output_padding: zero,
+            groups: 1,
+        }
+    }
+}
+
+/// Products of lengths and options stay below this, so that places in the padded input can be computed.
+const MOST: i128 = 1 << 61;
+
+/// A convolution with any number of spatial axes:
+/// `out[n, o.., c] = sum over t.., i of x[n, o * stride + t * kernel_dilation - low.., i] * weight[c, t.., i]`.
+///
+/// `x` is taken with `input_dilation - 1` zeros between its elements and `low` and `high` zeros around. With groups, output
+/// channels of a group see only the input channels of the same group.
+///
+/// ```
+/// # use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1.0f32, 2.0, 3.0, 4.0], [1, 4, 1])?;
+/// let weight = Array::from_slice(&[1.0f32, -1.0], [1, 2, 1])?;
+/// let y = ops::conv_general(&x, &weight, &ops::ConvOptions::default())?;
+/// assert_eq!(y.to_vec::<f32>()?, [-1.0, -1.0, -1.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If the shapes or options do not fit each other, or the kernel is longer than the padded input.
+pub fn conv_general(x: &Array, weight: &Array, options: &ConvOptions) -> Result<Array> {
+    ensure!(
+        x.ndim() >= 3,
+        Value,
+        "[conv_general] got an input of shape {}, expected a batch axis, at least one spatial axis and a channel axis",
+        x.shape()
+    );
+    conv("conv_general", x, weight, x.ndim() - 2, options)
+}
+
+macro_rules! convolutions {
+    ($($name:ident $transposed:ident $spatial:literal $axes:literal;)*) => {$(
+        #[doc = concat!("[`conv_general`] over ", $axes, ".\n\n# Errors\nAs there.")]
+        pub fn $name(x: &Array, weight: &Array, options: &ConvOptions) -> Result<Array> {
+            conv(stringify!($name), x, weight, $spatial, options)
+        }
+
+        #[doc = concat!("[`conv_transpose`] over ", $axes, ".\n\n# Errors\nAs there.")]
+        pub fn $transposed(x: &Array, weight: &Array, options: &ConvTransposeOptions) -> Result<Array> {
+            transposed(stringify!($transposed), x, weight, $spatial, options)
+        }
+    )*};
+}
+
+convolutions! {
+    conv1d conv_transpose1d 1 "one spatial axis";
+    conv2d conv_transpose2d 2 "two spatial axes";
+    conv3d conv_transpose3d 3 "three spatial axes";
+}
+
+/// A transposed convolution: the derivative of a convolution by its input, whose result has the length that the convolution
+/// would have brought to that of `x`, `(length - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + output_padding`.
+///
+/// The weight is `[outputs, taps.., channels / groups]`.
+///
+/// ```
+/// # use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1.0f32, 2.0], [1, 2, 1])?;
+/// let weight = Array::from_slice(&[1.0f32, 10.0], [1, 2, 1])?;
+/// let options = ops::ConvTransposeOptions { stride: [2].into_iter().collect(), ..Default::default() };
+/// let y = ops::conv_transpose(&x, &weight, &options)?;
+/// assert_eq!(y.to_vec::<f32>()?, [1.0, 10.0, 2.0, 20.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If the shapes or options do not fit each other, or nothing is left of the result.
+pub fn conv_transpose(x: &Array, weight: &Array, options: &ConvTransposeOptions) -> Result<Array> {
+    transposed("conv_transpose", x, weight, x.ndim().saturating_sub(2), options)
+}
+
+fn transposed(
+    op: &str,
+    x: &Array,
+    weight: &Array,
+    spatial: usize,
+    options: &ConvTransposeOptions,
+) -> Result<Array> {
+    check_axes(op, x, weight, spatial)?;
+    let [padding, dilation, more] = [
+        per_axis(op, "paddings", &options.padding, spatial)?,
+        positive(op, "dilations", &options.dilation, spatial)?,
+        per_axis(op, "output paddings", &options.output_padding, spatial)?,
+    ];
+    positive(op, "strides", &options.stride, spatial)?;
+    let low = (0..spatial).map(|i| {
+        let reach = (weight.shape()[i + 1] as i64 - 1).saturating_mul(dilation[i]);
+        reach.saturating_sub(padding[i])
+    });
+    let low: PerAxis = low.collect();
+    let high = low.iter().zip(&more).map(|(low, more)| low.saturating_add(*more)).collect();
+    let options = ConvOptions {
+        stride: smallvec![1],
+        low,
+        high,
+        kernel_dilation: dilation,
+        input_dilation: options.stride.clone(),
+        groups: options.groups,
+        order: KernelOrder::Flipped,
+    };
+    conv(op, x, weight, spatial, &options)
+}
+
+/// Do both operands have a batch or output axis, this many spatial axes and a channel axis?
+fn check_axes(op: &str, x: &Array, weight: &Array, spatial: usize) -> Result<()> {
+    let axes = if spatial == 1 { "axis" } else { "axes" };
+    ensure!(
+        spatial > 0 && x.ndim() == spatial + 2,
+        Value,
+        "[{op}] got an input of shape {}, expected a batch axis, {} spatial {axes} and a channel axis",
+        x.shape(),
+        spatial.max(1)
+    );
+    ensure!(
+        weight.ndim() == spatial + 2,
+        Value,
+        "[{op}] got a weight of shape {}, expected an axis of output channels, {spatial} spatial {axes} and an axis of input \
+         channels",
+        weight.shape()
+    );
+    Ok(())
+}
+
+fn per_axis(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAxis> {
+    match given {
+        [one] => Ok(SmallVec::from_elem(*one, spatial)),
+        several if several.len() == spatial => Ok(several.into()),
+        several => bail!(Value, "[{op}] got {} {what}, expected one or {spatial}", several.len()),
+    }
+}
+
+fn positive(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAxis> {
+    let numbers = per_axis(op, what, given, spatial)?;
+    ensure!(
+        numbers.iter().all(|&number| number > 0),
+        Value,
+        "[{op}] {what} must be positive, got {:?}",
+        numbers.as_slice()
+    );
+    Ok(numbers)
+}
+
+/// Check everything and record.
+fn conv(op: &str, x: &Array, weight: &Array, spatial: usize, options: &ConvOptions) -> Result<Array> {
+    check_axes(op, x, weight, spatial)?;
+    let stride = positive(op, "strides", &options.stride, spatial)?;
+    let kernel_dilation = positive(op, "dilations of the kernel", &options.kernel_dilation, spatial)?;
+    let input_dilation = positive(op, "dilations of the input", &options.input_dilation, spatial)?;
+    let low = per_axis(op, "paddings before", &options.low, spatial)?;
+    let high = per_axis(op, "paddings after", &options.high, spatial)?;
+    let groups = check_channels(op, x, weight, options.groups)?;
+    let axes = (0..spatial).map(|i| ConvAxis {
+        stride: stride[i] as usize,
+        low: low[i] as isize,
+        high: high[i] as isize,
+        kernel_dilation: kernel_dilation[i] as usize,
+        input_dilation: input_dilation[i] as usize,
+    });
+    let how = Convolving { axes: axes.collect(), groups };
+    for (i, axis) in how.axes.iter().enumerate() {
+        check_lengths(op, axis, x.shape(), weight.shape(), i)?;
+    }
+    let dtype = promote(x.dtype(), weight.dtype());
+    let (x, mut weight) = (cast_constant(x, dtype)?, cast_constant(weight, dtype)?);
+    if options.order == KernelOrder::Flipped {
+        let axes: SmallVec<[i64; 3]> = (1..=spatial as i64).collect();
+        weight = flip(&weight, Some(&axes))?;
+    }
+    record(&how, &x, &weight)
+}
+
+/// The number of groups, which must divide the channels.
+fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<usize> {
+    let last = x.ndim() - 1;
+    let (channels, outputs, each) = (x.shape()[last], weight.shape()[0], weight.shape()[last]);
+    let parts = match usize::try_from(groups) {
+        Ok(parts) if parts > 0 => parts,
+        _ => bail!(Value, "[{op}] got {groups} groups, expected at least one"),
+    };
+    ensure!(
+        channels.is_multiple_of(parts) && outputs.is_multiple_of(parts),
+        Value,
+        "[{op}] {parts} groups must divide the {channels} input channels and the {outputs} output channels"
+    );
+    ensure!(
+        each == channels / parts,
+        Value,
+        "[{op}] the weight must have {} input channels (those of the input over the groups), got an input of shape {} and a \
+         weight of shape {} with {parts} groups",
+        channels / parts,
+        x.shape(),
+        weight.shape()
+    );
+    Ok(parts)
+}
+
+/// Does the kernel fit into the padded input along spatial axis `i`?
+fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize) -> Result<()> {
+    let (input, taps) = (x[i + 1], weight[i + 1]);
+    ensure!(
+        taps > 0,
+        Value,
+        "[{op}] got a weight of shape {weight}, expected at least one tap along each spatial axis"
+    );
+    let (positions, reach) = (axis.positions(input), axis.reach(taps));
+    let sizes = [positions, reach, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
+    ensure!(
+        sizes.into_iter().chain([axis.stride as i128]).all(|size| size < MOST),
+        Overflow,
+        "[{op}] the lengths of spatial axis {i} with padding and dilation do not fit 64 bits"
+    );
+    ensure!(
+        positions >= reach,
+        Value,
+        "[{op}] along spatial axis {i} the kernel spans {reach} positions, got an input of {positions} with its padding (shapes \
+         {x} and {weight})"
+    );
+    Ok(())
+}
+
+/// Which part of a one-dimensional convolution is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConvolveMode {
+    /// Wherever the operands overlap.
+    Full,
+    /// As many elements as the longer operand, from the middle of the full result.
+    Same,
+    /// Where the shorter operand lies wholly inside the longer.
+    Valid,
+}
+
+impl ConvolveMode {
+    /// The mode of this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn parse(op: &str, name: &str) -> Result<ConvolveMode> {
+        match name {
+            "full" => Ok(ConvolveMode::Full),
+            "same" => Ok(ConvolveMode::Same),
+            "valid" => Ok(ConvolveMode::Valid),
+            other => bail!(Value, "[{op}] got mode '{other}', expected 'full', 'same' or 'valid'"),
+        }
+    }
+}
+
+fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
+    ensure!(
+        a.ndim() == 1 && v.ndim() == 1,
+        Value,
+        "[{op}] got arrays of shapes {} and {}, expected one axis each",
+        a.shape(),
+        v.shape()
+    );
+    ensure!(
+        a.size() > 0 && v.size() > 0,
+        Value,
+        "[{op}] got an empty array, expected at least one element in each"
+    );
+    Ok(())
+}
+
+/// Slide `kernel` along `line`, which is at least as long.
+fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<Array> {
+    let (length, taps) = (line.size(), kernel.size() as i64);
+    let (low, high) = match mode {
+        ConvolveMode::Full => (taps - 1, taps - 1),
+        ConvolveMode::Same => (taps / 2, taps - 1 - taps / 2),
+        ConvolveMode::Valid => (0, 0),
+    };
+    let options = ConvOptions { low: smallvec![low], high: smallvec![high], ..ConvOptions::default() };
+    let out =
+        conv(op, &reshape(line, [1, length, 1])?, &reshape(kernel, [1, taps as usize, 1])?, 1, &options)?;
+    let size = out.size();
+    reshape(&out, [size])
+}
+
+/// The discrete convolution of two one-dimensional arrays, `out[k] = sum over i of a[i] * v[k - i]`, as NumPy's.
+///
+/// ```
+/// # use umber_core::{Array, ops};
+/// let a = Array::from_slice(&[1.0f32, 2.0, 3.0], [3])?;
+/// let v = Array::from_slice(&[0.0f32, 1.0, 0.5], [3])?;
+/// let full = ops::convolve(&a, &v, ops::ConvolveMode::Full)?;
+/// assert_eq!(full.to_vec::<f32>()?, [0.0, 1.0, 2.5, 4.0, 1.5]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If an array is empty or has another number of axes.
+pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
+    check_lines("convolve", a, v)?;
+    let (longer, shorter) = if a.size() >= v.size() { (a, v) } else { (v, a) };
+    slide("convolve", longer, &flip(shorter, None)?, mode)
+}
+
+/// The cross-correlation of two one-dimensional arrays, `out[k] = sum over i of a[i + k] * conj(v[i])`, as NumPy's.
+///
+/// ```
+/// # use umber_core::{Array, ops};
+/// let a = Array::from_slice(&[1.0f32, 2.0, 3.0], [3])?;
+/// let v = Array::from_slice(&[0.0f32, 1.0, 0.5], [3])?;
+/// assert_eq!(ops::correlate(&a, &v, ops::ConvolveMode::Valid)?.to_vec::<f32>()?, [3.5]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If an array is empty or has another number of axes.
+pub fn correlate(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
+    check_lines("correlate", a, v)?;
+    let v = conj(v)?;
+    if a.size() >= v.size() {
+        slide("correlate", a, &v, mode)
+    } else {
+        flip(&slide("correlate", &v, a, mode)?, None)
+    }
+}

@@ -1,0 +1,269 @@
+//! Convolution, and its derivative by the weight. With the input of one turned round, each is the derivative of the other.
+
+use smallvec::SmallVec;
+use umber_types::{Convolving, Result, Shape, ensure};
+
+use super::rules::{add, conj, move_axis, reshape, transpose, zeros_like};
+use super::slice::{Window, slice};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Inputs: `[batch, lengths.., channels]` and a weight `[outputs, taps.., channels / groups]`; the result is
+/// `[batch, lengths.., outputs]`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Convolution(pub Box<Convolving>);
+
+/// Inputs: that of a convolution, and a cotangent of its result; the result is the cotangent of its weight.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ConvolutionWeight {
+    /// The convolution.
+    pub how: Box<Convolving>,
+    /// Lengths of the spatial axes of its weight.
+    pub taps: Box<[usize]>,
+}
+
+/// The convolution of an input and a weight.
+pub(crate) fn convolve(how: &Convolving, x: &Array, weight: &Array) -> Result<Array> {
+    Array::record_one(Convolution(Box::new(how.clone())), &[x, weight])
+}
+
+fn weight_cotangent(how: &Convolving, taps: &[usize], x: &Array, ct: &Array) -> Result<Array> {
+    Array::record_one(ConvolutionWeight { how: Box::new(how.clone()), taps: taps.into() }, &[x, ct])
+}
+
+/// The cotangent of the input: the cotangent of the result, with gaps where the kernel took long steps, convolved with the
+/// weight turned round.
+fn input_cotangent(how: &Convolving, shape: &Shape, weight: &Array, ct: &Array) -> Result<Array> {
+    let (ndim, taps) = (weight.ndim(), spatial(weight.shape()));
+    let axes = how.axes.iter().enumerate();
+    let axes = axes.map(|(i, axis)| axis.transposed(shape[i + 1], taps[i], ct.shape()[i + 1])).collect();
+    let mut window = Window::whole(weight.shape());
+    for axis in 1..ndim - 1 {
+        window.starts[axis] = weight.shape()[axis].saturating_sub(1);
+        window.steps[axis] = -1;
+    }
+    let turned = split(&slice(weight, window)?, 0, how.groups)?;
+    let mut order: SmallVec<[usize; 6]> = (0..=ndim).collect();
+    order.swap(1, ndim);
+    let exchanged = merge(&transpose(&turned, &order)?, 0)?;
+    convolve(&Convolving { axes, groups: how.groups }, ct, &exchanged)
+}
+
+/// The lengths between the first and the last.
+fn spatial(shape: &[usize]) -> &[usize] {
+    &shape[1..shape.len() - 1]
+}
+
+/// `x` with an axis cut in two, the first `count` long.
+fn split(x: &Array, axis: usize, count: usize) -> Result<Array> {
+    let mut shape = x.shape().with(axis, x.shape()[axis] / count);
+    shape.insert(axis, count);
+    reshape(x, shape)
+}
+
+/// `x` with an axis and the next one joined.
+fn merge(x: &Array, axis: usize) -> Result<Array> {
+    let mut shape = x.shape().clone();
+    let length = shape.remove(axis);
+    let joined = shape.with(axis, shape[axis] * length);
+    reshape(x, joined)
+}
+
+/// Lanes become parts of a channel axis: before all its groups, or inside each of `groups`.
+fn into_channels(x: &Array, groups: usize) -> Result<Array> {
+    let last = x.ndim() - 1;
+    if groups == 1 {
+        return merge(&move_axis(x, 0, last - 1)?, last - 1);
+    }
+    let inside = move_axis(&split(x, last, groups)?, 0, last)?;
+    merge(&merge(&inside, last)?, last - 1)
+}
+
+/// The lanes that [`into_channels`] put into an axis, in front again.
+fn out_of_channels(x: &Array, axis: usize, groups: usize, lanes: usize) -> Result<Array> {
+    let apart = split(&split(x, axis, groups)?, axis + 1, lanes)?;
+    let shape: Shape = x.shape().with(axis, x.shape()[axis] / lanes);
+    let shape = std::iter::once(lanes).chain(shape.iter().copied()).collect::<Shape>();
+    reshape(&move_axis(&apart, axis + 1, 0)?, shape)
+}
+
+/// The result of `vmap` over no lanes at all: it has a shape, which no other rule can find by sharing out elements.
+fn without_lanes(op: &impl Primitive, inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let specs: SmallVec<[ArraySpec; 2]> =
+        inputs.iter().map(|input| ArraySpec::new(input.shape(), input.array.dtype())).collect();
+    let spec = op.infer(&specs.iter().collect::<SmallVec<[&ArraySpec; 2]>>())?.remove(0);
+    let shape = std::iter::once(0).chain(spec.shape.iter().copied()).collect();
+    Ok(vec![Batched::yes(Array::full(shape, 0.0, spec.dtype))])
+}
+
+/// The sum of what each tangent contributes to a product.
+fn product_jvp(
+    at: &Point<'_>,
+    tangents: &Tangents,
+    product: impl Fn(&Array, &Array) -> Result<Array>,
+) -> Result<Vec<Array>> {
+    let left = tangents[0].as_ref().map(|t| product(t, &at.inputs[1])).transpose()?;
+    let right = tangents[1].as_ref().map(|t| product(&at.inputs[0], t)).transpose()?;
+    Ok(vec![match (left, right) {
+        (Some(left), Some(right)) => add(&left, &right)?,
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => zeros_like(&at.outputs[0]),
+    }])
+}
+
+/// Channels that are kept apart are computed side by side, so they should lie so.
+fn lay_out(task: &mut CpuTask<'_>, input: usize, groups: usize) -> Result<()> {
+    if groups > 1 && task.inputs[input].layout.strides.last() != Some(&1) {
+        task.inputs[input] = task.inputs[input].to_dense(task.dtypes[input])?;
+    }
+    Ok(())
+}
+
+impl Primitive for Convolution {
+    fn name(&self) -> &'static str {
+        "convolution"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (x, weight) = (&inputs[0].shape, &inputs[1].shape);
+        let last = x.ndim() - 1;
+        ensure!(
+            weight.ndim() == x.ndim() && last == self.0.axes.len() + 1,
+            Value,
+            "[convolution] got shapes {x} and {weight} for {} spatial axes",
+            self.0.axes.len()
+        );
+        ensure!(
+            x[last] == weight[last] * self.0.groups && weight[0].is_multiple_of(self.0.groups),
+            Value,
+            "[convolution] channels of shapes {x} and {weight} do not fit {} groups",
+            self.0.groups
+        );
+        let lengths = self.0.axes.iter().enumerate().map(|(i, axis)| axis.outputs(x[i + 1], weight[i + 1]));
+        let lengths = std::iter::once(x[0]).chain(lengths).chain([weight[0]]);
+        let lengths: SmallVec<[i64; 6]> = lengths.map(|length| length as i64).collect();
+        Ok(ArraySpec { shape: Shape::checked("convolution", &lengths)?, dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let (x, weight, ct) = (&at.inputs[0], &at.inputs[1], &cotangents[0]);
+            at.pull(|i| {
+                Ok(Some(match i {
+                    0 => input_cotangent(&self.0, x.shape(), &conj(weight)?, ct)?,
+                    _ => weight_cotangent(&self.0, spatial(weight.shape()), &conj(x)?, ct)?,
+                }))
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| product_jvp(at, tangents, |x, weight| convolve(&self.0, x, weight)))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let (x, weight) = (&inputs[0], &inputs[1]);
+            let (lanes, groups) = (lanes(inputs), self.0.groups);
+            if lanes == 0 {
+                return without_lanes(self, inputs);
+            }
+            let out = if !weight.batched {
+                // More rows of the batch.
+                split(&convolve(&self.0, &merge(&x.array, 0)?, &weight.array)?, 0, lanes)?
+            } else if !x.batched {
+                // More output channels in each group.
+                let parts = move_axis(&split(&weight.array, 1, groups)?, 0, 1)?;
+                let wide = convolve(&self.0, &x.array, &merge(&merge(&parts, 0)?, 0)?)?;
+                out_of_channels(&wide, wide.ndim() - 1, groups, lanes)?
+            } else {
+                // More groups.
+                let how = Convolving { groups: groups * lanes, ..(*self.0).clone() };
+                let wide = convolve(&how, &into_channels(&x.array, 1)?, &merge(&weight.array, 0)?)?;
+                out_of_channels(&wide, wide.ndim() - 1, 1, lanes)?
+            };
+            Ok(vec![Batched::yes(out)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        lay_out(task, 0, self.0.groups)?;
+        task.run_one(|inputs, output| {
+            umber_kernels::conv::convolve(&self.0, inputs[0], inputs[1], output);
+            Ok(())
+        })
+    }
+}
+
+impl Primitive for ConvolutionWeight {
+    fn name(&self) -> &'static str {
+        "convolution_weight"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (x, ct) = (&inputs[0].shape, &inputs[1].shape);
+        let last = x.ndim() - 1;
+        let fits =
+            |(i, axis): (usize, &umber_types::ConvAxis)| ct[i + 1] == axis.outputs(x[i + 1], self.taps[i]);
+        ensure!(
+            ct.ndim() == x.ndim() && x[0] == ct[0] && self.how.axes.iter().enumerate().all(fits),
+            Value,
+            "[convolution_weight] shapes {x} and {ct} do not fit each other"
+        );
+        let channels = x[last] / self.how.groups;
+        let shape = std::iter::once(ct[last]).chain(self.taps.iter().copied()).chain([channels]).collect();
+        Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let (x, by, ct) = (&at.inputs[0], &at.inputs[1], &cotangents[0]);
+            at.pull(|i| {
+                Ok(Some(match i {
+                    0 => input_cotangent(&self.how, x.shape(), ct, &conj(by)?)?,
+                    _ => convolve(&self.how, &conj(x)?, ct)?,
+                }))
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| product_jvp(at, tangents, |x, by| weight_cotangent(&self.how, &self.taps, x, by)))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let (x, by) = (&inputs[0], &inputs[1]);
+            let (lanes, groups) = (lanes(inputs), self.how.groups);
+            if lanes == 0 {
+                return without_lanes(self, inputs);
+            }
+            let out = if !by.batched {
+                // More input channels in each group.
+                let wide =
+                    weight_cotangent(&self.how, &self.taps, &into_channels(&x.array, groups)?, &by.array)?;
+                out_of_channels(&wide, wide.ndim() - 1, 1, lanes)?
+            } else if !x.batched {
+                // More output channels in each group.
+                let wide =
+                    weight_cotangent(&self.how, &self.taps, &x.array, &into_channels(&by.array, groups)?)?;
+                out_of_channels(&wide, 0, groups, lanes)?
+            } else {
+                // More groups.
+                let how = Convolving { groups: groups * lanes, ..(*self.how).clone() };
+                let (x, by) = (into_channels(&x.array, 1)?, into_channels(&by.array, 1)?);
+                split(&weight_cotangent(&how, &self.taps, &x, &by)?, 0, lanes)?
+            };
+            Ok(vec![Batched::yes(out)])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        lay_out(task, 0, self.how.groups)?;
+        lay_out(task, 1, self.how.groups)?;
+        task.run_one(|inputs, output| {
+            umber_kernels::conv::weight_gradient(&self.how, inputs[0], inputs[1], output);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! Convolutions against the definition.
+#![allow(clippy::unwrap_used, reason = "tests read better so")]
+
+use smallvec::smallvec;
+use umber_kernels::conv::{convolve, weight_gradient};
+use umber_kernels::{View, ViewMut};
+use umber_types::{ConvAxis, Convolving, Element, Layout, Shape, bf16, f16};
+
+/// A convolution to try: parameters, and lengths of batch, channels of a group, input and kernel.
+#[derive(Clone, Debug)]
+struct Case {
+    how: Convolving,
+    batch: usize,
+    inputs: usize,
+    outputs: usize,
+    lengths: Vec<usize>,
+    taps: Vec<usize>,
+}
+
+impl Case {
+    fn input(&self) -> Shape {
+        [self.batch]
+            .into_iter()
+            .chain(self.lengths.iter().copied())
+            .chain([self.inputs * self.how.groups])
+            .collect()
+    }
+    fn weight(&self) -> Shape {
+        [self.outputs * self.how.groups]
+            .into_iter()
+            .chain(self.taps.iter().copied())
+            .chain([self.inputs])
+            .collect()
+    }
+    fn output(&self) -> Shape {
+        let lengths = self.how.axes.iter().zip(self.lengths.iter().zip(&self.taps));
+        let lengths = lengths.map(|(axis, (&length, &taps))| axis.outputs(length, taps));
+        [self.batch].into_iter().chain(lengths).chain([self.outputs * self.how.groups]).collect()
+    }
+
+    /// Every product: places in input, weight and output.
+    fn terms(&self) -> Vec<(usize, usize, usize)> {
+        let (x, w, y) = (self.input(), self.weight(), self.output());
+        let digits = |mut index: usize, shape: &[usize]| -> Vec<usize> {
+            let mut found = vec![0; shape.len()];
+            for (digit, &length) in found.iter_mut().zip(shape).rev() {
+                *digit = index % length;
+                index /= length;
+            }
+            found
+        };
+        let mut found = Vec::new();
+        for out in 0..y.size() {
+            let place = digits(out, &y);
+            let channel = *place.last().unwrap();
+            for k in 0..w.size() / w[0] {
+                let term = digits(k, &w[1..]);
+                let mut at = place[0];
+                let mut inside = true;
+                for (i, axis) in self.how.axes.iter().enumerate() {
+                    let position =
+                        (place[i + 1] * axis.stride + term[i] * axis.kernel_dilation) as isize - axis.low;
+                    let gap = axis.input_dilation as isize;
+                    inside &= position >= 0 && position % gap == 0 && position / gap < x[i + 1] as isize;
+                    at = at * x[i + 1] + (position / gap).max(0) as usize;
+                }
+                let input = channel / self.outputs * self.inputs + term.last().unwrap();
+                if inside {
+                    found.push((at * x[x.ndim() - 1] + input, channel * (w.size() / w[0]) + k, out));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Small whole numbers, so that every dtype is exact.
+fn numbers(count: usize, seed: usize) -> Vec<i64> {
+    (0..count).map(|i| ((i * 7 + seed * 13 + i * i % 11) % 7) as i64 - 3).collect()
+}
+
+fn cases() -> Vec<Case> {
+    let axis = |stride, low, high, kernel_dilation, input_dilation| ConvAxis {
+        stride,
+        low,
+        high,
+        kernel_dilation,
+        input_dilation,
+    };
+    let one = |axis, groups, [batch, inputs, outputs, length, taps]: [usize; 5]| Case {
+        how: Convolving { axes: smallvec![axis], groups },
+        batch,
+        inputs,
+        outputs,
+        lengths: vec![length],
+        taps: vec![taps],
+    };
+    let two = |axes: [ConvAxis; 2],
+               groups,
+               [batch, inputs, outputs]: [usize; 3],
+               lengths: [usize; 2],
+               taps: [usize; 2]| Case {
+        how: Convolving { axes: axes.into_iter().collect(), groups },
+        batch,
+        inputs,
+        outputs,
+        lengths: lengths.into(),
+        taps: taps.into(),
+    };
+    let plain = ConvAxis::PLAIN;
+    vec![
+        one(plain, 1, [1, 1, 1, 9, 3]),
+        one(axis(1, 2, 2, 1, 1), 1, [2, 1, 1, 5, 3]),
+        one(axis(1, 40, 40, 2, 1), 1, [1, 1, 1, 9000, 41]),
+        one(axis(2, 1, 0, 3, 1), 1, [2, 3, 4, 11, 3]),
+        one(axis(1, 2, 3, 1, 2), 1, [2, 3, 4, 7, 3]),
+        one(axis(3, 2, 3, 2, 4), 2, [2, 3, 2, 7, 5]),
+        one(axis(1, -2, -1, 1, 1), 1, [1, 2, 3, 9, 2]),
+        one(axis(2, 5, 5, 1, 7), 1, [1, 2, 2, 3, 2]),
+        one(axis(1, 1, 1, 1, 1), 5, [2, 1, 1, 8, 3]),
+        one(axis(2, 1, 1, 2, 1), 5, [2, 1, 3, 300, 3]),
+        one(axis(1, 2, 2, 1, 3), 4, [1, 1, 1, 6, 4]),
+        one(plain, 1, [3, 0, 2, 4, 2]),
+        one(plain, 1, [0, 2, 2, 4, 2]),
+        one(plain, 1, [3, 2, 0, 4, 2]),
+        one(axis(1, 3, 2, 1, 1), 1, [1, 2, 2, 0, 2]),
+        two([plain; 2], 1, [2, 3, 4], [5, 6], [1, 1]),
+        two([plain; 2], 2, [2, 3, 4], [5, 6], [1, 1]),
+        two([axis(1, 1, 1, 1, 1); 2], 1, [2, 3, 5], [6, 7], [3, 3]),
+        two([axis(2, 1, 0, 1, 1), axis(1, 2, 1, 2, 1)], 1, [1, 20, 5], [6, 9], [3, 3]),
+        two([axis(1, 2, 2, 1, 2), axis(1, 1, 1, 1, 3)], 1, [2, 3, 2], [4, 3], [3, 3]),
+        two([axis(1, 1, 1, 1, 1); 2], 6, [2, 1, 1], [6, 40], [3, 3]),
+        two([axis(1, 1, 1, 1, 1); 2], 3, [2, 2, 3], [20, 20], [3, 2]),
+        two([axis(1, 1, 1, 1, 1); 2], 1, [1, 300, 70], [9, 9], [3, 3]),
+        Case {
+            how: Convolving {
+                axes: smallvec![axis(1, 1, 1, 1, 1), axis(2, 0, 1, 1, 1), axis(1, 0, 0, 2, 1)],
+                groups: 2,
+            },
+            batch: 2,
+            inputs: 2,
+            outputs: 2,
+            lengths: vec![3, 4, 6],
+            taps: vec![2, 3, 2],
+        },
+    ]
+}
+
+fn run<T: Element>(case: &Case, number: impl Fn(i64) -> T, same: impl Fn(T, i64) -> bool) {
+    let (shapes, terms) = ([case.input(), case.weight(), case.output()], case.terms());
+    let [x, w, y] = [0, 1, 2].map(|i| numbers(shapes[i].size(), i));
+    let [tx, tw, ty] = [&x, &w, &y].map(|values| values.iter().map(|&v| number(v)).collect::<Vec<T>>());
+    let layouts = shapes.clone().map(Layout::contiguous);
+
+    let mut wanted = vec![0; y.len()];
+    terms.iter().for_each(|&(i, k, o)| wanted[o] += x[i] * w[k]);
+    let mut found = vec![number(1); y.len()];
+    let out = ViewMut::of(&mut found, &layouts[2]);
+    convolve(&case.how, View::of(&tx, &layouts[0]), View::of(&tw, &layouts[1]), out);
+    assert!(
+        found.iter().zip(&wanted).all(|(&f, &w)| same(f, w)),
+        "{} {case:?}: {found:?} is not {wanted:?}",
+        T::DTYPE
+    );
+
+    let mut wanted = vec![0; w.len()];
+    terms.iter().for_each(|&(i, k, o)| wanted[k] += x[i] * y[o]);
+    let mut found = vec![number(1); w.len()];
+    let out = ViewMut::of(&mut found, &layouts[1]);
+    weight_gradient(&case.how, View::of(&tx, &layouts[0]), View::of(&ty, &layouts[2]), out);
+    let near = found.iter().zip(&wanted).all(|(&f, &w)| same(f, w));
+    assert!(near, "gradient {} {case:?}: {found:?} is not {wanted:?}", T::DTYPE);
+}
+
+#[test]
+fn float32() {
+    cases().iter().for_each(|case| run(case, |v| v as f32, |f, w| f == w as f32));
+}
+
+#[test]
+fn float64_and_complex() {
+    for case in cases() {
+        run(&case, |v| v as f64, |f, w| f == w as f64);
+        let turned = |v: i64| umber_types::Complex32::new(v as f32, 0.0);
+        run(&case, turned, |f, w| f == turned(w));
+    }
+}
+
+#[test]
+fn halves_round_once() {
+    for case in cases() {
+        run(&case, |v| f16::from_f32(v as f32), |f, w| f == f16::from_f32(w as f32));
+        run(&case, |v| bf16::from_f32(v as f32), |f, w| f == bf16::from_f32(w as f32));
+    }
+}
+
+#[test]
+fn integers_wrap() {
+    for case in cases() {
+        run(&case, |v| v as i8, |f, w| f == w as i8);
+        run(&case, |v| v as u64, |f, w| f == w as u64);
+    }
+}
+
+#[test]
+fn any_strides() {
+    for case in cases().into_iter().filter(|case| case.terms().len() < 100_000) {
+        let (shapes, terms) = ([case.input(), case.weight(), case.output()], case.terms());
+        let [x, w, y] = [0, 1, 2].map(|i| numbers(shapes[i].size(), i));
+        // The elements lie in the order of the axes reversed, and backwards along the last.
+        let spread = |values: &[i64], shape: &Shape| {
+            let ndim = shape.ndim();
+            let reversed: Vec<usize> = (0..ndim).rev().collect();
+            let turned = Layout::contiguous(shape.iter().rev().copied().collect()).permute(&reversed);
+            let mut starts = vec![0; ndim];
+            starts[ndim - 1] = shape[ndim - 1].saturating_sub(1);
+            let mut steps = vec![1; ndim];
+            steps[ndim - 1] = -1;
+            let layout = turned.slice(&starts, &steps, shape);
+            let mut memory = vec![0f32; values.len().max(1)];
+            for (index, &value) in values.iter().enumerate() {
+                let (mut rest, mut at) = (index, layout.offset as isize);
+                for (&length, &stride) in shape.iter().zip(&layout.strides).rev() {
+                    at += (rest % length) as isize * stride;
+                    rest /= length;
+                }
+                memory[at as usize] = value as f32;
+            }
+            (memory, layout)
+        };
+        let (mx, lx) = spread(&x, &shapes[0]);
+        let (mw, lw) = spread(&w, &shapes[1]);
+        let (my, ly) = spread(&y, &shapes[2]);
+        let mut wanted = vec![0; y.len()];
+        terms.iter().for_each(|&(i, k, o)| wanted[o] += x[i] * w[k]);
+        let mut found = vec![1f32; y.len()];
+        let dense = Layout::contiguous(shapes[2].clone());
+        convolve(&case.how, View::of(&mx, &lx), View::of(&mw, &lw), ViewMut::of(&mut found, &dense));
+        assert!(found.iter().zip(&wanted).all(|(&f, &w)| f == w as f32), "{case:?}");
+        let mut wanted = vec![0; w.len()];
+        terms.iter().for_each(|&(i, k, o)| wanted[k] += x[i] * y[o]);
+        let mut found = vec![1f32; w.len()];
+        let dense = Layout::contiguous(shapes[1].clone());
+        weight_gradient(&case.how, View::of(&mx, &lx), View::of(&my, &ly), ViewMut::of(&mut found, &dense));
+        assert!(found.iter().zip(&wanted).all(|(&f, &w)| f == w as f32), "{case:?}");
+    }
+}

@@ -1,0 +1,98 @@
+//! How a convolution slides its kernel over its input.
+
+use smallvec::SmallVec;
+
+/// One spatial axis: output `o` and tap `t` meet at position `o * stride + t * kernel_dilation - low` of the input with
+/// `input_dilation - 1` zeros between its elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConvAxis {
+    /// Positions between neighbours of the output.
+    pub stride: usize,
+    /// Zeros before the first position; a negative number leaves positions out.
+    pub low: isize,
+    /// Zeros after the last position; a negative number leaves positions out.
+    pub high: isize,
+    /// Positions between neighbours of the kernel.
+    pub kernel_dilation: usize,
+    /// Positions between neighbours of the input.
+    pub input_dilation: usize,
+}
+
+/// All axes, and how many parts the channels are cut into that do not mix.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Convolving {
+    /// The spatial axes.
+    pub axes: SmallVec<[ConvAxis; 3]>,
+    /// How many parts.
+    pub groups: usize,
+}
+
+impl ConvAxis {
+    /// A kernel that moves by single steps over all of the input and nothing else.
+    pub const PLAIN: ConvAxis =
+        ConvAxis { stride: 1, low: 0, high: 0, kernel_dilation: 1, input_dilation: 1 };
+
+    /// Positions of an input of this length, padding included.
+    pub fn positions(&self, input: usize) -> i128 {
+        spread(input, self.input_dilation) + self.low as i128 + self.high as i128
+    }
+
+    /// Positions under a kernel of this many taps.
+    pub fn reach(&self, taps: usize) -> i128 {
+        spread(taps, self.kernel_dilation)
+    }
+
+    /// Length of the output: zero if the kernel does not fit.
+    pub fn outputs(&self, input: usize, taps: usize) -> usize {
+        let rest = self.positions(input) - self.reach(taps);
+        if rest < 0 { 0 } else { usize::try_from(rest / self.stride as i128 + 1).unwrap_or(usize::MAX) }
+    }
+
+    /// The axis of the convolution from the output's cotangent, with the kernel turned round, to the input's.
+    #[must_use]
+    pub fn transposed(&self, input: usize, taps: usize, outputs: usize) -> ConvAxis {
+        let (reach, spread) = (self.reach(taps) as isize, spread(outputs, self.stride) as isize);
+        let low = reach - 1 - self.low;
+        let high = (input as isize - 1) * self.input_dilation as isize + reach - spread - low;
+        ConvAxis {
+            stride: self.input_dilation,
+            low,
+            high,
+            kernel_dilation: self.kernel_dilation,
+            input_dilation: self.stride,
+        }
+    }
+}
+
+/// Length of an axis with gaps between its elements.
+fn spread(length: usize, dilation: usize) -> i128 {
+    if length == 0 { 0 } else { (length as i128 - 1) * dilation as i128 + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_transposed_axis_has_the_length_of_the_input() {
+        for (stride, kernel_dilation, input_dilation) in
+            [(1, 1, 1), (2, 1, 1), (3, 2, 1), (2, 3, 2), (1, 2, 3)]
+        {
+            for (low, high) in [(0, 0), (2, 1), (-1, 3)] {
+                let axis = ConvAxis { stride, low, high, kernel_dilation, input_dilation };
+                for input in 4..9 {
+                    let outputs = axis.outputs(input, 2);
+                    if outputs > 0 {
+                        assert_eq!(axis.transposed(input, 2, outputs).outputs(outputs, 2), input);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_fit_has_no_output() {
+        assert_eq!(ConvAxis::PLAIN.outputs(2, 3), 0);
+        assert_eq!(ConvAxis { low: 1, ..ConvAxis::PLAIN }.outputs(2, 3), 1);
+    }
+}
