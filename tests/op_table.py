@@ -163,13 +163,21 @@ def gather_records() -> tuple[OpRecord, ...]:
         creation,
         elementwise,
         indexing,
+        nan_reductions,
+        quantiles,
         reductions,
         scans,
         shaping,
         sorting,
+        windows,
     )
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
+    families = (
+        *(elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation),
+        nan_reductions,
+        quantiles,
+        windows,
+    )
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

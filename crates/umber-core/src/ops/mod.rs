@@ -8,13 +8,17 @@ pub mod elementwise;
 pub mod fast;
 pub mod indexing;
 pub mod median;
+pub mod nan_reductions;
 mod operators;
 mod promotion;
+pub mod quantiles;
 pub mod random;
 pub mod reductions;
 pub mod scans;
 pub mod shaping;
 pub mod sorting;
+pub mod spacing;
+pub mod windows;
 
 pub use comparing::*;
 pub use contraction::*;
@@ -25,8 +29,12 @@ pub use indexing::{
     Index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take, take_along_axis, update,
 };
 pub use median::median;
+pub use nan_reductions::*;
 pub use promotion::{broadcast_all, weak};
+pub use quantiles::*;
 pub use reductions::*;
 pub use scans::*;
 pub use shaping::*;
 pub use sorting::*;
+pub use spacing::*;
+pub use windows::*;

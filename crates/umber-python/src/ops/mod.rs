@@ -5,11 +5,14 @@ mod contraction;
 mod creation;
 mod elementwise;
 mod indexing;
+mod nan_reductions;
+mod quantiles;
 mod random;
 mod reductions;
 mod shaping;
 mod sorting;
 mod types;
+mod windows;
 
 use pyo3::prelude::*;
 
@@ -18,7 +21,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     creation::register(module)?;
     elementwise::register(module)?;
     reductions::register(module)?;
+    nan_reductions::register(module)?;
+    quantiles::register(module)?;
     shaping::register(module)?;
+    windows::register(module)?;
     indexing::register(module)?;
     sorting::register(module)?;
     contraction::register(module)?;
