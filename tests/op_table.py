@@ -163,19 +163,27 @@ def gather_records() -> tuple[OpRecord, ...]:
         creation,
         elementwise,
         indexing,
+        interpolation,
         nan_reductions,
+        polynomials,
         quantiles,
         reductions,
         scans,
         shaping,
         sorting,
+        stacking,
+        statistics,
         windows,
     )
 
     families = (
         *(elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation),
+        interpolation,
         nan_reductions,
+        polynomials,
         quantiles,
+        stacking,
+        statistics,
         windows,
     )
     records = tuple(record for family in families for record in family.RECORDS)

@@ -102,7 +102,8 @@ fn variance(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Resul
     let distance = subtract(&x, &mean_of(&x, axes, KeepAxes::Yes)?)?;
     // Asked of `x`: where the mean is infinite the distance of a number may be NaN, and stays so.
     let distance = select(&isnan(&x)?, &weak(Scalar::Int(0), &distance), &distance)?;
-    let squares = if x.dtype().is_complex() { real(&mul(&distance, &conj(&distance)?)?)? } else { square(&distance)? };
+    let squares =
+        if x.dtype().is_complex() { real(&mul(&distance, &conj(&distance)?)?)? } else { square(&distance)? };
     let count = count_numbers(&x, axes, keep, squares.dtype())?;
     let freedom = subtract(&count, &weak(Scalar::Int(ddof), &count))?;
     let has_freedom = greater(&freedom, &weak(Scalar::Int(0), &freedom))?;

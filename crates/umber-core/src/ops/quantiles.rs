@@ -4,8 +4,8 @@ use umber_types::{DType, KeepAxes, Result, Scalar, Shape, ensure};
 
 use super::creation::full;
 use super::elementwise::{
-    add, astype, ceil, clip, divide, equal, floor, isinf, isnan, less, maximum, minimum,
-    multiply, round, select, subtract,
+    add, astype, ceil, clip, divide, equal, floor, isinf, isnan, less, maximum, minimum, multiply, round,
+    select, subtract,
 };
 use super::median::median;
 use super::nan_reductions::count_numbers;
@@ -52,8 +52,8 @@ pub enum QuantileMethod {
 }
 
 use QuantileMethod::{
-    AveragedInvertedCdf, ClosestObservation, Hazen, Higher, InterpolatedInvertedCdf, InvertedCdf, Linear, Lower,
-    MedianUnbiased, Midpoint, Nearest, NormalUnbiased, Weibull,
+    AveragedInvertedCdf, ClosestObservation, Hazen, Higher, InterpolatedInvertedCdf, InvertedCdf, Linear,
+    Lower, MedianUnbiased, Midpoint, Nearest, NormalUnbiased, Weibull,
 };
 
 impl QuantileMethod {

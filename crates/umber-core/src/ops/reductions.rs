@@ -21,7 +21,7 @@ pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes>
 }
 
 /// A reduction, with the reduced axes kept or not.
-fn reduced(kind: ReduceKind, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+pub(super) fn reduced(kind: ReduceKind, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     let out = Array::record_one(Reduce { kind, axes: axes.clone() }, &[a])?;
     finish(&out, a, axes, keep)
 }

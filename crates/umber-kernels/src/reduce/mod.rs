@@ -39,8 +39,12 @@ const MOST_PARTS: usize = 256;
 pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], dst: ViewMut) {
     match kind {
         // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
-        ReduceKind::Sum if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => sum_to_int32(src, axes, dst),
-        ReduceKind::Prod if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => prod_to_int32(src, axes, dst),
+        ReduceKind::Sum if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
+            sum_to_int32(src, axes, dst)
+        }
+        ReduceKind::Prod if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
+            prod_to_int32(src, axes, dst)
+        }
         ReduceKind::Sum => match src.dtype() {
             DType::Bool => any(src, axes, dst),
             DType::UInt8 | DType::Int8 => run::<Sum<u8>>(src, axes, dst),

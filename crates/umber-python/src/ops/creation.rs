@@ -141,7 +141,8 @@ fn linspace(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    let (first, last) = (bound("linspace", "start", start)?.as_f64(), bound("linspace", "stop", stop)?.as_f64());
+    let (first, last) =
+        (bound("linspace", "start", start)?.as_f64(), bound("linspace", "stop", stop)?.as_f64());
     on(stream, || ops::linspace(first, last, num, endpoint, or(dtype, DType::Float32))).map(PyArray::from)
 }
 

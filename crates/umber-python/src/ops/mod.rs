@@ -1,16 +1,22 @@
 //! The functions of `umber.core`, a file a group as in the core's `ops`.
 
 mod array_methods;
+mod bits;
+mod callables;
 mod contraction;
 mod creation;
 mod elementwise;
 mod indexing;
+mod interpolation;
 mod nan_reductions;
+mod polynomials;
 mod quantiles;
 mod random;
 mod reductions;
 mod shaping;
 mod sorting;
+mod stacking;
+mod statistics;
 mod types;
 mod windows;
 
@@ -24,6 +30,12 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     nan_reductions::register(module)?;
     quantiles::register(module)?;
     shaping::register(module)?;
+    stacking::register(module)?;
+    bits::register(module)?;
+    statistics::register(module)?;
+    interpolation::register(module)?;
+    polynomials::register(module)?;
+    callables::register(module)?;
     windows::register(module)?;
     indexing::register(module)?;
     sorting::register(module)?;
