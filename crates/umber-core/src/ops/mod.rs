@@ -10,6 +10,7 @@ pub mod fast;
 pub mod indexing;
 pub mod interpolation;
 pub mod median;
+mod naming;
 pub mod nan_reductions;
 mod operators;
 pub mod polynomials;

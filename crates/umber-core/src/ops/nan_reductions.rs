@@ -5,6 +5,7 @@
 use umber_types::{DType, KeepAxes, Result, Scalar};
 
 use super::elementwise::{divide, greater, isnan, logical_not, real, select, sqrt, square, subtract};
+use super::naming::under;
 use super::promotion::weak;
 use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, max, min, prod, sum, widened};
 use super::scans::{ScanOrder, cumprod, cumsum};
@@ -36,8 +37,7 @@ pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dty
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    axes_of("nansum", a, axes)?;
-    sum(&filled(a, 0.0)?, axes, keep)
+    under("nansum", sum(&filled(a, 0.0)?, axes, keep))
 }
 
 /// The product over axes of what is a number; 1 where nothing is.
@@ -49,8 +49,7 @@ pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    axes_of("nanprod", a, axes)?;
-    prod(&filled(a, 1.0)?, axes, keep)
+    under("nanprod", prod(&filled(a, 1.0)?, axes, keep))
 }
 
 /// The running sum along an axis, which stays as it is at what is not a number.
@@ -62,7 +61,7 @@ pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array>
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nancumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
-    cumsum(&filled(a, 0.0)?, order, dtype)
+    under("nancumsum", cumsum(&filled(a, 0.0)?, order, dtype))
 }
 
 /// The running product along an axis, which stays as it is at what is not a number.
@@ -74,7 +73,7 @@ pub fn nancumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Ar
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
-    cumprod(&filled(a, 1.0)?, order, dtype)
+    under("nancumprod", cumprod(&filled(a, 1.0)?, order, dtype))
 }
 
 /// Mean over axes of `x`, which is not a 16-bit float.
@@ -190,7 +189,7 @@ pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    argmin(&filled(a, f64::INFINITY)?, axis, keep)
+    under("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))
 }
 
 /// The index of the greatest number along an axis, or of the flattened array; 0 where there is none.
@@ -202,5 +201,5 @@ pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep)
+    under("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))
 }

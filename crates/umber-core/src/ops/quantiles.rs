@@ -2,7 +2,6 @@
 
 use umber_types::{DType, KeepAxes, Result, Scalar, Shape, ensure};
 
-use super::creation::full;
 use super::elementwise::{
     add, astype, ceil, clip, divide, equal, floor, isinf, isnan, less, maximum, minimum, multiply, round,
     select, subtract,
@@ -287,14 +286,14 @@ fn hundredths(op: &str, q: &Array) -> Result<Array> {
         "[{op}] got percentages of dtype {}, expected real numbers",
         q.dtype()
     );
+    let is_known = q.constant().is_some() || (q.is_evaluated() && !q.is_traced());
     let q = if q.dtype().is_floating() { q.clone() } else { cast(q, DType::Float64)? };
     let parts = divide(&q, &number(100.0, &q))?;
-    match q.constant() {
-        Some(value) => full(q.shape(), &Array::scalar(value.as_f64() / 100.0, q.dtype()), None),
+    if is_known {
         // Values that are there are checked, hence the quotient must be there too.
-        None if q.is_evaluated() && !q.is_traced() => parts.eval().map(|()| parts),
-        None => Ok(parts),
+        parts.eval()?;
     }
+    Ok(parts)
 }
 
 /// The [`quantile`] with `q` from 0 to 100.

@@ -2,6 +2,7 @@
 
 use umber_types::{Result, Shape, bail, ensure};
 
+use super::naming::under;
 use super::shaping::{Split, atleast, concatenate, split};
 use crate::graph::Array;
 use crate::primitives::rules::{reshape, transpose};
@@ -10,15 +11,7 @@ use crate::primitives::rules::{reshape, transpose};
 fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
     ensure!(!arrays.is_empty(), Value, "[{op}] got no arrays, expected at least one");
     let arrays: Vec<Array> = arrays.iter().map(|array| atleast(array, ndim)).collect::<Result<_>>()?;
-    concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)).map_err(|error| named(op, error))
-}
-
-/// An error of `concatenate` or `split` under the name of the function that was called.
-fn named(op: &str, error: umber_types::Error) -> umber_types::Error {
-    error.map_message(|message| match message.split_once("] ") {
-        Some((_, rest)) => format!("[{op}] {rest}"),
-        None => message,
-    })
+    under(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
 }
 
 /// Arrays beside each other: along the second axis, or along the only one.
@@ -131,8 +124,7 @@ impl Blocks {
                 let parts: Vec<Array> =
                     items.iter().map(|item| item.join(depth - 1, ndim)).collect::<Result<_>>()?;
                 let axis = -(depth as i64);
-                concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis))
-                    .map_err(|error| named("block", error))
+                under("block", concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis)))
             }
         }
     }
@@ -172,7 +164,7 @@ const MOST_PARTS: i64 = 1 << 24;
 /// # Errors
 /// Where the number of sections is not positive, or the axis is not there.
 pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
-    let Split::Sections(count) = at else { return split(a, at, axis).map_err(|e| named("array_split", e)) };
+    let Split::Sections(count) = at else { return under("array_split", split(a, at, axis)) };
     ensure!(
         (1..=MOST_PARTS).contains(&count),
         Value,
@@ -191,7 +183,7 @@ fn split_along(op: &str, a: &Array, at: Split<'_>, least: usize, axis: i64) -> R
         "[{op}] got an array with {} dimensions, expected at least {least}",
         a.ndim()
     );
-    split(a, at, axis).map_err(|error| named(op, error))
+    under(op, split(a, at, axis))
 }
 
 /// Cut an array apart along its second axis, or its only one.

@@ -1,6 +1,6 @@
 //! Statistics of several values: weighted means, spans, covariances.
 
-use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
+use umber_types::{DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
 
 use super::contraction::matmul;
 use super::elementwise::{clip, conjugate, divide, imag, multiply, real, sqrt, subtract};
@@ -22,12 +22,7 @@ use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
 /// # Errors
 /// For bool, and where the axes hold no elements.
 pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    ensure!(
-        umber_kernels::tape::supports_binary(BinaryKind::Subtract, a.dtype()),
-        Type,
-        "[ptp] is not defined for an array of {}",
-        a.dtype()
-    );
+    ensure!(a.dtype() != DType::Bool, Type, "[ptp] is not defined for an array of {}", a.dtype());
     super::reductions::check_not_empty("ptp", a, &axes_of("ptp", a, axes)?)?;
     subtract(&max(a, axes, keep)?, &min(a, axes, keep)?)
 }
@@ -69,7 +64,8 @@ pub struct Average {
     pub weight: Array,
 }
 
-/// The weighted mean over axes, `sum(a w) / sum(w)`; without weights the mean. NaN where the weights add up to zero.
+/// The weighted mean over axes, `sum(a w) / sum(w)`; without weights the mean. Not finite where the weights add
+/// up to zero.
 ///
 /// Weights have the shape of `a`, or that of the axes alone.
 ///

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyComplex;
 use umber::ops::{self, QuantileMethod};
 use umber::{Array, DType};
 
@@ -12,6 +13,9 @@ use crate::convert::from_object;
 /// The parts of the whole: an array as it is, Python's numbers in double precision.
 fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
     let dtype = if q.is_instance_of::<PyArray>() { None } else { Some(DType::Float64) };
+    if q.is_instance_of::<PyComplex>() {
+        return Err(PyTypeError::new_err(format!("[{op}] q: expected a real number, got complex")));
+    }
     from_object(q, dtype)?
         .ok_or_else(|| PyTypeError::new_err(format!("[{op}] q: expected a number or an array of numbers")))
 }

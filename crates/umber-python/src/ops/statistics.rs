@@ -15,7 +15,7 @@ fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>
     on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
 }
 
-/// Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not a number where the weights add up to zero.
+/// Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
 ///
 /// `weights` have the shape of `a`, or that of the axes alone; without them it is the mean. With `returned` the sum of
 /// the weights comes with it.
