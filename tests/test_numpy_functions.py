@@ -192,7 +192,7 @@ def test_apply_along_axis(rng):
             np.testing.assert_allclose(
                 to_numpy(got), np.apply_along_axis(theirs, axis, values), rtol=1e-5, atol=1e-6
             )
-    got = mx.apply_along_axis(lambda r, k, times=1: (r[k] * times), 0, x, 1, times=3)
+    got = mx.apply_along_axis(lambda r, k, times=1: r[k] * times, 0, x, 1, times=3)
     np.testing.assert_allclose(to_numpy(got), values[1] * 3)
 
 

@@ -105,9 +105,7 @@ RECORDS = [
         domain=Domain(0.5, 2.0),
         dtypes=FLOATS[2:],
     ),
-    several(
-        "trapezoid", bind("trapezoid"), np.trapezoid, (3, 5), dtypes=INTEGERS + INEXACT
-    ),
+    several("trapezoid", bind("trapezoid"), np.trapezoid, (3, 5), dtypes=INTEGERS + INEXACT),
     several(
         "trapezoid[axis,dx]",
         bind("trapezoid", dx=0.5, axis=0),
@@ -115,9 +113,7 @@ RECORDS = [
         (3, 5),
         empty=((0, 4),),
     ),
-    several(
-        "trapezoid[places]", bind("trapezoid"), np.trapezoid, (3, 5), (5,), second_order=True
-    ),
+    several("trapezoid[places]", bind("trapezoid"), np.trapezoid, (3, 5), (5,), second_order=True),
     several(
         "trapezoid[many places]",
         bind("trapezoid", axis=0),

@@ -16,9 +16,7 @@ WINDOWS = {
 
 
 def window(name, oracle, length):
-    return default(
-        f"{name}[{length}]", lambda: op(name)(length), lambda: oracle(length), "float32"
-    )
+    return default(f"{name}[{length}]", lambda: op(name)(length), lambda: oracle(length), "float32")
 
 
 RECORDS = [

@@ -1,6 +1,6 @@
 //! Reductions of some of the elements, in a given dtype, from a given start: NumPy's `where`, `dtype` and `initial`.
 
-use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
+use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail, ensure};
 
 use super::elementwise::{divide, greater, multiply, real, select, sqrt, square, subtract};
 use super::promotion::{cast_constant, weak};
@@ -61,26 +61,12 @@ pub fn reduce_selected(
     selection: Selection<'_>,
 ) -> Result<Array> {
     if selection.is_plain() {
-        return match kind {
-            ReduceKind::Sum => sum(a, axes, keep),
-            ReduceKind::Prod => prod(a, axes, keep),
-            ReduceKind::Min => min(a, axes, keep),
-            ReduceKind::Max => max(a, axes, keep),
-            ReduceKind::All => all(a, axes, keep),
-            ReduceKind::Any => any(a, axes, keep),
-        };
+        return plain(kind, a, axes, keep);
     }
     let op = kind.name();
     let found = axes_of(op, a, axes)?;
     let mut x = cast_constant(a, selection.dtype.unwrap_or(a.dtype()))?;
-    let (neutral, combine) = match kind {
-        ReduceKind::Sum => (Some(Scalar::Int(0)), BinaryKind::Add),
-        ReduceKind::Prod => (Some(Scalar::Int(1)), BinaryKind::Multiply),
-        ReduceKind::Min => (None, BinaryKind::Minimum),
-        ReduceKind::Max => (None, BinaryKind::Maximum),
-        ReduceKind::All => (Some(Scalar::Bool(true)), BinaryKind::LogicalAnd),
-        ReduceKind::Any => (Some(Scalar::Bool(false)), BinaryKind::LogicalOr),
-    };
+    let (neutral, combine) = from_nothing(kind);
     if matches!(kind, ReduceKind::All | ReduceKind::Any) {
         x = cast_constant(&x, DType::Bool)?;
     }
@@ -88,17 +74,9 @@ pub fn reduce_selected(
         // What does not count must not change the result: the start does not change an extremum.
         let other = match (neutral, selection.initial) {
             (Some(value), _) => weak(value, &x),
-            (None, Some(initial)) => {
-                ensure!(
-                    initial.ndim() == 0,
-                    Value,
-                    "[{op}] got an initial value of shape {} beside a condition, expected a number",
-                    initial.shape()
-                );
-                cast_constant(initial, x.dtype())?
-            }
-            (None, None) => {
-                umber_types::bail!(Value, "[{op}] got a condition without an initial value, which it needs")
+            (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
+            (None, _) => {
+                bail!(Value, "[{op}] got a condition without a number as initial value, which it needs")
             }
         };
         x = select(&chosen, &x, &other)?;
@@ -122,6 +100,29 @@ pub fn reduce_selected(
     cast(&result, selection.dtype.unwrap_or(result.dtype()))
 }
 
+fn plain(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    match kind {
+        ReduceKind::Sum => sum(a, axes, keep),
+        ReduceKind::Prod => prod(a, axes, keep),
+        ReduceKind::Min => min(a, axes, keep),
+        ReduceKind::Max => max(a, axes, keep),
+        ReduceKind::All => all(a, axes, keep),
+        ReduceKind::Any => any(a, axes, keep),
+    }
+}
+
+/// What a reduction of no elements answers, if anything, and how two results become one.
+fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
+    match kind {
+        ReduceKind::Sum => (Some(Scalar::Int(0)), BinaryKind::Add),
+        ReduceKind::Prod => (Some(Scalar::Int(1)), BinaryKind::Multiply),
+        ReduceKind::Min => (None, BinaryKind::Minimum),
+        ReduceKind::Max => (None, BinaryKind::Maximum),
+        ReduceKind::All => (Some(Scalar::Bool(true)), BinaryKind::LogicalAnd),
+        ReduceKind::Any => (Some(Scalar::Bool(false)), BinaryKind::LogicalOr),
+    }
+}
+
 fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
     match kind {
         ReduceKind::Sum | ReduceKind::Prod => x.dtype().summed(),
@@ -131,19 +132,19 @@ fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
 }
 
 /// Selected elements in the dtype to compute in, which are chosen, and the dtype to answer in.
-struct Chosen {
+struct Elements {
     x: Array,
     chosen: Option<Array>,
     dtype: DType,
 }
 
-impl Chosen {
-    fn new(op: &str, a: &Array, selection: Selection<'_>) -> Result<Chosen> {
+impl Elements {
+    fn new(op: &str, a: &Array, selection: Selection<'_>) -> Result<Elements> {
         let dtype = selection.dtype.unwrap_or(a.dtype().inexact());
         let inexact = dtype.inexact();
         let wide = if inexact.is_half() { DType::Float32 } else { inexact };
         let x = cast_constant(a, wide)?;
-        Ok(Chosen { chosen: selection.chosen(op, &x)?, x, dtype })
+        Ok(Elements { chosen: selection.chosen(op, &x)?, x, dtype })
     }
 
     /// `x` where chosen, else zero.
@@ -208,8 +209,8 @@ pub fn mean_selected(
     if selection.is_plain() {
         return mean(a, axes, keep);
     }
-    let chosen = Chosen::new("mean", a, selection)?;
-    cast(&chosen.mean(axes, keep)?, chosen.dtype)
+    let elements = Elements::new("mean", a, selection)?;
+    cast(&elements.mean(axes, keep)?, elements.dtype)
 }
 
 /// The [`var`] over axes of selected elements.
@@ -235,8 +236,8 @@ pub fn var_selected(
     if selection.is_plain() {
         return var(a, axes, keep, ddof);
     }
-    let chosen = Chosen::new("var", a, selection)?;
-    cast(&chosen.variance(axes, keep, ddof)?, chosen.dtype.real())
+    let elements = Elements::new("var", a, selection)?;
+    cast(&elements.variance(axes, keep, ddof)?, elements.dtype.real())
 }
 
 /// The [`std`] over axes of selected elements: the square root of [`var_selected`].
@@ -262,6 +263,6 @@ pub fn std_selected(
     if selection.is_plain() {
         return std(a, axes, keep, ddof);
     }
-    let chosen = Chosen::new("std", a, selection)?;
-    cast(&sqrt(&chosen.variance(axes, keep, ddof)?)?, chosen.dtype.real())
+    let elements = Elements::new("std", a, selection)?;
+    cast(&sqrt(&elements.variance(axes, keep, ddof)?)?, elements.dtype.real())
 }

@@ -147,6 +147,56 @@ fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Arr
     cast_constant(given, dtype)
 }
 
+/// How much each of `count` observations counts.
+struct Observations {
+    count: usize,
+    /// Frequencies times importance.
+    weights: Option<Array>,
+    importance: Option<Array>,
+    dtype: DType,
+}
+
+impl Observations {
+    fn new(op: &str, count: usize, dtype: DType, options: Covariance<'_>) -> Result<Observations> {
+        let mut weights = None;
+        if let Some(given) = options.frequencies {
+            ensure!(
+                given.dtype().is_integer(),
+                Type,
+                "[{op}] got fweights of {}, expected integers",
+                given.dtype()
+            );
+            weights = Some(observed("fweights", given, count, dtype)?);
+        }
+        let importance =
+            options.weights.map(|given| observed("aweights", given, count, dtype)).transpose()?;
+        if let Some(importance) = &importance {
+            weights = Some(match weights {
+                Some(frequencies) => multiply(&frequencies, importance)?,
+                None => importance.clone(),
+            });
+        }
+        Ok(Observations { count, weights, importance, dtype })
+    }
+
+    /// The number of observations, or their weight, less `ddof`; never negative.
+    fn freedom(&self, ddof: i64) -> Result<Array> {
+        let number = |value: f64| Array::scalar(value, self.dtype.real());
+        let Some(weights) = &self.weights else {
+            return Ok(number((self.count as f64 - ddof as f64).max(0.0)));
+        };
+        let total = real(&sum(weights, None, KeepAxes::No)?)?;
+        let lost = match &self.importance {
+            Some(importance) => {
+                let squares = real(&sum(&multiply(weights, importance)?, None, KeepAxes::No)?)?;
+                multiply(&divide(&squares, &total)?, &number(ddof as f64))?
+            }
+            None => number(ddof as f64),
+        };
+        super::maximum(&subtract(&total, &lost)?, &number(0.0))
+    }
+}
+
 /// Covariance as a matrix, in a dtype that holds sums.
 fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
     let own = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
@@ -164,50 +214,19 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>) -
         );
         x = concatenate(&[&x, &y], Some(0))?;
     }
-    let count = x.shape()[1];
-    let mut weights = None;
-    if let Some(given) = options.frequencies {
-        ensure!(
-            given.dtype().is_integer(),
-            Type,
-            "[{op}] got fweights of {}, expected integers",
-            given.dtype()
-        );
-        weights = Some(observed("fweights", given, count, wide)?);
-    }
-    let importance = options.weights.map(|given| observed("aweights", given, count, wide)).transpose()?;
-    if let Some(importance) = &importance {
-        weights = Some(match weights {
-            Some(frequencies) => multiply(&frequencies, importance)?,
-            None => importance.clone(),
-        });
-    }
-    let row_mean = |x: &Array| match &weights {
-        Some(weights) => average(x, Some(&[1]), Some(weights), KeepAxes::Yes).map(|average| average.mean),
-        None => mean(x, Some(&[1]), KeepAxes::Yes),
+    let observations = Observations::new(op, x.shape()[1], wide, options)?;
+    let weights = observations.weights.as_ref();
+    let row_mean = match weights {
+        Some(weights) => average(&x, Some(&[1]), Some(weights), KeepAxes::Yes)?.mean,
+        None => mean(&x, Some(&[1]), KeepAxes::Yes)?,
     };
-    let centred = subtract(&x, &row_mean(&x)?)?;
-    let number = |value: f64| Array::scalar(value, wide.real());
-    let freedom = match (&weights, &importance) {
-        (None, _) => number((count as i64 - options.ddof).max(0) as f64),
-        (Some(weights), importance) => {
-            let total = real(&sum(weights, None, KeepAxes::No)?)?;
-            let lost = match importance {
-                Some(importance) => {
-                    let squares = real(&sum(&multiply(weights, importance)?, None, KeepAxes::No)?)?;
-                    multiply(&divide(&squares, &total)?, &number(options.ddof as f64))?
-                }
-                None => number(options.ddof as f64),
-            };
-            super::maximum(&subtract(&total, &lost)?, &number(0.0))?
-        }
-    };
-    let weighted = match &weights {
+    let centred = subtract(&x, &row_mean)?;
+    let weighted = match weights {
         Some(weights) => multiply(&centred, weights)?,
         None => centred.clone(),
     };
     let products = matmul(&centred, &conjugate(&swap_last(&weighted)?)?)?;
-    divide(&products, &cast_constant(&freedom, wide)?)
+    divide(&products, &cast_constant(&observations.freedom(options.ddof)?, wide)?)
 }
 
 /// The dtype that a covariance is answered in.

@@ -40,10 +40,10 @@ pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], dst: ViewMut) {
     match kind {
         // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
         ReduceKind::Sum if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
-            sum_to_int32(src, axes, dst)
+            sum_to_int32(src, axes, dst);
         }
         ReduceKind::Prod if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
-            prod_to_int32(src, axes, dst)
+            prod_to_int32(src, axes, dst);
         }
         ReduceKind::Sum => match src.dtype() {
             DType::Bool => any(src, axes, dst),

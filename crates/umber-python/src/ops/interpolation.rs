@@ -38,14 +38,14 @@ fn interp(
 /// slope comes from two points (`edge_order` 1) or three (2). Integers answer float32.
 #[pyfunction]
 #[pyo3(signature = (f, *varargs, axis = None, edge_order = 1, stream = None))]
-fn gradient<'py>(
-    py: Python<'py>,
+fn gradient(
+    py: Python<'_>,
     f: Operand,
     varargs: Vec<Operand>,
     axis: Option<Ints>,
     edge_order: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let edges = match edge_order {
         1 => EdgeOrder::First,
         2 => EdgeOrder::Second,

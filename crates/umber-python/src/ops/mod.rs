@@ -13,6 +13,7 @@ mod polynomials;
 mod quantiles;
 mod random;
 mod reductions;
+mod selection;
 mod shaping;
 mod sorting;
 mod stacking;
@@ -27,6 +28,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     creation::register(module)?;
     elementwise::register(module)?;
     reductions::register(module)?;
+    selection::register(module)?;
     nan_reductions::register(module)?;
     quantiles::register(module)?;
     shaping::register(module)?;

@@ -21,15 +21,15 @@ fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>
 /// the weights comes with it.
 #[pyfunction]
 #[pyo3(signature = (a, axis = None, weights = None, returned = false, *, keepdims = false, stream = None))]
-fn average<'py>(
-    py: Python<'py>,
+fn average(
+    py: Python<'_>,
     a: Operand,
     axis: Option<Ints>,
     weights: Option<Operand>,
     returned: bool,
     keepdims: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let (a, weights) = (a.alone(), weights.map(Operand::alone));
     let found = on(stream, || ops::average(&a, axes(axis.as_ref()), weights.as_ref(), keep(keepdims)))?;
     let mean = PyArray::from(found.mean);
