@@ -46,6 +46,22 @@ class Domain:
         return represent(values, name)
 
 
+@dataclass(frozen=True)
+class DomainWithGaps(Domain):
+    """The same where some elements are not a number, but never a whole row of them."""
+
+    def sample(self, rng, shape, name):
+        values = super().sample(rng, shape, name)
+        if kind_of(name) in "fc" and values.size > 2:
+            values.reshape(-1)[1::5] = np.nan
+        return values
+
+
+def with_gaps(domain: Domain) -> DomainWithGaps:
+    """The domain with NaN here and there."""
+    return DomainWithGaps(**vars(domain))
+
+
 ANY = Domain(-3.0, 3.0)
 SMALL = Domain(-1.5, 1.5, -3, 4)
 POSITIVE = Domain(0.2, 3.0, 1, 9)

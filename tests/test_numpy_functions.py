@@ -1,237 +1,469 @@
-"""NumPy's ufuncs and functions on umber arrays: NEP 13 and NEP 18."""
+"""NumPy's everyday functions: errors, special cases, and what the table of ops cannot say."""
+
+import warnings
 
 import numpy as np
 import pytest
 import umber.core as mx
+from arrays import assert_close, name_of, to_numpy
 
-X = np.array([[0.5, 1.5, 2.5], [3.0, 2.0, 1.0]], np.float32)
-
-
-def assert_ours(result, want, dtype=None):
-    """An umber array with these values."""
-    assert isinstance(result, mx.array), type(result)
-    np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5, atol=1e-6)
-    if dtype is not None:
-        assert result.dtype == dtype
+NAN, INF = float("nan"), float("inf")
+AXIS = (IndexError, ValueError)
 
 
-UFUNCS = """
-exp expm1 log log2 log10 log1p sin cos tan arctan sinh cosh tanh sqrt square cbrt exp2 absolute fabs
-negative positive sign floor ceil rint trunc reciprocal deg2rad rad2deg degrees radians isnan isinf
-isfinite signbit conjugate logical_not spacing
-""".split()
-BINARY_UFUNCS = """
-add subtract multiply divide true_divide floor_divide remainder mod fmod power float_power maximum
-minimum fmax fmin arctan2 hypot copysign nextafter logaddexp logaddexp2 heaviside equal not_equal
-less less_equal greater greater_equal logical_and logical_or logical_xor
-""".split()
+def a(*shape, dtype=None):
+    return mx.zeros(shape, dtype or mx.float32)
 
 
-@pytest.mark.parametrize("name", UFUNCS)
-def test_ufuncs_answer_with_our_arrays(name):
-    function = getattr(np, name)
-    assert_ours(function(mx.array(X)), function(X))
+# The call, the class (a tuple: an instance of all of them), and how the text begins.
+BAD_INPUT = [
+    # Windows and spacing.
+    (lambda: mx.hanning(1 << 62), OverflowError, "[hanning]"),
+    (lambda: mx.bartlett(1 << 62), OverflowError, "[bartlett]"),
+    (lambda: mx.hamming(1 << 62), OverflowError, "[hamming]"),
+    (lambda: mx.blackman(1 << 62), OverflowError, "[blackman]"),
+    (lambda: mx.logspace(0, 1, -1), ValueError, "[logspace]"),
+    (lambda: mx.logspace(0, "1"), TypeError, "[logspace]"),
+    (lambda: mx.geomspace(0, 1), ValueError, "[geomspace]"),
+    (lambda: mx.geomspace(-1, 1), ValueError, "[geomspace]"),
+    (lambda: mx.geomspace(1, INF), ValueError, "[geomspace]"),
+    (lambda: mx.geomspace(1, 2, -3), ValueError, "[geomspace]"),
+    # Reductions that pass over NaN.
+    (lambda: mx.nansum(a(2), axis=1), AXIS, "[nansum]"),
+    (lambda: mx.nanprod(a(2), axis=1), AXIS, "[nanprod]"),
+    (lambda: mx.nanmean(a(2), axis=1), AXIS, "[nanmean]"),
+    (lambda: mx.nanvar(a(2), axis=1), AXIS, "[nanvar]"),
+    (lambda: mx.nanstd(a(2), axis=1), AXIS, "[nanstd]"),
+    (lambda: mx.nanmin(a(0)), ValueError, "[nanmin]"),
+    (lambda: mx.nanmax(a(2, 0), axis=1), ValueError, "[nanmax]"),
+    (lambda: mx.nanmax(a(2), axis=1), AXIS, "[nanmax]"),
+    (lambda: mx.nanargmin(a(0)), ValueError, "[nanargmin]"),
+    (lambda: mx.nanargmax(a(2), axis=1), AXIS, "[nanargmax]"),
+    (lambda: mx.nanmedian(a(0)), ValueError, "[nanmedian]"),
+    (lambda: mx.nanmedian(a(2, dtype=mx.complex64)), (TypeError, ValueError), "[nanmedian]"),
+    (lambda: mx.nancumsum(a(2), axis=1), AXIS, "[nancumsum]"),
+    (lambda: mx.nancumprod(a(2), axis=1), AXIS, "[nancumprod]"),
+    # Quantiles.
+    (lambda: mx.quantile(a(2), 1.5), ValueError, "[quantile]"),
+    (lambda: mx.quantile(a(2), [0.5, -0.1]), ValueError, "[quantile]"),
+    (lambda: mx.quantile(a(2), NAN), ValueError, "[quantile]"),
+    (lambda: mx.quantile(a(2), mx.array([2.0])), ValueError, "[quantile]"),
+    (lambda: mx.quantile(a(0), 0.5), ValueError, "[quantile]"),
+    (lambda: mx.quantile(a(2), 0.5, axis=1), AXIS, "[quantile]"),
+    (lambda: mx.quantile(a(2), 0.5, method="best"), ValueError, "[quantile]"),
+    (lambda: mx.quantile(a(2), mx.array([0])), (TypeError, ValueError), "[quantile]"),
+    (lambda: mx.quantile(a(2), "half"), TypeError, "[quantile]"),
+    (lambda: mx.quantile(a(2, dtype=mx.complex64), 0.5), (TypeError, ValueError), "[quantile]"),
+    (lambda: mx.percentile(a(2), 101), ValueError, "[percentile]"),
+    (lambda: mx.percentile(a(2), mx.array([-1])), ValueError, "[percentile]"),
+    (lambda: mx.percentile(a(2), 1j), TypeError, "[percentile]"),
+    (lambda: mx.quantile(a(2), mx.array(1j)), (TypeError, ValueError), "[quantile]"),
+    (lambda: mx.nanquantile(a(2), 2.0), ValueError, "[nanquantile]"),
+    (lambda: mx.nanpercentile(a(2), 200), ValueError, "[nanpercentile]"),
+    # Selected elements.
+    (lambda: mx.sum(a(2), where=mx.array([True, False, True])), ValueError, "[sum]"),
+    (lambda: mx.sum(a(2, 2), axis=0, initial=mx.zeros((3,))), ValueError, "[sum]"),
+    (lambda: mx.prod(a(2), where=a(2, 2)), ValueError, "[prod]"),
+    (lambda: mx.min(a(2), where=mx.array([True, False])), ValueError, "[min]"),
+    (lambda: mx.max(a(2), where=mx.array([True, False])), ValueError, "[max]"),
+    (lambda: mx.max(a(0), dtype=mx.float64), ValueError, "[max]"),
+    (lambda: mx.all(a(2), where=a(3)), ValueError, "[all]"),
+    (lambda: mx.any(a(2), where=a(3)), ValueError, "[any]"),
+    (lambda: mx.mean(a(2), where=a(3)), ValueError, "[mean]"),
+    (lambda: mx.var(a(2), where=a(3)), ValueError, "[var]"),
+    (lambda: mx.std(a(2), axis=1, where=a(2)), AXIS, "[std]"),
+    # Statistics.
+    (lambda: mx.ptp(a(0)), ValueError, "[ptp]"),
+    (lambda: mx.ptp(a(2), axis=2), AXIS, "[ptp]"),
+    (lambda: mx.ptp(a(2, dtype=mx.bool_)), (TypeError, ValueError), "[ptp]"),
+    (lambda: mx.average(a(2, 3), weights=a(3)), ValueError, "[average]"),
+    (lambda: mx.average(a(2, 3), axis=0, weights=a(3)), ValueError, "[average]"),
+    (lambda: mx.average(a(2, 3), axis=2), AXIS, "[average]"),
+    (lambda: mx.cov(a(2, 2, 2)), ValueError, "[cov]"),
+    (lambda: mx.cov(a(2, 3), a(4)), ValueError, "[cov]"),
+    (lambda: mx.cov(a(2, 3), aweights=a(2)), ValueError, "[cov]"),
+    (lambda: mx.cov(a(2, 3), fweights=a(3)), (TypeError, ValueError), "[cov]"),
+    (lambda: mx.corrcoef(a(2, 2, 2)), ValueError, "[corrcoef]"),
+    # Stacking.
+    (lambda: mx.hstack([]), ValueError, "[hstack]"),
+    (lambda: mx.hstack(a(2)), TypeError, "[hstack]"),
+    (lambda: mx.hstack([a(2, 2), a(3, 2)]), ValueError, "[hstack]"),
+    (lambda: mx.vstack([a(2), a(3)]), ValueError, "[vstack]"),
+    (lambda: mx.dstack([a(2), a(3)]), ValueError, "[dstack]"),
+    (lambda: mx.column_stack([a(2), a(3)]), ValueError, "[column_stack]"),
+    (lambda: mx.block([]), ValueError, "[block]"),
+    (lambda: mx.block([a(2), [a(2)]]), ValueError, "[block]"),
+    (lambda: mx.block([[a(2, 2)], [a(2, 3)]]), ValueError, "[block]"),
+    (lambda: mx.array_split(a(3), 0), ValueError, "[array_split]"),
+    (lambda: mx.array_split(a(3), 1 << 60), ValueError, "[array_split]"),
+    (lambda: mx.array_split(a(3), 2, axis=1), AXIS, "[array_split]"),
+    (lambda: mx.array_split(a(3), [1], axis=1), AXIS, "[array_split]"),
+    (lambda: mx.hsplit(a(), 1), ValueError, "[hsplit]"),
+    (lambda: mx.hsplit(a(2, 3), 2), ValueError, "[hsplit]"),
+    (lambda: mx.vsplit(a(2), 2), ValueError, "[vsplit]"),
+    (lambda: mx.dsplit(a(2, 2), 2), ValueError, "[dsplit]"),
+    (lambda: mx.ravel(a(2), order="K"), ValueError, "[ravel]"),
+    (lambda: mx.fliplr(a(2)), ValueError, "[fliplr]"),
+    (lambda: mx.flipud(a()), ValueError, "[flipud]"),
+    (lambda: mx.rot90(a(2, 2), axes=(0, 0)), ValueError, "[rot90]"),
+    (lambda: mx.rot90(a(2, 2), axes=(0, -2)), ValueError, "[rot90]"),
+    (lambda: mx.rot90(a(2)), AXIS, "[rot90]"),
+    (lambda: mx.rollaxis(a(2, 2), 2), AXIS, "[rollaxis]"),
+    (lambda: mx.rollaxis(a(2, 2), 0, 3), AXIS, "[rollaxis]"),
+    (lambda: mx.size(a(2), axis=1), AXIS, "[size]"),
+    # Interpolation.
+    (lambda: mx.interp(a(2), a(3), a(4)), ValueError, "[interp]"),
+    (lambda: mx.interp(a(2), a(0), a(0)), ValueError, "[interp]"),
+    (lambda: mx.interp(a(2), a(3), a(3), period=0.0), ValueError, "[interp]"),
+    (lambda: mx.interp(mx.array([1j]), a(3), a(3)), (TypeError, ValueError), "[interp]"),
+    (lambda: mx.gradient(a(1)), ValueError, "[gradient]"),
+    (lambda: mx.gradient(a(2), edge_order=2), ValueError, "[gradient]"),
+    (lambda: mx.gradient(a(3), edge_order=3), ValueError, "[gradient]"),
+    (lambda: mx.gradient(a(3), 1.0, 2.0), ValueError, "[gradient]"),
+    (lambda: mx.gradient(a(3), a(2)), ValueError, "[gradient]"),
+    (lambda: mx.gradient(a(3), axis=1), AXIS, "[gradient]"),
+    (lambda: mx.gradient(a(3, 3), axis=(0, 0)), ValueError, "[gradient]"),
+    (lambda: mx.trapezoid(a(3), a(2)), ValueError, "[trapezoid]"),
+    (lambda: mx.trapezoid(a()), AXIS, "[trapezoid]"),
+    (lambda: mx.ediff1d(mx.array([1, 2]), to_end=mx.array([1.5])), TypeError, "[ediff1d]"),
+    # Polynomials.
+    (lambda: mx.polyval(a(2, 2), a(2)), ValueError, "[polyval]"),
+    (lambda: mx.polyval(a(5000), a(2)), ValueError, "[polyval]"),
+    (lambda: mx.polyadd(a(2, 2), a(2)), ValueError, "[polyadd]"),
+    (lambda: mx.polysub(a(2), a(2, 2)), ValueError, "[polysub]"),
+    (lambda: mx.polymul(a(0), a(2)), ValueError, "[polymul]"),
+    (lambda: mx.polyder(a(2), -1), ValueError, "[polyder]"),
+    (lambda: mx.polyint(a(2), -1), ValueError, "[polyint]"),
+    (lambda: mx.polyint(a(2), 1 << 40), ValueError, "[polyint]"),
+    (lambda: mx.polyfit(a(3), a(2), 1), ValueError, "[polyfit]"),
+    (lambda: mx.polyfit(a(0), a(0), 1), ValueError, "[polyfit]"),
+    (lambda: mx.polyfit(a(3), a(3), -1), ValueError, "[polyfit]"),
+    (lambda: mx.polyfit(a(3), a(3), 1, w=a(2)), ValueError, "[polyfit]"),
+    (lambda: mx.polyfit(a(3), a(3, dtype=mx.complex64), 1), TypeError, "[polyfit]"),
+    (lambda: mx.vander(a(2, 2)), ValueError, "[vander]"),
+    (lambda: mx.vander(a(2), -1), ValueError, "[vander]"),
+    # Bits.
+    (lambda: mx.packbits(a(2)), (TypeError, ValueError), "[packbits]"),
+    (lambda: mx.packbits(mx.array([1]), axis=1), AXIS, "[packbits]"),
+    (lambda: mx.packbits(mx.array([1]), bitorder="middle"), ValueError, "[packbits]"),
+    (lambda: mx.unpackbits(mx.array([1])), (TypeError, ValueError), "[unpackbits]"),
+    (lambda: mx.unpackbits(mx.array([1], mx.uint8), count=-9), ValueError, "[unpackbits]"),
+    # Functions of functions.
+    (lambda: mx.apply_along_axis(mx.sum, 1, a(3)), AXIS, "[apply_along_axis]"),
+    (lambda: mx.apply_along_axis(mx.sum, 0, a(0)), ValueError, "[apply_along_axis]"),
+    (lambda: mx.apply_along_axis(lambda row: "?", 0, a(2)), TypeError, "[apply_along_axis]"),
+    (lambda: mx.fromfunction(lambda i: i, (-1,)), ValueError, "[fromfunction]"),
+    # Orders.
+    (lambda: mx.sort(a(2), axis=1, descending=True), AXIS, "[sort]"),
+    (lambda: mx.argsort(a(2), axis=1, descending=True), AXIS, "[argsort]"),
+]
 
 
-@pytest.mark.parametrize("name", BINARY_UFUNCS)
-def test_ufuncs_of_two(name):
-    function = getattr(np, name)
-    x, y = mx.array(X), X[::-1]
-    want = function(X, y)
-    assert_ours(function(x, mx.array(y)), want)
-    assert_ours(function(x, y), want)
-    assert_ours(function(X, mx.array(y)), want)
-    assert_ours(function(x, 2), function(X, 2))
+@pytest.mark.parametrize(
+    ("call", "error", "text"), BAD_INPUT, ids=[f"{i}-{row[2]}" for i, row in enumerate(BAD_INPUT)]
+)
+def test_bad_input(call, error, text):
+    with pytest.raises(error if not isinstance(error, tuple) else error[0]) as caught:
+        mx.eval(call())
+    for kind in error if isinstance(error, tuple) else (error,):
+        assert isinstance(caught.value, kind)
+    assert str(caught.value).startswith(text)
 
 
-def test_ufuncs_of_integers():
-    x, y = np.array([12, 18, 7]), np.array([8, 27, 2])
-    for name in "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm".split():
-        assert_ours(getattr(np, name)(mx.array(x), y), getattr(np, name)(x, y))
-    assert_ours(np.invert(mx.array(x)), ~x)
-    assert_ours(np.bitwise_count(mx.array(x)), np.bitwise_count(x), mx.uint8)
+def test_shapes_and_sizes():
+    x = mx.zeros((2, 3, 4))
+    assert mx.shape(x) == (2, 3, 4)
+    assert mx.ndim(x) == 3
+    assert (mx.size(x), mx.size(x, 1), mx.size(x, (0, -1))) == (24, 3, 8)
+    assert (mx.shape(1.5), mx.ndim([[1]]), mx.size([1, 2])) == ((), 2, 2)
 
 
-def test_ufuncs_with_two_results():
-    quotient, rest = np.divmod(mx.array(X), 2)
-    assert_ours(quotient, X // 2)
-    assert_ours(rest, X % 2)
-    mantissa, exponent = np.frexp(mx.array(X))
-    assert_ours(mantissa, np.frexp(X)[0])
-    assert_ours(exponent, np.frexp(X)[1], mx.int32)
+def test_apply_along_axis(rng):
+    values = rng.normal(size=(2, 3, 4)).astype(np.float32)
+    x = mx.array(values)
+    for axis in (0, 1, -1):
+        for ours, theirs in (
+            (mx.sum, np.sum),
+            (lambda r: mx.cumsum(r), np.cumsum),
+            (lambda r: mx.outer(r, r[:2]), lambda r: np.outer(r, r[:2])),
+            (lambda r: 7, lambda r: 7),
+        ):
+            got = mx.apply_along_axis(ours, axis, x)
+            np.testing.assert_allclose(
+                to_numpy(got), np.apply_along_axis(theirs, axis, values), rtol=1e-5, atol=1e-6
+            )
+    got = mx.apply_along_axis(lambda r, k, times=1: r[k] * times, 0, x, 1, times=3)
+    np.testing.assert_allclose(to_numpy(got), values[1] * 3)
 
 
-def test_operators_with_arrays_of_numpy_on_either_side():
-    """The left operand does not decide: the result is ours, in the promoted dtype."""
-    double = np.ones((2, 3))
-    for result in (double + mx.array(X), mx.array(X) + double):
-        assert_ours(result, X + double, mx.float64)
-    assert_ours(np.float32(2) * mx.array(X), X * 2, mx.float32)
-    assert_ours(X @ mx.array(X.T), X @ X.T)
-    assert_ours(X == mx.array(X), X == X)
+def test_apply_along_axis_is_transformable():
+    x = mx.array([[1.0, 2.0], [3.0, 4.0]])
+
+    def total(x):
+        return mx.apply_along_axis(lambda row: mx.square(row).sum(), 1, x).sum()
+
+    assert mx.grad(total)(x).tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert mx.compile(total)(x).item() == 30.0
+    lanes = mx.vmap(lambda row: mx.apply_along_axis(mx.sum, 0, row))(x)
+    assert lanes.tolist() == [3.0, 7.0]
 
 
-def test_reductions_scans_and_outer_products():
-    x = mx.array(X)
-    for ufunc in (np.add, np.multiply, np.maximum, np.minimum, np.logaddexp):
-        assert_ours(ufunc.reduce(x), ufunc.reduce(X))
-        assert_ours(ufunc.reduce(x, axis=1, keepdims=True), ufunc.reduce(X, axis=1, keepdims=True))
-        assert_ours(ufunc.reduce(x, axis=None), ufunc.reduce(X, axis=None))
-        assert_ours(ufunc.accumulate(x), ufunc.accumulate(X))
-        assert_ours(ufunc.accumulate(x, axis=1), ufunc.accumulate(X, axis=1))
-        assert_ours(ufunc.outer(x, X[0]), ufunc.outer(X, X[0]))
-    assert_ours(np.logical_and.reduce(x > 1), np.logical_and.reduce(X > 1))
-    assert_ours(np.add.reduce(mx.array([1, 2]), dtype=np.float64), 3.0, mx.float64)
+def test_apply_along_axis_passes_errors_on():
+    def fails(row):
+        raise KeyError("row")
+
+    with pytest.raises(KeyError):
+        mx.apply_along_axis(fails, 0, mx.zeros((3,)))
+    assert mx.sum(mx.ones((3,))).item() == 3.0
 
 
-FUNCTIONS = {
-    "sum": lambda np_, x: np_.sum(x, axis=0),
-    "sum keepdims": lambda np_, x: np_.sum(x, 1, keepdims=True),
-    "sum dtype": lambda np_, x: np_.sum(x, dtype="float64"),
-    "mean": lambda np_, x: np_.mean(x),
-    "std": lambda np_, x: np_.std(x, axis=1, ddof=1),
-    "max": lambda np_, x: np_.max(x, axis=1),
-    "amax": lambda np_, x: np_.amax(x),
-    "argmax": lambda np_, x: np_.argmax(x, axis=1),
-    "all": lambda np_, x: np_.all(x > 0),
-    "cumsum": lambda np_, x: np_.cumsum(x, axis=1),
-    "clip": lambda np_, x: np_.clip(x, 1, 2),
-    "concatenate": lambda np_, x: np_.concatenate([x, x], axis=1),
-    "stack": lambda np_, x: np_.stack([x, x], axis=-1),
-    "where": lambda np_, x: np_.where(x > 1, x, 0),
-    "transpose": lambda np_, x: np_.transpose(x, (1, 0)),
-    "reshape": lambda np_, x: np_.reshape(x, (3, 2)),
-    "expand_dims": lambda np_, x: np_.expand_dims(x, 0),
-    "squeeze": lambda np_, x: np_.squeeze(x[None]),
-    "swapaxes": lambda np_, x: np_.swapaxes(x, 0, 1),
-    "take": lambda np_, x: np_.take(x, np.array([1, 0]), axis=1),
-    "sort": lambda np_, x: np_.sort(x, axis=1),
-    "median": lambda np_, x: np_.median(x, axis=0),
-    "tile": lambda np_, x: np_.tile(x, (2, 1)),
-    "repeat": lambda np_, x: np_.repeat(x, 2, axis=0),
-    "tril": lambda np_, x: np_.tril(x, -1),
-    "diag": lambda np_, x: np_.diag(x),
-    "round": lambda np_, x: np_.round(x, 1),
-    "nan_to_num": lambda np_, x: np_.nan_to_num(x, nan=1.0),
-    "isclose": lambda np_, x: np_.isclose(x, x + 1, rtol=0.5),
-    "zeros_like": lambda np_, x: np_.zeros_like(x),
-    "full_like": lambda np_, x: np_.full_like(x, 3),
-    "einsum": lambda np_, x: np_.einsum("ij,kj->ik", x, x),
-    "tensordot": lambda np_, x: np_.tensordot(x, x, axes=((1,), (1,))),
-    "broadcast_to": lambda np_, x: np_.broadcast_to(x, (2, 2, 3)),
-    "angle": lambda np_, x: np_.angle(x, deg=True),
-    "sinc": lambda np_, x: np_.sinc(x),
-    "i0": lambda np_, x: np_.i0(x),
-}
+def test_fromfunction():
+    got = mx.fromfunction(lambda i, j, plus: i * 10 + j + plus, (2, 3), dtype=mx.int32, plus=1)
+    assert name_of(got.dtype) == "int32"
+    assert got.tolist() == [[1, 2, 3], [11, 12, 13]]
+    assert name_of(mx.fromfunction(lambda i: i, (2,)).dtype) == "float32"
+    assert mx.fromfunction(lambda i: (i, 5), 3)[1] == 5
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_answer_with_our_arrays(name):
-    assert_ours(FUNCTIONS[name](np, mx.array(X)), FUNCTIONS[name](np, X))
+@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmean", "nanmin", "nanmax", "nanmedian"])
+def test_rows_without_a_number(name):
+    values = np.array([[NAN, NAN], [1.0, NAN]], np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        want = getattr(np, name)(values, axis=1)
+    assert_close(to_numpy(getattr(mx, name)(mx.array(values), axis=1)), want)
 
 
-def test_functions_of_several_arrays():
-    grids = np.meshgrid(mx.array(X[0]), X[1], indexing="ij")
-    for got, want in zip(grids, np.meshgrid(X[0], X[1], indexing="ij"), strict=True):
-        assert_ours(got, want)
-    parts = np.split(mx.array(X), 3, axis=1)
-    assert [part.shape for part in parts] == [(2, 1)] * 3
+def test_dispersion_without_freedom():
+    x = mx.array([[NAN, 2.0], [1.0, 2.0]])
+    got = to_numpy(mx.nanvar(x, axis=1, ddof=1))
+    assert np.isnan(got[0])
+    assert got[1] == 0.5
+    assert np.isnan(mx.nanstd(mx.array([NAN])).item())
+    assert np.isnan(mx.nanvar(mx.array([INF, 1.0])).item())
 
 
-def test_what_is_no_array_stays_python():
-    x = mx.array(X)
-    assert (np.shape(x), np.ndim(x), np.size(x)) == ((2, 3), 2, 6)
+def test_infinities_are_numbers():
+    x = mx.array([INF, NAN, 1.0])
+    assert mx.nanmax(x).item() == INF
+    assert mx.nanmin(mx.array([INF, NAN])).item() == INF
+    assert mx.nanmax(mx.array([-INF, NAN])).item() == -INF
+    assert mx.nansum(x).item() == INF
+    assert mx.nanmedian(x).item() == INF
 
 
-def test_what_umber_lacks_is_left_to_numpy():
-    """NumPy gets views and answers with its own arrays."""
-    result = np.apply_over_axes(np.sum, mx.array(X), [0])
-    np.testing.assert_allclose(np.asarray(result), X.sum(0, keepdims=True))
-    folded = np.add.reduceat(mx.array([1.0, 2.0, 3.0, 4.0]), [0, 2])
-    assert isinstance(folded, np.ndarray)
-    assert folded.tolist() == [3.0, 7.0]
-    masked = np.sum(mx.array(X), where=X > 1)
-    assert float(masked) == X[X > 1].sum()
+def test_gradients_pass_over_nan():
+    x = mx.array([1.0, NAN, 3.0])
+    assert mx.grad(mx.nansum)(x).tolist() == [1.0, 0.0, 1.0]
+    assert mx.grad(mx.nanmean)(x).tolist() == [0.5, 0.0, 0.5]
+    assert mx.grad(mx.nanvar)(x).tolist() == [-1.0, 0.0, 1.0]
+    assert mx.grad(mx.nanmax)(x).tolist() == [0.0, 0.0, 1.0]
+    assert mx.grad(mx.nanmedian)(x).tolist() == [0.5, 0.0, 0.5]
 
 
-def test_scipy_functions_of_the_same_name():
-    special = pytest.importorskip("scipy.special")
-    assert_ours(special.erf(mx.array(X)), special.erf(X))
-    assert_ours(special.digamma(mx.array(X)), special.digamma(X))
-    assert isinstance(special.gamma(mx.array(X)), np.ndarray)
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_quantiles_beside_infinities(name):
+    quantile = getattr(mx, name)
+    x = mx.array([-INF, 1.0, 2.0, INF])
+    parts = [0.0, 0.1, 1 / 3, 0.5, 2 / 3, 0.9, 1.0]
+    # Between a number and an infinity lies the infinity.
+    want = [-INF, -INF, 1.0, 1.5, 2.0, INF, INF]
+    np.testing.assert_allclose(to_numpy(quantile(x, parts)), np.array(want, np.float32))
+    assert quantile(mx.array([INF, INF, 1.0]), 0.75).item() == INF
+    assert np.isnan(quantile(mx.array([-INF, INF]), 0.5).item())
 
 
-def test_gradients_flow_through_numpy_functions():
-    def loss(x):
-        return np.sum(np.exp(x) * np.array([1.0, 2.0], np.float32))
-
-    assert_ours(mx.grad(loss)(mx.array([0.0, 1.0])), [1.0, 2 * np.e])
-
-
-def test_no_gradient_is_lost_in_silence_where_numpy_computes():
-    with pytest.warns(RuntimeWarning, match=r"^\[grad\] "):
-        mx.grad(lambda x: mx.array(np.add.reduceat(x, [0])).sum())(mx.array([0.0, 1.0]))
+def test_quantile_of_nan():
+    x = mx.array([[1.0, NAN, 3.0], [4.0, 5.0, 6.0]])
+    for method in ("linear", "nearest", "inverted_cdf"):
+        got = to_numpy(mx.quantile(x, 0.5, axis=1, method=method))
+        assert np.isnan(got[0])
+        assert got[1] == 5.0
 
 
-def test_in_place_operators_of_numpy_arrays():
-    """`ndarray += array` writes into the NumPy array, under NumPy's casting rule."""
-    target = np.ones(3, np.float32)
-    alias = target
-    target += mx.array([1.0, 2.0, 3.0])
-    assert target is alias
-    assert target.tolist() == [2.0, 3.0, 4.0]
-    counts = np.ones(3, np.int32)
-    with pytest.raises(TypeError):
-        counts += mx.array([0.5, 0.5, 0.5])
+def test_quantiles_of_halves_do_not_overflow():
+    x = mx.array([-60000.0, 60000.0], mx.float16)
+    assert mx.quantile(x, 0.5).item() == 0.0
+    assert mx.quantile(x, 0.75).item() == 30000.0
+    assert mx.nanmean(mx.full((1000,), 60000.0, mx.float16)).item() == 60000.0
 
 
-def test_out_may_be_ours_or_numpys():
-    x, ours, theirs = mx.array(X), mx.zeros((2, 3)), np.zeros((2, 3))
-    assert np.exp(x, out=ours) is ours
-    assert_ours(ours, np.exp(X))
-    assert np.exp(x, out=theirs) is theirs
-    np.testing.assert_allclose(theirs, np.exp(X), rtol=1e-6)
-    total = mx.zeros((3,))
-    np.sum(x, axis=0, out=total)
-    assert_ours(total, X.sum(0))
-    with pytest.raises(ValueError, match="shape"):
-        np.exp(x, out=mx.zeros((3,)))
-    with pytest.raises(TypeError, match=r"\[out\]"):
-        np.exp(x, out=mx.zeros((2, 3), dtype=mx.int32))
-    assert_ours(ours, np.exp(X))
+def test_quantile_keeps_integers_where_it_picks_one():
+    x = mx.array([1, 2, 4], mx.int16)
+    assert name_of(mx.quantile(x, 0.5, method="lower").dtype) == "int16"
+    assert name_of(mx.quantile(x, 0.5).dtype) == "float32"
+    assert mx.percentile(x, 50, method="nearest").item() == 2
 
 
-def test_dtype_is_computed_in():
-    big = mx.array([2**31 - 1], dtype=mx.int32)
-    assert np.add(big, 1, dtype=np.int64).tolist() == [2**31]
+def test_python_parts_are_exact():
+    """0.1 of ten steps is one step, also from a list."""
+    x = mx.arange(11)
+    assert mx.quantile(x, [0.1, 0.7], method="higher").tolist() == [1, 7]
+    assert mx.percentile(x, [10, 70], method="lower").tolist() == [1, 7]
 
 
-def test_repeated_indices_all_count():
-    x = mx.zeros((3,))
-    np.add.at(x, mx.array([0, 0, 2]), 1.0)
-    assert x.tolist() == [2.0, 0.0, 1.0]
-    with pytest.raises(TypeError, match=r"\[np.hypot.at\]"):
-        np.hypot.at(x, [0], 1.0)
+def test_quantile_of_parts_not_computed_yet():
+    x = mx.array([1.0, 2.0, 3.0])
+    q = mx.array([0.0, 0.5]) * 1.0
+    assert mx.quantile(x, q).tolist() == [1.0, 2.0]
+    compiled = mx.compile(lambda x, q: mx.quantile(x, q, method="higher"))
+    assert compiled(x, mx.array([0.4])).tolist() == [2.0]
 
 
-@pytest.mark.parametrize("name", ["copyto", "place", "putmask", "fill_diagonal"])
-def test_writers_are_refused(name):
-    x = mx.zeros((2, 2))
-    arguments = {"copyto": (1,), "fill_diagonal": (1,)}.get(name, (np.eye(2) > 0, [1.0]))
-    with pytest.raises(TypeError, match="cannot be written by NumPy"):
-        getattr(np, name)(x, *arguments)
-    target = np.zeros(2, np.float32)
-    np.copyto(target, mx.array([1.0, 2.0]))
-    assert target.tolist() == [1.0, 2.0]
+def test_interp_at_and_between_points():
+    xp, fp = mx.array([0.0, 1.0, 1.0, 3.0]), mx.array([0.0, 1.0, 5.0, 7.0])
+    got = mx.interp(mx.array([-1.0, 0.5, 1.0, 2.0, 3.0, 4.0, NAN]), xp, fp)
+    want = np.interp([-1.0, 0.5, 1.0, 2.0, 3.0, 4.0, NAN], [0, 1, 1, 3], [0, 1, 5, 7])
+    np.testing.assert_allclose(to_numpy(got), want)
+    assert mx.interp(2.0, mx.array([1.0]), mx.array([4.0])).item() == 4.0
+    ends = mx.interp(mx.array([0.0, 2.0, 1.0]), mx.array([1.0]), mx.array([4.0]), -1, 9)
+    assert ends.tolist() == [-1.0, 9.0, 4.0]
 
 
-def test_others_with_their_own_protocol_go_first():
-    class Other:
-        def __array_ufunc__(self, *_args, **_kwargs):
-            return "theirs"
+def test_interp_with_a_period(rng):
+    angles = np.array([-180.0, 10.0, 190.0, 350.0], np.float32)
+    values = np.array([1.0, 2.0, 5.0, -1.0], np.float32)
+    places = rng.uniform(-720, 720, 50).astype(np.float32)
+    got = mx.interp(mx.array(places), mx.array(angles), mx.array(values), period=360.0)
+    want = np.interp(places, angles, values, period=360.0)
+    np.testing.assert_allclose(to_numpy(got), want, rtol=1e-4, atol=1e-4)
 
-        def __array_function__(self, *_args, **_kwargs):
-            return "theirs"
 
-    assert np.add(mx.array(1.0), Other()) == "theirs"
-    assert np.concatenate([mx.array([1.0]), Other()]) == "theirs"
+def test_gradient_of_several_axes():
+    x = mx.ones((3, 4))
+    assert isinstance(mx.gradient(x), list)
+    assert len(mx.gradient(x)) == 2
+    assert isinstance(mx.gradient(x, axis=0), mx.array)
+    assert mx.gradient(mx.array(1.0)) == []
+
+
+def test_average_returns_the_weights():
+    mean, weight = mx.average(mx.array([1, 2, 6]), weights=mx.array([1, 1, 2]), returned=True)
+    assert (mean.item(), weight.item()) == (3.75, 4.0)
+    assert mx.average(mx.array([1.0, 2.0]), weights=mx.array([1.0, -1.0])).item() == -INF
+
+
+def test_cov_without_freedom():
+    """One observation tells nothing about spread."""
+    assert np.isnan(mx.cov(mx.array([3.0])).item())
+    assert mx.cov(mx.zeros((0, 3))).shape == (0, 0)
+
+
+def test_corrcoef_stays_within_one(rng):
+    x = rng.normal(size=(4, 3)).astype(np.float32)
+    got = to_numpy(mx.corrcoef(mx.array(np.concatenate([x, x * 3, -x]))))
+    assert np.abs(got).max() <= 1.0
+
+
+def test_polyfit_is_accurate():
+    """A badly conditioned fit in single precision, against NumPy's in double."""
+    x = np.linspace(0, 10, 60).astype(np.float32)
+    y = np.sin(x).astype(np.float32)
+    got = to_numpy(mx.polyfit(mx.array(x), mx.array(y), 9))
+    want = np.polyfit(x.astype(np.float64), y.astype(np.float64), 9)
+    np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_polyfit_of_too_few_places():
+    """Powers that the points do not tell apart are zero; the points are met all the same."""
+    x, y = mx.array([1.0, 1.0, 2.0]), mx.array([2.0, 4.0, 5.0])
+    fitted = mx.polyfit(x, y, 3)
+    assert np.isfinite(to_numpy(fitted)).all()
+    np.testing.assert_allclose(to_numpy(mx.polyval(fitted, x)), [3.0, 3.0, 5.0], rtol=1e-5)
+
+
+def test_bits_there_and_back(rng):
+    bits = rng.integers(0, 2, (3, 21)).astype(bool)
+    for order in ("big", "little"):
+        for axis in (0, 1):
+            packed = mx.packbits(mx.array(bits), axis=axis, bitorder=order)
+            back = mx.unpackbits(packed, axis=axis, count=bits.shape[axis], bitorder=order)
+            assert np.array_equal(to_numpy(back), bits)
+
+
+def test_descending_order(rng):
+    values = rng.integers(0, 5, (4, 9)).astype(np.float32)
+    values[0, 3] = NAN
+    x = mx.array(values)
+    for axis in (0, 1, -1, None):
+        got = to_numpy(mx.sort(x, axis=axis, descending=True))
+        want = np.flip(np.sort(values, axis=axis), 0 if axis is None else axis)
+        assert np.array_equal(got, want, equal_nan=True)
+        order = to_numpy(mx.argsort(x, axis=axis, descending=True))
+        flat = values.ravel() if axis is None else values
+        picked = np.take_along_axis(flat, order.astype(int), 0 if axis is None else axis)
+        assert np.array_equal(picked, want, equal_nan=True)
+    assert mx.argsort(mx.array([1, 2, 1, 2]), descending=True).tolist() == [1, 3, 0, 2]
+    assert mx.argsort(mx.zeros((0,)), descending=True).shape == (0,)
+    assert mx.sort(mx.array([2, 1]), stable=True).tolist() == [1, 2]
+
+
+def test_selected_elements():
+    x = mx.array([[1, 2], [3, 4]], mx.int8)
+    mask = mx.array([True, False])
+    assert mx.sum(x, where=mask).item() == 4
+    assert mx.sum(x, where=True).item() == 10
+    assert mx.sum(x, dtype=mx.int8).dtype == mx.int8
+    assert mx.sum(x, axis=0, initial=10).tolist() == [14, 16]
+    assert mx.max(mx.zeros((0,)), initial=-5).item() == -5
+    assert mx.max(x, where=mask, initial=2).item() == 3
+    assert mx.max(x, where=False, initial=2).item() == 2
+    assert mx.prod(x, dtype=mx.float32).dtype == mx.float32
+    assert mx.all(mx.array([0, 1]), where=mx.array([False, True])).item() is True
+    assert mx.any(mx.array([1, 0]), where=mx.array([False, True])).item() is False
+    assert np.isnan(mx.mean(x, where=False).item())
+    assert mx.mean(x, dtype=mx.int32).item() == 2
+    assert mx.mean(x, dtype=mx.float16).dtype == mx.float16
+    assert mx.var(mx.array([1.0, 3.0, 100.0]), where=mx.array([1, 1, 0]), correction=1).item() == 2
+
+
+def test_wide_sums_of_narrow_numbers():
+    """Small integers add up in 32 bits, without a converted copy."""
+    for dtype in (mx.bool_, mx.int8, mx.uint8, mx.int16, mx.uint16):
+        x = mx.ones((70000,), dtype)
+        assert mx.sum(x).item() == 70000
+        assert mx.count_nonzero(x).item() == 70000
+    assert mx.sum(mx.full((300,), 255, mx.uint8)).item() == 76500
+    assert mx.sum(mx.full((2, 3), -100, mx.int8), axis=1).tolist() == [-300, -300]
+    assert mx.prod(mx.full((4,), 100, mx.uint8)).item() == 10**8
+    assert mx.vmap(mx.sum)(mx.full((2, 3), 100, mx.int8)).tolist() == [300, 300]
+
+
+def test_sums_are_accurate(rng):
+    values = rng.random(10**7, dtype=np.float32)
+    exact = values.sum(dtype=np.float64)
+    x = mx.array(values)
+    assert abs(mx.sum(x).item() - exact) <= 1e-7 * exact
+    assert abs(mx.mean(x).item() - exact / 1e7) <= 1e-7 * exact / 1e7
+    assert abs(mx.nansum(x).item() - exact) <= 1e-7 * exact
+
+
+def test_means_of_halves_do_not_overflow():
+    x = mx.full((100_000,), 1000.0, mx.float16)
+    for name in ("mean", "nanmean"):
+        assert getattr(mx, name)(x).item() == 1000.0
+    assert mx.var(x).item() == 0.0
+    assert mx.cov(x).item() == 0.0
+    assert mx.average(x, weights=x).item() == 1000.0
+
+
+def test_windows_are_mlx_windows():
+    mlx = pytest.importorskip("mlx.core")
+    for name in ("bartlett", "blackman", "hamming", "hanning"):
+        for length in (-2, 0, 1, 2, 7, 100):
+            ours, theirs = getattr(mx, name)(length), getattr(mlx, name)(length)
+            assert ours.dtype == mx.float32
+            np.testing.assert_allclose(to_numpy(ours), np.array(theirs), atol=1e-6)
+
+
+def test_windows_are_symmetric():
+    for name in ("bartlett", "blackman", "hamming", "hanning"):
+        values = to_numpy(getattr(mx, name)(1001))
+        assert np.array_equal(values, values[::-1])
+    assert mx.hanning(5)[0].item() == mx.hanning(5)[-1].item() == 0.0
+
+
+def test_geomspace_ends_are_exact():
+    got = to_numpy(mx.geomspace(3.0, 7.0, 33, dtype=mx.float64))
+    assert (got[0], got[-1]) == (3.0, 7.0)
+    assert mx.geomspace(1, 1000, 4, dtype=mx.int32).tolist() == [1, 10, 100, 1000]

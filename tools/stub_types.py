@@ -39,8 +39,9 @@ IMPORTED_AS = {"_Buffer": "Buffer"}
 
 # Functions whose `axis` may be several axes; everywhere else it is one.
 SEVERAL_AXES = (
-    "all any count_nonzero expand_dims flip logsumexp max mean median min minmax norm prod roll"
-    " softmax squeeze std sum var"
+    "all any average count_nonzero expand_dims flip gradient logsumexp max mean median min minmax"
+    " nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar norm"
+    " percentile prod ptp quantile roll size softmax squeeze std sum var"
 ).split()
 
 PARAMETERS = {
@@ -49,15 +50,24 @@ PARAMETERS = {
         "a b bias biases c condition cov freqs high indices input k lhs_indices logits loc low"
         " lower m mask_lhs mask_out mask_rhs mean other p q rhs_indices scale scales sinks"
         " sorted_sequence start_indices stft_matrix targets update upper v vals values w weight"
-        " window x y constant_values fill_value exponent a_min a_max min max".split(),
+        " window x y constant_values fill_value exponent a_min a_max min max"
+        " a1 a2 ary fp initial left right to_begin to_end weights where xp".split(),
         "_Operand",
     ),
     **dict.fromkeys("key segments global_scale".split(), "array"),
     "operands": "_Operand",
+    **{f"gradient.{name}": "_Operand" for name in ("f", "varargs")},
+    **dict.fromkeys("aweights fweights".split(), "_Nested"),
+    "average.weights": "_Nested",
+    **{f"{name}.q": "_Nested" for name in "quantile percentile".split()},
+    **{f"nan{name}.q": "_Nested" for name in "quantile percentile".split()},
+    "apply_along_axis.arr": "_Operand",
     "arys": "array",
     "arrays": "Sequence[array]",
     "broadcast_arrays.arrays": "array",
+    "block.arrays": "_Nested",
     "meshgrid.arrays": "array",
+    "tup": "Sequence[_Operand]",
     "save_safetensors.arrays": "Mapping[str, array]",
     "save_gguf.arrays": "Mapping[str, array]",
     "arr": "array",
@@ -96,7 +106,13 @@ PARAMETERS = {
         "int",
     ),
     **{f"{name}.m": "int" for name in ("eye", "tri")},
-    **{f"{name}.k": "int" for name in "eye tri tril triu diag topk".split()},
+    **{f"{name}.m": "int" for name in ("polyder", "polyint")},
+    **{f"{name}.k": "int" for name in "eye tri tril triu diag topk rot90".split()},
+    **{f"{name}.start": "int" for name in ("rollaxis",)},
+    "count": "int",
+    "deg": "int",
+    "edge_order": "Literal[1, 2]",
+    "rot90.axes": "tuple[int, int]",
     "seed": "int",
     "dilation": "int | Sequence[int]",
     "input_dilation": "int | Sequence[int]",
@@ -116,7 +132,8 @@ PARAMETERS = {
     "poisson.lam": "_Operand",
     # Numbers.
     **dict.fromkeys(
-        "alpha atol base beta d eps nan neginf posinf rtol start step stop".split(), "float"
+        "alpha atol base beta d dx eps nan neginf period posinf rtol start step stop".split(),
+        "float",
     ),
     "hadamard_transform.scale": "float",
     "laplace.loc": "float",
@@ -127,17 +144,22 @@ PARAMETERS = {
     "ord": "int | float | str",
     # Flags and words.
     **dict.fromkeys(
-        "allow_col_major center compute_uv copy endpoint equal_nan flip force_fused inclusive"
-        " keepdims onesided precise return_index return_inverse return_metadata reverse shapeless"
-        " sorted sorted_indices sparse strict traditional transpose".split(),
+        "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused"
+        " inclusive increasing keepdims onesided precise return_index return_inverse"
+        " return_metadata returned reverse rowvar shapeless sorted sorted_indices sparse stable"
+        " strict traditional transpose".split(),
         "bool",
     ),
     "cholesky.upper": "bool",
+    "cov.bias": "bool",
     "cholesky_inv.upper": "bool",
     "tri_inv.upper": "bool",
     "solve_triangular.upper": "bool",
     "mode": "str",
     "indexing": "str",
+    "method": "str",
+    "bitorder": "Literal['big', 'little']",
+    "ravel.order": "Literal['C', 'F']",
     "norm": "str",
     "pad_mode": "str",
     "UPLO": "str",
@@ -170,6 +192,8 @@ PARAMETERS = {
     # Functions and trees.
     "fun": "Callable[..., Any]",
     "f": "Callable[..., Any]",
+    "func1d": "Callable[..., Any]",
+    "function": "Callable[..., Any]",
     "argnums": "int | Sequence[int]",
     "argnames": "str | Sequence[str]",
     "primals": "Sequence[array]",
@@ -225,9 +249,14 @@ RETURNS = {
     **dict.fromkeys("broadcast_arrays meshgrid unstack divmod".split(), "tuple[array, ...]"),
     **dict.fromkeys("atleast_1d atleast_2d atleast_3d".split(), "array | list[array]"),
     "minmax": "tuple[array, array]",
+    "average": "array | tuple[array, array]",
+    "gradient": "array | list[array]",
+    "fromfunction": "Any",
+    "shape": "tuple[int, ...]",
+    **dict.fromkeys("ndim size".split(), "int"),
     "quantize": "tuple[array, ...]",
     "unique": "array | tuple[array, ...]",
-    "split": "list[array]",
+    **dict.fromkeys("split array_split hsplit vsplit dsplit".split(), "list[array]"),
     "random.split": "array",
     "depends": "list[array]",
     "broadcast_shapes": "tuple[int, ...]",

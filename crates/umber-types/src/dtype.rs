@@ -154,6 +154,17 @@ impl DType {
         if self.is_inexact() { self } else { DType::Float32 }
     }
 
+    /// The dtype that sums and products answer in: small integers and bool widen to 32 bits.
+    pub const fn summed(self) -> DType {
+        match self {
+            DType::Bool | DType::Int8 | DType::Int16 => DType::Int32,
+            DType::UInt8 | DType::UInt16 => DType::UInt32,
+            DType::UInt32 | DType::UInt64 | DType::Int32 | DType::Int64 => self,
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => self,
+            DType::Complex64 | DType::Complex128 => self,
+        }
+    }
+
     /// The real counterpart of a complex dtype; others answer themselves.
     pub const fn real(self) -> DType {
         match self {

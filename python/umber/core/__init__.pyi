@@ -698,9 +698,13 @@ def all(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Whether all elements over `axis` are different from zero."""
+    """Whether all elements over `axis` are different from zero.
+
+    Elements where `where` does not hold are left out.
+    """
 
 
 def allclose(
@@ -722,9 +726,26 @@ def any(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Whether any element over `axis` is different from zero."""
+    """Whether any element over `axis` is different from zero.
+
+    Elements where `where` does not hold are left out.
+    """
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any],
+    axis: int,
+    arr: _Operand,
+    *args: Any,
+    **kwargs: Any,
+) -> array:
+    """`func1d(row, *args, **kwargs)` of every row of `arr` along `axis`; the axes of its result stand where `axis` was.
+
+    The function is followed once, on a row without values, as `vmap` does.
+    """
 
 
 def arange(
@@ -802,8 +823,18 @@ def argpartition(
     """Indices that partition `a` along `axis` about its `kth` element, as uint32."""
 
 
-def argsort(a: _Operand, /, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
-    """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32."""
+def argsort(
+    a: _Operand,
+    /,
+    axis: int = ...,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; in `descending` order if asked for.
+    Always `stable`: equal elements keep their order.
+    """
 
 
 def array_equal(
@@ -813,6 +844,16 @@ def array_equal(
     stream: _StreamOrDevice = None,
 ) -> array:
     """Whether shapes and all elements are equal, as a 0-d bool array."""
+
+
+def array_split(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    axis: int = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along `axis` into parts whose lengths differ by one at most, or before each of the given indices."""
 
 
 def as_strided(
@@ -880,6 +921,30 @@ def atleast_3d(*arys: array, stream: _StreamOrDevice = None) -> array | list[arr
     """Arrays with at least three axes: a list, or one array for one."""
 
 
+def average(
+    a: _Operand,
+    axis: _Axes | None = None,
+    weights: _Nested | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, array]:
+    """Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
+
+    `weights` have the shape of `a`, or that of the axes alone; without them it is the mean. With `returned` the sum of
+    the weights comes with it.
+    """
+
+
+def bartlett(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The triangle from 0 to 1 and back: `1 - |2n / (M - 1) - 1|`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
 def bitwise_and(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Bits set in both."""
 
@@ -902,6 +967,18 @@ def bitwise_right_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = N
 
 def bitwise_xor(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Bits set in exactly one."""
+
+
+def blackman(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The Blackman window: `0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1))`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
+def block(arrays: _Nested, *, stream: _StreamOrDevice = None) -> array:
+    """An array from nested lists of blocks: the innermost lists join along the last axis, the next along the one before."""
 
 
 def broadcast_arrays(*arrays: array, stream: _StreamOrDevice = None) -> tuple[array, ...]:
@@ -937,6 +1014,10 @@ def clip(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` limited to `a_min..=a_max`; `None` does not limit."""
+
+
+def column_stack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Vectors as the columns of a matrix, beside matrices as they are."""
 
 
 def compile(
@@ -984,6 +1065,20 @@ def contiguous(
     """`a` in dense row-major memory."""
 
 
+def corrcoef(
+    x: _Operand,
+    y: _Operand | None = None,
+    rowvar: bool = True,
+    *,
+    dtype: Dtype | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Correlation coefficients, -1 to 1, of the variables in `x` and `y`, in rows or (without `rowvar`) in columns.
+
+    Not a number for a variable that does not vary. Integers answer float32.
+    """
+
+
 def cos(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Cosine of each element, in radians."""
 
@@ -1001,6 +1096,25 @@ def count_nonzero(
     stream: _StreamOrDevice = None,
 ) -> array:
     """How many elements over `axis` are different from zero."""
+
+
+def cov(
+    m: _Operand,
+    y: _Operand | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: _Nested | None = None,
+    aweights: _Nested | None = None,
+    *,
+    dtype: Dtype | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Covariance matrix of the variables in `m` and `y`, in rows or (without `rowvar`) in columns; a variance for one.
+
+    Sums are divided by the number of observations less `ddof`, which is 1, or 0 with `bias`. `fweights` say how often
+    each observation was made, `aweights` how much it counts. Integers answer float32.
+    """
 
 
 def cummax(
@@ -1136,6 +1250,29 @@ def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> tuple
     """The quotient rounded down, and the remainder."""
 
 
+def dsplit(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along its third axis into equal parts, or before each of the given indices."""
+
+
+def dstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Arrays joined along the third axis, vectors and matrices being one deep."""
+
+
+def ediff1d(
+    ary: _Operand,
+    to_end: _Operand | None = None,
+    to_begin: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Differences of neighbours in the flattened array, with `to_begin` in front of them and `to_end` behind."""
+
+
 def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None) -> array:
     """Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`."""
 
@@ -1217,6 +1354,14 @@ def flip(a: _Operand, /, axis: _Axes | None = None, *, stream: _StreamOrDevice =
     """`a` with the order of elements along `axis` (all axes by default) reversed."""
 
 
+def fliplr(m: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """`m` with its columns in reverse order."""
+
+
+def flipud(m: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """`m` with its rows in reverse order."""
+
+
 def floor(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Largest integer not above each element."""
 
@@ -1237,6 +1382,16 @@ def from_numpy(a: Any, *, zero_copy: bool = True) -> array:
     """
 
 
+def fromfunction(
+    function: Callable[..., Any],
+    shape: _Shape,
+    *,
+    dtype: Dtype | None = None,
+    **kwargs: Any,
+) -> Any:
+    """`function(*indices, **kwargs)` of the index of every element of `shape` along each axis: arrays of `dtype`."""
+
+
 def full(
     shape: _Shape,
     vals: _Operand,
@@ -1255,6 +1410,21 @@ def full_like(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given."""
+
+
+def geomspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: Dtype | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
+
+    `start` and `stop` have one sign, and neither is zero.
+    """
 
 
 def get_active_memory() -> int:
@@ -1287,12 +1457,55 @@ def grad(
     """
 
 
+def gradient(
+    f: _Operand,
+    *varargs: _Operand,
+    axis: _Axes | None = None,
+    edge_order: Literal[1, 2] = 1,
+    stream: _StreamOrDevice = None,
+) -> array | list[array]:
+    """Slopes of `f` along `axis` (each of all axes by default) from differences of neighbours: an array, or a list of them.
+
+    `varargs` are the distance of neighbours, for all axes or one an axis, or the places along each axis. At the ends the
+    slope comes from two points (`edge_order` 1) or three (2). Integers answer float32.
+    """
+
+
 def greater(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a > b`."""
 
 
 def greater_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a >= b`."""
+
+
+def hamming(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The Hamming window: `0.54 - 0.46 cos(2πn / (M - 1))`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
+def hanning(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The Hann window: `0.5 - 0.5 cos(2πn / (M - 1))`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
+def hsplit(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along its second axis (or only one) into equal parts, or before each of the given indices."""
+
+
+def hstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Arrays joined along the second axis, vectors along their only one."""
 
 
 def identity(n: int, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
@@ -1305,6 +1518,23 @@ def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def inner(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Sum of products over the last axis of both."""
+
+
+def interp(
+    x: _Operand,
+    xp: _Operand,
+    fp: _Operand,
+    left: _Operand | None = None,
+    right: _Operand | None = None,
+    period: float | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Straight lines between the points `(xp, fp)`, at every element of `x`.
+
+    `xp` must rise. Below and above the points the values are `left` and `right`, by default those at the ends; with a
+    `period` the points repeat instead, in any order. Inexact, in the dtype that holds all three; `fp` may be complex.
+    """
 
 
 def is_available(device: _Device) -> bool:
@@ -1450,6 +1680,19 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
     """Where exactly one is different from zero."""
 
 
+def logspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: Dtype | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`."""
+
+
 def logsumexp(
     a: _Operand,
     /,
@@ -1475,9 +1718,16 @@ def max(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: Dtype | None = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Largest element over `axis`; not a number if any is."""
+    """Largest element over `axis`; not a number if any is.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
 
 
 def maximum(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1490,9 +1740,15 @@ def mean(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: Dtype | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Mean over `axis`; integers answer float32."""
+    """Mean over `axis`; integers answer float32.
+
+    Elements are converted to `dtype` first, in which the mean is answered; those where `where` does not hold are left
+    out.
+    """
 
 
 def median(
@@ -1521,9 +1777,16 @@ def min(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: Dtype | None = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Smallest element over `axis`; not a number if any is."""
+    """Smallest element over `axis`; not a number if any is.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
 
 
 def minimum(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1567,6 +1830,186 @@ def nan_to_num(
     """`a` with not-a-number and infinities replaced; infinities by the largest finite values unless given."""
 
 
+def nanargmax(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Index of the first largest number along `axis`, as uint32; 0 where there is none."""
+
+
+def nanargmin(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Index of the first smallest number along `axis`, as uint32; 0 where there is none."""
+
+
+def nancumprod(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    dtype: Dtype | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Product so far of what is a number, along `axis` (of the flattened array by default)."""
+
+
+def nancumsum(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    dtype: Dtype | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Sum so far of what is a number, along `axis` (of the flattened array by default)."""
+
+
+def nanmax(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Largest number over `axis`; NaN where there is none."""
+
+
+def nanmean(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32."""
+
+
+def nanmedian(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Median over `axis` of what is a number; NaN where nothing is."""
+
+
+def nanmin(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Smallest number over `axis`; NaN where there is none."""
+
+
+def nanpercentile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
+def nanprod(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Product over `axis` of what is a number; 1 where nothing is."""
+
+
+def nanquantile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
+def nanstd(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    ddof: int = 0,
+    *,
+    correction: int | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Standard deviation over `axis` of what is a number: the square root of `nanvar`.
+
+    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+    """
+
+
+def nansum(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Sum over `axis` of what is a number; 0 where nothing is."""
+
+
+def nanvar(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    ddof: int = 0,
+    *,
+    correction: int | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.
+
+    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+    """
+
+
+def ndim(a: _Operand) -> int:
+    """The number of axes of `a`."""
+
+
 def negative(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`-a`. Not defined for bool."""
 
@@ -1597,6 +2040,21 @@ def outer(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """Products of every element of `a` with every element of `b`, both flattened."""
 
 
+def packbits(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    bitorder: Literal['big', 'little'] = "big",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Eight elements (bool or integers) along `axis`, or of the flattened array, as the bits of one uint8.
+
+    A bit is 1 where the element is not zero; zeros fill the last byte. `bitorder` says whether the first bit is the
+    highest ("big") or the lowest ("little").
+    """
+
+
 def pad(
     a: _Operand,
     pad_width: int | Sequence[int] | Sequence[Sequence[int]],
@@ -1619,6 +2077,23 @@ def partition(
     """Elements along `axis` with the `kth` in its sorted place, none larger before it and none smaller after it."""
 
 
+def percentile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
 def permute_dims(
     a: _Operand,
     /,
@@ -1627,6 +2102,54 @@ def permute_dims(
     stream: _StreamOrDevice = None,
 ) -> array:
     """The same as `transpose`."""
+
+
+def polyadd(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Sum of two polynomials.
+
+    Polynomials are vectors of coefficients, the highest power first.
+    """
+
+
+def polyder(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
+    """Derivative of the polynomial with coefficients `p`, taken `m` times."""
+
+
+def polyfit(
+    x: _Operand,
+    y: _Operand,
+    deg: int,
+    *,
+    w: _Operand | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
+
+    `sum(w**2 * (y - p(x))**2)` is least. `y` may have several columns, each with its polynomial in a column of the
+    result. Computed in double precision; integers answer float32.
+    """
+
+
+def polyint(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
+    """Integral of the polynomial with coefficients `p` that is zero at zero, taken `m` times. Integers answer float32."""
+
+
+def polymul(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Product of two polynomials.
+
+    Polynomials are vectors of coefficients, the highest power first.
+    """
+
+
+def polysub(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Difference of two polynomials.
+
+    Polynomials are vectors of coefficients, the highest power first.
+    """
+
+
+def polyval(p: _Operand, x: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Values of the polynomial with coefficients `p`, the highest power first, at every element of `x`."""
 
 
 def positive(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1651,9 +2174,26 @@ def prod(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: Dtype | None = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
+    """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
+
+
+def ptp(
+    a: _Operand,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Largest element over `axis` minus the smallest."""
 
 
 def put_along_axis(
@@ -1668,8 +2208,34 @@ def put_along_axis(
     """`a` with `values` put at `indices` along `axis` (of the flattened array if `None`)."""
 
 
+def quantile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
 def radians(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
+
+
+def ravel(
+    a: _Operand,
+    order: Literal['C', 'F'] = "C",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first."""
 
 
 def real(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1719,6 +2285,26 @@ def roll(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` with elements moved by `shift` along `axis`, those that fall off come back at the other end."""
+
+
+def rollaxis(
+    a: _Operand,
+    axis: int,
+    start: int = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`a` with one axis moved back until it lies before `start`."""
+
+
+def rot90(
+    m: _Operand,
+    k: int = 1,
+    axes: tuple[int, int] = (0, 1),
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`m` turned `k` times by a right angle, from the first of `axes` towards the second."""
 
 
 def round(a: _Operand, /, decimals: int = 0, *, stream: _StreamOrDevice = None) -> array:
@@ -1778,6 +2364,10 @@ def set_view_policy(policy: Literal['checked', 'writable', 'readonly']) -> str:
     """
 
 
+def shape(a: _Operand) -> tuple[int, ...]:
+    """The shape of `a`, as a tuple."""
+
+
 def sigmoid(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`1 / (1 + exp(-a))` of each element."""
 
@@ -1792,6 +2382,10 @@ def sin(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def sinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Hyperbolic sine of each element."""
+
+
+def size(a: _Operand, axis: _Axes | None = None) -> int:
+    """The number of elements of `a`, or its length along `axis` (over all of several axes)."""
 
 
 def slice(
@@ -1827,8 +2421,18 @@ def softmax(
     """Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least."""
 
 
-def sort(a: _Operand, /, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
-    """Elements in ascending order along `axis` (of the flattened array if `None`); not-a-number last."""
+def sort(
+    a: _Operand,
+    /,
+    axis: int = ...,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Elements in ascending order along `axis` (of the flattened array if `None`), not-a-number last; or in `descending`
+    order, not-a-number first. Always `stable`.
+    """
 
 
 def split(
@@ -1871,9 +2475,16 @@ def std(
     keepdims: bool = False,
     ddof: int = 0,
     *,
+    correction: int | None = None,
+    dtype: Dtype | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Standard deviation over `axis`: the square root of the variance."""
+    """Standard deviation over `axis`: the square root of the variance.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
+    is the array API standard's name for `ddof`.
+    """
 
 
 def stop_gradient(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1894,9 +2505,16 @@ def sum(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: Dtype | None = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
+    """Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
 
 
 def swapaxes(
@@ -1986,6 +2604,17 @@ def transpose(
     """`a` with its axes in the order of `axes`, reversed by default."""
 
 
+def trapezoid(
+    y: _Operand,
+    x: _Operand | None = None,
+    dx: float = 1.0,
+    axis: int = ...,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Area under straight lines between the values `y` along `axis`, at places `x` or at a distance of `dx`."""
+
+
 def tri(
     n: int,
     m: int | None = None,
@@ -2020,6 +2649,21 @@ def unflatten(
     """`a` with `axis` split into axes of the lengths of `shape`; one may be -1."""
 
 
+def unpackbits(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    count: int | None = None,
+    bitorder: Literal['big', 'little'] = "big",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The bits of each uint8 along `axis`, or of the flattened array, as eight uint8 that are 0 or 1.
+
+    `count` takes that many bits, with zeros where there are fewer, or leaves off so many at the end if negative.
+    """
+
+
 def unstack(
     x: _Operand,
     /,
@@ -2038,6 +2682,16 @@ def value_and_grad(
     """As `grad`, for a function that computes the value too: `(value, gradient)`."""
 
 
+def vander(
+    x: _Operand,
+    N: int | None = None,
+    increasing: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Powers of the elements of a vector, those of `x[i]` in row `i`: `N` of them, falling unless `increasing`."""
+
+
 def var(
     a: _Operand,
     /,
@@ -2045,9 +2699,16 @@ def var(
     keepdims: bool = False,
     ddof: int = 0,
     *,
+    correction: int | None = None,
+    dtype: Dtype | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Variance over `axis`: squared distances from the mean divided by `n - ddof`."""
+    """Variance over `axis`: squared distances from the mean divided by `n - ddof`.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
+    is the array API standard's name for `ddof`.
+    """
 
 
 def vecdot(
@@ -2078,6 +2739,19 @@ def vmap(
 
     Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are.
     """
+
+
+def vsplit(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along its first axis into equal parts, or before each of the given indices."""
+
+
+def vstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Arrays joined along the first axis, each vector being a row."""
 
 
 def where(

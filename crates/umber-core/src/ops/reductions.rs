@@ -21,7 +21,7 @@ pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes>
 }
 
 /// A reduction, with the reduced axes kept or not.
-fn reduced(kind: ReduceKind, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+pub(super) fn reduced(kind: ReduceKind, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     let out = Array::record_one(Reduce { kind, axes: axes.clone() }, &[a])?;
     finish(&out, a, axes, keep)
 }
@@ -36,27 +36,16 @@ fn count(a: &Array, axes: &Axes) -> usize {
     axes.iter().map(|&axis| a.shape()[axis]).product()
 }
 
-/// The dtype that sums and products of `dtype` are taken in: small integers widen to 32 bits.
-fn summed_dtype(dtype: DType) -> DType {
-    match dtype {
-        DType::Bool | DType::Int8 | DType::Int16 => DType::Int32,
-        DType::UInt8 | DType::UInt16 => DType::UInt32,
-        DType::UInt32 | DType::UInt64 | DType::Int32 | DType::Int64 => dtype,
-        DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => dtype,
-        DType::Complex64 | DType::Complex128 => dtype,
-    }
-}
-
 /// The sum over axes.
 pub fn sum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("sum", a, axes)?;
-    reduced(ReduceKind::Sum, &cast(a, summed_dtype(a.dtype()))?, &axes, keep)
+    reduced(ReduceKind::Sum, a, &axes, keep)
 }
 
 /// The product over axes.
 pub fn prod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("prod", a, axes)?;
-    reduced(ReduceKind::Prod, &cast(a, summed_dtype(a.dtype()))?, &axes, keep)
+    reduced(ReduceKind::Prod, a, &axes, keep)
 }
 
 /// An extremum of no elements does not exist.
@@ -106,8 +95,7 @@ pub fn any(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 /// The number of elements over axes that are not zero.
 pub fn count_nonzero(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("count_nonzero", a, axes)?;
-    let ones = cast(&cast(a, DType::Bool)?, DType::Int32)?;
-    reduced(ReduceKind::Sum, &ones, &axes, keep)
+    reduced(ReduceKind::Sum, &cast(a, DType::Bool)?, &axes, keep)
 }
 
 /// `a` in the dtype that means are computed in: integers in float32, 16-bit floats too, so that no sum overflows.

@@ -3,6 +3,7 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, Result, ensure, promote};
 
+use super::shaping::flip;
 use crate::graph::Array;
 use crate::primitives::gather::Places;
 use crate::primitives::rules::{add, binary, cast, constant, reshape, zeros_like};
@@ -38,6 +39,35 @@ pub fn sort(a: &Array, axis: Option<i64>) -> Result<Array> {
 pub fn argsort(a: &Array, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("argsort", a, axis)?;
     sorted("argsort", &a, axis, Sorted::Indices)
+}
+
+/// The elements in descending order along an axis, NaN first.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 3, 2], [3])?;
+/// assert_eq!(ops::sort_descending(&x, Some(0))?.to_vec::<i32>()?, [3, 2, 1]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn sort_descending(a: &Array, axis: Option<i64>) -> Result<Array> {
+    let (a, axis) = along("sort", a, axis)?;
+    flip(&sorted("sort", &a, axis, Sorted::Values)?, Some(&[axis as i64]))
+}
+
+/// The indices that sort in descending order along an axis; equal elements keep their order.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 3, 1], [3])?;
+/// assert_eq!(ops::argsort_descending(&x, Some(0))?.to_vec::<u32>()?, [1, 0, 2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn argsort_descending(a: &Array, axis: Option<i64>) -> Result<Array> {
+    let (a, axis) = along("argsort", a, axis)?;
+    let places = [axis as i64];
+    // Turned round before and after, so that equal elements are turned round twice.
+    let order = flip(&sorted("argsort", &flip(&a, Some(&places))?, axis, Sorted::Indices)?, Some(&places))?;
+    binary(BinaryKind::Subtract, &constant(&order, a.shape()[axis].saturating_sub(1) as i64), &order)
 }
 
 /// `kth` counted from the end if negative.

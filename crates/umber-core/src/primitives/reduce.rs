@@ -8,7 +8,8 @@ use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
-/// A reduction. The dtype stays, except that `all` and `any` answer bool.
+/// A reduction. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
+/// `any` answer bool.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reduce {
     /// Which reduction.
@@ -17,12 +18,12 @@ pub struct Reduce {
     pub axes: Axes,
 }
 
-/// Sum over axes, which stay with length one.
+/// Sum over axes, which stay with length one, in the dtype of `x`.
 pub(crate) fn sum(x: &Array, axes: &Axes) -> Result<Array> {
     if axes.is_empty() {
         return Ok(x.clone());
     }
-    Array::record_one(Reduce { kind: ReduceKind::Sum, axes: axes.clone() }, &[x])
+    cast(&Array::record_one(Reduce { kind: ReduceKind::Sum, axes: axes.clone() }, &[x])?, x.dtype())
 }
 
 impl Reduce {
@@ -69,7 +70,8 @@ impl Primitive for Reduce {
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let dtype = match self.kind {
             ReduceKind::All | ReduceKind::Any => umber_types::DType::Bool,
-            ReduceKind::Sum | ReduceKind::Prod | ReduceKind::Min | ReduceKind::Max => inputs[0].dtype,
+            ReduceKind::Sum | ReduceKind::Prod => inputs[0].dtype.summed(),
+            ReduceKind::Min | ReduceKind::Max => inputs[0].dtype,
         };
         Ok(ArraySpec { shape: inputs[0].shape.reduced(&self.axes, KeepAxes::Yes), dtype }.into())
     }

@@ -77,7 +77,11 @@ impl Lines {
     }
 
     /// Give every task room, and every range of lines to a task.
-    fn share<R>(&self, room: impl Fn() -> Option<R> + Sync, work: impl Fn(&mut R, Range<usize>) + Sync) -> Result<()> {
+    fn share<R>(
+        &self,
+        room: impl Fn() -> Option<R> + Sync,
+        work: impl Fn(&mut R, Range<usize>) + Sync,
+    ) -> Result<()> {
         let failed = AtomicBool::new(false);
         parallel_ranges(self.others.count(), self.grain(), |range| match room() {
             Some(mut room) => work(&mut room, range),
@@ -85,7 +89,9 @@ impl Lines {
         });
         if failed.into_inner() {
             let length = self.lengths[0].max(self.lengths[1]);
-            return Err(Error::Memory(format!("[fft] no memory for the buffers of lines of {length} numbers")));
+            return Err(Error::Memory(format!(
+                "[fft] no memory for the buffers of lines of {length} numbers"
+            )));
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ const MOST_PARTS: usize = 256;
 /// length one.
 ///
 /// `dst` has the dtype of `src`, or bool for all and any. Sums and products of bool and of 8- and 16-bit integers may
-/// also go to int32. Sums and products are blocked: float16 and bfloat16 accumulate in float32, float32 across blocks
+/// also go to int32 or uint32. Sums and products are blocked: float16 and bfloat16 accumulate in float32, float32 across blocks
 /// in float64, and are rounded to the dtype once; integers wrap. Minimum and maximum of anything with NaN is NaN. Of
 /// no elements sum is 0, prod 1, all true, any false, min the greatest value and max the least.
 ///
@@ -38,8 +38,13 @@ const MOST_PARTS: usize = 256;
 /// If dtypes or shapes do not fit together.
 pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], dst: ViewMut) {
     match kind {
-        ReduceKind::Sum if dst.dtype() == DType::Int32 => sum_to_int32(src, axes, dst),
-        ReduceKind::Prod if dst.dtype() == DType::Int32 => prod_to_int32(src, axes, dst),
+        // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
+        ReduceKind::Sum if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
+            sum_to_int32(src, axes, dst);
+        }
+        ReduceKind::Prod if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
+            prod_to_int32(src, axes, dst);
+        }
         ReduceKind::Sum => match src.dtype() {
             DType::Bool => any(src, axes, dst),
             DType::UInt8 | DType::Int8 => run::<Sum<u8>>(src, axes, dst),

@@ -86,7 +86,7 @@ fn full_like(
 }
 
 /// A number that a range is made from.
-fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
         return crate::enter::enter(value.py(), || array.item());
@@ -97,7 +97,7 @@ fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     };
     match value_or_foreign {
         Some(Scalar::Complex(..)) | None => Err(PyTypeError::new_err(format!(
-            "[arange] {name}: expected a real number, got {}",
+            "[{op}] {name}: expected a real number, got {}",
             value.get_type().name()?
         ))),
         Some(value) => Ok(value),
@@ -120,10 +120,10 @@ fn arange(
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let (first, last) = match stop {
-        Some(stop) => (bound("start", start)?, bound("stop", stop)?),
-        None => (Scalar::Int(0), bound("stop", start)?),
+        Some(stop) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
+        None => (Scalar::Int(0), bound("arange", "stop", start)?),
     };
-    let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("step", step))?;
+    let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", step))?;
     let given = [first, last, step].map(Scalar::default_dtype);
     let found = given.into_iter().fold(DType::Int32, umber::types::promote);
     let dtype = or(dtype, found);
@@ -141,7 +141,8 @@ fn linspace(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    let (first, last) = (bound("start", start)?.as_f64(), bound("stop", stop)?.as_f64());
+    let (first, last) =
+        (bound("linspace", "start", start)?.as_f64(), bound("linspace", "stop", stop)?.as_f64());
     on(stream, || ops::linspace(first, last, num, endpoint, or(dtype, DType::Float32))).map(PyArray::from)
 }
 

@@ -1,18 +1,28 @@
 //! The functions of `umber.core`, a file a group as in the core's `ops`.
 
 mod array_methods;
+mod bits;
+mod callables;
 mod contraction;
 mod convolution;
 mod creation;
 mod elementwise;
 mod fft;
 mod indexing;
+mod interpolation;
 mod linalg;
+mod nan_reductions;
+mod polynomials;
+mod quantiles;
 mod random;
 mod reductions;
+mod selection;
 mod shaping;
 mod sorting;
+mod stacking;
+mod statistics;
 mod types;
+mod windows;
 
 use pyo3::prelude::*;
 
@@ -21,7 +31,17 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     creation::register(module)?;
     elementwise::register(module)?;
     reductions::register(module)?;
+    selection::register(module)?;
+    nan_reductions::register(module)?;
+    quantiles::register(module)?;
     shaping::register(module)?;
+    stacking::register(module)?;
+    bits::register(module)?;
+    statistics::register(module)?;
+    interpolation::register(module)?;
+    polynomials::register(module)?;
+    callables::register(module)?;
+    windows::register(module)?;
     indexing::register(module)?;
     sorting::register(module)?;
     contraction::register(module)?;

@@ -28,13 +28,6 @@ macro_rules! reductions {
 }
 
 reductions! {
-    sum "Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32.",
-    prod "Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32.",
-    min "Smallest element over `axis`; not a number if any is.",
-    max "Largest element over `axis`; not a number if any is.",
-    mean "Mean over `axis`; integers answer float32.",
-    all "Whether all elements over `axis` are different from zero.",
-    any "Whether any element over `axis` is different from zero.",
     logsumexp "`log(sum(exp(a)))` over `axis` without overflow.",
     median "Median over `axis`: the mean of the middle two where their number is even.",
 }
@@ -62,37 +55,6 @@ macro_rules! arg_reductions {
 arg_reductions! {
     argmin "Index of the first smallest element along `axis` (of the flattened array by default), as uint32.",
     argmax "Index of the first largest element along `axis` (of the flattened array by default), as uint32.",
-}
-
-/// Dispersions, with `ddof` taken off the number of elements.
-macro_rules! dispersions {
-    ($($name:ident $function:ident $python:literal $doc:literal,)*) => {
-        $(
-            #[doc = $doc]
-            #[pyfunction(name = $python)]
-            #[pyo3(signature = (a, /, axis = None, keepdims = false, ddof = 0, *, stream = None))]
-            fn $name(
-                a: Operand,
-                axis: Option<Ints>,
-                keepdims: bool,
-                ddof: i64,
-                stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
-                let a = a.alone();
-                on(stream, || ops::$function(&a, axes(axis.as_ref()), keep(keepdims), ddof)).map(PyArray::from)
-            }
-        )*
-
-        fn register_dispersions(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
-            Ok(())
-        }
-    };
-}
-
-dispersions! {
-    variance var "var" "Variance over `axis`: squared distances from the mean divided by `n - ddof`.",
-    standard_deviation std "std" "Standard deviation over `axis`: the square root of the variance.",
 }
 
 /// Scans that keep the dtype.
@@ -224,7 +186,6 @@ fn trace(
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_reductions(module)?;
     register_arg_reductions(module)?;
-    register_dispersions(module)?;
     register_scans(module)?;
     register_typed_scans(module)?;
     module.add_function(wrap_pyfunction!(softmax, module)?)?;

@@ -10,12 +10,12 @@ use crate::args::{Ints, Operand, StreamArg, axes, on};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 
-fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
+pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
     arrays.into_iter().map(PyArray::from).collect()
 }
 
 /// A sequence of arrays, in one dtype-free list.
-fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
+pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     if arrays.is_instance_of::<PyArray>() {
         return Err(PyTypeError::new_err(format!("[{op}] expected a sequence of arrays, got one array")));
     }

@@ -7,20 +7,36 @@ use umber::ops::{self, Side};
 use crate::args::{Operand, StreamArg, on};
 use crate::array::PyArray;
 
-/// Elements in ascending order along `axis` (of the flattened array if `None`); not-a-number last.
+/// Elements in ascending order along `axis` (of the flattened array if `None`), not-a-number last; or in `descending`
+/// order, not-a-number first. Always `stable`.
 #[pyfunction]
-#[pyo3(signature = (a, /, axis = -1, *, stream = None))]
-fn sort(a: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let a = a.alone();
-    on(stream, || ops::sort(&a, axis)).map(PyArray::from)
+#[pyo3(signature = (a, /, axis = -1, *, descending = false, stable = true, stream = None))]
+fn sort(
+    a: Operand,
+    axis: Option<i64>,
+    descending: bool,
+    stable: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let _ = stable;
+    let (a, order) = (a.alone(), if descending { ops::sort_descending } else { ops::sort });
+    on(stream, || order(&a, axis)).map(PyArray::from)
 }
 
-/// Indices that sort `a` along `axis` (the flattened array if `None`), as uint32.
+/// Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; in `descending` order if asked for.
+/// Always `stable`: equal elements keep their order.
 #[pyfunction]
-#[pyo3(signature = (a, /, axis = -1, *, stream = None))]
-fn argsort(a: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let a = a.alone();
-    on(stream, || ops::argsort(&a, axis)).map(PyArray::from)
+#[pyo3(signature = (a, /, axis = -1, *, descending = false, stable = true, stream = None))]
+fn argsort(
+    a: Operand,
+    axis: Option<i64>,
+    descending: bool,
+    stable: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let _ = stable;
+    let (a, order) = (a.alone(), if descending { ops::argsort_descending } else { ops::argsort });
+    on(stream, || order(&a, axis)).map(PyArray::from)
 }
 
 /// Elements along `axis` with the `kth` in its sorted place, none larger before it and none smaller after it.

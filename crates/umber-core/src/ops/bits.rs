@@ -1,0 +1,114 @@
+//! Bits packed into bytes.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, KeepAxes, Result, Scalar, Shape, ensure};
+
+use super::creation::arange;
+use super::elementwise::{astype, bitwise_and, left_shift, right_shift};
+use super::promotion::weak;
+use super::reductions::sum;
+use super::shaping::{PadMode, pad};
+use crate::graph::Array;
+use crate::primitives::rules::{move_axis, reshape};
+use crate::primitives::slice::slice_along;
+
+/// Which bit of a byte comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitOrder {
+    /// The most significant.
+    Big,
+    /// The least significant.
+    Little,
+}
+
+impl BitOrder {
+    /// How far each of eight bits in a row is from the lowest place of its byte.
+    fn places(self) -> Result<Array> {
+        match self {
+            BitOrder::Big => arange(7.0, -1.0, -1.0, DType::UInt8),
+            BitOrder::Little => arange(0.0, 8.0, 1.0, DType::UInt8),
+        }
+    }
+}
+
+/// The array with the axis to work along last: the flattened array if there is no axis.
+fn axis_last(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
+    let Some(axis) = axis else { return Ok((reshape(a, [a.size()])?, 0)) };
+    let axis = normalize_axis(op, axis, a.ndim())?;
+    Ok((move_axis(a, axis, a.ndim() - 1)?, axis))
+}
+
+/// Eight elements along an axis, or of the flattened array, as the bits of one uint8: 1 where an element is not zero.
+/// Zeros fill the last byte.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, BitOrder}};
+/// let x = Array::from_slice(&[1u8, 0, 0, 0, 0, 0, 1, 1, 1], [9])?;
+/// assert_eq!(ops::packbits(&x, None, BitOrder::Big)?.to_vec::<u8>()?, [0b1000_0011, 0b1000_0000]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For dtypes other than bool and integers.
+pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> {
+    ensure!(
+        !a.dtype().is_inexact(),
+        Type,
+        "[packbits] got an array of {}, expected bool or integers",
+        a.dtype()
+    );
+    let (bits, axis) = axis_last("packbits", &astype(a, DType::Bool)?, axis)?;
+    let last = bits.ndim() - 1;
+    let length = bits.shape()[last];
+    let bytes = length.div_ceil(8);
+    let mut widths = vec![(0, 0); bits.ndim()];
+    widths[last].1 = (bytes * 8 - length) as i64;
+    let bits =
+        astype(&pad(&bits, &widths, PadMode::Constant, &weak(Scalar::Bool(false), &bits))?, DType::UInt8)?;
+    let mut eights: Shape = bits.shape().with(last, bytes);
+    eights.push(8);
+    let shifted = left_shift(&reshape(&bits, eights)?, &order.places()?)?;
+    let packed = astype(&sum(&shifted, Some(&[-1]), KeepAxes::No)?, DType::UInt8)?;
+    move_axis(&packed, last, axis)
+}
+
+/// The bits of each uint8 along an axis, or of the flattened array, as eight elements 0 or 1. `count` takes that many of
+/// them, with zeros where there are fewer, or leaves off so many at the end if negative.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, BitOrder}};
+/// let x = Array::from_slice(&[5u8], [1])?;
+/// assert_eq!(ops::unpackbits(&x, None, Some(4), BitOrder::Little)?.to_vec::<u8>()?, [1, 0, 1, 0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For dtypes other than uint8, and where `count` leaves off more bits than there are.
+pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOrder) -> Result<Array> {
+    ensure!(a.dtype() == DType::UInt8, Type, "[unpackbits] got an array of {}, expected uint8", a.dtype());
+    let (bytes, axis) = axis_last("unpackbits", a, axis)?;
+    let last = bytes.ndim() - 1;
+    let length = bytes.shape()[last] * 8;
+    let mut apart = bytes.shape().clone();
+    apart.push(1);
+    let bits = right_shift(&reshape(&bytes, apart)?, &order.places()?)?;
+    let bits = bitwise_and(&bits, &weak(Scalar::Int(1), &bits))?;
+    let bits = reshape(&bits, bytes.shape().with(last, length))?;
+    let wanted = match count {
+        None => length as i64,
+        Some(count) if count < 0 => length as i64 + count.max(-(length as i64) - 1),
+        Some(count) => count,
+    };
+    ensure!(
+        wanted >= 0,
+        Value,
+        "[unpackbits] got count {} for {length} bits, expected at least {}",
+        count.unwrap_or(0),
+        -(length as i64)
+    );
+    let kept = slice_along(&bits, last, 0, length.min(wanted as usize))?;
+    let mut widths = vec![(0, 0); bits.ndim()];
+    widths[last].1 = (wanted - length as i64).max(0);
+    let bits = pad(&kept, &widths, PadMode::Constant, &weak(Scalar::Int(0), &kept))?;
+    move_axis(&bits, last, axis)
+}

@@ -1,0 +1,132 @@
+//! Functions known at some points, between them.
+
+use umber_types::{DType, Result, Scalar, Shape, ensure, promote};
+
+use super::elementwise::{add, clip, divide, equal, greater, less, multiply, remainder, select, subtract};
+use super::indexing::take;
+use super::promotion::{cast_constant, weak};
+use super::reductions::widened;
+use super::shaping::concatenate;
+use super::sorting::{Side, argsort, searchsorted};
+use crate::graph::Array;
+use crate::primitives::rules::{cast, reshape};
+use crate::primitives::slice::slice_along;
+
+/// What [`interp`] answers outside of the points.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outside<'a> {
+    /// Below the first point; by default the value there.
+    pub left: Option<&'a Array>,
+    /// Above the last point; by default the value there.
+    pub right: Option<&'a Array>,
+    /// The distance after which the function repeats itself; then nothing lies outside.
+    pub period: Option<f64>,
+}
+
+/// Points in rising order with the values there, and places between them.
+struct Points {
+    x: Array,
+    xp: Array,
+    fp: Array,
+}
+
+impl Points {
+    /// All brought into one period, which begins and ends with a point of the neighbouring one.
+    fn wrapped(&self, period: f64) -> Result<Points> {
+        let length = |like: &Array| weak(Scalar::Float(period), like);
+        let x = remainder(&self.x, &length(&self.x))?;
+        let folded = remainder(&self.xp, &length(&self.xp))?;
+        let order = argsort(&folded, Some(0))?;
+        let (xp, fp) = (take(&folded, &order, Some(0))?, take(&self.fp, &order, Some(0))?);
+        let count = xp.size();
+        let (first, last) = (slice_along(&xp, 0, 0, 1)?, slice_along(&xp, 0, count - 1, 1)?);
+        let before = subtract(&last, &length(&last))?;
+        let after = add(&first, &length(&first))?;
+        let ends = (slice_along(&fp, 0, count - 1, 1)?, slice_along(&fp, 0, 0, 1)?);
+        Ok(Points {
+            x,
+            xp: concatenate(&[&before, &xp, &after], Some(0))?,
+            fp: concatenate(&[&ends.0, &fp, &ends.1], Some(0))?,
+        })
+    }
+
+    /// The value on the straight line between the points around each place; beyond the ends that at the end.
+    fn between(&self) -> Result<Array> {
+        let count = self.xp.size() as i64;
+        let end =
+            |array: &Array, place: i64| reshape(&slice_along(array, 0, place as usize, 1)?, Shape::scalar());
+        let (first, last) = (end(&self.fp, 0)?, end(&self.fp, count - 1)?);
+        let zero = multiply(&self.x, &weak(Scalar::Int(0), &self.x))?;
+        if count == 1 {
+            return add(&first, &zero);
+        }
+        let found = cast(&searchsorted(&self.xp, &self.x, Side::Right)?, DType::Int64)?;
+        let number = |value: i64| Array::scalar(value, DType::Int64);
+        let upper = clip(&found, Some(&number(1)), Some(&number(count - 1)))?;
+        let lower = subtract(&upper, &number(1))?;
+        let (x0, x1) = (take(&self.xp, &lower, Some(0))?, take(&self.xp, &upper, Some(0))?);
+        let (f0, f1) = (take(&self.fp, &lower, Some(0))?, take(&self.fp, &upper, Some(0))?);
+        let width = subtract(&x1, &x0)?;
+        let is_jump = equal(&width, &weak(Scalar::Int(0), &width))?;
+        let width = select(&is_jump, &weak(Scalar::Int(1), &width), &width)?;
+        let part = divide(&subtract(&self.x, &x0)?, &width)?;
+        let line = add(&f0, &multiply(&subtract(&f1, &f0)?, &part)?)?;
+        // Exact at points, whatever the rounding and also beside infinite values.
+        let line = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &line)?)?;
+        let (low, high) = (end(&self.xp, 0)?, end(&self.xp, count - 1)?);
+        let line = select(&less(&self.x, &low)?, &first, &line)?;
+        select(&greater(&self.x, &high)?, &last, &line)
+    }
+}
+
+/// Straight lines between the points `(xp, fp)`, at `x`: of the shape of `x`.
+///
+/// `xp` must rise; the result is meaningless where it does not. Inexact, in the dtype that holds all three; values `fp`
+/// may be complex. At repeated points the last value holds.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let xp = Array::from_slice(&[0.0f32, 2.0], [2])?;
+/// let fp = Array::from_slice(&[1.0f32, 5.0], [2])?;
+/// let x = Array::from_slice(&[-1.0f32, 0.5, 3.0], [3])?;
+/// let f = ops::interp(&x, &xp, &fp, ops::Outside::default())?;
+/// assert_eq!(f.to_vec::<f32>()?, [1.0, 2.0, 5.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where `xp` and `fp` are not vectors of one length of at least one, places are complex, or the period is zero.
+pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result<Array> {
+    ensure!(
+        xp.ndim() == 1 && xp.shape() == fp.shape() && xp.size() > 0,
+        Value,
+        "[interp] got points of shape {} and values of shape {}, expected one axis and one length of at least 1",
+        xp.shape(),
+        fp.shape()
+    );
+    let places = promote(x.dtype(), xp.dtype()).inexact();
+    ensure!(!places.is_complex(), Type, "[interp] got places of {places}, expected real numbers");
+    let dtype = promote(places, fp.dtype()).inexact();
+    let places = promote(places, dtype.real());
+    let at = |array: &Array| widened(&cast_constant(array, places)?);
+    let points = Points { x: at(x)?, xp: at(xp)?, fp: widened(&cast_constant(fp, dtype)?)? };
+    if let Some(period) = outside.period {
+        ensure!(
+            period != 0.0 && period.is_finite(),
+            Value,
+            "[interp] got period {period}, expected a finite number other than zero"
+        );
+        return cast(&points.wrapped(period.abs())?.between()?, dtype);
+    }
+    let mut value = points.between()?;
+    let end = |place: usize| reshape(&slice_along(&points.xp, 0, place, 1)?, Shape::scalar());
+    if let Some(left) = outside.left {
+        let is_outside = less(&points.x, &end(0)?)?;
+        value = select(&is_outside, &cast_constant(left, value.dtype())?, &value)?;
+    }
+    if let Some(right) = outside.right {
+        let is_outside = greater(&points.x, &end(xp.size() - 1)?)?;
+        value = select(&is_outside, &cast_constant(right, value.dtype())?, &value)?;
+    }
+    cast(&value, dtype)
+}

@@ -1,0 +1,205 @@
+//! Reductions and scans that pass over elements that are not a number.
+//!
+//! Arrays of integers and bool hold no such elements: for them these are the ordinary functions.
+
+use umber_types::{DType, KeepAxes, Result, Scalar};
+
+use super::elementwise::{divide, greater, isnan, logical_not, real, select, sqrt, square, subtract};
+use super::naming::under;
+use super::promotion::weak;
+use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, max, min, prod, sum, widened};
+use super::scans::{ScanOrder, cumprod, cumsum};
+use crate::graph::Array;
+use crate::primitives::rules::{cast, conj, mul};
+
+/// `a` with `value` in place of what is not a number.
+fn filled(a: &Array, value: f64) -> Result<Array> {
+    if !a.dtype().is_inexact() {
+        return Ok(a.clone());
+    }
+    select(&isnan(a)?, &weak(Scalar::Float(value), a), a)
+}
+
+/// How many elements over axes are numbers, as `dtype`.
+pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: DType) -> Result<Array> {
+    let is_number = logical_not(&isnan(a)?)?;
+    // Counts are int32, which may be too narrow.
+    let wide = if i32::try_from(a.size()).is_ok() { is_number } else { cast(&is_number, DType::Int64)? };
+    cast(&sum(&wide, axes, keep)?, dtype)
+}
+
+/// The sum over axes of what is a number; 0 where nothing is.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nansum(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [3.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    under("nansum", sum(&filled(a, 0.0)?, axes, keep))
+}
+
+/// The product over axes of what is a number; 1 where nothing is.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nanprod(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [6.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    under("nanprod", prod(&filled(a, 1.0)?, axes, keep))
+}
+
+/// The running sum along an axis, which stays as it is at what is not a number.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nancumsum(&x, ops::ScanOrder::default(), None)?.to_vec::<f32>()?, [1.0, 1.0, 3.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nancumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
+    under("nancumsum", cumsum(&filled(a, 0.0)?, order, dtype))
+}
+
+/// The running product along an axis, which stays as it is at what is not a number.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nancumprod(&x, ops::ScanOrder::default(), None)?.to_vec::<f32>()?, [3.0, 3.0, 6.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
+    under("nancumprod", cumprod(&filled(a, 1.0)?, order, dtype))
+}
+
+/// Mean over axes of `x`, which is not a 16-bit float.
+fn mean_of(x: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    let count = count_numbers(x, axes, keep, x.dtype().real())?;
+    divide(&sum(&filled(x, 0.0)?, axes, keep)?, &count)
+}
+
+/// The mean over axes of what is a number; NaN where nothing is, float32 for integers.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nanmean(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [1.5]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    axes_of("nanmean", a, axes)?;
+    cast(&mean_of(&widened(a)?, axes, keep)?, a.dtype().inexact())
+}
+
+/// Variance in the dtype computed in.
+fn variance(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+    let x = widened(a)?;
+    let distance = subtract(&x, &mean_of(&x, axes, KeepAxes::Yes)?)?;
+    // Asked of `x`: where the mean is infinite the distance of a number may be NaN, and stays so.
+    let distance = select(&isnan(&x)?, &weak(Scalar::Int(0), &distance), &distance)?;
+    let squares =
+        if x.dtype().is_complex() { real(&mul(&distance, &conj(&distance)?)?)? } else { square(&distance)? };
+    let count = count_numbers(&x, axes, keep, squares.dtype())?;
+    let freedom = subtract(&count, &weak(Scalar::Int(ddof), &count))?;
+    let has_freedom = greater(&freedom, &weak(Scalar::Int(0), &freedom))?;
+    let variance = divide(&sum(&squares, axes, keep)?, &freedom)?;
+    select(&has_freedom, &variance, &weak(Scalar::Float(f64::NAN), &variance))
+}
+
+/// The variance over axes of the `n` elements that are a number, `sum(|a - mean|²) / (n - ddof)`; NaN where `ddof`
+/// leaves nothing.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[1.0f32, f32::NAN, 3.0], [3])?;
+/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0)?.to_vec::<f32>()?, [1.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanvar(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+    axes_of("nanvar", a, axes)?;
+    cast(&variance(a, axes, keep, ddof)?, a.dtype().inexact().real())
+}
+
+/// The standard deviation over axes of what is a number: the square root of [`nanvar`].
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[1.0f32, f32::NAN, 5.0], [3])?;
+/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0)?.to_vec::<f32>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanstd(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+    axes_of("nanstd", a, axes)?;
+    cast(&sqrt(&variance(a, axes, keep, ddof)?)?, a.dtype().inexact().real())
+}
+
+type Extremum = fn(&Array, Option<&[i64]>, KeepAxes) -> Result<Array>;
+
+fn extremum(
+    op: &str,
+    reduce: Extremum,
+    neutral: f64,
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+) -> Result<Array> {
+    check_not_empty(op, a, &axes_of(op, a, axes)?)?;
+    if !a.dtype().is_inexact() {
+        return reduce(a, axes, keep);
+    }
+    let found = reduce(&filled(a, neutral)?, axes, keep)?;
+    let is_without = all(&isnan(a)?, axes, keep)?;
+    select(&is_without, &weak(Scalar::Float(f64::NAN), &found), &found)
+}
+
+/// The least number over axes; NaN where there is none.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nanmin(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    extremum("nanmin", min, f64::INFINITY, a, axes, keep)
+}
+
+/// The greatest number over axes; NaN where there is none.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
+/// assert_eq!(ops::nanmax(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [3.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    extremum("nanmax", max, f64::NEG_INFINITY, a, axes, keep)
+}
+
+/// The index of the least number along an axis, or of the flattened array; 0 where there is none.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[f32::NAN, 3.0, 2.0], [3])?;
+/// assert_eq!(ops::nanargmin(&x, None, KeepAxes::No)?.to_vec::<u32>()?, [2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
+    under("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))
+}
+
+/// The index of the greatest number along an axis, or of the flattened array; 0 where there is none.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[f32::NAN, 3.0, 2.0], [3])?;
+/// assert_eq!(ops::nanargmax(&x, None, KeepAxes::No)?.to_vec::<u32>()?, [1]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn nanargmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
+    under("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))
+}

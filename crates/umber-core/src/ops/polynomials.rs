@@ -1,0 +1,206 @@
+//! Polynomials as vectors of coefficients, the highest power first.
+
+use umber_types::{DType, Result, ScanDirection, ScanExtent, Shape, ensure, promote};
+
+use super::contraction::matmul;
+use super::creation::arange;
+use super::elementwise::{add, astype, divide, multiply, subtract};
+use super::promotion::cast_constant;
+use super::scans::{ScanOrder, cumprod};
+use super::shaping::concatenate;
+use crate::graph::Array;
+use crate::primitives::rules::{broadcast, cast, reshape};
+use crate::primitives::slice::slice_along;
+
+/// Most coefficients of what is computed coefficient by coefficient.
+pub(super) const MOST: usize = 1 << 12;
+
+/// Coefficients as a vector; a number is a constant polynomial.
+fn coefficients(op: &str, p: &Array) -> Result<Array> {
+    ensure!(
+        p.ndim() <= 1 && p.size() <= MOST,
+        Value,
+        "[{op}] got coefficients of shape {}, expected one axis of at most {MOST}",
+        p.shape()
+    );
+    reshape(p, [p.size()])
+}
+
+/// `p` with zeros in front of it and behind.
+fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
+    let zeros = |count: usize| Array::full([count].into(), 0, p.dtype());
+    concatenate(&[&zeros(before), p, &zeros(after)], Some(0))
+}
+
+/// `p[0] x^(n - 1) + … + p[n - 1]` at every element of `x`, by Horner's rule; zero without coefficients.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let p = Array::from_slice(&[1.0f32, 0.0, -2.0], [3])?;
+/// let x = Array::from_slice(&[3.0f32], [1])?;
+/// assert_eq!(ops::polyval(&p, &x)?.to_vec::<f32>()?, [7.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the coefficients have more than one axis, or are more than 4096.
+pub fn polyval(p: &Array, x: &Array) -> Result<Array> {
+    let p = coefficients("polyval", p)?;
+    let dtype = promote(p.dtype(), x.dtype());
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
+    let (p, x) = (cast_constant(&p, wide)?, cast_constant(x, wide)?);
+    let mut value = Array::full(x.shape().clone(), 0, wide);
+    for i in 0..p.size() {
+        let coefficient = reshape(&slice_along(&p, 0, i, 1)?, Shape::scalar())?;
+        value = if i == 0 {
+            broadcast(&coefficient, x.shape())?
+        } else {
+            add(&multiply(&value, &x)?, &coefficient)?
+        };
+    }
+    cast(&value, dtype)
+}
+
+/// Both vectors in one length, by zeros in front.
+fn aligned(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+    let (a, b) = (coefficients(op, a)?, coefficients(op, b)?);
+    let length = a.size().max(b.size());
+    Ok((shifted(&a, length - a.size(), 0)?, shifted(&b, length - b.size(), 0)?))
+}
+
+/// The sum of two polynomials.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let (a, b) = (Array::from_slice(&[1i32, 2], [2])?, Array::from_slice(&[5i32], [1])?);
+/// assert_eq!(ops::polyadd(&a, &b)?.to_vec::<i32>()?, [1, 7]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`polyval`].
+pub fn polyadd(a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = aligned("polyadd", a, b)?;
+    add(&a, &b)
+}
+
+/// The difference of two polynomials.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let (a, b) = (Array::from_slice(&[1i32, 2], [2])?, Array::from_slice(&[5i32], [1])?);
+/// assert_eq!(ops::polysub(&a, &b)?.to_vec::<i32>()?, [1, -3]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`polyval`].
+pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = aligned("polysub", a, b)?;
+    subtract(&a, &b)
+}
+
+/// The product of two polynomials: the convolution of their coefficients.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let (a, b) = (Array::from_slice(&[1i32, 1], [2])?, Array::from_slice(&[1i32, -1], [2])?);
+/// assert_eq!(ops::polymul(&a, &b)?.to_vec::<i32>()?, [1, 0, -1]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`polyval`], and without coefficients.
+pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
+    let (a, b) = (coefficients("polymul", a)?, coefficients("polymul", b)?);
+    ensure!(a.size() > 0 && b.size() > 0, Value, "[polymul] got no coefficients, expected at least one");
+    let dtype = promote(a.dtype(), b.dtype());
+    let (a, b) = (cast_constant(&a, dtype)?, cast_constant(&b, dtype)?);
+    let (short, long) = if a.size() <= b.size() { (a, b) } else { (b, a) };
+    let rest = short.size() - 1;
+    // Each row of the matrix is the longer one, moved on by one: a row of zeros as long as it comes between, and the
+    // whole is read one element shorter.
+    let width = long.size() + rest;
+    let tall =
+        broadcast(&reshape(&shifted(&long, 0, rest + 1)?, [1, width + 1])?, &[rest + 1, width + 1].into())?;
+    let flat = reshape(&tall, [(rest + 1) * (width + 1)])?;
+    let moved = reshape(&slice_along(&flat, 0, 0, (rest + 1) * width)?, [rest + 1, width])?;
+    matmul(&reshape(&short, [1, rest + 1])?, &moved).and_then(|product| reshape(&product, [width]))
+}
+
+/// The derivative of a polynomial, taken `order` times.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let p = Array::from_slice(&[1i32, 1, 1], [3])?;
+/// assert_eq!(ops::polyder(&p, 1)?.to_vec::<i32>()?, [2, 1]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the order is negative.
+pub fn polyder(p: &Array, order: i64) -> Result<Array> {
+    ensure!(order >= 0, Value, "[polyder] got order {order}, expected zero or more");
+    let mut p = coefficients("polyder", p)?;
+    for _ in 0..order.min(p.size() as i64) {
+        let count = p.size() - 1;
+        let powers = arange(count as f64, 0.0, -1.0, DType::Int32)?;
+        p = multiply(&slice_along(&p, 0, 0, count)?, &cast(&powers, p.dtype())?)?;
+    }
+    Ok(p)
+}
+
+/// The integral of a polynomial that is zero at zero, taken `order` times; inexact.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let p = Array::from_slice(&[2.0f32, 1.0], [2])?;
+/// assert_eq!(ops::polyint(&p, 1)?.to_vec::<f32>()?, [1.0, 1.0, 0.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the order is negative or above 4096.
+pub fn polyint(p: &Array, order: i64) -> Result<Array> {
+    ensure!((0..=MOST as i64).contains(&order), Value, "[polyint] got order {order}, expected 0 to {MOST}");
+    let p = coefficients("polyint", p)?;
+    let mut p = cast_constant(&p, p.dtype().inexact())?;
+    for _ in 0..order {
+        let powers = arange(p.size() as f64, 0.0, -1.0, DType::Int32)?;
+        p = shifted(&divide(&p, &cast(&powers, p.dtype())?)?, 0, 1)?;
+    }
+    Ok(p)
+}
+
+/// In which order powers stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Powers {
+    /// From the highest to the zeroth.
+    Falling,
+    /// From the zeroth to the highest.
+    Rising,
+}
+
+/// Powers of the elements of a vector: row `i` has those of `x[i]`, `columns` of them.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[2i32, 3], [2])?;
+/// assert_eq!(ops::vander(&x, Some(3), ops::Powers::Falling)?.to_vec::<i32>()?, [4, 2, 1, 9, 3, 1]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where `x` is not a vector, or the number of columns is negative.
+pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> {
+    ensure!(x.ndim() == 1, Value, "[vander] got an array of shape {}, expected one axis", x.shape());
+    let shape = Shape::checked("vander", &[x.size() as i64, columns.unwrap_or(x.size() as i64)])?;
+    let x = if x.dtype() == DType::Bool { astype(x, DType::Int32)? } else { x.clone() };
+    let repeated = broadcast(&reshape(&x, [x.size(), 1])?, &shape)?;
+    let direction = match powers {
+        Powers::Rising => ScanDirection::Forward,
+        Powers::Falling => ScanDirection::Reverse,
+    };
+    // A product of what came before is a power one lower than its place.
+    cumprod(&repeated, ScanOrder { axis: Some(1), direction, extent: ScanExtent::Exclusive }, None)
+}

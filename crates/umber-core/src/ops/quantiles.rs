@@ -1,0 +1,243 @@
+//! Quantiles: the value below which a given part of the elements lies.
+
+use umber_types::{DType, KeepAxes, Result, Shape, ensure};
+
+use super::elementwise::{add, astype, divide, equal, isinf, isnan, less, multiply, select, subtract};
+use super::median::median;
+use super::nan_reductions::count_numbers;
+use super::quantile_places::{Found, QuantileMethod, number, places};
+use super::reductions::{Merged, axes_of, check_not_empty, widened};
+use crate::graph::Array;
+use crate::primitives::gather::Places;
+use crate::primitives::rules::{broadcast, cast, move_axis, reshape};
+use crate::primitives::slice::slice_along;
+use crate::primitives::sort::{Sort, Sorted};
+
+/// What happens to elements that are not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Nan {
+    /// They make the result NaN.
+    Spreads,
+    /// They are passed over.
+    IsSkipped,
+}
+
+/// From `low` to `high`, as far as `part` says: exact at both ends, between equal elements, and beside infinities.
+fn between(low: &Array, high: &Array, part: &Array) -> Result<Array> {
+    let zero = number(0.0, low);
+    let step = select(&equal(low, high)?, &zero, &subtract(high, low)?)?;
+    let upwards = add(low, &multiply(&step, part)?)?;
+    let rest = subtract(&number(1.0, part), part)?;
+    let downwards = subtract(high, &multiply(&step, &rest)?)?;
+    let value = select(&less(part, &number(0.5, part))?, &upwards, &downwards)?;
+    // An infinite step times zero is NaN; the sum of both ends is the infinite one.
+    let at_low = equal(part, &number(0.0, part))?;
+    let at_high = equal(part, &number(1.0, part))?;
+    let end = select(&at_low, low, &select(&at_high, high, &add(low, high)?)?)?;
+    select(&isinf(&step)?, &end, &value)
+}
+
+/// Parts of the whole whose values are known must lie between 0 and 1.
+fn check_parts(op: &str, q: &Array) -> Result<()> {
+    if q.constant().is_none() && (!q.is_evaluated() || q.is_traced()) {
+        return Ok(());
+    }
+    for part in astype(q, DType::Float64)?.to_vec::<f64>()? {
+        ensure!((0.0..=1.0).contains(&part), Value, "[{op}] got the part {part}, expected 0 to 1");
+    }
+    Ok(())
+}
+
+fn quantile_of(
+    op: &str,
+    a: &Array,
+    q: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    method: QuantileMethod,
+    nan: Nan,
+) -> Result<Array> {
+    ensure!(!a.dtype().is_complex(), Type, "[{op}] is not defined for an array of {}", a.dtype());
+    ensure!(
+        q.dtype().is_floating(),
+        Type,
+        "[{op}] got parts of dtype {}, expected floating-point numbers",
+        q.dtype()
+    );
+    check_parts(op, q)?;
+    let axes = axes_of(op, a, axes)?;
+    check_not_empty(op, a, &axes)?;
+    let merged = Merged::new(a, &axes)?.array;
+    let axis = merged.ndim() - 1;
+    let length = merged.shape()[axis];
+    let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
+    // Places are counted in the dtype of `q`, as its user rounded it, unless that is too narrow for them.
+    let is_narrow = q.dtype() != DType::Float64 && length < 1 << 22;
+    let counted = if is_narrow { DType::Float32 } else { DType::Float64 };
+    let n = match nan {
+        Nan::Spreads => Array::scalar(length as f64, counted),
+        Nan::IsSkipped => count_numbers(&merged, Some(&[-1]), KeepAxes::Yes, counted)?,
+    };
+    let parts = cast(&reshape(q, [q.size()])?, counted)?;
+    let shape = merged.shape().with(axis, q.size());
+    let read = |place: &Array| {
+        let indices = broadcast(&cast(place, DType::Int64)?, &shape)?;
+        Places::Along { axis, indices }.read(&sorted)
+    };
+    let mut value = match places(&parts, &n, method)? {
+        Found::At(place) => read(&place)?,
+        Found::Between { low, high, part } => {
+            let (low, high) = (widened(&read(&low)?)?, widened(&read(&high)?)?);
+            let part = broadcast(&cast(&part, low.dtype())?, &shape)?;
+            cast(&between(&low, &high, &part)?, a.dtype().inexact())?
+        }
+    };
+    if nan == Nan::Spreads && a.dtype().is_inexact() {
+        // NaN sorts last, so it is there if and only if the last element is NaN.
+        let last = broadcast(&slice_along(&sorted, axis, length - 1, 1)?, &shape)?;
+        value = select(&isnan(&last)?, &last, &value)?;
+    }
+    let reduced = a.shape().reduced(&axes, keep);
+    let lengths: Shape = q.shape().iter().chain(reduced.iter()).copied().collect();
+    reshape(&move_axis(&value, axis, 0)?, lengths)
+}
+
+/// The quantiles of the elements over axes: of shape `q.shape` followed by that of the reduction.
+///
+/// `q` holds the parts of the elements that lie below, from 0 to 1. Where the method picks an element the dtype stays;
+/// else integers answer float32. NaN if any element is.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops};
+/// let x = Array::from_slice(&[4.0f32, 1.0, 3.0, 2.0], [4])?;
+/// let q = Array::scalar(0.25, DType::Float64);
+/// let found = ops::quantile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(found.to_vec::<f32>()?, [1.75]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where `q` has values that are outside of 0 to 1 (values that are not computed yet are limited to it instead), or the
+/// axes hold no elements.
+pub fn quantile(
+    a: &Array,
+    q: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    method: QuantileMethod,
+) -> Result<Array> {
+    quantile_of("quantile", a, q, axes, keep, method, Nan::Spreads)
+}
+
+/// The [`quantile`] of what is a number; NaN where nothing is.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops};
+/// let x = Array::from_slice(&[4.0f32, 1.0, f32::NAN, 2.0], [4])?;
+/// let q = Array::scalar(0.5, DType::Float64);
+/// let found = ops::nanquantile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(found.to_vec::<f32>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`quantile`].
+pub fn nanquantile(
+    a: &Array,
+    q: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    method: QuantileMethod,
+) -> Result<Array> {
+    quantile_of("nanquantile", a, q, axes, keep, method, Nan::IsSkipped)
+}
+
+/// Hundredths as parts of the whole.
+fn hundredths(op: &str, q: &Array) -> Result<Array> {
+    ensure!(
+        !q.dtype().is_complex(),
+        Type,
+        "[{op}] got percentages of dtype {}, expected real numbers",
+        q.dtype()
+    );
+    let is_known = q.constant().is_some() || (q.is_evaluated() && !q.is_traced());
+    let q = if q.dtype().is_floating() { q.clone() } else { cast(q, DType::Float64)? };
+    let parts = divide(&q, &number(100.0, &q))?;
+    if is_known {
+        // Values that are there are checked, hence the quotient must be there too.
+        parts.eval()?;
+    }
+    Ok(parts)
+}
+
+/// The [`quantile`] with `q` from 0 to 100.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops};
+/// let x = Array::from_slice(&[4i32, 1, 3, 2], [4])?;
+/// let q = Array::scalar(75, DType::Int32);
+/// let found = ops::percentile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(found.to_vec::<f32>()?, [3.25]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`quantile`].
+pub fn percentile(
+    a: &Array,
+    q: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    method: QuantileMethod,
+) -> Result<Array> {
+    quantile_of("percentile", a, &hundredths("percentile", q)?, axes, keep, method, Nan::Spreads)
+}
+
+/// The [`nanquantile`] with `q` from 0 to 100.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops};
+/// let x = Array::from_slice(&[4.0f32, 1.0, f32::NAN, 2.0], [4])?;
+/// let q = Array::scalar(100, DType::Int32);
+/// let found = ops::nanpercentile(&x, &q, None, KeepAxes::No, ops::QuantileMethod::Linear)?;
+/// assert_eq!(found.to_vec::<f32>()?, [4.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`quantile`].
+pub fn nanpercentile(
+    a: &Array,
+    q: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    method: QuantileMethod,
+) -> Result<Array> {
+    quantile_of("nanpercentile", a, &hundredths("nanpercentile", q)?, axes, keep, method, Nan::IsSkipped)
+}
+
+/// The median over axes of what is a number; NaN where nothing is.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[4.0f32, 1.0, f32::NAN, 2.0], [4])?;
+/// assert_eq!(ops::nanmedian(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the axes hold no elements, or the elements are complex.
+pub fn nanmedian(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    if !a.dtype().is_inexact() {
+        return median(a, axes, keep);
+    }
+    quantile_of(
+        "nanmedian",
+        a,
+        &Array::scalar(0.5, DType::Float64),
+        axes,
+        keep,
+        QuantileMethod::Linear,
+        Nan::IsSkipped,
+    )
+}

@@ -1,0 +1,268 @@
+//! Reductions of some of the elements, in a given dtype, from a given start: NumPy's `where`, `dtype` and `initial`.
+
+use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail, ensure};
+
+use super::elementwise::{divide, greater, multiply, real, select, sqrt, square, subtract};
+use super::promotion::{cast_constant, weak};
+use super::reductions::{all, any, axes_of, max, mean, min, prod, reduced, std, sum, var};
+use crate::graph::Array;
+use crate::primitives::rules::{binary, broadcast, cast, conj};
+
+/// What is reduced, and how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Selection<'a> {
+    /// The dtype that elements are converted to first.
+    pub dtype: Option<DType>,
+    /// What the reduction starts from; the result for no elements.
+    pub initial: Option<&'a Array>,
+    /// Which elements count; it broadcasts to the array's shape.
+    pub condition: Option<&'a Array>,
+}
+
+impl Selection<'_> {
+    fn is_plain(&self) -> bool {
+        self.dtype.is_none() && self.initial.is_none() && self.condition.is_none()
+    }
+
+    /// The condition as bool in the shape of `a`.
+    fn chosen(&self, op: &str, a: &Array) -> Result<Option<Array>> {
+        let Some(condition) = self.condition else { return Ok(None) };
+        ensure!(
+            condition.shape().broadcasts_to(a.shape()),
+            Value,
+            "[{op}] got a condition of shape {}, expected one that broadcasts to {}",
+            condition.shape(),
+            a.shape()
+        );
+        broadcast(&cast_constant(condition, DType::Bool)?, a.shape()).map(Some)
+    }
+}
+
+/// A [`sum`], [`prod`], [`min`], [`max`], [`all`] or [`any`] over axes of selected elements.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
+/// use umber_types::ReduceKind;
+/// let x = Array::from_slice(&[1i32, 2, 3], [3])?;
+/// let odd = Array::from_slice(&[1i32, 0, 1], [3])?;
+/// let selection = Selection { condition: Some(&odd), ..Selection::default() };
+/// assert_eq!(ops::reduce_selected(ReduceKind::Sum, &x, None, KeepAxes::No, selection)?.to_vec::<i32>()?, [4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition or the start does not broadcast to what it is for, and for an extremum of selected elements
+/// without a start.
+pub fn reduce_selected(
+    kind: ReduceKind,
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    if selection.is_plain() {
+        return plain(kind, a, axes, keep);
+    }
+    let op = kind.name();
+    let found = axes_of(op, a, axes)?;
+    let mut x = cast_constant(a, selection.dtype.unwrap_or(a.dtype()))?;
+    let (neutral, combine) = from_nothing(kind);
+    if matches!(kind, ReduceKind::All | ReduceKind::Any) {
+        x = cast_constant(&x, DType::Bool)?;
+    }
+    if let Some(chosen) = selection.chosen(op, &x)? {
+        // What does not count must not change the result: the start does not change an extremum.
+        let other = match (neutral, selection.initial) {
+            (Some(value), _) => weak(value, &x),
+            (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
+            (None, _) => {
+                bail!(Value, "[{op}] got a condition without a number as initial value, which it needs")
+            }
+        };
+        x = select(&chosen, &x, &other)?;
+    }
+    let Some(initial) = selection.initial else {
+        if neutral.is_none() {
+            super::reductions::check_not_empty(op, &x, &found)?;
+        }
+        return cast(&reduced(kind, &x, &found, keep)?, selection.dtype.unwrap_or(result_dtype(kind, &x)));
+    };
+    let result = reduced(kind, &x, &found, keep)?;
+    ensure!(
+        initial.shape().broadcasts_to(result.shape()),
+        Value,
+        "[{op}] got an initial value of shape {}, expected one that broadcasts to {}",
+        initial.shape(),
+        result.shape()
+    );
+    let initial = broadcast(&cast_constant(initial, result.dtype())?, result.shape())?;
+    let result = binary(combine, &initial, &result)?;
+    cast(&result, selection.dtype.unwrap_or(result.dtype()))
+}
+
+fn plain(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    match kind {
+        ReduceKind::Sum => sum(a, axes, keep),
+        ReduceKind::Prod => prod(a, axes, keep),
+        ReduceKind::Min => min(a, axes, keep),
+        ReduceKind::Max => max(a, axes, keep),
+        ReduceKind::All => all(a, axes, keep),
+        ReduceKind::Any => any(a, axes, keep),
+    }
+}
+
+/// What a reduction of no elements answers, if anything, and how two results become one.
+fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
+    match kind {
+        ReduceKind::Sum => (Some(Scalar::Int(0)), BinaryKind::Add),
+        ReduceKind::Prod => (Some(Scalar::Int(1)), BinaryKind::Multiply),
+        ReduceKind::Min => (None, BinaryKind::Minimum),
+        ReduceKind::Max => (None, BinaryKind::Maximum),
+        ReduceKind::All => (Some(Scalar::Bool(true)), BinaryKind::LogicalAnd),
+        ReduceKind::Any => (Some(Scalar::Bool(false)), BinaryKind::LogicalOr),
+    }
+}
+
+fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
+    match kind {
+        ReduceKind::Sum | ReduceKind::Prod => x.dtype().summed(),
+        ReduceKind::Min | ReduceKind::Max => x.dtype(),
+        ReduceKind::All | ReduceKind::Any => DType::Bool,
+    }
+}
+
+/// Selected elements in the dtype to compute in, which are chosen, and the dtype to answer in.
+struct Elements {
+    x: Array,
+    chosen: Option<Array>,
+    dtype: DType,
+}
+
+impl Elements {
+    fn new(op: &str, a: &Array, selection: Selection<'_>) -> Result<Elements> {
+        let dtype = selection.dtype.unwrap_or(a.dtype().inexact());
+        let inexact = dtype.inexact();
+        let wide = if inexact.is_half() { DType::Float32 } else { inexact };
+        let x = cast_constant(a, wide)?;
+        Ok(Elements { chosen: selection.chosen(op, &x)?, x, dtype })
+    }
+
+    /// `x` where chosen, else zero.
+    fn only(&self, x: &Array) -> Result<Array> {
+        match &self.chosen {
+            Some(chosen) => select(chosen, x, &weak(Scalar::Int(0), x)),
+            None => Ok(x.clone()),
+        }
+    }
+
+    /// How many elements become one, in the real dtype computed in.
+    fn count(&self, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+        let real = self.x.dtype().real();
+        match &self.chosen {
+            Some(chosen) => cast(&sum(&cast(chosen, DType::Int64)?, axes, keep)?, real),
+            None => {
+                let found = axes_of("mean", &self.x, axes)?;
+                let count: usize = found.iter().map(|&axis| self.x.shape()[axis]).product();
+                Ok(Array::scalar(count as f64, real))
+            }
+        }
+    }
+
+    fn mean(&self, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+        divide(&sum(&self.only(&self.x)?, axes, keep)?, &self.count(axes, keep)?)
+    }
+
+    fn variance(&self, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+        let distance = self.only(&subtract(&self.x, &self.mean(axes, KeepAxes::Yes)?)?)?;
+        let squares = if distance.dtype().is_complex() {
+            real(&multiply(&distance, &conj(&distance)?)?)?
+        } else {
+            square(&distance)?
+        };
+        let count = self.count(axes, keep)?;
+        let freedom = subtract(&count, &weak(Scalar::Int(ddof), &count))?;
+        let zero = weak(Scalar::Int(0), &freedom);
+        let freedom = select(&greater(&freedom, &zero)?, &freedom, &zero)?;
+        divide(&sum(&squares, axes, keep)?, &freedom)
+    }
+}
+
+/// The [`mean`] over axes of selected elements; NaN where there are none.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
+/// let x = Array::from_slice(&[1i32, 2, 6], [3])?;
+/// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
+/// assert_eq!(ops::mean_selected(&x, None, KeepAxes::No, selection)?.to_vec::<f64>()?, [3.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition does not broadcast to the array's shape.
+pub fn mean_selected(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    axes_of("mean", a, axes)?;
+    if selection.is_plain() {
+        return mean(a, axes, keep);
+    }
+    let elements = Elements::new("mean", a, selection)?;
+    cast(&elements.mean(axes, keep)?, elements.dtype)
+}
+
+/// The [`var`] over axes of selected elements.
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
+/// let x = Array::from_slice(&[1i32, 3], [2])?;
+/// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
+/// assert_eq!(ops::var_selected(&x, None, KeepAxes::No, 1, selection)?.to_vec::<f64>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition does not broadcast to the array's shape.
+pub fn var_selected(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: i64,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    axes_of("var", a, axes)?;
+    if selection.is_plain() {
+        return var(a, axes, keep, ddof);
+    }
+    let elements = Elements::new("var", a, selection)?;
+    cast(&elements.variance(axes, keep, ddof)?, elements.dtype.real())
+}
+
+/// The [`std`] over axes of selected elements: the square root of [`var_selected`].
+///
+/// ```
+/// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
+/// let x = Array::from_slice(&[1i32, 3], [2])?;
+/// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
+/// assert_eq!(ops::std_selected(&x, None, KeepAxes::No, 0, selection)?.to_vec::<f64>()?, [1.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the condition does not broadcast to the array's shape.
+pub fn std_selected(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: i64,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    axes_of("std", a, axes)?;
+    if selection.is_plain() {
+        return std(a, axes, keep, ddof);
+    }
+    let elements = Elements::new("std", a, selection)?;
+    cast(&sqrt(&elements.variance(axes, keep, ddof)?)?, elements.dtype.real())
+}

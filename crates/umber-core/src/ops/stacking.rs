@@ -1,0 +1,259 @@
+//! Arrays joined as rows, columns or blocks, and cut apart again.
+
+use umber_types::{Result, Shape, bail, ensure};
+
+use super::naming::under;
+use super::shaping::{Split, atleast, concatenate, split};
+use crate::graph::Array;
+use crate::primitives::rules::{reshape, transpose};
+
+/// Every array with at least `ndim` axes, concatenated along `axis`.
+fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
+    ensure!(!arrays.is_empty(), Value, "[{op}] got no arrays, expected at least one");
+    let arrays: Vec<Array> = arrays.iter().map(|array| atleast(array, ndim)).collect::<Result<_>>()?;
+    under(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
+}
+
+/// Arrays beside each other: along the second axis, or along the only one.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2], [2, 1])?;
+/// assert_eq!(ops::hstack(&[&x, &x])?.to_vec::<i32>()?, [1, 1, 2, 2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Without arrays, or where their other axes differ.
+pub fn hstack(arrays: &[&Array]) -> Result<Array> {
+    let axis = arrays.first().map_or(0, |first| i64::from(first.ndim() > 1));
+    joined("hstack", arrays, 1, axis)
+}
+
+/// Arrays above each other: along the first axis, each vector a row.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2], [2])?;
+/// assert_eq!(ops::vstack(&[&x, &x])?.shape()[..], [2, 2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Without arrays, or where their other axes differ.
+pub fn vstack(arrays: &[&Array]) -> Result<Array> {
+    joined("vstack", arrays, 2, 0)
+}
+
+/// Arrays behind each other: along the third axis, vectors and matrices being one deep.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2], [2])?;
+/// assert_eq!(ops::dstack(&[&x, &x])?.shape()[..], [1, 2, 2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Without arrays, or where their other axes differ.
+pub fn dstack(arrays: &[&Array]) -> Result<Array> {
+    joined("dstack", arrays, 3, 2)
+}
+
+/// Vectors as the columns of a matrix, beside matrices as they are.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2], [2])?;
+/// assert_eq!(ops::column_stack(&[&x, &x])?.to_vec::<i32>()?, [1, 1, 2, 2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Without arrays, or where their lengths differ.
+pub fn column_stack(arrays: &[&Array]) -> Result<Array> {
+    let column = |array: &&Array| -> Result<Array> {
+        if array.ndim() < 2 { reshape(array, [array.size(), 1]) } else { Ok((*array).clone()) }
+    };
+    let columns: Vec<Array> = arrays.iter().map(column).collect::<Result<_>>()?;
+    joined("column_stack", &columns.iter().collect::<Vec<_>>(), 2, 1)
+}
+
+/// Blocks of a larger array: the innermost lists join along the last axis, the next ones along the one before.
+#[derive(Clone, Debug)]
+pub enum Blocks {
+    /// One block.
+    Array(Array),
+    /// Blocks along an axis.
+    List(Vec<Blocks>),
+}
+
+impl Blocks {
+    /// How deep the lists are nested, which must be the same everywhere.
+    fn depth(&self) -> Result<usize> {
+        let Blocks::List(items) = self else { return Ok(0) };
+        let Some((first, others)) = items.split_first() else {
+            bail!(Value, "[block] got an empty list, expected at least one array in each");
+        };
+        let depth = first.depth()?;
+        for other in others {
+            let found = other.depth()?;
+            ensure!(
+                found == depth,
+                Value,
+                "[block] got lists nested {depth} and {found} deep side by side, expected the same"
+            );
+        }
+        Ok(depth + 1)
+    }
+
+    fn most_axes(&self) -> usize {
+        match self {
+            Blocks::Array(array) => array.ndim(),
+            Blocks::List(items) => items.iter().map(Blocks::most_axes).max().unwrap_or(0),
+        }
+    }
+
+    fn join(&self, depth: usize, ndim: usize) -> Result<Array> {
+        match self {
+            Blocks::Array(array) => {
+                let missing = std::iter::repeat_n(1, ndim - array.ndim());
+                reshape(array, missing.chain(array.shape().iter().copied()).collect::<Shape>())
+            }
+            Blocks::List(items) => {
+                let parts: Vec<Array> =
+                    items.iter().map(|item| item.join(depth - 1, ndim)).collect::<Result<_>>()?;
+                let axis = -(depth as i64);
+                under("block", concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis)))
+            }
+        }
+    }
+}
+
+/// An array put together from nested lists of blocks.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, Blocks}};
+/// let x = || Blocks::Array(Array::from_slice(&[1i32, 2], [1, 2]).unwrap());
+/// let rows = Blocks::List(vec![Blocks::List(vec![x(), x()]), Blocks::List(vec![x(), x()])]);
+/// assert_eq!(ops::block(&rows)?.shape()[..], [2, 4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where a list is empty, lists are nested to different depths, or blocks do not fit together.
+pub fn block(blocks: &Blocks) -> Result<Array> {
+    let depth = blocks.depth()?;
+    blocks.join(depth, blocks.most_axes().max(depth))
+}
+
+/// Most parts that [`array_split`] makes: one beyond the length costs memory although it is empty.
+const MOST_PARTS: i64 = 1 << 24;
+
+/// Cut an array apart along an axis as [`split`] does, except that sections may differ in length by one: the first ones
+/// are the longer.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, Split}};
+/// let x = Array::from_slice(&[1i32, 2, 3], [3])?;
+/// let parts = ops::array_split(&x, Split::Sections(2), 0)?;
+/// assert_eq!((parts[0].size(), parts[1].size()), (2, 1));
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the number of sections is not positive, or the axis is not there.
+pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
+    let Split::Sections(count) = at else { return under("array_split", split(a, at, axis)) };
+    ensure!(
+        (1..=MOST_PARTS).contains(&count),
+        Value,
+        "[array_split] got {count} sections, expected 1 to {MOST_PARTS}"
+    );
+    let length = a.shape()[umber_types::shape::normalize_axis("array_split", axis, a.ndim())?] as i64;
+    let ends = |i: i64| i * (length / count) + i.min(length % count);
+    let indices: Vec<i64> = (1..count).map(ends).collect();
+    split(a, Split::Indices(&indices), axis)
+}
+
+fn split_along(op: &str, a: &Array, at: Split<'_>, least: usize, axis: i64) -> Result<Vec<Array>> {
+    ensure!(
+        a.ndim() >= least,
+        Value,
+        "[{op}] got an array with {} dimensions, expected at least {least}",
+        a.ndim()
+    );
+    under(op, split(a, at, axis))
+}
+
+/// Cut an array apart along its second axis, or its only one.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, Split}};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [2, 2])?;
+/// assert_eq!(ops::hsplit(&x, Split::Sections(2))?[1].to_vec::<i32>()?, [2, 4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`split`], and for arrays without axes.
+pub fn hsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
+    split_along("hsplit", a, at, 1, i64::from(a.ndim() > 1))
+}
+
+/// Cut an array of two axes or more apart along the first.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, Split}};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [2, 2])?;
+/// assert_eq!(ops::vsplit(&x, Split::Sections(2))?[1].to_vec::<i32>()?, [3, 4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`split`], and for arrays with fewer axes.
+pub fn vsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
+    split_along("vsplit", a, at, 2, 0)
+}
+
+/// Cut an array of three axes or more apart along the third.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, Split}};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [1, 2, 2])?;
+/// assert_eq!(ops::dsplit(&x, Split::Sections(2))?[1].to_vec::<i32>()?, [2, 4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`split`], and for arrays with fewer axes.
+pub fn dsplit(a: &Array, at: Split<'_>) -> Result<Vec<Array>> {
+    split_along("dsplit", a, at, 3, 2)
+}
+
+/// In which order elements are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElementOrder {
+    /// The last axis fastest.
+    RowMajor,
+    /// The first axis fastest.
+    ColumnMajor,
+}
+
+/// All elements along one axis.
+///
+/// ```
+/// use umber_core::{Array, ops::{self, ElementOrder}};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [2, 2])?;
+/// assert_eq!(ops::ravel(&x, ElementOrder::ColumnMajor)?.to_vec::<i32>()?, [1, 3, 2, 4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn ravel(a: &Array, order: ElementOrder) -> Result<Array> {
+    match order {
+        ElementOrder::RowMajor => reshape(a, [a.size()]),
+        ElementOrder::ColumnMajor => {
+            let reversed: smallvec::SmallVec<[usize; 6]> = (0..a.ndim()).rev().collect();
+            reshape(&transpose(a, &reversed)?, [a.size()])
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Statistics of several values: weighted means, spans, covariances.
+
+use umber_types::{DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
+
+use super::contraction::matmul;
+use super::elementwise::{clip, conjugate, divide, imag, multiply, real, sqrt, subtract};
+use super::promotion::{cast_constant, weak};
+use super::reductions::{axes_of, max, mean, min, sum, widened};
+use super::shaping::{concatenate, diagonal, squeeze};
+use crate::graph::Array;
+use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
+
+/// The greatest element over axes minus the least.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[3i32, -1, 2], [3])?;
+/// assert_eq!(ops::ptp(&x, None, KeepAxes::No)?.to_vec::<i32>()?, [4]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For bool, and where the axes hold no elements.
+pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+    ensure!(a.dtype() != DType::Bool, Type, "[ptp] is not defined for an array of {}", a.dtype());
+    super::reductions::check_not_empty("ptp", a, &axes_of("ptp", a, axes)?)?;
+    subtract(&max(a, axes, keep)?, &min(a, axes, keep)?)
+}
+
+/// Weights that stand for the axes of `a` they belong to, broadcast to its shape.
+fn spread(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    if weights.shape() == a.shape() {
+        return Ok(weights.clone());
+    }
+    let Some(given) = axes else {
+        bail!(
+            Value,
+            "[average] got weights of shape {} for an array of shape {}, expected the same or an axis",
+            weights.shape(),
+            a.shape()
+        );
+    };
+    let axes = axes_of("average", a, Some(given))?;
+    let lengths: Shape = axes.iter().map(|&axis| a.shape()[axis]).collect();
+    let in_order = given.iter().map(|&axis| if axis < 0 { axis + a.ndim() as i64 } else { axis });
+    ensure!(
+        *weights.shape() == lengths && in_order.eq(axes.iter().map(|&axis| axis as i64)),
+        Value,
+        "[average] got weights of shape {}, expected {} or {lengths}, with axes in ascending order",
+        weights.shape(),
+        a.shape()
+    );
+    let aligned: Shape =
+        a.shape().iter().enumerate().map(|(axis, &n)| if axes.contains(&axis) { n } else { 1 }).collect();
+    broadcast(&reshape(weights, aligned)?, a.shape())
+}
+
+/// A mean, and the sum of the weights it was taken with.
+#[derive(Clone, Debug)]
+pub struct Average {
+    /// The weighted mean.
+    pub mean: Array,
+    /// The sum of the weights, of the same shape and dtype.
+    pub weight: Array,
+}
+
+/// The weighted mean over axes, `sum(a w) / sum(w)`; without weights the mean. Not finite where the weights add
+/// up to zero.
+///
+/// Weights have the shape of `a`, or that of the axes alone.
+///
+/// ```
+/// use umber_core::{Array, KeepAxes, ops};
+/// let x = Array::from_slice(&[1.0f32, 4.0], [2])?;
+/// let w = Array::from_slice(&[2.0f32, 1.0], [2])?;
+/// let average = ops::average(&x, None, Some(&w), KeepAxes::No)?;
+/// assert_eq!((average.mean.to_vec::<f32>()?[0], average.weight.to_vec::<f32>()?[0]), (2.0, 3.0));
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the weights have neither shape.
+pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: KeepAxes) -> Result<Average> {
+    let reduced = axes_of("average", a, axes)?;
+    let Some(weights) = weights else {
+        let mean = mean(a, axes, keep)?;
+        let count: usize = reduced.iter().map(|&axis| a.shape()[axis]).product();
+        let weight = Array::full(mean.shape().clone(), count as f64, mean.dtype());
+        return Ok(Average { mean, weight });
+    };
+    let dtype = promote(a.dtype(), weights.dtype()).inexact();
+    let x = widened(&cast_constant(a, dtype)?)?;
+    let w = spread(a, &cast_constant(weights, x.dtype())?, axes)?;
+    let weight = sum(&w, axes, keep)?;
+    let mean = divide(&sum(&multiply(&x, &w)?, axes, keep)?, &weight)?;
+    Ok(Average { mean: cast(&mean, dtype)?, weight: cast(&weight, dtype)? })
+}
+
+/// Where the observations of a variable lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Variables {
+    /// Each variable is a row.
+    Rows,
+    /// Each variable is a column.
+    Columns,
+}
+
+/// What [`cov`] takes into account.
+#[derive(Clone, Copy, Debug)]
+pub struct Covariance<'a> {
+    /// Where variables lie.
+    pub variables: Variables,
+    /// What is taken off the number of observations.
+    pub ddof: i64,
+    /// How often each observation was made, integers.
+    pub frequencies: Option<&'a Array>,
+    /// How much each observation counts.
+    pub weights: Option<&'a Array>,
+    /// The dtype to compute and answer in.
+    pub dtype: Option<DType>,
+}
+
+impl Default for Covariance<'_> {
+    fn default() -> Self {
+        Covariance { variables: Variables::Rows, ddof: 1, frequencies: None, weights: None, dtype: None }
+    }
+}
+
+/// Variables as the rows of a matrix.
+fn rows(op: &str, m: &Array, variables: Variables) -> Result<Array> {
+    match (m.ndim(), variables) {
+        (0 | 1, _) => reshape(m, [1, m.size()]),
+        (2, Variables::Rows) => Ok(m.clone()),
+        (2, Variables::Columns) => swap_last(m),
+        (ndim, _) => bail!(Value, "[{op}] got an array with {ndim} dimensions, expected at most 2"),
+    }
+}
+
+/// Weights of `count` observations.
+fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Array> {
+    ensure!(
+        given.ndim() == 1 && given.size() == count,
+        Value,
+        "[cov] got {name} of shape {}, expected ({count},)",
+        given.shape()
+    );
+    cast_constant(given, dtype)
+}
+
+/// How much each of `count` observations counts.
+struct Observations {
+    count: usize,
+    /// Frequencies times importance.
+    weights: Option<Array>,
+    importance: Option<Array>,
+    dtype: DType,
+}
+
+impl Observations {
+    fn new(op: &str, count: usize, dtype: DType, options: Covariance<'_>) -> Result<Observations> {
+        let mut weights = None;
+        if let Some(given) = options.frequencies {
+            ensure!(
+                given.dtype().is_integer(),
+                Type,
+                "[{op}] got fweights of {}, expected integers",
+                given.dtype()
+            );
+            weights = Some(observed("fweights", given, count, dtype)?);
+        }
+        let importance =
+            options.weights.map(|given| observed("aweights", given, count, dtype)).transpose()?;
+        if let Some(importance) = &importance {
+            weights = Some(match weights {
+                Some(frequencies) => multiply(&frequencies, importance)?,
+                None => importance.clone(),
+            });
+        }
+        Ok(Observations { count, weights, importance, dtype })
+    }
+
+    /// The number of observations, or their weight, less `ddof`; never negative.
+    fn freedom(&self, ddof: i64) -> Result<Array> {
+        let number = |value: f64| Array::scalar(value, self.dtype.real());
+        let Some(weights) = &self.weights else {
+            return Ok(number((self.count as f64 - ddof as f64).max(0.0)));
+        };
+        let total = real(&sum(weights, None, KeepAxes::No)?)?;
+        let lost = match &self.importance {
+            Some(importance) => {
+                let squares = real(&sum(&multiply(weights, importance)?, None, KeepAxes::No)?)?;
+                multiply(&divide(&squares, &total)?, &number(ddof as f64))?
+            }
+            None => number(ddof as f64),
+        };
+        super::maximum(&subtract(&total, &lost)?, &number(0.0))
+    }
+}
+
+/// Covariance as a matrix, in a dtype that holds sums.
+fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
+    let own = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
+    let dtype = options.dtype.unwrap_or(own).inexact();
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
+    let mut x = cast_constant(&rows(op, m, options.variables)?, wide)?;
+    if let Some(y) = y {
+        let y = cast_constant(&rows(op, y, options.variables)?, wide)?;
+        ensure!(
+            y.shape()[1] == x.shape()[1],
+            Value,
+            "[{op}] got {} and {} observations, expected as many of both",
+            x.shape()[1],
+            y.shape()[1]
+        );
+        x = concatenate(&[&x, &y], Some(0))?;
+    }
+    let observations = Observations::new(op, x.shape()[1], wide, options)?;
+    let weights = observations.weights.as_ref();
+    let row_mean = match weights {
+        Some(weights) => average(&x, Some(&[1]), Some(weights), KeepAxes::Yes)?.mean,
+        None => mean(&x, Some(&[1]), KeepAxes::Yes)?,
+    };
+    let centred = subtract(&x, &row_mean)?;
+    let weighted = match weights {
+        Some(weights) => multiply(&centred, weights)?,
+        None => centred.clone(),
+    };
+    let products = matmul(&centred, &conjugate(&swap_last(&weighted)?)?)?;
+    divide(&products, &cast_constant(&observations.freedom(options.ddof)?, wide)?)
+}
+
+/// The dtype that a covariance is answered in.
+fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
+    dtype.unwrap_or_else(|| y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype()))).inexact()
+}
+
+/// The covariance matrix of variables, `sum(w (x - mean) conj(x - mean)) / (n - ddof)`: those of `m` and then those of
+/// `y`. Of one variable its variance, without axes.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[0.0f32, 1.0, 2.0, 2.0, 1.0, 0.0], [2, 3])?;
+/// let matrix = ops::cov(&x, None, ops::Covariance::default())?;
+/// assert_eq!(matrix.to_vec::<f32>()?, [1.0, -1.0, -1.0, 1.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For more than two axes, different numbers of observations, and weights of another shape.
+pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
+    let matrix = covariance("cov", m, y, options)?;
+    let matrix = if matrix.size() == 1 { squeeze(&matrix, None)? } else { matrix };
+    cast(&matrix, answered(m, y, options.dtype))
+}
+
+/// The correlation coefficients of variables, `cov[i, j] / sqrt(cov[i, i] cov[j, j])`, from -1 to 1. Of one variable 1,
+/// without axes; NaN for a variable that does not vary.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[0.0f32, 1.0, 4.0, 2.0], [2, 2])?;
+/// let matrix = ops::corrcoef(&x, None, ops::Variables::Rows, None)?;
+/// assert!((matrix.to_vec::<f32>()?[1] + 1.0).abs() < 1e-6);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For more than two axes, and different numbers of observations.
+pub fn corrcoef(m: &Array, y: Option<&Array>, variables: Variables, dtype: Option<DType>) -> Result<Array> {
+    let options = Covariance { variables, dtype, ..Covariance::default() };
+    let matrix = covariance("corrcoef", m, y, options)?;
+    let count = matrix.shape()[0];
+    let spread = sqrt(&real(&diagonal(&matrix, 0, 0, 1)?)?)?;
+    let (column, row) = (reshape(&spread, [count, 1])?, reshape(&spread, [1, count])?);
+    let ratios = divide(&divide(&matrix, &column)?, &row)?;
+    let limited = within_one(&ratios)?;
+    let limited = if count == 1 { squeeze(&limited, None)? } else { limited };
+    cast(&limited, answered(m, y, dtype))
+}
+
+/// Both parts of each number limited to -1 to 1, which rounding may have passed.
+fn within_one(x: &Array) -> Result<Array> {
+    let limit =
+        |part: &Array| clip(part, Some(&weak(Scalar::Int(-1), part)), Some(&weak(Scalar::Int(1), part)));
+    if !x.dtype().is_complex() {
+        return limit(x);
+    }
+    let turned = multiply(&limit(&imag(x)?)?, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?;
+    super::add(&limit(&real(x)?)?, &turned)
+}

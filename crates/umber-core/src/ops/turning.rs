@@ -1,0 +1,90 @@
+//! Arrays mirrored and turned.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{Result, ensure};
+
+use super::shaping::{flip, moveaxis, swapaxes};
+use crate::graph::Array;
+
+fn check_axes(op: &str, a: &Array, least: usize) -> Result<()> {
+    ensure!(
+        a.ndim() >= least,
+        Value,
+        "[{op}] got an array with {} dimensions, expected at least {least}",
+        a.ndim()
+    );
+    Ok(())
+}
+
+/// Columns in reverse order: `a[:, ::-1]`.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [2, 2])?;
+/// assert_eq!(ops::fliplr(&x)?.to_vec::<i32>()?, [2, 1, 4, 3]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For arrays with fewer than two axes.
+pub fn fliplr(a: &Array) -> Result<Array> {
+    check_axes("fliplr", a, 2)?;
+    flip(a, Some(&[1]))
+}
+
+/// Rows in reverse order: `a[::-1]`.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [2, 2])?;
+/// assert_eq!(ops::flipud(&x)?.to_vec::<i32>()?, [3, 4, 1, 2]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// For arrays without axes.
+pub fn flipud(a: &Array) -> Result<Array> {
+    check_axes("flipud", a, 1)?;
+    flip(a, Some(&[0]))
+}
+
+/// The array turned `times` by a right angle, from the first of two axes towards the second.
+///
+/// ```
+/// use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1i32, 2, 3, 4], [2, 2])?;
+/// assert_eq!(ops::rot90(&x, 1, [0, 1])?.to_vec::<i32>()?, [2, 4, 1, 3]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the axes are the same one, or are not there.
+pub fn rot90(a: &Array, times: i64, axes: [i64; 2]) -> Result<Array> {
+    let [from, to] = axes;
+    let is_same = normalize_axis("rot90", from, a.ndim())? == normalize_axis("rot90", to, a.ndim())?;
+    ensure!(!is_same, Value, "[rot90] got axis {from} twice, expected two different axes");
+    match times.rem_euclid(4) {
+        0 => Ok(a.clone()),
+        1 => swapaxes(&flip(a, Some(&[to]))?, from, to),
+        2 => flip(a, Some(&[from, to])),
+        _ => flip(&swapaxes(a, from, to)?, Some(&[to])),
+    }
+}
+
+/// One axis moved back until it lies before `start`.
+///
+/// ```
+/// use umber_core::{Array, DType, Shape, ops};
+/// let x = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::rollaxis(&x, 2, 0)?.shape()[..], [4, 2, 3]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// Where the axis is not there, or `start` is not from `-ndim` to `ndim`.
+pub fn rollaxis(a: &Array, axis: i64, start: i64) -> Result<Array> {
+    let from = normalize_axis("rollaxis", axis, a.ndim())? as i64;
+    let before =
+        if start == a.ndim() as i64 { start } else { normalize_axis("rollaxis", start, a.ndim())? as i64 };
+    moveaxis(a, from, if from < before { before - 1 } else { before })
+}

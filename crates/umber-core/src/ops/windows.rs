@@ -1,0 +1,75 @@
+//! Windows: weights that fall towards both ends of an interval.
+
+use std::f64::consts::PI;
+
+use umber_types::{DType, Result, Shape};
+
+use super::creation::{arange, ones};
+use super::elementwise::{abs, add, astype, cos, multiply, subtract};
+use super::promotion::weak;
+use crate::graph::Array;
+
+/// `weights` of the odd numbers `n` between `1 - length` and `length - 1`, over `length - 1`: -1 to 1 from end to end.
+///
+/// Computed in double precision and rounded once, and symmetric to the last bit.
+fn window(op: &str, length: i64, weights: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
+    if length <= 1 {
+        return Ok(ones(&Shape::checked(op, &[length.max(0)])?, DType::Float32));
+    }
+    Shape::checked(op, &[length])?;
+    let reach = (length - 1) as f64;
+    let places = arange(-reach, reach + 1.0, 2.0, DType::Float64)?;
+    astype(&weights(&multiply(&places, &weak((1.0 / reach).into(), &places))?)?, DType::Float32)
+}
+
+/// `constant + Σ terms[k] cos(π (k + 1) x)`.
+fn cosines(op: &str, length: i64, constant: f64, terms: &[f64]) -> Result<Array> {
+    window(op, length, |x| {
+        let mut sum = weak(constant.into(), x);
+        for (k, &factor) in terms.iter().enumerate() {
+            let wave = cos(&multiply(x, &weak((PI * (k + 1) as f64).into(), x))?)?;
+            sum = add(&sum, &multiply(&wave, &weak(factor.into(), x))?)?;
+        }
+        Ok(sum)
+    })
+}
+
+/// The triangle `1 - |2n / (length - 1) - 1|`, float32 of shape `(length,)`; empty for a length below 1.
+///
+/// ```
+/// assert_eq!(umber_core::ops::bartlett(5)?.to_vec::<f32>()?, [0.0, 0.5, 1.0, 0.5, 0.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn bartlett(length: i64) -> Result<Array> {
+    window("bartlett", length, |x| subtract(&weak(1.0.into(), x), &abs(x)?))
+}
+
+/// `0.42 - 0.5 cos(t) + 0.08 cos(2t)` with `t = 2πn / (length - 1)`, float32 of shape `(length,)`.
+///
+/// ```
+/// assert_eq!(umber_core::ops::blackman(3)?.to_vec::<f32>()?[1], 1.0);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn blackman(length: i64) -> Result<Array> {
+    cosines("blackman", length, 0.42, &[0.5, 0.08])
+}
+
+/// `0.54 - 0.46 cos(2πn / (length - 1))`, float32 of shape `(length,)`.
+///
+/// ```
+/// assert_eq!(umber_core::ops::hamming(3)?.to_vec::<f32>()?, [0.08, 1.0, 0.08]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn hamming(length: i64) -> Result<Array> {
+    cosines("hamming", length, 0.54, &[0.46])
+}
+
+/// `0.5 - 0.5 cos(2πn / (length - 1))`, float32 of shape `(length,)`.
+///
+/// ```
+/// assert_eq!(umber_core::ops::hanning(3)?.to_vec::<f32>()?, [0.0, 1.0, 0.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn hanning(length: i64) -> Result<Array> {
+    cosines("hanning", length, 0.5, &[0.5])
+}

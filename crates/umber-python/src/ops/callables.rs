@@ -1,0 +1,94 @@
+//! Functions that call a function of the user's.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use umber::transforms::Mapped;
+use umber::types::shape::normalize_axis;
+use umber::{Array, DType, Result, Shape, ops};
+
+use crate::args::{Ints, Operand};
+use crate::array::PyArray;
+use crate::convert::from_object;
+use crate::dtype::{DtypeArg, or};
+use crate::enter::OrRaise;
+
+/// `array` with its first axes in the order of all but `axis`, merged into one.
+fn as_rows(array: &Array, axis: usize) -> Result<Array> {
+    let last = ops::moveaxis(array, axis as i64, -1)?;
+    let length = array.shape()[axis];
+    ops::reshape(&last, &[(array.size() / length.max(1)) as i64, length as i64])
+}
+
+/// Results of rows, with the rows' axis split into those of `array` around the place where `axis` was.
+fn in_place(rows: &Array, array: &Array, axis: usize) -> Result<Array> {
+    let others =
+        array.shape().iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &length)| length as i64);
+    let inner: Vec<i64> = rows.shape()[1..].iter().map(|&length| length as i64).collect();
+    let lengths: Vec<i64> = others.chain(inner.iter().copied()).collect();
+    let mut placed = ops::reshape(rows, &lengths)?;
+    for number in 0..inner.len() {
+        placed = ops::moveaxis(&placed, (array.ndim() - 1 + number) as i64, (axis + number) as i64)?;
+    }
+    Ok(placed)
+}
+
+/// `func1d(row, *args, **kwargs)` of every row of `arr` along `axis`; the axes of its result stand where `axis` was.
+///
+/// The function is followed once, on a row without values, as `vmap` does.
+#[pyfunction]
+#[pyo3(signature = (func1d, axis, arr, *args, **kwargs))]
+fn apply_along_axis<'py>(
+    py: Python<'py>,
+    func1d: &Bound<'py, PyAny>,
+    axis: i64,
+    arr: Operand,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<PyArray> {
+    let arr = arr.alone();
+    let axis = normalize_axis("apply_along_axis", axis, arr.ndim()).or_raise()?;
+    if arr.size() == 0 {
+        return Err(PyValueError::new_err(format!(
+            "[apply_along_axis] got an array of shape {}, expected at least one element",
+            arr.shape()
+        )));
+    }
+    let rows = as_rows(&arr, axis).or_raise()?;
+    let mapped = Mapped::begin(&[rows], &[Some(0)]).or_raise()?;
+    let row = Bound::new(py, PyArray::from(mapped.trace.inputs[0].clone()))?.into_any();
+    let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(row).chain(args.iter()).collect();
+    let returned = func1d.call(PyTuple::new(py, arguments)?, kwargs)?;
+    let Some(returned) = from_object(&returned, None)? else {
+        return Err(PyTypeError::new_err(format!(
+            "[apply_along_axis] the function returned {}, expected an array or a number",
+            returned.get_type().name()?
+        )));
+    };
+    let mut stacked = mapped.end(&[returned], &[Some(0)]).or_raise()?;
+    let stacked = stacked.pop().expect("one output");
+    in_place(&stacked, &arr, axis).or_raise().map(PyArray::from)
+}
+
+/// `function(*indices, **kwargs)` of the index of every element of `shape` along each axis: arrays of `dtype`.
+#[pyfunction]
+#[pyo3(signature = (function, shape, *, dtype = None, **kwargs))]
+fn fromfunction<'py>(
+    py: Python<'py>,
+    function: &Bound<'py, PyAny>,
+    shape: Ints,
+    dtype: Option<DtypeArg>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let shape = Shape::checked("fromfunction", shape.as_slice()).or_raise()?;
+    let along = |&length: &usize| ops::arange(0.0, length as f64, 1.0, or(dtype, DType::Float32));
+    let places = shape.iter().map(along).collect::<Result<Vec<Array>>>().or_raise()?;
+    let places: Vec<&Array> = places.iter().collect();
+    let grids = ops::meshgrid(&places, ops::MeshKind::Full, ops::MeshIndexing::Ij).or_raise()?;
+    function.call(PyTuple::new(py, grids.into_iter().map(PyArray::from))?, kwargs)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(apply_along_axis, module)?)?;
+    module.add_function(wrap_pyfunction!(fromfunction, module)?)
+}

@@ -1,0 +1,134 @@
+//! Reductions and scans that pass over what is not a number.
+
+use pyo3::prelude::*;
+use umber::ops;
+
+use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::array::PyArray;
+use crate::dtype::DtypeArg;
+
+/// Reductions over any axes.
+macro_rules! reductions {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
+            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+            }
+        )*
+
+        fn register_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+reductions! {
+    nansum "Sum over `axis` of what is a number; 0 where nothing is.",
+    nanprod "Product over `axis` of what is a number; 1 where nothing is.",
+    nanmean "Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.",
+    nanmin "Smallest number over `axis`; NaN where there is none.",
+    nanmax "Largest number over `axis`; NaN where there is none.",
+    nanmedian "Median over `axis` of what is a number; NaN where nothing is.",
+}
+
+/// Position of an extremum along one axis.
+macro_rules! arg_reductions {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
+            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let a = a.alone();
+                on(stream, || ops::$name(&a, axis, keep(keepdims))).map(PyArray::from)
+            }
+        )*
+
+        fn register_arg_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+arg_reductions! {
+    nanargmin "Index of the first smallest number along `axis`, as uint32; 0 where there is none.",
+    nanargmax "Index of the first largest number along `axis`, as uint32; 0 where there is none.",
+}
+
+/// Dispersions, with `ddof` taken off the number of elements.
+macro_rules! dispersions {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, ddof = 0, *, correction = None, stream = None))]
+            fn $name(
+                a: Operand,
+                axis: Option<Ints>,
+                keepdims: bool,
+                ddof: i64,
+                correction: Option<i64>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
+                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims), ddof)).map(PyArray::from)
+            }
+        )*
+
+        fn register_dispersions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+dispersions! {
+    nanvar "Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.",
+    nanstd "Standard deviation over `axis` of what is a number: the square root of `nanvar`.",
+}
+
+/// Scans that may compute in a given dtype.
+macro_rules! scans {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, dtype = None, *, stream = None))]
+            fn $name(
+                a: Operand,
+                axis: Option<i64>,
+                dtype: Option<DtypeArg>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let a = a.alone();
+                let order = ops::ScanOrder { axis, ..ops::ScanOrder::default() };
+                on(stream, || ops::$name(&a, order, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+            }
+        )*
+
+        fn register_scans(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+scans! {
+    nancumsum "Sum so far of what is a number, along `axis` (of the flattened array by default).",
+    nancumprod "Product so far of what is a number, along `axis` (of the flattened array by default).",
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_reductions(module)?;
+    register_arg_reductions(module)?;
+    register_dispersions(module)?;
+    register_scans(module)
+}

@@ -1,0 +1,96 @@
+//! Polynomials as vectors of coefficients, the highest power first.
+
+use pyo3::prelude::*;
+use umber::ops::{self, Powers};
+
+use crate::args::{Operand, StreamArg, on};
+use crate::array::PyArray;
+
+/// Functions of two polynomials.
+macro_rules! arithmetic {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// Polynomials are vectors of coefficients, the highest power first.
+            #[pyfunction]
+            #[pyo3(signature = (a1, a2, *, stream = None))]
+            fn $name(a1: Operand, a2: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                let (a, b) = Operand::pair(a1, a2)?;
+                on(stream, || ops::$name(&a, &b)).map(PyArray::from)
+            }
+        )*
+
+        fn register_arithmetic(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+arithmetic! {
+    polyadd "Sum of two polynomials.",
+    polysub "Difference of two polynomials.",
+    polymul "Product of two polynomials.",
+}
+
+/// Values of the polynomial with coefficients `p`, the highest power first, at every element of `x`.
+#[pyfunction]
+#[pyo3(signature = (p, x, *, stream = None))]
+fn polyval(p: Operand, x: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let p = p.alone();
+    let x = x.beside(&p)?;
+    on(stream, || ops::polyval(&p, &x)).map(PyArray::from)
+}
+
+/// Derivative of the polynomial with coefficients `p`, taken `m` times.
+#[pyfunction]
+#[pyo3(signature = (p, m = 1, *, stream = None))]
+fn polyder(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let p = p.alone();
+    on(stream, || ops::polyder(&p, m)).map(PyArray::from)
+}
+
+/// Integral of the polynomial with coefficients `p` that is zero at zero, taken `m` times. Integers answer float32.
+#[pyfunction]
+#[pyo3(signature = (p, m = 1, *, stream = None))]
+fn polyint(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let p = p.alone();
+    on(stream, || ops::polyint(&p, m)).map(PyArray::from)
+}
+
+/// Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
+///
+/// `sum(w**2 * (y - p(x))**2)` is least. `y` may have several columns, each with its polynomial in a column of the
+/// result. Computed in double precision; integers answer float32.
+#[pyfunction]
+#[pyo3(signature = (x, y, deg, *, w = None, stream = None))]
+fn polyfit(
+    x: Operand,
+    y: Operand,
+    deg: i64,
+    w: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (x, y, w) = (x.alone(), y.alone(), w.map(Operand::alone));
+    on(stream, || ops::polyfit(&x, &y, deg, w.as_ref())).map(PyArray::from)
+}
+
+/// Powers of the elements of a vector, those of `x[i]` in row `i`: `N` of them, falling unless `increasing`.
+#[pyfunction]
+#[pyo3(signature = (x, N = None, increasing = false, *, stream = None))]
+#[expect(non_snake_case, reason = "the argument's public name")]
+fn vander(x: Operand, N: Option<i64>, increasing: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let x = x.alone();
+    let powers = if increasing { Powers::Rising } else { Powers::Falling };
+    on(stream, || ops::vander(&x, N, powers)).map(PyArray::from)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_arithmetic(module)?;
+    module.add_function(wrap_pyfunction!(polyval, module)?)?;
+    module.add_function(wrap_pyfunction!(polyder, module)?)?;
+    module.add_function(wrap_pyfunction!(polyint, module)?)?;
+    module.add_function(wrap_pyfunction!(polyfit, module)?)?;
+    module.add_function(wrap_pyfunction!(vander, module)?)
+}

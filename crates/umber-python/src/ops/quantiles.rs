@@ -1,0 +1,67 @@
+//! Quantiles and percentiles.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyComplex;
+use umber::ops::{self, QuantileMethod};
+use umber::{Array, DType};
+
+use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::array::PyArray;
+use crate::convert::from_object;
+
+/// The parts of the whole: an array as it is, Python's numbers in double precision.
+fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
+    let dtype = if q.is_instance_of::<PyArray>() { None } else { Some(DType::Float64) };
+    if q.is_instance_of::<PyComplex>() {
+        return Err(PyTypeError::new_err(format!("[{op}] q: expected a real number, got complex")));
+    }
+    from_object(q, dtype)?
+        .ok_or_else(|| PyTypeError::new_err(format!("[{op}] q: expected a number or an array of numbers")))
+}
+
+fn method_of(op: &str, name: &str) -> PyResult<QuantileMethod> {
+    QuantileMethod::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = QuantileMethod::ALL.iter().map(|(_, name)| *name).collect();
+        PyValueError::new_err(format!("[{op}] got method '{name}', expected one of {}", names.join(", ")))
+    })
+}
+
+/// Functions of an array and of parts of its elements.
+macro_rules! quantiles {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+            /// "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+            /// Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+            #[pyfunction]
+            #[pyo3(signature = (a, q, axis = None, *, method = "linear", keepdims = false, stream = None))]
+            fn $name(
+                a: Operand,
+                q: &Bound<'_, PyAny>,
+                axis: Option<Ints>,
+                method: &str,
+                keepdims: bool,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let (a, q) = (a.alone(), parts(stringify!($name), q)?);
+                let method = method_of(stringify!($name), method)?;
+                on(stream, || ops::$name(&a, &q, axes(axis.as_ref()), keep(keepdims), method)).map(PyArray::from)
+            }
+        )*
+
+        pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+quantiles! {
+    quantile "Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.",
+    percentile "Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.",
+    nanquantile "Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.",
+    nanpercentile "Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.",
+}
