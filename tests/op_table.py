@@ -45,6 +45,8 @@ class OpRecord:
     """Whether the derivative can be differentiated again and is not just piecewise constant."""
     batchable: bool = True
     """Whether `vmap` works."""
+    compilable: bool = True
+    """Whether it can be traced without values."""
     layouts: bool = True
     """Whether inputs may be arranged at will in memory (`broadcast` repeats values)."""
     empty: tuple[Shape, ...] | None = None
@@ -165,11 +167,22 @@ def gather_records() -> tuple[OpRecord, ...]:
         indexing,
         reductions,
         scans,
+        searching,
         shaping,
         sorting,
     )
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
+    families = (
+        elementwise,
+        reductions,
+        scans,
+        shaping,
+        sorting,
+        searching,
+        indexing,
+        contraction,
+        creation,
+    )
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

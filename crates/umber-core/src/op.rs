@@ -76,6 +76,8 @@ primitives! {
     Composite(composite::Composite),
     Scan(scan::Scan),
     Sort(sort::Sort),
+    Search(search::Search),
+    Nonzero(nonzero::Nonzero),
     Control(control::Control),
     Fused(fused::Fused),
 }

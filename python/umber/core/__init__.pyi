@@ -727,6 +727,16 @@ def any(
     """Whether any element over `axis` is different from zero."""
 
 
+def append(
+    arr: _Operand,
+    values: _Operand,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`values` behind the elements of `arr` along `axis`; both flattened by default."""
+
+
 def arange(
     start: float,
     stop: float | None = None,
@@ -802,8 +812,20 @@ def argpartition(
     """Indices that partition `a` along `axis` about its `kth` element, as uint32."""
 
 
-def argsort(a: _Operand, /, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
-    """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32."""
+def argsort(
+    a: _Operand,
+    /,
+    axis: int = ...,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; equal elements keep their order."""
+
+
+def argwhere(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The indices of the elements that are not zero, a row of uint32 for each. `a` is evaluated."""
 
 
 def array_equal(
@@ -880,6 +902,19 @@ def atleast_3d(*arys: array, stream: _StreamOrDevice = None) -> array | list[arr
     """Arrays with at least three axes: a list, or one array for one."""
 
 
+def bincount(
+    x: _Operand,
+    /,
+    weights: _Operand | None = None,
+    minlength: int = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """How often each integer from zero on occurs in `x`, as int32, or the sum of the `weights` of its occurrences, in floating
+    point; at least `minlength` elements. `x` is evaluated.
+    """
+
+
 def bitwise_and(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Bits set in both."""
 
@@ -924,6 +959,18 @@ def ceil(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Smallest integer not below each element."""
 
 
+def choose(
+    a: _Operand,
+    choices: array | Sequence[_Operand],
+    mode: Literal['raise', 'wrap', 'clip'] = "raise",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """At each place the element of the choice whose number `a` has there. An index outside raises, begins again from the other
+    end ("wrap") or becomes the nearest one ("clip").
+    """
+
+
 def clear_cache() -> None:
     """Give everything kept for reuse back to the system."""
 
@@ -950,6 +997,18 @@ def compile(
     The graph is recorded anew for arguments of another structure, other shapes, dtypes or constants. `inputs` and
     `outputs` are (nested lists and dicts of) arrays that `fun` reads and changes besides its arguments and results.
     `shapeless` is accepted: graphs are kept for every combination of shapes.
+    """
+
+
+def compress(
+    condition: _Operand,
+    a: _Operand,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The parts of `a` along `axis` (elements of the flattened array by default) where `condition`, of one axis and perhaps
+    shorter, is not zero. `condition` is evaluated.
     """
 
 
@@ -1091,6 +1150,18 @@ def degrees(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Radians to degrees."""
 
 
+def delete(
+    arr: _Operand,
+    obj: _IndexItem,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`arr` without the elements at `obj` (an integer, a slice, or an array of integers or bool) along `axis`, of the flattened
+    array by default. An array of indices is evaluated.
+    """
+
+
 def device_count(device_type: DeviceType) -> int:
     """Number of devices of a kind."""
 
@@ -1101,6 +1172,10 @@ def device_info(d: _Device | None = None) -> dict[str, str | int]:
 
 def diag(a: _Operand, /, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix."""
+
+
+def diag_indices(n: int, ndim: int = 2, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The indices, uint32, of the main diagonal of an array with `ndim` axes of length `n`: a tuple of an array for each."""
 
 
 def diagonal(
@@ -1122,6 +1197,19 @@ def diff(
     stream: _StreamOrDevice = None,
 ) -> array:
     """The differences of neighbours along `axis`, taken `n` times."""
+
+
+def digitize(
+    x: _Operand,
+    bins: _Operand,
+    right: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Which of the intervals between `bins`, rising or falling, each element of `x` lies in, as uint32.
+
+    `i` where `bins[i-1] <= x < bins[i]`, or with `right` where `bins[i-1] < x <= bins[i]`.
+    """
 
 
 def disable_compile() -> None:
@@ -1191,6 +1279,10 @@ def expm1(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`exp(a) - 1`, accurate near zero."""
 
 
+def extract(condition: _Operand, arr: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The elements of the flattened `arr` where the flattened `condition` is not zero. `condition` is evaluated."""
+
+
 def eye(
     n: int,
     m: int | None = None,
@@ -1200,6 +1292,10 @@ def eye(
     stream: _StreamOrDevice = None,
 ) -> array:
     """A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`."""
+
+
+def flatnonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The indices, uint32, of the elements of the flattened array that are not zero. `a` is evaluated."""
 
 
 def flatten(
@@ -1295,6 +1391,33 @@ def greater_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -
     """Where `a >= b`."""
 
 
+def histogram(
+    a: _Operand,
+    bins: _Operand = 10,
+    range: tuple[float, float] | None = None,
+    density: bool | None = None,
+    weights: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, array]:
+    """How many elements of `a`, or what `weights`, fall into each bin, and the edges of the bins: (counts, edges).
+
+    `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), or an array of
+    rising edges. A bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
+    """
+
+
+def histogram_bin_edges(
+    a: _Operand,
+    bins: _Operand = 10,
+    range: tuple[float, float] | None = None,
+    weights: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The edges of the bins of a histogram; `weights` change nothing."""
+
+
 def identity(n: int, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
     """The identity matrix of order `n`."""
 
@@ -1303,8 +1426,46 @@ def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Imaginary part of each element."""
 
 
+def indices(
+    dimensions: _Shape,
+    dtype: Dtype | None = None,
+    sparse: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, ...]:
+    """The coordinates of every element of an array of shape `dimensions`: stacked along a new first axis, or with `sparse` a
+    tuple of arrays with lengths of one along the other axes. The dtype is int32 unless one is given.
+    """
+
+
 def inner(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Sum of products over the last axis of both."""
+
+
+def insert(
+    arr: _Operand,
+    obj: _IndexItem,
+    values: _Operand,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`arr` with `values` put in before the elements at `obj` (an integer, a slice, or an array of integers or bool) along
+    `axis`, of the flattened array by default. An array of indices is evaluated.
+    """
+
+
+def intersect1d(
+    ar1: _Operand,
+    ar2: _Operand,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, ...]:
+    """The distinct elements that are in both arrays, in ascending order; with `return_indices` also where each stands first in
+    either. The arrays are evaluated.
+    """
 
 
 def is_available(device: _Device) -> bool:
@@ -1332,6 +1493,17 @@ def isfinite(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are neither infinite nor not a number."""
 
 
+def isin(
+    element: _Operand,
+    test_elements: _Operand,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Whether each element is among the test elements, or with `invert` whether it is not. Not-a-number is among nothing."""
+
+
 def isinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are infinite."""
 
@@ -1350,6 +1522,12 @@ def isposinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory) -> bool:
     """Is `arg1` the same as, or a kind of, `arg2`?"""
+
+
+def ix_(*args: _Operand, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """Index arrays that pick the rectangle of the given rows, columns, …: each runs along an axis of its own. A bool array picks
+    where it is true, and is evaluated.
+    """
 
 
 def jvp(
@@ -1374,6 +1552,18 @@ def less(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
 
 def less_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a <= b`."""
+
+
+def lexsort(
+    keys: array | Sequence[_Operand],
+    axis: int = ...,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The indices, uint32, that sort by several keys along `axis`: by the last one, where it is equal by the one before it.
+
+    `keys` is a sequence of arrays of one shape, or an array whose first axis it is.
+    """
 
 
 def linspace(
@@ -1575,6 +1765,13 @@ def new_stream(device: _Device) -> Stream:
     """A new stream on a device, usable from every thread."""
 
 
+def nonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The indices of the elements that are not zero: a tuple of an uint32 array for each axis, in row-major order.
+
+    `a` is evaluated, since its values decide the shape; inside `vmap` and `compile` that raises ValueError.
+    """
+
+
 def not_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a != b`."""
 
@@ -1629,6 +1826,12 @@ def permute_dims(
     """The same as `transpose`."""
 
 
+def place(arr: array, mask: _Operand, vals: _Nested, *, stream: _StreamOrDevice = None) -> None:
+    """Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
+    used up.
+    """
+
+
 def positive(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`a` itself."""
 
@@ -1656,6 +1859,17 @@ def prod(
     """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
 
 
+def put(
+    a: array,
+    ind: _Operand,
+    v: _Nested,
+    mode: Literal['raise', 'wrap', 'clip'] = "raise",
+    *,
+    stream: _StreamOrDevice = None,
+) -> None:
+    """Set the elements of `a` at the indices `ind` of the flattened array to `v`, which begins again when it is used up."""
+
+
 def put_along_axis(
     a: _Operand,
     /,
@@ -1668,8 +1882,30 @@ def put_along_axis(
     """`a` with `values` put at `indices` along `axis` (of the flattened array if `None`)."""
 
 
+def putmask(
+    a: array,
+    mask: _Operand,
+    values: _Operand,
+    *,
+    stream: _StreamOrDevice = None,
+) -> None:
+    """Set the elements of `a` where `mask` holds to those of `values` at the same place; those begin again when there are fewer."""
+
+
 def radians(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
+
+
+def ravel_multi_index(
+    multi_index: array | Sequence[_Operand],
+    dims: int,
+    mode: Literal['raise', 'wrap', 'clip'] = "raise",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
+    One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip").
+    """
 
 
 def real(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1686,12 +1922,14 @@ def remainder(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> ar
 
 def repeat(
     array: array,
-    repeats: int | array,
+    repeats: int | _Nested,
     axis: int | None = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Each element `repeats` times along `axis` (of the flattened array by default)."""
+    """Each element of `array` `repeats` times along `axis` (of the flattened array by default); an array of repeats has one
+    count for each element, and is evaluated.
+    """
 
 
 def reset_peak_memory() -> None:
@@ -1700,6 +1938,10 @@ def reset_peak_memory() -> None:
 
 def reshape(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = None) -> array:
     """`a` under another shape of the same size; one length may be -1 and follows from the others."""
+
+
+def resize(a: _Operand, new_shape: _Shape, *, stream: _StreamOrDevice = None) -> array:
+    """The elements of `a` in row-major order, begun again as often as needed, in another shape."""
 
 
 def result_type(*arrays_and_dtypes: array | Dtype | _Scalar) -> Dtype:
@@ -1745,11 +1987,25 @@ def searchsorted(
     sorted_sequence: _Operand,
     values: _Operand,
     /,
-    side: str = "left",
+    side: Literal['left', 'right'] = "left",
+    sorter: _Operand | None = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Where each value would go into a sorted array of one axis: before ("left") or after ("right") equal elements."""
+    """Where each value would go into a sorted array of one axis, as uint32: before ("left") or after ("right") equal elements.
+
+    Not-a-number is greater than every number. `sorter` holds the indices that bring the array in order, if it is not.
+    """
+
+
+def select(
+    condlist: Sequence[_Operand],
+    choicelist: Sequence[_Operand],
+    default: _Operand = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """At each place the choice of the first condition that holds there, or `default` where none does."""
 
 
 def set_cache_limit(limit: int) -> int:
@@ -1776,6 +2032,26 @@ def set_view_policy(policy: Literal['checked', 'writable', 'readonly']) -> str:
     """Choose when views of arrays are writable: "checked" (the default: exactly when nothing else can see the
     memory), "writable" (whenever the memory itself is) or "readonly" (never). Returns the policy before.
     """
+
+
+def setdiff1d(
+    ar1: _Operand,
+    ar2: _Operand,
+    assume_unique: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The distinct elements of `ar1` that are not in `ar2`, in ascending order, or as they are with `assume_unique`. The arrays are evaluated."""
+
+
+def setxor1d(
+    ar1: _Operand,
+    ar2: _Operand,
+    assume_unique: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The distinct elements that are in one array but not in both, in ascending order. The arrays are evaluated."""
 
 
 def sigmoid(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1827,8 +2103,16 @@ def softmax(
     """Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least."""
 
 
-def sort(a: _Operand, /, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
-    """Elements in ascending order along `axis` (of the flattened array if `None`); not-a-number last."""
+def sort(
+    a: _Operand,
+    /,
+    axis: int = ...,
+    *,
+    descending: bool = False,
+    stable: bool = True,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Elements in order along `axis` (of the flattened array if `None`); not-a-number last, also with `descending`."""
 
 
 def split(
@@ -1960,7 +2244,7 @@ def tile(a: _Operand, reps: _Axes, /, *, stream: _StreamOrDevice = None) -> arra
 
 
 def topk(a: _Operand, /, k: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
-    """The `k` largest elements along `axis` (of the flattened array if `None`), in no promised order."""
+    """The `k` largest elements along `axis` (of the flattened array if `None`), in ascending order."""
 
 
 def trace(
@@ -2001,8 +2285,28 @@ def tril(x: _Operand, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """`x` with zeros above diagonal `k` of the last two axes."""
 
 
+def tril_indices(
+    n: int,
+    k: int = 0,
+    m: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, ...]:
+    """Row and column indices, uint32, of the elements on or below diagonal `k` of an `n` by `m` (by default `n`) matrix."""
+
+
 def triu(x: _Operand, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """`x` with zeros below diagonal `k` of the last two axes."""
+
+
+def triu_indices(
+    n: int,
+    k: int = 0,
+    m: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, ...]:
+    """Row and column indices, uint32, of the elements on or above diagonal `k` of an `n` by `m` (by default `n`) matrix."""
 
 
 def trunc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2018,6 +2322,60 @@ def unflatten(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` with `axis` split into axes of the lengths of `shape`; one may be -1."""
+
+
+def union1d(ar1: _Operand, ar2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The distinct elements that are in either array, in ascending order. The arrays are evaluated."""
+
+
+def unique(
+    a: _Operand,
+    /,
+    size: int | None = None,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    fill_value: _Operand | None = None,
+    *,
+    equal_nan: bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, ...]:
+    """The distinct elements of `a` in ascending order, not-a-number last.
+
+    With a `size` that many of the least ones, then `fill_value` (by default the least one); the shape is known, so that it
+    works inside `vmap` and `compile`. Without one as many as there are; `a` is evaluated.
+
+    `return_index` adds where each stands first in the flattened array (uint32), `return_inverse` which of them each element
+    is (uint32, the shape of `a`), `return_counts` how often each occurs (int32). Not-a-number equals itself if
+    `equal_nan`, by default without a size.
+    """
+
+
+def unique_all(x: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The distinct elements of `x`: (values, indices, inverse_indices, counts). Every not-a-number counts for itself."""
+
+
+def unique_counts(x: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The distinct elements of `x` and how often each occurs: (values, counts). Every not-a-number counts for itself."""
+
+
+def unique_inverse(x: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The distinct elements of `x` and which of them each element is: (values, inverse_indices). Every not-a-number counts
+    for itself.
+    """
+
+
+def unique_values(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The distinct elements of `x` in ascending order. Every not-a-number counts for itself."""
+
+
+def unravel_index(
+    indices: _Operand,
+    shape: _Shape,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, ...]:
+    """The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape."""
 
 
 def unstack(
@@ -2082,13 +2440,13 @@ def vmap(
 
 def where(
     condition: _Operand,
-    x: _Operand,
-    y: _Operand,
+    x: _Operand | None = None,
+    y: _Operand | None = None,
     /,
     *,
     stream: _StreamOrDevice = None,
-) -> array:
-    """Elements of `x` where `condition` is not zero, else of `y`."""
+) -> array | tuple[array, ...]:
+    """Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`."""
 
 
 def zeros(

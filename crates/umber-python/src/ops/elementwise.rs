@@ -152,15 +152,6 @@ fn astype(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Py
     on(stream, || ops::astype(&a, dtype.0)).map(PyArray::from)
 }
 
-/// Elements of `x` where `condition` is not zero, else of `y`.
-#[pyfunction(name = "where")]
-#[pyo3(signature = (condition, x, y, /, *, stream = None))]
-fn select(condition: Operand, x: Operand, y: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let (x, y) = Operand::pair(x, y)?;
-    let condition = condition.alone();
-    on(stream, || ops::select(&condition, &x, &y)).map(PyArray::from)
-}
-
 /// `a` limited to `a_min..=a_max`; `None` does not limit.
 #[pyfunction]
 #[pyo3(signature = (a, /, a_min, a_max, *, stream = None))]
@@ -255,7 +246,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_binary(module)?;
     for function in [
         wrap_pyfunction!(astype, module)?,
-        wrap_pyfunction!(select, module)?,
         wrap_pyfunction!(clip, module)?,
         wrap_pyfunction!(round, module)?,
         wrap_pyfunction!(nan_to_num, module)?,
