@@ -47,6 +47,8 @@ class OpRecord:
     """Whether the derivative can be differentiated again and is not just piecewise constant."""
     batchable: bool = True
     """Whether `vmap` works."""
+    compilable: bool = True
+    """Whether it can be traced without values."""
     layouts: bool = True
     """Whether inputs may be arranged at will in memory (`broadcast` repeats values)."""
     empty: tuple[Shape, ...] | None = None

@@ -3,89 +3,19 @@
 import numpy as np
 import pytest
 import umber.core as mx
-from arrays import assert_close, to_numpy
-from hypothesis import given
+from arrays import ALL, assert_close, assert_dtype, carrier_of, represent, to_numpy, to_umber
+from hypothesis import assume, given
 from hypothesis import strategies as st
-
-SHAPES = st.lists(st.integers(0, 5), min_size=1, max_size=4).map(tuple)
-
-
-def filled(shape):
-    return np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
+from index_expressions import cases, filled, for_umber, is_valid, names_twice
 
 
-@st.composite
-def slices(draw, size):
-    """Any slice, inside or outside of the axis, forwards or backwards."""
-    place = st.none() | st.integers(-size - 2, size + 2)
-    step = st.none() | st.sampled_from([1, 2, 3, -1, -2, -4])
-    return slice(draw(place), draw(place), draw(step))
-
-
-def places(size):
-    return st.integers(-size, size - 1)
-
-
-@st.composite
-def basic_indices(draw, shape):
-    """Integers, slices, None and one ellipsis, for a shape."""
-    used = draw(st.integers(0, len(shape)))
-    parts = []
-    for size in shape[:used]:
-        integers = [places(size)] if size else []
-        parts.append(draw(st.one_of(slices(size), *integers)))
-    if used == len(shape) or draw(st.booleans()):
-        spot = draw(st.integers(0, len(parts)))
-        # What stands after the ellipsis counts from the last axis.
-        parts = [*parts[:spot], ...] if spot < len(parts) else [*parts, ...]
-    for _ in range(draw(st.integers(0, 2))):
-        parts.insert(draw(st.integers(0, len(parts))), None)
-    return tuple(parts)
-
-
-@st.composite
-def basic_cases(draw):
-    shape = draw(SHAPES)
-    return shape, draw(basic_indices(shape))
-
-
-@st.composite
-def gather_cases(draw):
-    """Index arrays on some axes (they broadcast together), slices or integers on the others."""
-    shape = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple))
-    lengths = draw(
-        st.sampled_from([((2,),), ((3, 1), (1, 2)), ((1,), (3,)), ((0,),), ((2, 2), (2,), (1, 2))])
-    )
-    kinds = [draw(st.sampled_from("asi")) for _ in shape]
-    kinds[draw(st.integers(0, len(shape) - 1))] = "a"
-    parts, count = [], 0
-    for size, kind in zip(shape, kinds, strict=True):
-        if kind == "a":
-            dims = lengths[count % len(lengths)]
-            count += 1
-            total = int(np.prod(dims))
-            drawn = draw(st.lists(places(size), min_size=total, max_size=total))
-            parts.append(np.array(drawn, dtype=np.int32).reshape(dims))
-        else:
-            parts.append(draw(slices(size) if kind == "s" else places(size)))
-    if draw(st.booleans()):
-        parts.insert(draw(st.integers(0, len(parts))), None)
-    if draw(st.booleans()):
-        parts.append(...)
-    return shape, tuple(parts)
-
-
-def for_umber(index):
-    """NumPy index arrays as umber arrays."""
-    if isinstance(index, tuple):
-        return tuple(for_umber(part) for part in index)
-    return mx.array(index) if isinstance(index, np.ndarray) else index
-
-
-def compare_read(shape, index):
-    values = filled(shape)
+def compare_read(shape, index, dtype="int32"):
+    values = filled(shape, dtype)
     want = values[index]
-    assert_close(to_numpy(mx.array(values)[for_umber(index)]), want, note=f"{shape}[{index}]")
+    array = to_umber(values, {"bool": "bool_"}.get(dtype, dtype))
+    assert_close(to_numpy(array[for_umber(index)]), want, note=f"{shape}[{index}]")
+    # NumPy's arrays are indices too.
+    assert_close(to_numpy(array[index]), want, note=f"{shape}[{index}]")
 
 
 def compare_write(shape, index, number):
@@ -101,29 +31,58 @@ def compare_write(shape, index, number):
         assert_close(to_numpy(array), want, note=f"{shape}[{index}] = …")
 
 
-@given(basic_cases())
-def test_basic_read(case):
-    compare_read(*case)
+@given(cases(), st.sampled_from(["int32", "bool", "uint8", "float16", "float64", "complex64"]))
+def test_read(case, dtype):
+    assume(is_valid(*case))
+    compare_read(*case, dtype)
 
 
-@given(basic_cases(), st.integers(-9, -1))
-def test_basic_write(case, number):
+@given(cases(), st.integers(-9, -1))
+def test_write(case, number):
+    assume(is_valid(*case))
     compare_write(*case, number)
 
 
-@given(gather_cases())
-def test_array_read(case):
-    compare_read(*case)
-
-
-@given(gather_cases(), st.integers(-9, -1))
-def test_array_write(case, number):
+@given(cases())
+def test_augmented_assignment(case):
+    """`a[i] += v` reads and sets: a place that is named twice changes once."""
     shape, index = case
-    # A place that is named twice takes either value; NumPy takes the last. Only clear cases here.
-    hits = np.zeros(shape, int)
-    np.add.at(hits, index, 1)
-    if hits.max(initial=0) <= 1:
-        compare_write(shape, index, number)
+    assume(is_valid(shape, index))
+    want, array = filled(shape), mx.array(filled(shape))
+    want[index] += 5
+    array[for_umber(index)] += 5
+    want[index] *= 2
+    array[for_umber(index)] *= 2
+    assert_close(to_numpy(array), want, note=f"{shape}[{index}]")
+
+
+@given(cases())
+def test_gradient_of_a_read_and_a_write(case):
+    """The transpose of a read adds up; of a write it reads what was written and clears it."""
+    shape, index = case
+    assume(is_valid(shape, index))
+    umber_index, selected = for_umber(index), np.zeros(shape)[index].shape
+    weights = filled(selected, "float32") + 1
+    x = mx.array(filled(shape, "float32"))
+    got = mx.grad(lambda x: (x[umber_index] * mx.array(weights)).sum())(x)
+    want = np.zeros(shape, np.float32)
+    np.add.at(want, index, weights)
+    assert_close(to_numpy(got), want, note=f"{shape}[{index}]")
+
+    if names_twice(shape, index):
+        return
+    outer = filled(shape, "float32") + 1
+
+    def written(x, values):
+        x = x * 1
+        x[umber_index] = values
+        return (x * mx.array(outer)).sum()
+
+    got = mx.grad(written, argnums=(0, 1))(x, mx.array(weights))
+    kept = outer.copy()
+    kept[index] = 0
+    assert_close(to_numpy(got[0]), kept, note=f"{shape}[{index}] = …")
+    assert_close(to_numpy(got[1]), outer[index], note=f"{shape}[{index}] = …")
 
 
 UPDATES = {
@@ -136,10 +95,11 @@ UPDATES = {
 
 
 @pytest.mark.parametrize("name", UPDATES)
-@given(case=basic_cases() | gather_cases())
+@given(case=cases())
 def test_at_counts_every_place(name, case):
     """`x.at[i].add(v)`: a place that is named twice changes twice; `x` itself does not change."""
     shape, index = case
+    assume(is_valid(shape, index))
     start = filled(shape)
     array = mx.array(start)
     values = 2 + filled(start[index].shape) % 3
@@ -313,3 +273,159 @@ def test_large_step_and_bounds():
     assert x[-big:big].tolist() == list(range(10))
     assert x[big:].tolist() == []
     assert x[::-big].tolist() == [9]
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_masks_on_every_dtype(dtype, rng):
+    values = represent(rng.integers(0, 2, (4, 3)), dtype)
+    mask = np.array([True, False, True, True])
+    a = to_umber(values, dtype)
+    picked = a[mx.array(mask)]
+    assert_dtype(picked, dtype)
+    assert_close(to_numpy(picked), values[mask])
+    a[mx.array(mask), 1] = to_umber(values[:3, 0], dtype)
+    want = values.copy()
+    want[mask, 1] = values[:3, 0]
+    assert_close(to_numpy(a), want)
+    assert want.dtype == carrier_of(dtype)
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_values_of_another_number_than_the_mask_picks(count):
+    a = mx.arange(6).reshape(2, 3)
+    for mask in (a > 2, (a > 2).tolist(), np.array(a) > 2):
+        with pytest.raises(ValueError, match=r"^\[index\] values of shape"):
+            a[mask] = mx.arange(count)
+    assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize(
+    ("index", "words"),
+    [
+        (np.array([True, False]), "mask of shape (2,) does not match axis 0 with size 3"),
+        (np.ones((3, 3), bool), "mask of shape (3, 3) does not match axis 1 with size 4"),
+        ((slice(None), np.array([True])), "does not match axis 1"),
+        (np.ones((3, 4, 1), bool), "too many indices"),
+    ],
+)
+def test_masks_of_another_shape(index, words):
+    a = mx.zeros((3, 4))
+    for call in (lambda: a[index], lambda: write(a, index, 1), lambda: a.at[index].add(1)):
+        with pytest.raises(IndexError, match=r"^\[index\]") as caught:
+            call()
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("transform", [mx.compile, mx.vmap])
+def test_masks_without_a_value(transform):
+    """A read says why it cannot be; a write whose shape is known works."""
+    x, mask = mx.array([[1.0, 2.0, 3.0]] * 2), mx.array([[True, False, True], [False, True, True]])
+    with pytest.raises(
+        ValueError, match=r"^\[index\] a boolean mask .* vmap or compile .* mx.where"
+    ):
+        transform(lambda x, m: x[m])(x, mask)
+
+    def scalar(x, m):
+        x[m] = 0.0
+        return x * 1
+
+    def vector(x, m, v):
+        x[m] = v
+        return x * 1
+
+    want = np.array(x)
+    want[np.array(mask)] = 0
+    assert_close(to_numpy(transform(scalar)(x * 1, mask)), want)
+    if transform is mx.vmap:
+        values = mx.array([[7.0, 8.0], [9.0, 10.0]])
+        wrong = mx.array([[7.0, 8.0, 9.0]] * 2)
+    else:
+        values, wrong = mx.array([7.0, 8.0, 9.0, 10.0]), mx.array([7.0, 8.0, 9.0])
+    want[np.array(mask)] = np.array(values).ravel()
+    assert_close(to_numpy(transform(vector)(x * 1, mask, values)), want)
+    with pytest.raises(IndexError, match=r"^\[index\]"):
+        mx.eval(transform(vector)(x * 1, mask, wrong))
+    # A mask that is not an argument has a value.
+    known = mask[0]
+    read = transform(lambda x: x[..., known])(x)
+    assert_close(to_numpy(read), np.array(x)[:, np.array(known)])
+
+
+def test_gradient_through_a_mask_of_the_argument():
+    gradient = mx.grad(lambda x: (x[x > 1.5] ** 2).sum())
+    assert gradient(mx.array([1.0, 2.0, 3.0])).tolist() == [0.0, 4.0, 6.0]
+    tangent = mx.jvp(
+        lambda x: x[x > 1.5] * 2, [mx.array([1.0, 2.0, 3.0])], [mx.array([1.0, 1.0, 5.0])]
+    )
+    assert tangent[1][0].tolist() == [2.0, 10.0]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint32", "int64", "uint64"])
+def test_messages_name_what_was_called(dtype):
+    a, far = mx.zeros((3, 4)), mx.array([0, 77], dtype=getattr(mx, dtype))
+    words = {
+        "index": [lambda: a[far], lambda: write(a * 1, far, 1), lambda: a.at[far].add(1)],
+        "take": [lambda: mx.take(a, far, axis=0)],
+        "take_along_axis": [lambda: mx.take_along_axis(a, far[:, None], axis=0)],
+        "put_along_axis": [lambda: mx.put_along_axis(a, far[:, None], mx.ones((2, 1)), axis=0)],
+    }
+    for name, calls in words.items():
+        for call in calls:
+            with pytest.raises(IndexError) as caught:
+                mx.eval(call())
+            text = str(caught.value)
+            assert text.startswith(f"[{name}] index 77 is out of bounds for axis 0 with size 3"), (
+                text
+            )
+
+
+def test_large_unsigned_indices_are_shown_as_they_are():
+    far = mx.array([2**64 - 1], dtype=mx.uint64)
+    with pytest.raises(IndexError, match="index 18446744073709551615 is out of bounds"):
+        mx.eval(mx.zeros(3)[far])
+
+
+def test_lists_and_tuples_inside_an_index():
+    x = filled((3, 4))
+    a = mx.array(x)
+    for index in (
+        [[0, 2], [1, 1]],
+        ([0, 2], [1, 3]),
+        ((0, 2), slice(None)),
+        [True, False, True],
+        ([True, False, True], 1),
+        [],
+        [[]],
+        ([], slice(None)),
+        True,
+        False,
+        (True, 0),
+        np.True_,
+        (np.int8(1), np.array(2)),
+    ):
+        assert_close(to_numpy(a[index]), x[index], note=str(index))
+
+
+def test_deleting_elements_is_refused():
+    a = mx.zeros(3)
+    with pytest.raises(TypeError, match=r"^\[index\] .* cannot be deleted"):
+        del a[0]
+
+
+def test_at_divides_exactly_where_nothing_is_named_twice():
+    a = mx.array([7.0, 8.0, 9.0])
+    assert a.at[0].divide(3)[0].item() == (mx.array(7.0) / 3).item()
+    assert mx.array([7, 8, 9]).at[1:].divide(2).tolist() == [7, 4, 4]
+    assert a.at[a > 7].divide(2).tolist() == [7.0, 4.0, 4.5]
+
+
+def test_large_gathers_and_scatters():
+    rng = np.random.default_rng(0)
+    x, index = rng.normal(size=300_000).astype(np.float32), rng.integers(0, 300_000, 400_000)
+    mask = x > 0
+    assert_close(to_numpy(mx.array(x)[mx.array(index)]), x[index])
+    assert_close(to_numpy(mx.array(x)[mx.array(mask)]), x[mask])
+    want, a = x.copy(), mx.array(x)
+    want[index] = np.arange(400_000)
+    a[mx.array(index)] = mx.arange(400_000)
+    assert_close(to_numpy(a), want)

@@ -3,7 +3,7 @@
 import numpy as np
 import umber.core as mx
 from arrays import ALL, FLOATS, INTEGERS, REAL
-from domains import ANY, DISTINCT, SMALL
+from domains import DISTINCT, SMALL
 from op_table import OpRecord, bind
 
 from records.reductions import label
@@ -71,19 +71,6 @@ RECORDS = [
         shapes=((4, 6),),
         dtypes=INTEGERS + FLOATS,
         domain=DISTINCT,
-    ),
-    *(
-        OpRecord(
-            f"searchsorted[{side}]",
-            lambda x, v, side=side: bind("searchsorted", side=side)(bind("sort")(x), v),
-            lambda x, v, side=side: np.searchsorted(np.sort(x), v, side=side),
-            shapes=((9,), (2, 5)),
-            dtypes=INTEGERS + FLOATS,
-            domain=(ANY, ANY),
-            result="uint32",
-            batchable=False,
-        )
-        for side in ("left", "right")
     ),
     *sorting("median", median, ({}, {"axis": 1}, {"axis": 0, "keepdims": True}), result="inexact"),
     *sorting(

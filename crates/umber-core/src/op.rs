@@ -95,6 +95,8 @@ primitives! {
     Pinv(linalg::Pinv),
     Expm(linalg::Expm),
     Fft(fft::Fft),
+    Search(search::Search),
+    Nonzero(nonzero::Nonzero),
     Control(control::Control),
     Fused(fused::Fused),
 }

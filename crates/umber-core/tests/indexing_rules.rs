@@ -149,7 +149,7 @@ fn grid(seed: i32) -> [Array; 2] {
 fn gathers() {
     let [first, second] = grid(0);
     let [third, _] = grid(1);
-    let two = Gather { axes: [0, 2].into() };
+    let two = Gather { axes: [0, 2].into(), op: "index" };
     check_derivatives(two.clone(), &[ramp(&[3, 2, 2], 0), first.clone(), second.clone()]);
     check_lanes(
         two,
@@ -158,15 +158,15 @@ fn gathers() {
             vec![ramp(&[3, 2, 2], 1), third.clone(), second],
         ],
     );
-    let one = Gather { axes: [1].into() };
+    let one = Gather { axes: [1].into(), op: "index" };
     check_lanes(one, &[vec![ramp(&[2, 3, 2], 0), first], vec![ramp(&[2, 3, 2], 1), third]]);
 }
 
 #[test]
 fn gathers_along_an_axis() {
     let lane = |seed| vec![ramp(&[2, 3], seed), array(&[0, 2, -3, -1, 1, 1 - seed as i32, 0, 0], [2, 4])];
-    check_derivatives(GatherAxis { axis: 1 }, &lane(0));
-    check_lanes(GatherAxis { axis: 1 }, &[lane(0), lane(1)]);
+    check_derivatives(GatherAxis { axis: 1, op: "index" }, &lane(0));
+    check_lanes(GatherAxis { axis: 1, op: "index" }, &[lane(0), lane(1)]);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn scatters() {
         vec![ramp(&[3, 2, 2], seed), first, second, ramp(&[2, 2, 2], seed + 4)]
     };
     for kind in KINDS {
-        let op = Scatter { kind, axes: [0, 2].into() };
+        let op = Scatter { kind, axes: [0, 2].into(), op: "index" };
         check_derivatives(op.clone(), &lane(0));
         check_lanes(op, &[lane(0), lane(1)]);
     }
@@ -189,8 +189,8 @@ fn scatters_along_an_axis() {
         vec![ramp(&[2, 3], seed), indices, ramp(&[2, 4], seed + 4)]
     };
     for kind in KINDS {
-        check_derivatives(ScatterAxis { kind, axis: 1 }, &lane(0));
-        check_lanes(ScatterAxis { kind, axis: 1 }, &[lane(0), lane(1)]);
+        check_derivatives(ScatterAxis { kind, axis: 1, op: "index" }, &lane(0));
+        check_lanes(ScatterAxis { kind, axis: 1, op: "index" }, &[lane(0), lane(1)]);
     }
 }
 
@@ -200,13 +200,16 @@ fn products_with_zeros_have_their_derivative() {
     let source = array(&[2.0, 3.0, 5.0], [3]);
     let indices = array(&[0, 0, 1, 1, 2, 2, 2], [7]);
     let updates = array(&[2.0, 4.0, 0.0, 5.0, 0.0, 0.0, 7.0], [7]);
-    check_derivatives(Scatter { kind: ScatterKind::Multiply, axes: [0].into() }, &[source, indices, updates]);
+    check_derivatives(
+        Scatter { kind: ScatterKind::Multiply, axes: [0].into(), op: "index" },
+        &[source, indices, updates],
+    );
 }
 
 #[test]
 fn ties_share_the_cotangent_of_an_extremum() {
     let inputs = [array(&[3.0, 1.0], [2]), array(&[0, 0, 1], [3]), array(&[3.0, 3.0, 0.0], [3])];
-    let op = Op::from(Scatter { kind: ScatterKind::Maximum, axes: [0].into() });
+    let op = Op::from(Scatter { kind: ScatterKind::Maximum, axes: [0].into(), op: "index" });
     let outputs = [apply(&op, &inputs)];
     let at = Point { inputs: &inputs, outputs: &outputs, wanted: &[true, false, true] };
     let pulled = op.vjp(&at, &[array(&[6.0, 6.0], [2])]).expect("a rule").expect("pulls");

@@ -10,16 +10,17 @@ use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
 use umber_core::ops::{self, Side};
 use umber_core::primitives::sort::{Sort, Sorted};
 use umber_core::{Array, DType, Error, KeepAxes, Shape};
+use umber_types::SortOrder::{Ascending, Descending};
 use umber_types::f16;
 
 #[test]
 fn rows_columns_and_everything_sort() {
     let x = array(&[5i32, 1, 4, 2, 9, 0], [2, 3]);
-    assert_eq!(values::<i32>(&ops::sort(&x, Some(-1)).unwrap()), [1, 4, 5, 0, 2, 9]);
-    assert_eq!(values::<i32>(&ops::sort(&x, Some(0)).unwrap()), [2, 1, 0, 5, 9, 4]);
-    let flat = ops::sort(&x, None).unwrap();
+    assert_eq!(values::<i32>(&ops::sort(&x, Some(-1), Ascending).unwrap()), [1, 4, 5, 0, 2, 9]);
+    assert_eq!(values::<i32>(&ops::sort(&x, Some(0), Ascending).unwrap()), [2, 1, 0, 5, 9, 4]);
+    let flat = ops::sort(&x, None, Ascending).unwrap();
     assert_eq!((values::<i32>(&flat), flat.shape().ndim()), (vec![0, 1, 2, 4, 5, 9], 1));
-    let order = ops::argsort(&x, Some(-1)).unwrap();
+    let order = ops::argsort(&x, Some(-1), Ascending).unwrap();
     assert_eq!((values::<u32>(&order), order.dtype()), (vec![1, 2, 0, 2, 0, 1], DType::UInt32));
 }
 
@@ -28,8 +29,8 @@ fn large_arrays_agree_with_the_standard_sort() {
     let x = spread([40_000], 3.0);
     let mut expected = values::<f64>(&x);
     expected.sort_by(f64::total_cmp);
-    assert_eq!(values::<f64>(&ops::sort(&x, Some(0)).unwrap()), expected);
-    let order = values::<u32>(&ops::argsort(&x, None).unwrap());
+    assert_eq!(values::<f64>(&ops::sort(&x, Some(0), Ascending).unwrap()), expected);
+    let order = values::<u32>(&ops::argsort(&x, None, Ascending).unwrap());
     let given = values::<f64>(&x);
     assert!(order.iter().map(|&i| given[i as usize]).eq(expected));
 }
@@ -37,18 +38,29 @@ fn large_arrays_agree_with_the_standard_sort() {
 #[test]
 fn nan_is_last_and_equals_keep_their_order() {
     let x = array(&[3f32, f32::NAN, -0.0, 0.0, f32::NEG_INFINITY, f32::INFINITY], [6]);
-    assert_eq!(values::<u32>(&ops::argsort(&x, Some(0)).unwrap()), [4, 2, 3, 0, 5, 1]);
-    assert!(values::<f32>(&ops::sort(&x, Some(0)).unwrap())[5].is_nan());
+    assert_eq!(values::<u32>(&ops::argsort(&x, Some(0), Ascending).unwrap()), [4, 2, 3, 0, 5, 1]);
+    assert!(values::<f32>(&ops::sort(&x, Some(0), Ascending).unwrap())[5].is_nan());
     let ties = array(&[1u8, 0, 1, 0, 1], [5]);
-    assert_eq!(values::<u32>(&ops::argsort(&ties, Some(0)).unwrap()), [1, 3, 0, 2, 4]);
+    assert_eq!(values::<u32>(&ops::argsort(&ties, Some(0), Ascending).unwrap()), [1, 3, 0, 2, 4]);
+}
+
+#[test]
+fn descending_order_keeps_equals_as_they_stood() {
+    let x = array(&[1f32, f32::NAN, 3.0, 1.0, -2.0], [5]);
+    assert_eq!(values::<u32>(&ops::argsort(&x, Some(0), Descending).unwrap()), [2, 0, 3, 4, 1]);
+    let sorted = values::<f32>(&ops::sort(&x, Some(0), Descending).unwrap());
+    assert!(sorted[..4] == [3.0, 1.0, 1.0, -2.0] && sorted[4].is_nan());
+    let keys = [array(&[9, 4, 0, 4], [4]), array(&[1, 5, 1, 5], [4])];
+    assert_eq!(values::<u32>(&ops::lexsort(&[&keys[0], &keys[1]], -1).unwrap()), [2, 0, 1, 3]);
+    assert!(ops::lexsort(&[], -1).is_err());
 }
 
 #[test]
 fn nothing_sorts_to_nothing() {
     let x = array::<f32>(&[], [2, 0]);
-    assert_eq!(*ops::sort(&x, Some(1)).unwrap().shape(), Shape::from([2, 0]));
-    assert_eq!(*ops::argsort(&x, Some(0)).unwrap().shape(), Shape::from([2, 0]));
-    assert!(values::<f32>(&ops::sort(&x, Some(-1)).unwrap()).is_empty());
+    assert_eq!(*ops::sort(&x, Some(1), Ascending).unwrap().shape(), Shape::from([2, 0]));
+    assert_eq!(*ops::argsort(&x, Some(0), Ascending).unwrap().shape(), Shape::from([2, 0]));
+    assert!(values::<f32>(&ops::sort(&x, Some(-1), Ascending).unwrap()).is_empty());
 }
 
 #[test]
@@ -64,7 +76,7 @@ fn parts_of_an_order() {
         assert!(matches!(refused, Err(Error::Value(_))));
     }
     let scalar = array(&[1i32], Shape::scalar());
-    assert!(matches!(ops::sort(&scalar, Some(-1)), Err(Error::Axis(_))));
+    assert!(matches!(ops::sort(&scalar, Some(-1), Ascending), Err(Error::Axis(_))));
 }
 
 #[test]
@@ -86,18 +98,18 @@ fn values_are_found_in_what_is_sorted() {
         let sorted: Vec<f64> = (0..length).map(|i| (i / 2) as f64).collect();
         let values_: Vec<f64> = (-1..120).map(|i| f64::from(i) * 0.5).chain([f64::NAN]).collect();
         let (s, v) = (array(&sorted, [length]), array(&values_, [2, values_.len() / 2]));
-        let left = ops::searchsorted(&s, &v, Side::Left).unwrap();
+        let left = ops::searchsorted(&s, &v, Side::Left, None).unwrap();
         assert_eq!(left.shape(), v.shape());
         let before = |x: f64, y: f64| x < y || (y.is_nan() && !x.is_nan());
         let expected: Vec<u32> =
             values_.iter().map(|&v| sorted.partition_point(|&x| before(x, v)) as u32).collect();
         assert_eq!(values::<u32>(&left), expected);
-        let right = ops::searchsorted(&s, &v, Side::Right).unwrap();
+        let right = ops::searchsorted(&s, &v, Side::Right, None).unwrap();
         let expected: Vec<u32> =
             values_.iter().map(|&v| sorted.partition_point(|&x| !before(v, x)) as u32).collect();
         assert_eq!(values::<u32>(&right), expected);
     }
-    assert!(ops::searchsorted(&array(&[1f32; 4], [2, 2]), &array(&[1f32], [1]), Side::Left).is_err());
+    assert!(ops::searchsorted(&array(&[1f32; 4], [2, 2]), &array(&[1f32], [1]), Side::Left, None).is_err());
 }
 
 #[test]
@@ -108,9 +120,9 @@ fn rules_hold() {
         check_vjp(sort, &[&x]);
         check_jvp(sort, &[&x]);
     }
-    for what in [Sorted::Values, Sorted::Indices] {
+    for what in [Sorted::Values, Sorted::Indices(Ascending), Sorted::Indices(Descending), Sorted::Around(2)] {
         check_vmap(Sort { axis: 1, what }, &[&x], &[true]);
     }
-    let order: Array = ops::argsort(&x, Some(1)).unwrap();
+    let order: Array = ops::argsort(&x, Some(1), Ascending).unwrap();
     assert!(order.node().inputs().len() == 1, "recorded, not run");
 }

@@ -36,6 +36,10 @@ struct Column<'a> {
 /// An integer as an index.
 trait Index: Element {
     fn widen(self) -> i64;
+    /// The value as it is, for messages.
+    fn exact(self) -> i128 {
+        i128::from(self.widen())
+    }
 }
 
 macro_rules! indices {
@@ -55,6 +59,9 @@ impl Index for u64 {
     fn widen(self) -> i64 {
         // Nothing is longer than i64::MAX, so this stays out of range.
         self.min(i64::MAX as u64) as i64
+    }
+    fn exact(self) -> i128 {
+        i128::from(self)
     }
 }
 
@@ -147,9 +154,9 @@ impl Column<'_> {
         let mut found = None;
         self.nest.walk(0..self.nest.count(), |[at]| {
             // SAFETY: the layout of the indices holds this element.
-            let index = unsafe { *src.wrapping_offset(at) }.widen();
-            if found.is_none() && !self.is_inside(index) {
-                found = Some(index);
+            let index = unsafe { *src.wrapping_offset(at) };
+            if found.is_none() && !self.is_inside(index.widen()) {
+                found = Some(index.exact());
             }
         });
         out_of_bounds(found.unwrap_or_default(), self.axis, self.length)
@@ -205,7 +212,7 @@ fn not_integers(view: &View) -> Error {
     Error::Type(format!("indices must be integers, got {}", view.dtype()))
 }
 
-fn out_of_bounds(index: i64, axis: usize, length: usize) -> Error {
+fn out_of_bounds(index: i128, axis: usize, length: usize) -> Error {
     Error::Index(format!("index {index} is out of bounds for axis {axis} with size {length}"))
 }
 

@@ -8,7 +8,9 @@ use std::cmp::Ordering;
 use operands::{Operand, Random, Value, indices, scrambled, shapes};
 use proptest::prelude::*;
 use umber_kernels::{argsort, scan, sort};
-use umber_types::{DType, Layout, ScanDirection, ScanExtent, ScanKind, Shape, bf16, f16, match_dtype};
+use umber_types::{
+    DType, Layout, ScanDirection, ScanExtent, ScanKind, Shape, SortOrder, bf16, f16, match_dtype,
+};
 
 /// Ascending, NaN last and equal to each other.
 fn compare<T: Value>(a: T, b: T) -> Ordering {
@@ -42,7 +44,7 @@ fn check_sort<T: Value>(layout: &Layout, axis: usize, range: i64, seed: u64) {
     let mut dst = Operand::under(&target, || T::from_i64(1));
     sort(src.view(), axis, dst.view_mut()).unwrap();
     let mut places = Operand::under(&target, || 77u32);
-    argsort(src.view(), axis, places.view_mut()).unwrap();
+    argsort(src.view(), axis, SortOrder::Ascending, places.view_mut()).unwrap();
     let found = lines(&dst, axis);
     let found_places = lines(&places, axis);
     for ((line, found), found_places) in lines(&src, axis).into_iter().zip(found).zip(found_places) {
@@ -175,7 +177,7 @@ fn special_values_sort_where_numpy_puts_them() {
     assert_eq!(dst.data[..8], [-inf, -1e-45, 0.0, 0.0, 1e-45, 1.0, 3.0, inf]);
     assert!(dst.data[8..].iter().all(|x| x.is_nan()));
     let mut places = Operand::dense(vec![9u32; 10], &[10]);
-    argsort(src.view(), 0, places.view_mut()).unwrap();
+    argsort(src.view(), 0, SortOrder::Ascending, places.view_mut()).unwrap();
     assert_eq!(places.data, [3, 9, 5, 6, 8, 2, 0, 4, 1, 7]);
 }
 

@@ -162,6 +162,15 @@ pub(crate) fn on<T>(stream: Option<StreamArg>, body: impl FnOnce() -> umber::Res
     result.or_raise()
 }
 
+/// As [`on`], for what may evaluate: with the interpreter lock released.
+pub(crate) fn compute<T: Send>(
+    py: Python<'_>,
+    stream: Option<StreamArg>,
+    body: impl Send + FnOnce() -> umber::Result<T>,
+) -> PyResult<T> {
+    py.detach(|| on(stream, body))
+}
+
 /// One integer or a sequence of them: axes, shapes, repetitions.
 #[derive(Clone, Debug)]
 pub(crate) struct Ints(pub(crate) SmallVec<[i64; 4]>);
@@ -192,7 +201,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
 }
 
 /// Anything with `__index__`, but not a bool.
-fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
+pub(crate) fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if object.is_instance_of::<PyBool>() {
         return Err(PyTypeError::new_err("expected an integer, got bool"));
     }

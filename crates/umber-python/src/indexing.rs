@@ -23,7 +23,8 @@ fn parse(index: &Bound<'_, PyAny>) -> PyResult<Indices> {
     }
 }
 
-fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
+/// One entry of an index expression.
+pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     if entry.is_instance_of::<PyBool>() {
         let holds: bool = entry.extract()?;
         return Ok(Index::Mask(Array::scalar(Scalar::Bool(holds), DType::Bool)));
@@ -47,12 +48,13 @@ fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     if let Ok(array) = entry.cast::<PyArray>() {
         return of_array(array.get().get());
     }
-    if entry.is_instance_of::<PyList>() {
-        if entry.len()? == 0 {
-            let none = Array::full([0].into(), Scalar::Int(0), DType::Int32);
-            return Ok(Index::Array(none));
+    if entry.is_instance_of::<PyList>() || entry.is_instance_of::<PyTuple>() {
+        let array = convert::array(entry, None)?;
+        if array.size() == 0 {
+            // An empty list has no numbers that could say what they are.
+            return Ok(Index::Array(Array::full(array.shape().clone(), Scalar::Int(0), DType::Int32)));
         }
-        return of_array(convert::array(entry, None)?);
+        return of_array(array);
     }
     // NumPy's integers are indices too; its arrays share their memory.
     if let Some(array) = convert::shared(entry, crate::interop::Copying::IfNeeded)? {
@@ -158,7 +160,9 @@ impl PyArray {
     }
 
     fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {
-        Err(PyTypeError::new_err("[index] elements of an array cannot be deleted"))
+        Err(PyTypeError::new_err(
+            "[index] elements of an array cannot be deleted; umber.core.delete answers an array without them",
+        ))
     }
 
     /// Updates at an index that give a new array: `a.at[index].add(v)`.
@@ -213,6 +217,14 @@ impl ArrayAt {
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
         let like = self.array.get().get();
         let divisor = value.extract::<Operand>()?.beside(&like)?;
+        if let Some(indices) = &self.indices
+            && !indices.iter().any(|index| matches!(index, Index::Array(_)))
+        {
+            // Nothing is named twice, so that one division is exact.
+            let old = read(value.py(), &like, indices)?;
+            let quotient = PyArray::from(ops::divide(&old, &divisor).or_raise()?);
+            return self.update(ScatterKind::Set, Bound::new(value.py(), quotient)?.as_any());
+        }
         let inverse = ops::reciprocal(&divisor).or_raise()?;
         self.update(ScatterKind::Multiply, Bound::new(value.py(), PyArray::from(inverse))?.as_any())
     }

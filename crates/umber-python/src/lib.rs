@@ -9,6 +9,7 @@ mod indexing;
 mod interop;
 mod io;
 mod memory;
+mod named_tuple;
 mod operators;
 mod ops;
 mod printing;

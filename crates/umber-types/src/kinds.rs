@@ -93,6 +93,16 @@ kinds! {
 }
 
 kinds! {
+    /// On which side of equal elements a value goes: before or after them.
+    Side { Left "left", Right "right" }
+}
+
+kinds! {
+    /// Which elements come first.
+    SortOrder { Ascending "ascending", Descending "descending" }
+}
+
+kinds! {
     /// Which end of an order.
     Extremum { Least "least", Greatest "greatest" }
 }

@@ -24,7 +24,7 @@ pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use kinds::{
     ArgReduceKind, BinaryKind, Extremum, KeepAxes, ReduceKind, ScanDirection, ScanExtent, ScanKind,
-    ScatterKind, UnaryKind,
+    ScatterKind, Side, SortOrder, UnaryKind,
 };
 pub use layout::Layout;
 pub use num_complex::{Complex, Complex32, Complex64};

@@ -698,13 +698,9 @@ def all(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Whether all elements over `axis` are different from zero.
-
-    Elements where `where` does not hold are left out.
-    """
+    """Whether all elements over `axis` are different from zero."""
 
 
 def allclose(
@@ -726,26 +722,19 @@ def any(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Whether any element over `axis` is different from zero.
-
-    Elements where `where` does not hold are left out.
-    """
+    """Whether any element over `axis` is different from zero."""
 
 
-def apply_along_axis(
-    func1d: Callable[..., Any],
-    axis: int,
+def append(
     arr: _Operand,
-    *args: Any,
-    **kwargs: Any,
+    values: _Operand,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
 ) -> array:
-    """`func1d(row, *args, **kwargs)` of every row of `arr` along `axis`; the axes of its result stand where `axis` was.
-
-    The function is followed once, on a row without values, as `vmap` does.
-    """
+    """`values` behind the elements of `arr` along `axis`; both flattened by default."""
 
 
 def arange(
@@ -832,9 +821,11 @@ def argsort(
     stable: bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; in `descending` order if asked for.
-    Always `stable`: equal elements keep their order.
-    """
+    """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; equal elements keep their order."""
+
+
+def argwhere(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The indices of the elements that are not zero, a row of uint32 for each. `a` is evaluated."""
 
 
 def array_equal(
@@ -844,16 +835,6 @@ def array_equal(
     stream: _StreamOrDevice = None,
 ) -> array:
     """Whether shapes and all elements are equal, as a 0-d bool array."""
-
-
-def array_split(
-    ary: _Operand,
-    indices_or_sections: int | Sequence[int] | array,
-    axis: int = 0,
-    *,
-    stream: _StreamOrDevice = None,
-) -> list[array]:
-    """`ary` cut along `axis` into parts whose lengths differ by one at most, or before each of the given indices."""
 
 
 def as_strided(
@@ -921,27 +902,16 @@ def atleast_3d(*arys: array, stream: _StreamOrDevice = None) -> array | list[arr
     """Arrays with at least three axes: a list, or one array for one."""
 
 
-def average(
-    a: _Operand,
-    axis: _Axes | None = None,
-    weights: _Nested | None = None,
-    returned: bool = False,
+def bincount(
+    x: _Operand,
+    /,
+    weights: _Operand | None = None,
+    minlength: int = 0,
     *,
-    keepdims: bool = False,
     stream: _StreamOrDevice = None,
-) -> array | tuple[array, array]:
-    """Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
-
-    `weights` have the shape of `a`, or that of the axes alone; without them it is the mean. With `returned` the sum of
-    the weights comes with it.
-    """
-
-
-def bartlett(M: int, *, stream: _StreamOrDevice = None) -> array:
-    """The triangle from 0 to 1 and back: `1 - |2n / (M - 1) - 1|`.
-
-    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
-    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+) -> array:
+    """How often each integer from zero on occurs in `x`, as int32, or the sum of the `weights` of its occurrences, in floating
+    point; at least `minlength` elements. `x` is evaluated.
     """
 
 
@@ -969,18 +939,6 @@ def bitwise_xor(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> 
     """Bits set in exactly one."""
 
 
-def blackman(M: int, *, stream: _StreamOrDevice = None) -> array:
-    """The Blackman window: `0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1))`.
-
-    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
-    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
-    """
-
-
-def block(arrays: _Nested, *, stream: _StreamOrDevice = None) -> array:
-    """An array from nested lists of blocks: the innermost lists join along the last axis, the next along the one before."""
-
-
 def broadcast_arrays(*arrays: array, stream: _StreamOrDevice = None) -> tuple[array, ...]:
     """All arrays broadcast to their common shape."""
 
@@ -1001,6 +959,18 @@ def ceil(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Smallest integer not below each element."""
 
 
+def choose(
+    a: _Operand,
+    choices: array | Sequence[_Operand],
+    mode: Literal['raise', 'wrap', 'clip'] = "raise",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """At each place the element of the choice whose number `a` has there. An index outside raises, begins again from the other
+    end ("wrap") or becomes the nearest one ("clip").
+    """
+
+
 def clear_cache() -> None:
     """Give everything kept for reuse back to the system."""
 
@@ -1016,10 +986,6 @@ def clip(
     """`a` limited to `a_min..=a_max`; `None` does not limit."""
 
 
-def column_stack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
-    """Vectors as the columns of a matrix, beside matrices as they are."""
-
-
 def compile(
     fun: Callable[..., Any],
     inputs: Any = None,
@@ -1031,6 +997,18 @@ def compile(
     The graph is recorded anew for arguments of another structure, other shapes, dtypes or constants. `inputs` and
     `outputs` are (nested lists and dicts of) arrays that `fun` reads and changes besides its arguments and results.
     `shapeless` is accepted: graphs are kept for every combination of shapes.
+    """
+
+
+def compress(
+    condition: _Operand,
+    a: _Operand,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The parts of `a` along `axis` (elements of the flattened array by default) where `condition`, of one axis and perhaps
+    shorter, is not zero. `condition` is evaluated.
     """
 
 
@@ -1065,20 +1043,6 @@ def contiguous(
     """`a` in dense row-major memory."""
 
 
-def corrcoef(
-    x: _Operand,
-    y: _Operand | None = None,
-    rowvar: bool = True,
-    *,
-    dtype: Dtype | None = None,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Correlation coefficients, -1 to 1, of the variables in `x` and `y`, in rows or (without `rowvar`) in columns.
-
-    Not a number for a variable that does not vary. Integers answer float32.
-    """
-
-
 def cos(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Cosine of each element, in radians."""
 
@@ -1096,25 +1060,6 @@ def count_nonzero(
     stream: _StreamOrDevice = None,
 ) -> array:
     """How many elements over `axis` are different from zero."""
-
-
-def cov(
-    m: _Operand,
-    y: _Operand | None = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: int | None = None,
-    fweights: _Nested | None = None,
-    aweights: _Nested | None = None,
-    *,
-    dtype: Dtype | None = None,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Covariance matrix of the variables in `m` and `y`, in rows or (without `rowvar`) in columns; a variance for one.
-
-    Sums are divided by the number of observations less `ddof`, which is 1, or 0 with `bias`. `fweights` say how often
-    each observation was made, `aweights` how much it counts. Integers answer float32.
-    """
 
 
 def cummax(
@@ -1205,6 +1150,18 @@ def degrees(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Radians to degrees."""
 
 
+def delete(
+    arr: _Operand,
+    obj: _IndexItem,
+    axis: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`arr` without the elements at `obj` (an integer, a slice, or an array of integers or bool) along `axis`, of the flattened
+    array by default. An array of indices is evaluated.
+    """
+
+
 def device_count(device_type: DeviceType) -> int:
     """Number of devices of a kind."""
 
@@ -1215,6 +1172,10 @@ def device_info(d: _Device | None = None) -> dict[str, str | int]:
 
 def diag(a: _Operand, /, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix."""
+
+
+def diag_indices(n: int, ndim: int = 2, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The indices, uint32, of the main diagonal of an array with `ndim` axes of length `n`: a tuple of an array for each."""
 
 
 def diagonal(
@@ -1238,6 +1199,19 @@ def diff(
     """The differences of neighbours along `axis`, taken `n` times."""
 
 
+def digitize(
+    x: _Operand,
+    bins: _Operand,
+    right: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Which of the intervals between `bins`, rising or falling, each element of `x` lies in, as uint32.
+
+    `i` where `bins[i-1] <= x < bins[i]`, or with `right` where `bins[i-1] < x <= bins[i]`.
+    """
+
+
 def disable_compile() -> None:
     """Let compiled functions run as written."""
 
@@ -1248,29 +1222,6 @@ def divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array
 
 def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
     """The quotient rounded down, and the remainder."""
-
-
-def dsplit(
-    ary: _Operand,
-    indices_or_sections: int | Sequence[int] | array,
-    *,
-    stream: _StreamOrDevice = None,
-) -> list[array]:
-    """`ary` cut along its third axis into equal parts, or before each of the given indices."""
-
-
-def dstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
-    """Arrays joined along the third axis, vectors and matrices being one deep."""
-
-
-def ediff1d(
-    ary: _Operand,
-    to_end: _Operand | None = None,
-    to_begin: _Operand | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Differences of neighbours in the flattened array, with `to_begin` in front of them and `to_end` behind."""
 
 
 def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None) -> array:
@@ -1328,6 +1279,10 @@ def expm1(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`exp(a) - 1`, accurate near zero."""
 
 
+def extract(condition: _Operand, arr: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The elements of the flattened `arr` where the flattened `condition` is not zero. `condition` is evaluated."""
+
+
 def eye(
     n: int,
     m: int | None = None,
@@ -1337,6 +1292,10 @@ def eye(
     stream: _StreamOrDevice = None,
 ) -> array:
     """A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`."""
+
+
+def flatnonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The indices, uint32, of the elements of the flattened array that are not zero. `a` is evaluated."""
 
 
 def flatten(
@@ -1352,14 +1311,6 @@ def flatten(
 
 def flip(a: _Operand, /, axis: _Axes | None = None, *, stream: _StreamOrDevice = None) -> array:
     """`a` with the order of elements along `axis` (all axes by default) reversed."""
-
-
-def fliplr(m: _Operand, *, stream: _StreamOrDevice = None) -> array:
-    """`m` with its columns in reverse order."""
-
-
-def flipud(m: _Operand, *, stream: _StreamOrDevice = None) -> array:
-    """`m` with its rows in reverse order."""
 
 
 def floor(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1382,16 +1333,6 @@ def from_numpy(a: Any, *, zero_copy: bool = True) -> array:
     """
 
 
-def fromfunction(
-    function: Callable[..., Any],
-    shape: _Shape,
-    *,
-    dtype: Dtype | None = None,
-    **kwargs: Any,
-) -> Any:
-    """`function(*indices, **kwargs)` of the index of every element of `shape` along each axis: arrays of `dtype`."""
-
-
 def full(
     shape: _Shape,
     vals: _Operand,
@@ -1410,21 +1351,6 @@ def full_like(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given."""
-
-
-def geomspace(
-    start: float,
-    stop: float,
-    num: int = 50,
-    endpoint: bool = True,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """`num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
-
-    `start` and `stop` have one sign, and neither is zero.
-    """
 
 
 def get_active_memory() -> int:
@@ -1457,20 +1383,6 @@ def grad(
     """
 
 
-def gradient(
-    f: _Operand,
-    *varargs: _Operand,
-    axis: _Axes | None = None,
-    edge_order: Literal[1, 2] = 1,
-    stream: _StreamOrDevice = None,
-) -> array | list[array]:
-    """Slopes of `f` along `axis` (each of all axes by default) from differences of neighbours: an array, or a list of them.
-
-    `varargs` are the distance of neighbours, for all axes or one an axis, or the places along each axis. At the ends the
-    slope comes from two points (`edge_order` 1) or three (2). Integers answer float32.
-    """
-
-
 def greater(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a > b`."""
 
@@ -1479,33 +1391,31 @@ def greater_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -
     """Where `a >= b`."""
 
 
-def hamming(M: int, *, stream: _StreamOrDevice = None) -> array:
-    """The Hamming window: `0.54 - 0.46 cos(2πn / (M - 1))`.
-
-    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
-    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
-    """
-
-
-def hanning(M: int, *, stream: _StreamOrDevice = None) -> array:
-    """The Hann window: `0.5 - 0.5 cos(2πn / (M - 1))`.
-
-    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
-    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
-    """
-
-
-def hsplit(
-    ary: _Operand,
-    indices_or_sections: int | Sequence[int] | array,
+def histogram(
+    a: _Operand,
+    bins: _Operand = 10,
+    range: tuple[float, float] | None = None,
+    density: bool | None = None,
+    weights: _Operand | None = None,
     *,
     stream: _StreamOrDevice = None,
-) -> list[array]:
-    """`ary` cut along its second axis (or only one) into equal parts, or before each of the given indices."""
+) -> tuple[array, array]:
+    """How many elements of `a`, or what `weights`, fall into each bin, and the edges of the bins: (counts, edges).
+
+    `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), or an array of
+    rising edges. A bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
+    """
 
 
-def hstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
-    """Arrays joined along the second axis, vectors along their only one."""
+def histogram_bin_edges(
+    a: _Operand,
+    bins: _Operand = 10,
+    range: tuple[float, float] | None = None,
+    weights: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The edges of the bins of a histogram; `weights` change nothing."""
 
 
 def identity(n: int, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
@@ -1516,24 +1426,45 @@ def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Imaginary part of each element."""
 
 
+def indices(
+    dimensions: _Shape,
+    dtype: Dtype | None = None,
+    sparse: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, ...]:
+    """The coordinates of every element of an array of shape `dimensions`: stacked along a new first axis, or with `sparse` a
+    tuple of arrays with lengths of one along the other axes. The dtype is int32 unless one is given.
+    """
+
+
 def inner(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Sum of products over the last axis of both."""
 
 
-def interp(
-    x: _Operand,
-    xp: _Operand,
-    fp: _Operand,
-    left: _Operand | None = None,
-    right: _Operand | None = None,
-    period: float | None = None,
+def insert(
+    arr: _Operand,
+    obj: _IndexItem,
+    values: _Operand,
+    axis: int | None = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Straight lines between the points `(xp, fp)`, at every element of `x`.
+    """`arr` with `values` put in before the elements at `obj` (an integer, a slice, or an array of integers or bool) along
+    `axis`, of the flattened array by default. An array of indices is evaluated.
+    """
 
-    `xp` must rise. Below and above the points the values are `left` and `right`, by default those at the ends; with a
-    `period` the points repeat instead, in any order. Inexact, in the dtype that holds all three; `fp` may be complex.
+
+def intersect1d(
+    ar1: _Operand,
+    ar2: _Operand,
+    assume_unique: bool = False,
+    return_indices: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, ...]:
+    """The distinct elements that are in both arrays, in ascending order; with `return_indices` also where each stands first in
+    either. The arrays are evaluated.
     """
 
 
@@ -1562,6 +1493,17 @@ def isfinite(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are neither infinite nor not a number."""
 
 
+def isin(
+    element: _Operand,
+    test_elements: _Operand,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Whether each element is among the test elements, or with `invert` whether it is not. Not-a-number is among nothing."""
+
+
 def isinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are infinite."""
 
@@ -1580,6 +1522,12 @@ def isposinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory) -> bool:
     """Is `arg1` the same as, or a kind of, `arg2`?"""
+
+
+def ix_(*args: _Operand, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """Index arrays that pick the rectangle of the given rows, columns, …: each runs along an axis of its own. A bool array picks
+    where it is true, and is evaluated.
+    """
 
 
 def jvp(
@@ -1604,6 +1552,18 @@ def less(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
 
 def less_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a <= b`."""
+
+
+def lexsort(
+    keys: array | Sequence[_Operand],
+    axis: int = ...,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The indices, uint32, that sort by several keys along `axis`: by the last one, where it is equal by the one before it.
+
+    `keys` is a sequence of arrays of one shape, or an array whose first axis it is.
+    """
 
 
 def linspace(
@@ -1680,19 +1640,6 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
     """Where exactly one is different from zero."""
 
 
-def logspace(
-    start: float,
-    stop: float,
-    num: int = 50,
-    endpoint: bool = True,
-    base: float = 10.0,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """`base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`."""
-
-
 def logsumexp(
     a: _Operand,
     /,
@@ -1718,16 +1665,9 @@ def max(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    dtype: Dtype | None = None,
-    initial: _Operand | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Largest element over `axis`; not a number if any is.
-
-    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
-    what the reduction starts from.
-    """
+    """Largest element over `axis`; not a number if any is."""
 
 
 def maximum(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1740,15 +1680,9 @@ def mean(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    dtype: Dtype | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Mean over `axis`; integers answer float32.
-
-    Elements are converted to `dtype` first, in which the mean is answered; those where `where` does not hold are left
-    out.
-    """
+    """Mean over `axis`; integers answer float32."""
 
 
 def median(
@@ -1777,16 +1711,9 @@ def min(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    dtype: Dtype | None = None,
-    initial: _Operand | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Smallest element over `axis`; not a number if any is.
-
-    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
-    what the reduction starts from.
-    """
+    """Smallest element over `axis`; not a number if any is."""
 
 
 def minimum(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1830,192 +1757,19 @@ def nan_to_num(
     """`a` with not-a-number and infinities replaced; infinities by the largest finite values unless given."""
 
 
-def nanargmax(
-    a: _Operand,
-    /,
-    axis: int | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Index of the first largest number along `axis`, as uint32; 0 where there is none."""
-
-
-def nanargmin(
-    a: _Operand,
-    /,
-    axis: int | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Index of the first smallest number along `axis`, as uint32; 0 where there is none."""
-
-
-def nancumprod(
-    a: _Operand,
-    /,
-    axis: int | None = None,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Product so far of what is a number, along `axis` (of the flattened array by default)."""
-
-
-def nancumsum(
-    a: _Operand,
-    /,
-    axis: int | None = None,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Sum so far of what is a number, along `axis` (of the flattened array by default)."""
-
-
-def nanmax(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Largest number over `axis`; NaN where there is none."""
-
-
-def nanmean(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32."""
-
-
-def nanmedian(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Median over `axis` of what is a number; NaN where nothing is."""
-
-
-def nanmin(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Smallest number over `axis`; NaN where there is none."""
-
-
-def nanpercentile(
-    a: _Operand,
-    q: _Nested,
-    axis: _Axes | None = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.
-
-    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
-    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
-    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
-    """
-
-
-def nanprod(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Product over `axis` of what is a number; 1 where nothing is."""
-
-
-def nanquantile(
-    a: _Operand,
-    q: _Nested,
-    axis: _Axes | None = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.
-
-    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
-    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
-    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
-    """
-
-
-def nanstd(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    ddof: int = 0,
-    *,
-    correction: int | None = None,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Standard deviation over `axis` of what is a number: the square root of `nanvar`.
-
-    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
-    """
-
-
-def nansum(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Sum over `axis` of what is a number; 0 where nothing is."""
-
-
-def nanvar(
-    a: _Operand,
-    /,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
-    ddof: int = 0,
-    *,
-    correction: int | None = None,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.
-
-    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
-    """
-
-
-def ndim(a: _Operand) -> int:
-    """The number of axes of `a`."""
-
-
 def negative(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`-a`. Not defined for bool."""
 
 
 def new_stream(device: _Device) -> Stream:
     """A new stream on a device, usable from every thread."""
+
+
+def nonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The indices of the elements that are not zero: a tuple of an uint32 array for each axis, in row-major order.
+
+    `a` is evaluated, since its values decide the shape; inside `vmap` and `compile` that raises ValueError.
+    """
 
 
 def not_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -2040,21 +1794,6 @@ def outer(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """Products of every element of `a` with every element of `b`, both flattened."""
 
 
-def packbits(
-    a: _Operand,
-    /,
-    axis: int | None = None,
-    bitorder: Literal['big', 'little'] = "big",
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Eight elements (bool or integers) along `axis`, or of the flattened array, as the bits of one uint8.
-
-    A bit is 1 where the element is not zero; zeros fill the last byte. `bitorder` says whether the first bit is the
-    highest ("big") or the lowest ("little").
-    """
-
-
 def pad(
     a: _Operand,
     pad_width: int | Sequence[int] | Sequence[Sequence[int]],
@@ -2077,23 +1816,6 @@ def partition(
     """Elements along `axis` with the `kth` in its sorted place, none larger before it and none smaller after it."""
 
 
-def percentile(
-    a: _Operand,
-    q: _Nested,
-    axis: _Axes | None = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.
-
-    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
-    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
-    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
-    """
-
-
 def permute_dims(
     a: _Operand,
     /,
@@ -2104,52 +1826,10 @@ def permute_dims(
     """The same as `transpose`."""
 
 
-def polyadd(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
-    """Sum of two polynomials.
-
-    Polynomials are vectors of coefficients, the highest power first.
+def place(arr: array, mask: _Operand, vals: _Nested, *, stream: _StreamOrDevice = None) -> None:
+    """Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
+    used up.
     """
-
-
-def polyder(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
-    """Derivative of the polynomial with coefficients `p`, taken `m` times."""
-
-
-def polyfit(
-    x: _Operand,
-    y: _Operand,
-    deg: int,
-    *,
-    w: _Operand | None = None,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
-
-    `sum(w**2 * (y - p(x))**2)` is least. `y` may have several columns, each with its polynomial in a column of the
-    result. Computed in double precision; integers answer float32.
-    """
-
-
-def polyint(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
-    """Integral of the polynomial with coefficients `p` that is zero at zero, taken `m` times. Integers answer float32."""
-
-
-def polymul(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
-    """Product of two polynomials.
-
-    Polynomials are vectors of coefficients, the highest power first.
-    """
-
-
-def polysub(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
-    """Difference of two polynomials.
-
-    Polynomials are vectors of coefficients, the highest power first.
-    """
-
-
-def polyval(p: _Operand, x: _Operand, *, stream: _StreamOrDevice = None) -> array:
-    """Values of the polynomial with coefficients `p`, the highest power first, at every element of `x`."""
 
 
 def positive(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2174,26 +1854,20 @@ def prod(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    dtype: Dtype | None = None,
-    initial: _Operand | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32.
-
-    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
-    what the reduction starts from.
-    """
+    """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
 
 
-def ptp(
-    a: _Operand,
-    axis: _Axes | None = None,
-    keepdims: bool = False,
+def put(
+    a: array,
+    ind: _Operand,
+    v: _Nested,
+    mode: Literal['raise', 'wrap', 'clip'] = "raise",
     *,
     stream: _StreamOrDevice = None,
-) -> array:
-    """Largest element over `axis` minus the smallest."""
+) -> None:
+    """Set the elements of `a` at the indices `ind` of the flattened array to `v`, which begins again when it is used up."""
 
 
 def put_along_axis(
@@ -2208,34 +1882,30 @@ def put_along_axis(
     """`a` with `values` put at `indices` along `axis` (of the flattened array if `None`)."""
 
 
-def quantile(
-    a: _Operand,
-    q: _Nested,
-    axis: _Axes | None = None,
+def putmask(
+    a: array,
+    mask: _Operand,
+    values: _Operand,
     *,
-    method: str = "linear",
-    keepdims: bool = False,
     stream: _StreamOrDevice = None,
-) -> array:
-    """Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.
-
-    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
-    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
-    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
-    """
+) -> None:
+    """Set the elements of `a` where `mask` holds to those of `values` at the same place; those begin again when there are fewer."""
 
 
 def radians(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
 
 
-def ravel(
-    a: _Operand,
-    order: Literal['C', 'F'] = "C",
+def ravel_multi_index(
+    multi_index: array | Sequence[_Operand],
+    dims: int,
+    mode: Literal['raise', 'wrap', 'clip'] = "raise",
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first."""
+    """The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
+    One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip").
+    """
 
 
 def real(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2252,12 +1922,14 @@ def remainder(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> ar
 
 def repeat(
     array: array,
-    repeats: int | array,
+    repeats: int | _Nested,
     axis: int | None = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Each element `repeats` times along `axis` (of the flattened array by default)."""
+    """Each element of `array` `repeats` times along `axis` (of the flattened array by default); an array of repeats has one
+    count for each element, and is evaluated.
+    """
 
 
 def reset_peak_memory() -> None:
@@ -2266,6 +1938,10 @@ def reset_peak_memory() -> None:
 
 def reshape(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = None) -> array:
     """`a` under another shape of the same size; one length may be -1 and follows from the others."""
+
+
+def resize(a: _Operand, new_shape: _Shape, *, stream: _StreamOrDevice = None) -> array:
+    """The elements of `a` in row-major order, begun again as often as needed, in another shape."""
 
 
 def result_type(*arrays_and_dtypes: array | Dtype | _Scalar) -> Dtype:
@@ -2285,26 +1961,6 @@ def roll(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` with elements moved by `shift` along `axis`, those that fall off come back at the other end."""
-
-
-def rollaxis(
-    a: _Operand,
-    axis: int,
-    start: int = 0,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """`a` with one axis moved back until it lies before `start`."""
-
-
-def rot90(
-    m: _Operand,
-    k: int = 1,
-    axes: tuple[int, int] = (0, 1),
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """`m` turned `k` times by a right angle, from the first of `axes` towards the second."""
 
 
 def round(a: _Operand, /, decimals: int = 0, *, stream: _StreamOrDevice = None) -> array:
@@ -2331,11 +1987,25 @@ def searchsorted(
     sorted_sequence: _Operand,
     values: _Operand,
     /,
-    side: str = "left",
+    side: Literal['left', 'right'] = "left",
+    sorter: _Operand | None = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Where each value would go into a sorted array of one axis: before ("left") or after ("right") equal elements."""
+    """Where each value would go into a sorted array of one axis, as uint32: before ("left") or after ("right") equal elements.
+
+    Not-a-number is greater than every number. `sorter` holds the indices that bring the array in order, if it is not.
+    """
+
+
+def select(
+    condlist: Sequence[_Operand],
+    choicelist: Sequence[_Operand],
+    default: _Operand = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """At each place the choice of the first condition that holds there, or `default` where none does."""
 
 
 def set_cache_limit(limit: int) -> int:
@@ -2364,8 +2034,24 @@ def set_view_policy(policy: Literal['checked', 'writable', 'readonly']) -> str:
     """
 
 
-def shape(a: _Operand) -> tuple[int, ...]:
-    """The shape of `a`, as a tuple."""
+def setdiff1d(
+    ar1: _Operand,
+    ar2: _Operand,
+    assume_unique: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The distinct elements of `ar1` that are not in `ar2`, in ascending order, or as they are with `assume_unique`. The arrays are evaluated."""
+
+
+def setxor1d(
+    ar1: _Operand,
+    ar2: _Operand,
+    assume_unique: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The distinct elements that are in one array but not in both, in ascending order. The arrays are evaluated."""
 
 
 def sigmoid(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2382,10 +2068,6 @@ def sin(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def sinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Hyperbolic sine of each element."""
-
-
-def size(a: _Operand, axis: _Axes | None = None) -> int:
-    """The number of elements of `a`, or its length along `axis` (over all of several axes)."""
 
 
 def slice(
@@ -2430,9 +2112,7 @@ def sort(
     stable: bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Elements in ascending order along `axis` (of the flattened array if `None`), not-a-number last; or in `descending`
-    order, not-a-number first. Always `stable`.
-    """
+    """Elements in order along `axis` (of the flattened array if `None`); not-a-number last, also with `descending`."""
 
 
 def split(
@@ -2475,16 +2155,9 @@ def std(
     keepdims: bool = False,
     ddof: int = 0,
     *,
-    correction: int | None = None,
-    dtype: Dtype | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Standard deviation over `axis`: the square root of the variance.
-
-    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
-    is the array API standard's name for `ddof`.
-    """
+    """Standard deviation over `axis`: the square root of the variance."""
 
 
 def stop_gradient(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2505,16 +2178,9 @@ def sum(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
-    dtype: Dtype | None = None,
-    initial: _Operand | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32.
-
-    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
-    what the reduction starts from.
-    """
+    """Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
 
 
 def swapaxes(
@@ -2578,7 +2244,7 @@ def tile(a: _Operand, reps: _Axes, /, *, stream: _StreamOrDevice = None) -> arra
 
 
 def topk(a: _Operand, /, k: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
-    """The `k` largest elements along `axis` (of the flattened array if `None`), in no promised order."""
+    """The `k` largest elements along `axis` (of the flattened array if `None`), in ascending order."""
 
 
 def trace(
@@ -2604,17 +2270,6 @@ def transpose(
     """`a` with its axes in the order of `axes`, reversed by default."""
 
 
-def trapezoid(
-    y: _Operand,
-    x: _Operand | None = None,
-    dx: float = 1.0,
-    axis: int = ...,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Area under straight lines between the values `y` along `axis`, at places `x` or at a distance of `dx`."""
-
-
 def tri(
     n: int,
     m: int | None = None,
@@ -2630,8 +2285,28 @@ def tril(x: _Operand, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """`x` with zeros above diagonal `k` of the last two axes."""
 
 
+def tril_indices(
+    n: int,
+    k: int = 0,
+    m: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, ...]:
+    """Row and column indices, uint32, of the elements on or below diagonal `k` of an `n` by `m` (by default `n`) matrix."""
+
+
 def triu(x: _Operand, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """`x` with zeros below diagonal `k` of the last two axes."""
+
+
+def triu_indices(
+    n: int,
+    k: int = 0,
+    m: int | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, ...]:
+    """Row and column indices, uint32, of the elements on or above diagonal `k` of an `n` by `m` (by default `n`) matrix."""
 
 
 def trunc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2649,19 +2324,58 @@ def unflatten(
     """`a` with `axis` split into axes of the lengths of `shape`; one may be -1."""
 
 
-def unpackbits(
+def union1d(ar1: _Operand, ar2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The distinct elements that are in either array, in ascending order. The arrays are evaluated."""
+
+
+def unique(
     a: _Operand,
     /,
-    axis: int | None = None,
-    count: int | None = None,
-    bitorder: Literal['big', 'little'] = "big",
+    size: int | None = None,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    fill_value: _Operand | None = None,
+    *,
+    equal_nan: bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, ...]:
+    """The distinct elements of `a` in ascending order, not-a-number last.
+
+    With a `size` that many of the least ones, then `fill_value` (by default the least one); the shape is known, so that it
+    works inside `vmap` and `compile`. Without one as many as there are; `a` is evaluated.
+
+    `return_index` adds where each stands first in the flattened array (uint32), `return_inverse` which of them each element
+    is (uint32, the shape of `a`), `return_counts` how often each occurs (int32). Not-a-number equals itself if
+    `equal_nan`, by default without a size.
+    """
+
+
+def unique_all(x: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The distinct elements of `x`: (values, indices, inverse_indices, counts). Every not-a-number counts for itself."""
+
+
+def unique_counts(x: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The distinct elements of `x` and how often each occurs: (values, counts). Every not-a-number counts for itself."""
+
+
+def unique_inverse(x: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+    """The distinct elements of `x` and which of them each element is: (values, inverse_indices). Every not-a-number counts
+    for itself.
+    """
+
+
+def unique_values(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The distinct elements of `x` in ascending order. Every not-a-number counts for itself."""
+
+
+def unravel_index(
+    indices: _Operand,
+    shape: _Shape,
     *,
     stream: _StreamOrDevice = None,
-) -> array:
-    """The bits of each uint8 along `axis`, or of the flattened array, as eight uint8 that are 0 or 1.
-
-    `count` takes that many bits, with zeros where there are fewer, or leaves off so many at the end if negative.
-    """
+) -> tuple[array, ...]:
+    """The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape."""
 
 
 def unstack(
@@ -2682,16 +2396,6 @@ def value_and_grad(
     """As `grad`, for a function that computes the value too: `(value, gradient)`."""
 
 
-def vander(
-    x: _Operand,
-    N: int | None = None,
-    increasing: bool = False,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """Powers of the elements of a vector, those of `x[i]` in row `i`: `N` of them, falling unless `increasing`."""
-
-
 def var(
     a: _Operand,
     /,
@@ -2699,16 +2403,9 @@ def var(
     keepdims: bool = False,
     ddof: int = 0,
     *,
-    correction: int | None = None,
-    dtype: Dtype | None = None,
-    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Variance over `axis`: squared distances from the mean divided by `n - ddof`.
-
-    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
-    is the array API standard's name for `ddof`.
-    """
+    """Variance over `axis`: squared distances from the mean divided by `n - ddof`."""
 
 
 def vecdot(
@@ -2741,28 +2438,15 @@ def vmap(
     """
 
 
-def vsplit(
-    ary: _Operand,
-    indices_or_sections: int | Sequence[int] | array,
-    *,
-    stream: _StreamOrDevice = None,
-) -> list[array]:
-    """`ary` cut along its first axis into equal parts, or before each of the given indices."""
-
-
-def vstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
-    """Arrays joined along the first axis, each vector being a row."""
-
-
 def where(
     condition: _Operand,
-    x: _Operand,
-    y: _Operand,
+    x: _Operand | None = None,
+    y: _Operand | None = None,
     /,
     *,
     stream: _StreamOrDevice = None,
-) -> array:
-    """Elements of `x` where `condition` is not zero, else of `y`."""
+) -> array | tuple[array, ...]:
+    """Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`."""
 
 
 def zeros(

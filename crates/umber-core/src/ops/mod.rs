@@ -2,15 +2,19 @@
 
 pub mod bits;
 pub mod combinations;
+pub mod choosing;
 pub mod comparing;
 pub mod contraction;
 pub mod convolution;
 pub mod creation;
+mod dependent;
 pub mod einsum;
 pub mod elementwise;
 pub mod fast;
 pub mod fft;
 pub mod fitting;
+pub mod histograms;
+pub mod index_grids;
 pub mod indexing;
 pub mod interpolation;
 pub mod linalg;
@@ -28,6 +32,8 @@ pub mod reductions;
 pub mod rounding;
 pub mod scans;
 pub mod selection;
+pub mod searching;
+pub mod sets;
 pub mod shaping;
 pub mod slopes;
 pub mod sorting;
@@ -39,6 +45,7 @@ pub mod windows;
 
 pub use bits::*;
 pub use combinations::*;
+pub use choosing::*;
 pub use comparing::*;
 pub use contraction::*;
 pub use convolution::*;
@@ -46,8 +53,11 @@ pub use creation::*;
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;
 pub use fitting::polyfit;
+pub use histograms::*;
+pub use index_grids::*;
 pub use indexing::{
-    Index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take, take_along_axis, update,
+    Index, OutOfBounds, dynamic_slice, dynamic_slice_update, get, put_along_axis, take, take_along_axis,
+    update,
 };
 pub use interpolation::*;
 pub use median::median;
@@ -61,6 +71,8 @@ pub use reductions::*;
 pub use rounding::*;
 pub use scans::*;
 pub use selection::*;
+pub use searching::*;
+pub use sets::*;
 pub use shaping::*;
 pub use slopes::*;
 pub use sorting::*;
@@ -69,3 +81,4 @@ pub use stacking::*;
 pub use statistics::*;
 pub use turning::*;
 pub use windows::*;
+pub use umber_types::{Side, SortOrder};

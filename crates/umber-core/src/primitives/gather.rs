@@ -16,6 +16,8 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 pub struct Gather {
     /// Which axes are indexed, in ascending order.
     pub axes: Box<[usize]>,
+    /// The function that was called, which messages name.
+    pub op: &'static str,
 }
 
 /// Inputs: the source, and indices along one axis; alike but for their lengths along it.
@@ -24,11 +26,21 @@ pub struct Gather {
 pub struct GatherAxis {
     /// Which axis is indexed.
     pub axis: usize,
+    /// The function that was called, which messages name.
+    pub op: &'static str,
 }
 
 /// Where a gather reads and a scatter writes.
 #[derive(Clone, Debug)]
-pub(crate) enum Places {
+pub(crate) struct Places {
+    pub(crate) form: Form,
+    /// The function that was called, which messages name.
+    pub(crate) op: &'static str,
+}
+
+/// How places are given.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
     /// Index arrays of one shape, one an axis.
     Grid { axes: Box<[usize]>, indices: Inputs },
     /// Indices along one axis.
@@ -36,26 +48,39 @@ pub(crate) enum Places {
 }
 
 impl Places {
+    /// Index arrays of one shape, one an axis.
+    pub(crate) fn grid(op: &'static str, axes: &[usize], indices: Inputs) -> Places {
+        Places { form: Form::Grid { axes: axes.into(), indices }, op }
+    }
+
+    /// Indices along one axis.
+    pub(crate) fn along(op: &'static str, axis: usize, indices: Array) -> Places {
+        Places { form: Form::Along { axis, indices }, op }
+    }
+
     /// The elements of `x` at the places.
     pub(crate) fn read(&self, x: &Array) -> Result<Array> {
-        match self {
-            Places::Grid { axes, indices } => {
+        match &self.form {
+            Form::Grid { axes, indices } => {
                 let inputs = std::iter::once(x).chain(indices).cloned().collect();
-                record(Gather { axes: axes.clone() }, inputs)
+                record(Gather { axes: axes.clone(), op: self.op }, inputs)
             }
-            Places::Along { axis, indices } => Array::record_one(GatherAxis { axis: *axis }, &[x, indices]),
+            Form::Along { axis, indices } => {
+                Array::record_one(GatherAxis { axis: *axis, op: self.op }, &[x, indices])
+            }
         }
     }
 
     /// `x` with `updates` written at the places.
     pub(crate) fn write(&self, kind: ScatterKind, x: &Array, updates: &Array) -> Result<Array> {
-        match self {
-            Places::Grid { axes, indices } => {
+        match &self.form {
+            Form::Grid { axes, indices } => {
                 let inputs = std::iter::once(x).chain(indices).chain([updates]).cloned().collect();
-                record(Scatter { kind, axes: axes.clone() }, inputs)
+                record(Scatter { kind, axes: axes.clone(), op: self.op }, inputs)
             }
-            Places::Along { axis, indices } => {
-                Array::record_one(ScatterAxis { kind, axis: *axis }, &[x, indices, updates])
+            Form::Along { axis, indices } => {
+                let op = ScatterAxis { kind, axis: *axis, op: self.op };
+                Array::record_one(op, &[x, indices, updates])
             }
         }
     }
@@ -159,21 +184,22 @@ pub(crate) fn named(op: &str, error: Error) -> Error {
 
 /// The inputs of a gather or scatter as places of one lane wider operation, for `vmap`: every index batched, and
 /// the lane itself as the first index.
-pub(crate) fn batched_places(axes: &[usize], indices: &[Batched], lanes: usize) -> Result<Places> {
+pub(crate) fn batched_places(
+    op: &'static str,
+    axes: &[usize],
+    indices: &[Batched],
+    lanes: usize,
+) -> Result<Places> {
     let batched = indices.iter().map(|index| batch(index, lanes)).collect::<Result<Inputs>>()?;
     let lane = iota(batched[0].shape(), 0)?;
-    Ok(Places::Grid {
-        axes: std::iter::once(0).chain(axes.iter().map(|axis| axis + 1)).collect(),
-        indices: std::iter::once(lane).chain(batched).collect(),
-    })
+    let axes: SmallVec<[usize; 4]> = std::iter::once(0).chain(axes.iter().map(|axis| axis + 1)).collect();
+    Ok(Places::grid(op, &axes, std::iter::once(lane).chain(batched).collect()))
 }
 
 /// The same places for every lane, for `vmap`.
-pub(crate) fn shared_places(axes: &[usize], indices: &[Batched]) -> Places {
-    Places::Grid {
-        axes: axes.iter().map(|axis| axis + 1).collect(),
-        indices: indices.iter().map(|index| index.array.clone()).collect(),
-    }
+pub(crate) fn shared_places(op: &'static str, axes: &[usize], indices: &[Batched]) -> Places {
+    let axes: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis + 1).collect();
+    Places::grid(op, &axes, indices.iter().map(|index| index.array.clone()).collect())
 }
 
 fn pull(at: &Point<'_>, places: &Places, ct: &Array) -> Result<Cotangents> {
@@ -192,7 +218,7 @@ fn push(at: &Point<'_>, places: &Places, tangents: &Tangents) -> Result<Vec<Arra
 
 impl Gather {
     fn places(&self, inputs: &[Array]) -> Places {
-        Places::Grid { axes: self.axes.clone(), indices: inputs[1..].iter().cloned().collect() }
+        Places::grid(self.op, &self.axes, inputs[1..].iter().cloned().collect())
     }
 }
 
@@ -202,7 +228,7 @@ impl Primitive for Gather {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        let shape = grid_shape("take", &self.axes, inputs[0], &inputs[1..])?;
+        let shape = grid_shape(self.op, &self.axes, inputs[0], &inputs[1..])?;
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
 
@@ -219,14 +245,14 @@ impl Primitive for Gather {
             let (source, indices) = (&inputs[0], &inputs[1..]);
             let out = if !indices.iter().any(|index| index.batched) {
                 // The batch is one of the axes that are not indexed; it comes first among those.
-                let read = shared_places(&self.axes, indices).read(&source.array)?;
+                let read = shared_places(self.op, &self.axes, indices).read(&source.array)?;
                 move_axis(&read, indices[0].ndim(), 0)?
             } else if source.batched {
-                batched_places(&self.axes, indices, lanes(inputs))?.read(&source.array)?
+                batched_places(self.op, &self.axes, indices, lanes(inputs))?.read(&source.array)?
             } else {
                 let lanes = lanes(inputs);
                 let indices = indices.iter().map(|index| batch(index, lanes)).collect::<Result<Inputs>>()?;
-                Places::Grid { axes: self.axes.clone(), indices }.read(&source.array)?
+                Places::grid(self.op, &self.axes, indices).read(&source.array)?
             };
             Ok(vec![Batched::yes(out)])
         })
@@ -247,7 +273,7 @@ impl Primitive for Gather {
             let indices: SmallVec<[View<'_>; 3]> = (1..task.inputs.len()).map(|i| task.view(i)).collect();
             let view = output.view_mut(spec.dtype).expect("fresh storage is unique");
             umber_kernels::gather::gather(task.view(0), &indices, &self.axes, &sizes, view)
-                .map_err(|error| named(self.name(), error))?;
+                .map_err(|error| named(self.op, error))?;
         }
         output.layout = dense;
         task.answer(output);
@@ -261,23 +287,23 @@ impl Primitive for GatherAxis {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        check_along("take_along_axis", self.axis, inputs[0], inputs[1])?;
+        check_along(self.op, self.axis, inputs[0], inputs[1])?;
         Ok(ArraySpec { shape: inputs[1].shape.clone(), dtype: inputs[0].dtype }.into())
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| pull(at, &Places::Along { axis: self.axis, indices: at.inputs[1].clone() }, &cotangents[0]))
+        rule(|| pull(at, &Places::along(self.op, self.axis, at.inputs[1].clone()), &cotangents[0]))
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
-        rule(|| push(at, &Places::Along { axis: self.axis, indices: at.inputs[1].clone() }, tangents))
+        rule(|| push(at, &Places::along(self.op, self.axis, at.inputs[1].clone()), tangents))
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let lanes = lanes(inputs);
             let (source, indices) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
-            let read = Places::Along { axis: self.axis + 1, indices }.read(&source)?;
+            let read = Places::along(self.op, self.axis + 1, indices).read(&source)?;
             Ok(vec![Batched::yes(read)])
         })
     }
@@ -287,10 +313,10 @@ impl Primitive for GatherAxis {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        let name = self.name();
+        let op = self.op;
         task.run_one(|inputs, output| {
             umber_kernels::gather::gather_axis(inputs[0], inputs[1], self.axis, output)
-                .map_err(|error| named(name, error))
+                .map_err(|error| named(op, error))
         })
     }
 }

@@ -36,6 +36,11 @@ impl Leaf {
             self.name()
         ))
     }
+
+    /// Did somebody ask a placeholder for its value?
+    pub(crate) fn lacks_value(error: &Error) -> bool {
+        matches!(error, Error::Value(text) if text.starts_with("[eval] this array has no value"))
+    }
 }
 
 impl Primitive for Leaf {

@@ -101,7 +101,7 @@ impl Scan {
         let inside = binary(clamp, &holder, &first)?;
         let has_holder = binary(BinaryKind::Equal, &holder, &inside)?;
         let ct = Array::record_one(Select, &[&has_holder, ct, &zeros_like(ct)])?;
-        let places = Places::Along { axis: self.axis, indices: inside };
+        let places = Places::along(self.name(), self.axis, inside);
         places.write(ScatterKind::Add, &zeros_like(x), &ct)
     }
 

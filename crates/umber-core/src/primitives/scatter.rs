@@ -7,7 +7,7 @@ use umber_kernels::View;
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::gather::{
-    Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
+    Form, Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
     with_indexed_axes,
 };
 use super::rules::{
@@ -26,6 +26,8 @@ pub struct Scatter {
     pub kind: ScatterKind,
     /// Which axes are indexed, in ascending order.
     pub axes: Box<[usize]>,
+    /// The function that was called, which messages name.
+    pub op: &'static str,
 }
 
 /// Inputs: the source, indices along one axis, and updates of the indices' shape.
@@ -35,6 +37,8 @@ pub struct ScatterAxis {
     pub kind: ScatterKind,
     /// Which axis is indexed.
     pub axis: usize,
+    /// The function that was called, which messages name.
+    pub op: &'static str,
 }
 
 /// A scatter at which rules are applied, of either form.
@@ -104,15 +108,15 @@ impl<'a> Written<'a> {
     /// Which updates are still there at the end: every update writes its number, and looks if it stayed.
     fn winners(&self) -> Result<Array> {
         let shape = self.updates.shape();
-        let numbers = match &self.places {
-            Places::Grid { indices, .. } => {
+        let numbers = match &self.places.form {
+            Form::Grid { indices, .. } => {
                 let grid = indices[0].shape();
                 let flat = iota(&Shape::from([grid.size()]), 0)?;
                 let rest = shape.ndim() - grid.ndim();
                 let aligned: Shape = grid.iter().copied().chain(std::iter::repeat_n(1, rest)).collect();
                 broadcast(&reshape(&flat, aligned)?, shape)?
             }
-            Places::Along { axis, .. } => iota(shape, *axis)?,
+            Form::Along { axis, .. } => iota(shape, *axis)?,
         };
         let nobody = Array::full(self.source.shape().clone(), -1, DType::Int64);
         let stayed = self.places.read(&self.places.write(ScatterKind::Set, &nobody, &numbers)?)?;
@@ -162,7 +166,7 @@ fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shap
 impl Scatter {
     fn written<'a>(&self, at: &'a Point<'_>) -> Written<'a> {
         let indices = at.inputs[1..at.inputs.len() - 1].iter().cloned().collect();
-        Written::new(self.kind, Places::Grid { axes: self.axes.clone(), indices }, at)
+        Written::new(self.kind, Places::grid(self.op, &self.axes, indices), at)
     }
 }
 
@@ -173,8 +177,8 @@ impl Primitive for Scatter {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let (source, updates) = (inputs[0], inputs[inputs.len() - 1]);
-        let shape = grid_shape("scatter", &self.axes, source, &inputs[1..inputs.len() - 1])?;
-        check_updates("scatter", source, updates, &shape)?;
+        let shape = grid_shape(self.op, &self.axes, source, &inputs[1..inputs.len() - 1])?;
+        check_updates(self.op, source, updates, &shape)?;
         Ok(source.clone().into())
     }
 
@@ -192,11 +196,11 @@ impl Primitive for Scatter {
             let (source, updates) = (batch(&inputs[0], lanes)?, batch(&inputs[last], lanes)?);
             let indices = &inputs[1..last];
             let out = if indices.iter().any(|index| index.batched) {
-                batched_places(&self.axes, indices, lanes)?.write(self.kind, &source, &updates)?
+                batched_places(self.op, &self.axes, indices, lanes)?.write(self.kind, &source, &updates)?
             } else {
                 // The batch is one of the axes that are not indexed; it comes first among those.
                 let updates = move_axis(&updates, 0, indices[0].ndim())?;
-                shared_places(&self.axes, indices).write(self.kind, &source, &updates)?
+                shared_places(self.op, &self.axes, indices).write(self.kind, &source, &updates)?
             };
             Ok(vec![Batched::yes(out)])
         })
@@ -225,14 +229,14 @@ impl Primitive for Scatter {
                 &sizes,
                 updates.view(dtype),
             )
-            .map_err(|error| named(self.name(), error))
+            .map_err(|error| named(self.op, error))
         })
     }
 }
 
 impl ScatterAxis {
     fn written<'a>(self, at: &'a Point<'_>) -> Written<'a> {
-        Written::new(self.kind, Places::Along { axis: self.axis, indices: at.inputs[1].clone() }, at)
+        Written::new(self.kind, Places::along(self.op, self.axis, at.inputs[1].clone()), at)
     }
 }
 
@@ -242,8 +246,8 @@ impl Primitive for ScatterAxis {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        check_along("put_along_axis", self.axis, inputs[0], inputs[1])?;
-        check_updates("put_along_axis", inputs[0], inputs[2], &inputs[1].shape)?;
+        check_along(self.op, self.axis, inputs[0], inputs[1])?;
+        check_updates(self.op, inputs[0], inputs[2], &inputs[1].shape)?;
         Ok(inputs[0].clone().into())
     }
 
@@ -259,7 +263,7 @@ impl Primitive for ScatterAxis {
         rule(|| {
             let lanes = lanes(inputs);
             let arrays = inputs.iter().map(|input| batch(input, lanes)).collect::<Result<Inputs>>()?;
-            let places = Places::Along { axis: self.axis + 1, indices: arrays[1].clone() };
+            let places = Places::along(self.op, self.axis + 1, arrays[1].clone());
             Ok(vec![Batched::yes(places.write(self.kind, &arrays[0], &arrays[2])?)])
         })
     }
@@ -273,7 +277,7 @@ impl Primitive for ScatterAxis {
             let view = target.view_mut(dtypes[1]).expect("targets are unique");
             let (indices, updates) = (others[0].view(dtypes[0]), others[1].view(dtypes[1]));
             umber_kernels::scatter::scatter_axis(self.kind, view, indices, self.axis, updates)
-                .map_err(|error| named(self.name(), error))
+                .map_err(|error| named(self.op, error))
         })
     }
 }

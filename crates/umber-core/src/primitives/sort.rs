@@ -1,7 +1,7 @@
 //! Sort: the elements of an axis in ascending order, or where each comes from.
 
 use smallvec::smallvec;
-use umber_types::{DType, Result, ScatterKind};
+use umber_types::{DType, Result, ScatterKind, SortOrder};
 
 use super::gather::Places;
 use super::rules::zeros_like;
@@ -11,13 +11,15 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 /// What a sort answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sorted {
-    /// The elements.
+    /// The elements, ascending.
     Values,
     /// Their places before, as uint32.
-    Indices,
+    Indices(SortOrder),
+    /// Places before, as uint32, of which only the one here is in its ascending order, between lesser and greater ones.
+    Around(usize),
 }
 
-/// A stable ascending order along an axis, NaN last.
+/// A stable order along an axis, NaN last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sort {
     /// Along which axis.
@@ -29,8 +31,8 @@ pub struct Sort {
 impl Sort {
     /// Where each sorted element comes from.
     fn places(self, x: &Array) -> Result<Places> {
-        let indices = Array::record_one(Sort { what: Sorted::Indices, ..self }, &[x])?;
-        Ok(Places::Along { axis: self.axis, indices })
+        let indices = Array::record_one(Sort { what: Sorted::Indices(SortOrder::Ascending), ..self }, &[x])?;
+        Ok(Places::along(self.name(), self.axis, indices))
     }
 }
 
@@ -38,14 +40,15 @@ impl Primitive for Sort {
     fn name(&self) -> &'static str {
         match self.what {
             Sorted::Values => "sort",
-            Sorted::Indices => "argsort",
+            Sorted::Indices(_) => "argsort",
+            Sorted::Around(_) => "argpartition",
         }
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let dtype = match self.what {
             Sorted::Values => inputs[0].dtype,
-            Sorted::Indices => DType::UInt32,
+            Sorted::Indices(_) | Sorted::Around(_) => DType::UInt32,
         };
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype }.into())
     }
@@ -55,7 +58,7 @@ impl Primitive for Sort {
             let (x, zeros) = (&at.inputs[0], zeros_like(&at.inputs[0]));
             Ok(smallvec![Some(match self.what {
                 Sorted::Values => self.places(x)?.write(ScatterKind::Add, &zeros, &cotangents[0])?,
-                Sorted::Indices => zeros,
+                Sorted::Indices(_) | Sorted::Around(_) => zeros,
             })])
         })
     }
@@ -65,7 +68,7 @@ impl Primitive for Sort {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
             Ok(vec![match self.what {
                 Sorted::Values => self.places(&at.inputs[0])?.read(t)?,
-                Sorted::Indices => zeros_like(&at.outputs[0]),
+                Sorted::Indices(_) | Sorted::Around(_) => zeros_like(&at.outputs[0]),
             }])
         })
     }
@@ -80,7 +83,8 @@ impl Primitive for Sort {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| match self.what {
             Sorted::Values => umber_kernels::sort::sort(inputs[0], self.axis, output),
-            Sorted::Indices => umber_kernels::sort::argsort(inputs[0], self.axis, output),
+            Sorted::Indices(order) => umber_kernels::sort::argsort(inputs[0], self.axis, order, output),
+            Sorted::Around(kth) => umber_kernels::sort::argpartition(inputs[0], self.axis, kth, output),
         })
     }
 }

@@ -9,7 +9,7 @@ mod vectors;
 
 use std::ops::Range;
 
-use umber_types::{Bool, Complex32, Complex64, DType, Error, Result, bf16, f16, match_dtype};
+use umber_types::{Bool, Complex32, Complex64, DType, Error, Result, SortOrder, bf16, f16, match_dtype};
 
 use self::order::{Item, sort_items};
 use crate::isa::vectorised;
@@ -43,18 +43,46 @@ pub fn sort(src: View, axis: usize, dst: ViewMut) -> Result<()> {
     }
 }
 
-/// Write where the elements of each line of `src` along `axis` are found in ascending order to `dst`, uint32 of the
-/// same shape. Equal elements stay in the order they have, NaN comes last.
+/// Write where the elements of each line of `src` along `axis` are found in order to `dst`, uint32 of the same shape.
+/// Equal elements stay in the order they have; NaN comes last in either order.
 ///
 /// # Errors
 /// If there is no memory for two copies of a line.
 ///
 /// # Panics
 /// If shapes do not fit together or `dst` is not of a 32-bit dtype.
-pub fn argsort(src: View, axis: usize, dst: ViewMut) -> Result<()> {
+pub fn argsort(src: View, axis: usize, order: SortOrder, dst: ViewMut) -> Result<()> {
     assert_eq!(src.shape(), dst.shape(), "sorting keeps the shape");
     let lines = Lines::new(&src, axis, &dst);
-    match_dtype!(src.dtype(), T => lines.write_places::<T>(&src, &dst))
+    let direction = match order {
+        SortOrder::Ascending => Direction::Ascending,
+        SortOrder::Descending => Direction::Descending,
+    };
+    match_dtype!(src.dtype(), T => lines.write_places::<T>(&src, &dst, direction, Extent::All))
+}
+
+/// As [`argsort`], ascending, in so far as the element at `kth` is the one that sorting puts there: none that comes
+/// after it in order stands before it, none that comes before it stands after it.
+///
+/// # Errors
+/// If there is no memory for a copy of a line.
+///
+/// # Panics
+/// If shapes do not fit together, `dst` is not of a 32-bit dtype, or `kth` lies outside.
+pub fn argpartition(src: View, axis: usize, kth: usize, dst: ViewMut) -> Result<()> {
+    assert_eq!(src.shape(), dst.shape(), "partitioning keeps the shape");
+    let lines = Lines::new(&src, axis, &dst);
+    let extent = Extent::Around(kth);
+    match_dtype!(src.dtype(), T => lines.write_places::<T>(&src, &dst, Direction::Ascending, extent))
+}
+
+/// How much of a line is brought in order.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// All of it.
+    All,
+    /// What stands before and after a place.
+    Around(usize),
 }
 
 /// The lines along an axis of a source and a destination.
@@ -75,7 +103,7 @@ trait Sorted: Keyed {
     /// Bits of the key in an item with a place.
     const PLACED_BITS: Range<u32>;
     /// The item of an element and its place.
-    fn placed(self, place: u32) -> Self::Placed;
+    fn placed(self, place: u32, direction: Direction) -> Self::Placed;
     /// The place of an item.
     fn place(item: Self::Placed) -> u32;
 }
@@ -88,8 +116,8 @@ macro_rules! narrow {
             const BITS: Range<u32> = 0..8 * size_of::<$ty>() as u32;
             const PLACED_BITS: Range<u32> = 32..32 + 8 * size_of::<$ty>() as u32;
             #[inline(always)]
-            fn placed(self, place: u32) -> u64 {
-                u64::from(self.key(Direction::Ascending)) << 32 | u64::from(place)
+            fn placed(self, place: u32, direction: Direction) -> u64 {
+                u64::from(self.key(direction)) << 32 | u64::from(place)
             }
             #[inline(always)]
             fn place(item: u64) -> u32 {
@@ -118,8 +146,8 @@ macro_rules! wide {
             const BITS: Range<u32> = 0..64;
             const PLACED_BITS: Range<u32> = 0..64;
             #[inline(always)]
-            fn placed(self, place: u32) -> Self::Placed {
-                (self.key(Direction::Ascending), place)
+            fn placed(self, place: u32, direction: Direction) -> Self::Placed {
+                (self.key(direction), place)
             }
             #[inline(always)]
             fn place(item: Self::Placed) -> u32 {
@@ -175,6 +203,7 @@ impl Lines {
         read: impl Fn(T, u32) -> I + Sync,
         write: impl Fn([isize; 2], usize, I) + Sync,
         bits: Range<u32>,
+        extent: Extent,
     ) -> Result<()> {
         let from = Source::<T>::of(src);
         let count = self.others.count();
@@ -184,8 +213,9 @@ impl Lines {
         let failed = std::sync::atomic::AtomicBool::new(false);
         parallel_ranges(count, GRAIN / self.length, |range| {
             let (mut items, mut spare) = (Vec::new(), Vec::new());
+            let needs_spare = matches!(extent, Extent::All) && self.length >= order::MANY;
             let has_memory = items.try_reserve_exact(self.length).is_ok()
-                && spare.try_reserve_exact(if self.length < order::MANY { 0 } else { self.length }).is_ok();
+                && spare.try_reserve_exact(if needs_spare { self.length } else { 0 }).is_ok();
             if !has_memory {
                 failed.store(true, std::sync::atomic::Ordering::Relaxed);
                 return;
@@ -196,7 +226,12 @@ impl Lines {
                     // SAFETY: the layout of the source holds the line.
                     read(unsafe { *from.at(starts[0] + i as isize * self.strides[0]) }, i as u32)
                 }));
-                sort_items(&mut items, &mut spare, bits.clone());
+                match extent {
+                    Extent::All => sort_items(&mut items, &mut spare, bits.clone()),
+                    Extent::Around(kth) => {
+                        items.select_nth_unstable(kth);
+                    }
+                }
                 for (i, &item) in items.iter().enumerate() {
                     write(starts, i, item);
                 }
@@ -218,7 +253,7 @@ impl Lines {
             // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::of_value(item) };
         };
-        self.each(src, |element: T, _| element.value(), write, T::BITS)
+        self.each(src, |element: T, _| element.value(), write, T::BITS, Extent::All)
     }
 
     /// For keys as wide as the elements: they are sorted where the elements go.
@@ -284,16 +319,24 @@ impl Lines {
                 *to.at(starts[1] + i as isize * self.strides[1]) = element;
             }
         };
-        self.each(src, T::placed, write, T::PLACED_BITS)
+        let read = |element: T, place| element.placed(place, Direction::Ascending);
+        self.each(src, read, write, T::PLACED_BITS, Extent::All)
     }
 
-    fn write_places<T: Sorted>(&self, src: &View, dst: &ViewMut) -> Result<()> {
+    fn write_places<T: Sorted>(
+        &self,
+        src: &View,
+        dst: &ViewMut,
+        direction: Direction,
+        extent: Extent,
+    ) -> Result<()> {
         let to = Target::<u32>::of(dst);
         let write = |starts: [isize; 2], i: usize, item: T::Placed| {
             // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::place(item) };
         };
-        self.each(src, T::placed, write, T::PLACED_BITS)
+        let read = move |element: T, place| element.placed(place, direction);
+        self.each(src, read, write, T::PLACED_BITS, extent)
     }
 }
 

@@ -183,15 +183,6 @@ fn astype(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Py
     on(stream, || ops::astype(&a, dtype.0)).map(PyArray::from)
 }
 
-/// Elements of `x` where `condition` is not zero, else of `y`.
-#[pyfunction(name = "where")]
-#[pyo3(signature = (condition, x, y, /, *, stream = None))]
-fn select(condition: Operand, x: Operand, y: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let (x, y) = Operand::pair(x, y)?;
-    let condition = condition.alone();
-    on(stream, || ops::select(&condition, &x, &y)).map(PyArray::from)
-}
-
 /// `a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names.
 #[pyfunction]
 #[pyo3(signature = (a, /, a_min = None, a_max = None, *, min = None, max = None, stream = None))]
@@ -325,7 +316,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_binary(module)?;
     for function in [
         wrap_pyfunction!(astype, module)?,
-        wrap_pyfunction!(select, module)?,
         wrap_pyfunction!(clip, module)?,
         wrap_pyfunction!(view, module)?,
         wrap_pyfunction!(ldexp, module)?,

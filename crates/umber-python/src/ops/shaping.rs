@@ -223,14 +223,6 @@ fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> 
     on(stream, || ops::tile(&a, reps.as_slice())).map(PyArray::from)
 }
 
-/// Each element `repeats` times along `axis` (of the flattened array by default).
-#[pyfunction]
-#[pyo3(signature = (array, repeats, axis = None, *, stream = None))]
-fn repeat(array: Operand, repeats: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let array = array.alone();
-    on(stream, || ops::repeat(&array, repeats, axis)).map(PyArray::from)
-}
-
 /// `a` with elements moved by `shift` along `axis`, those that fall off come back at the other end.
 #[pyfunction]
 #[pyo3(signature = (a, shift, axis = None, /, *, stream = None))]
@@ -394,7 +386,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(split, module)?,
         wrap_pyfunction!(unstack, module)?,
         wrap_pyfunction!(tile, module)?,
-        wrap_pyfunction!(repeat, module)?,
         wrap_pyfunction!(roll, module)?,
         wrap_pyfunction!(pad, module)?,
         wrap_pyfunction!(diagonal, module)?,

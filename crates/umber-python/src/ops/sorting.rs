@@ -1,14 +1,17 @@
 //! Sorting and searching.
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::{self, Side};
+use umber::ops::{self, SortOrder};
 
 use crate::args::{Operand, StreamArg, on};
 use crate::array::PyArray;
 
-/// Elements in ascending order along `axis` (of the flattened array if `None`), not-a-number last; or in `descending`
-/// order, not-a-number first. Always `stable`.
+/// Which elements come first.
+fn order(descending: bool) -> SortOrder {
+    if descending { SortOrder::Descending } else { SortOrder::Ascending }
+}
+
+/// Elements in order along `axis` (of the flattened array if `None`); not-a-number last, also with `descending`.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = -1, *, descending = false, stable = true, stream = None))]
 fn sort(
@@ -18,13 +21,13 @@ fn sort(
     stable: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    // Every order is stable.
     let _ = stable;
-    let (a, order) = (a.alone(), if descending { ops::sort_descending } else { ops::sort });
-    on(stream, || order(&a, axis)).map(PyArray::from)
+    let a = a.alone();
+    on(stream, || ops::sort(&a, axis, order(descending))).map(PyArray::from)
 }
 
-/// Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; in `descending` order if asked for.
-/// Always `stable`: equal elements keep their order.
+/// Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; equal elements keep their order.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = -1, *, descending = false, stable = true, stream = None))]
 fn argsort(
@@ -34,9 +37,10 @@ fn argsort(
     stable: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    // Every order is stable.
     let _ = stable;
-    let (a, order) = (a.alone(), if descending { ops::argsort_descending } else { ops::argsort });
-    on(stream, || order(&a, axis)).map(PyArray::from)
+    let a = a.alone();
+    on(stream, || ops::argsort(&a, axis, order(descending))).map(PyArray::from)
 }
 
 /// Elements along `axis` with the `kth` in its sorted place, none larger before it and none smaller after it.
@@ -55,7 +59,7 @@ fn argpartition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamAr
     on(stream, || ops::argpartition(&a, kth, axis)).map(PyArray::from)
 }
 
-/// The `k` largest elements along `axis` (of the flattened array if `None`), in no promised order.
+/// The `k` largest elements along `axis` (of the flattened array if `None`), in ascending order.
 #[pyfunction]
 #[pyo3(signature = (a, /, k, axis = -1, *, stream = None))]
 fn topk(a: Operand, k: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
@@ -63,26 +67,14 @@ fn topk(a: Operand, k: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyR
     on(stream, || ops::topk(&a, k, axis)).map(PyArray::from)
 }
 
-/// Where each value would go into a sorted array of one axis: before ("left") or after ("right") equal elements.
+/// The indices, uint32, that sort by several keys along `axis`: by the last one, where it is equal by the one before it.
+///
+/// `keys` is a sequence of arrays of one shape, or an array whose first axis it is.
 #[pyfunction]
-#[pyo3(signature = (sorted_sequence, values, /, side = "left", *, stream = None))]
-fn searchsorted(
-    sorted_sequence: Operand,
-    values: Operand,
-    side: &str,
-    stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
-    let side = match side {
-        "left" => Side::Left,
-        "right" => Side::Right,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "[searchsorted] got side '{other}', expected 'left' or 'right'"
-            )));
-        }
-    };
-    let (sorted, values) = Operand::pair(sorted_sequence, values)?;
-    on(stream, || ops::searchsorted(&sorted, &values, side)).map(PyArray::from)
+#[pyo3(signature = (keys, axis = -1, *, stream = None))]
+fn lexsort(keys: &Bound<'_, PyAny>, axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let keys = super::index_grids::rows("lexsort", keys)?;
+    on(stream, || ops::lexsort(&keys.iter().collect::<Vec<_>>(), axis)).map(PyArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -92,7 +84,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(partition, module)?,
         wrap_pyfunction!(argpartition, module)?,
         wrap_pyfunction!(topk, module)?,
-        wrap_pyfunction!(searchsorted, module)?,
+        wrap_pyfunction!(lexsort, module)?,
     ] {
         module.add_function(function)?;
     }

@@ -28,11 +28,11 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
         );
     }
     let Some(axis) = axis else {
-        let places = Places::Grid { axes: [0].into(), indices: smallvec![indices.clone()] };
+        let places = Places::grid("take", &[0], smallvec![indices.clone()]);
         return places.read(&rules::reshape(a, [a.size()])?);
     };
     let axis = normalize_axis("take", axis, a.ndim())?;
-    let places = Places::Grid { axes: [axis].into(), indices: smallvec![indices.clone()] };
+    let places = Places::grid("take", &[axis], smallvec![indices.clone()]);
     let read = places.read(a)?;
     let picked = indices.ndim();
     let order = (picked..picked + axis).chain(0..picked).chain(picked + axis..read.ndim());
@@ -77,7 +77,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
 /// Elements picked along an axis by indices of the array's own dimensions, or from the flattened array.
 pub fn take_along_axis(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     let Aligned { source, indices, axis } = align("take_along_axis", a, indices, axis)?;
-    Places::Along { axis, indices }.read(&source)
+    Places::along("take_along_axis", axis, indices).read(&source)
 }
 
 /// `a` with `values` set at indices along an axis, or in the flattened array. Values broadcast to the indices' shape.
@@ -98,13 +98,14 @@ pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i
         a.shape()
     );
     let values = rules::broadcast(&cast_constant(values, a.dtype())?, shape)?;
-    let places = Places::Along { axis: aligned.axis, indices: aligned.indices };
+    let places = Places::along("put_along_axis", aligned.axis, aligned.indices);
     rules::reshape(&places.write(ScatterKind::Set, &aligned.source, &values)?, a.shape().clone())
 }
 
 /// A block whose start is known only when it is evaluated: index arrays over the block, an indexed axis each, and
 /// the part of the array that the block covers along the other axes.
 struct Block {
+    op: &'static str,
     axes: SmallVec<[usize; 4]>,
     indices: Inputs,
     window: Window,
@@ -112,7 +113,7 @@ struct Block {
 
 impl Block {
     /// The block of `sizes` that starts at `start[i]` along `axes[i]`, at zero along the others.
-    fn new(op: &str, a: &Array, start: &Array, axes: &[i64], sizes: &Shape) -> Result<Block> {
+    fn new(op: &'static str, a: &Array, start: &Array, axes: &[i64], sizes: &Shape) -> Result<Block> {
         check_integers(op, start)?;
         ensure!(
             start.ndim() <= 1 && start.size() == axes.len(),
@@ -143,11 +144,11 @@ impl Block {
         for axis in (0..a.ndim()).filter(|axis| !axes.contains(axis)) {
             window.lengths.as_mut_slice()[axis] = sizes[axis];
         }
-        Ok(Block { axes, indices, window })
+        Ok(Block { op, axes, indices, window })
     }
 
     fn places(&self) -> Places {
-        Places::Grid { axes: self.axes.as_slice().into(), indices: self.indices.clone() }
+        Places::grid(self.op, &self.axes, self.indices.clone())
     }
 
     /// The order of axes that puts the indexed ones in front.

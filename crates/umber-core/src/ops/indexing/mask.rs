@@ -1,41 +1,86 @@
 //! Boolean masks become integer indices: the mask is evaluated where it stands.
 
-use umber_types::{Bool, Error, Result};
+use umber_types::{BinaryKind, DType, Error, Result, ScatterKind, Shape};
 
 use crate::graph::{Array, Inputs};
+use crate::ops::dependent;
+use crate::ops::index_grids::unravelled;
+use crate::ops::scans::{ScanOrder, cumsum};
+use crate::primitives::select::Select;
+use crate::primitives::{gather, rules};
 
 /// Where a mask holds.
-pub(super) struct Nonzero {
+pub(super) struct Places {
     /// How often.
     pub(super) count: usize,
-    /// An index array an axis.
-    pub(super) indices: Inputs,
+    /// Row-major places.
+    pub(super) flat: Array,
 }
 
 /// The places where `mask` holds, in row-major order.
-pub(super) fn nonzero(mask: &Array) -> Result<Nonzero> {
-    let elements = mask.to_vec::<Bool>().map_err(explain)?;
-    let shape = mask.shape();
-    let flat: Vec<usize> =
-        elements.iter().enumerate().filter(|(_, held)| held.get()).map(|(i, _)| i).collect();
-    let mut indices = Inputs::new();
-    let mut step = elements.len();
-    for &length in shape.iter() {
-        // Some element holds only where no length is zero, so `step` never reaches zero before it is used.
-        step = step.checked_div(length).unwrap_or(0);
-        let along: Vec<i64> = flat.iter().map(|&place| (place / step % length) as i64).collect();
-        indices.push(Array::from_slice(&along, [along.len()])?);
-    }
-    Ok(Nonzero { count: flat.len(), indices })
+pub(super) fn places(mask: &Array) -> Result<Places> {
+    let flat = dependent::places_of("index", mask).map_err(explain)?;
+    Ok(Places { count: flat.size(), flat })
 }
 
-/// Say what to do instead where a mask has no value yet.
+impl Places {
+    /// An index array an axis of the mask.
+    pub(super) fn indices(&self, mask: &Array) -> Result<Inputs> {
+        unravelled(&self.flat, mask.shape())
+    }
+}
+
+/// `a` updated where a mask of its first axes holds, under a transformation that hides the mask's value: the `i`-th place
+/// where it holds takes `values[i]`. How many there are is checked when it is evaluated, as any index is. `None` if the
+/// mask has a value, so that there is a better way.
+pub(super) fn update_in_turn(
+    kind: ScatterKind,
+    a: &Array,
+    mask: &Array,
+    values: &Array,
+) -> Result<Option<Array>> {
+    super::plan::check_mask(mask, a.shape(), 0)?;
+    if dependent::has_value(mask)? {
+        return Ok(None);
+    }
+    let under = Shape::from(&a.shape()[mask.ndim()..]);
+    let room = values.shape()[values.ndim() - under.ndim() - 1];
+    let rows: Shape = std::iter::once(room).chain(under.iter().copied()).collect();
+    let values = super::fit(values, &rows)?;
+    let flat = rules::reshape(mask, [mask.size()])?;
+    let held = dependent::count_lazily(mask)?;
+    let turn = cumsum(&rules::cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
+    let turn = rules::sub(&turn, &rules::constant(&turn, 1))?;
+    // With another number of places than values every place asks for a value that is not there.
+    let fits = match room {
+        1 => rules::constant(&rules::cast(&held, DType::Bool)?, true),
+        _ => rules::binary(BinaryKind::Equal, &held, &rules::constant(&held, room as i64))?,
+    };
+    let fits = rules::broadcast(&fits, turn.shape())?;
+    let is_in_turn = if room == 1 { rules::zeros_like(&flat) } else { flat };
+    let turn = Array::record_one(Select, &[&is_in_turn, &turn, &rules::zeros_like(&turn)])?;
+    let outside = rules::constant(&turn, room as i64);
+    let turn = Array::record_one(Select, &[&fits, &turn, &outside])?;
+    if room == 0 {
+        return Ok(Some(a.clone()));
+    }
+    let picked = gather::Places::grid("index", &[0], smallvec::smallvec![turn]).read(&values)?;
+    let picked = rules::reshape(&picked, a.shape().clone())?;
+    let aligned: Shape = mask.shape().iter().copied().chain(std::iter::repeat_n(1, under.ndim())).collect();
+    let mask = rules::broadcast(&rules::reshape(mask, aligned)?, a.shape())?;
+    super::choose(kind, a, &mask, &picked).map(Some)
+}
+
+/// Say why a mask needs its value.
 fn explain(error: Error) -> Error {
     match error {
-        Error::Value(text) if text.starts_with("[eval] this array has no value") => Error::Value(format!(
-            "[index] a boolean mask picks a number of elements that depends on its values, and inside vmap or \
-             compile it has none; use mx.where. ({text})"
-        )),
+        Error::Value(text) if text.starts_with("[index] the shape of the result") => {
+            Error::Value(text.replacen(
+                "the shape of the result depends on values",
+                "a boolean mask picks a number of elements that depends on its values",
+                1,
+            ))
+        }
         other => other,
     }
 }
@@ -46,7 +91,6 @@ mod tests {
     use crate::graph::ArraySpec;
     use crate::ops::indexing::{Index, get, update};
     use crate::primitives::leaf::Leaf;
-    use umber_types::{DType, ScatterKind, Shape};
 
     #[test]
     fn masks_without_a_value_can_choose_but_not_pick() {
@@ -57,10 +101,11 @@ mod tests {
             error.message().starts_with("[index] a boolean mask") && error.message().contains("vmap"),
             "{error}"
         );
-        let zero = Array::scalar(0.0, DType::Float32);
-        assert_eq!(
-            update(ScatterKind::Set, &a, &[Index::Mask(mask)], &zero).expect("chooses").shape(),
-            a.shape()
-        );
+        for values in [Array::scalar(0.0, DType::Float32), Array::full(Shape::from([2]), 0.0, DType::Float32)]
+        {
+            let updated =
+                update(ScatterKind::Set, &a, &[Index::Mask(mask.clone())], &values).expect("chooses");
+            assert_eq!(updated.shape(), a.shape());
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! Indexing: `a[...]`, `a[...] = v`, `a.at[...]`, and the functions that take index arrays.
 
 mod along;
+mod bounds;
 mod mask;
 mod plan;
 
+use smallvec::SmallVec;
 use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
 
 use super::promotion::cast_constant;
@@ -15,6 +17,8 @@ use crate::primitives::slice_update::{combining, slice_update};
 use plan::Plan;
 
 pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
+pub use bounds::OutOfBounds;
+pub(crate) use bounds::settle;
 
 /// One entry of an index, as NumPy reads it.
 #[derive(Clone, Debug)]
@@ -41,7 +45,25 @@ pub enum Index {
 }
 
 /// `a[index]`: a view where integers, slices and new axes say it, else a gather.
+///
+/// # Errors
+/// If there are more indices than axes, an index or a mask does not fit its axes, or a mask has no value yet, inside
+/// `vmap` or `compile`; when evaluated, if an element of an index array lies outside.
+///
+/// # Examples
+/// ```
+/// use umber_core::ops::{self, Index};
+/// use umber_core::{Array, DType};
+///
+/// let a = Array::from_slice(&[1, 2, 3, 4], [4]).unwrap();
+/// let is_large = ops::greater(&a, &Array::scalar(2, DType::Int32)).unwrap();
+/// let picked = ops::get(&a, &[Index::Mask(is_large)]).unwrap();
+/// assert_eq!(picked.to_vec::<i32>().unwrap(), [3, 4]);
+/// ```
 pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
+    if let Some(merged) = merge_masked_axes(a, index)? {
+        return get(&merged.array, &merged.index);
+    }
     let plan = Plan::new(a.shape(), index)?;
     let shape = plan.shape();
     if shape.size() == 0 && plan.axes.is_empty() {
@@ -64,6 +86,10 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
     if let Some(updated) = update_where(kind, a, index, &values)? {
         return Ok(updated);
     }
+    if let Some(merged) = merge_masked_axes(a, index)? {
+        let updated = update(kind, &merged.array, &merged.index, &values)?;
+        return rules::reshape(&updated, a.shape().clone());
+    }
     let plan = Plan::new(a.shape(), index)?;
     let shape = plan.shape();
     let values = fit(&values, &shape)?;
@@ -84,6 +110,38 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
     }
     let part = places.write(kind, &slice(a, plan.window.clone())?, &values)?;
     slice_update(ScatterKind::Set, a, plan.window, &part)
+}
+
+/// An array and an index of it in which a mask has become an index array.
+struct Merged {
+    array: Array,
+    index: SmallVec<[Index; 4]>,
+}
+
+/// The axes of a mask with several merged into one, if nothing else picks: one index array instead of one an axis.
+fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<Merged>> {
+    let mut found = None;
+    let mut before = 0;
+    for (place, entry) in index.iter().enumerate() {
+        match entry {
+            Index::Mask(mask) if mask.ndim() > 1 && found.is_none() => found = Some((place, mask, before)),
+            Index::Slice { .. } => before += 1,
+            Index::NewAxis => {}
+            Index::Ellipsis => {
+                let used: usize = index.iter().map(plan::axes_used).sum();
+                before += a.ndim().saturating_sub(used);
+            }
+            Index::Int(_) | Index::Array(_) | Index::Mask(_) => return Ok(None),
+        }
+    }
+    let Some((place, mask, start)) = found else { return Ok(None) };
+    plan::check_mask(mask, a.shape(), start)?;
+    let (front, rest) = a.shape().split_at(start);
+    let shape: Shape =
+        front.iter().copied().chain([mask.size()]).chain(rest[mask.ndim()..].iter().copied()).collect();
+    let mut merged: SmallVec<[Index; 4]> = index.iter().cloned().collect();
+    merged[place] = Index::Array(mask::places(mask)?.flat);
+    Ok(Some(Merged { array: rules::reshape(a, shape)?, index: merged }))
 }
 
 /// A node of its own with all elements of `a`.
@@ -129,8 +187,11 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
     let mask_ndim = mask.ndim();
     let trailing = a.ndim().saturating_sub(mask_ndim);
     let first = place == 0;
-    if mask_ndim == 0 || (values.size() != 1 && !(first && values.ndim() <= trailing)) {
+    if mask_ndim == 0 {
         return Ok(None);
+    }
+    if values.size() != 1 && !(first && values.ndim() <= trailing) {
+        return if first { mask::update_in_turn(kind, a, mask, values) } else { Ok(None) };
     }
     let start = if first { 0 } else { trailing };
     plan::check_mask(mask, a.shape(), start)?;
@@ -141,14 +202,18 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
     let under = Shape::from(&a.shape()[if first { mask_ndim } else { a.ndim() }..]);
     let fitted = fit(values, &under)?;
     let values = rules::broadcast(&fitted, a.shape())?;
+    choose(kind, a, &mask, &values).map(Some)
+}
+
+/// `a` updated by `values` where `mask` holds, all of one shape.
+fn choose(kind: ScatterKind, a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     // Outside the mask the old element meets a value that leaves it, and its gradient, as they are.
     let other = match kind {
         ScatterKind::Set | ScatterKind::Maximum | ScatterKind::Minimum => a.clone(),
         ScatterKind::Add => rules::zeros_like(a),
         ScatterKind::Multiply => rules::constant(a, 1.0),
     };
-    let chosen = Array::record_one(Select, &[&mask, &values, &other])?;
-    combine(kind, a, &chosen).map(Some)
+    combine(kind, a, &Array::record_one(Select, &[mask, values, &other])?)
 }
 
 /// Index arrays as integers, all of one shape.

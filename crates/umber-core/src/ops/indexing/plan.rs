@@ -154,12 +154,12 @@ impl Plan {
     }
 
     fn pick_where(&mut self, axis: usize, array: &Array) -> Result<()> {
-        let places = mask::nonzero(array)?;
+        let places = mask::places(array)?;
         if array.ndim() == 0 {
             // No axis is picked from: once if true, never if false.
             return self.meet_shape(&Shape::from([places.count]));
         }
-        for (i, indices) in places.indices.into_iter().enumerate() {
+        for (i, indices) in places.indices(array)?.into_iter().enumerate() {
             self.pick(axis + i, indices)?;
         }
         Ok(())
@@ -180,7 +180,7 @@ impl Plan {
     /// The index arrays with the axes they pick from.
     pub(super) fn places(&self) -> Result<Places> {
         let indices = broadcast_indices(&self.indices, &self.picked)?;
-        Ok(Places::Grid { axes: self.axes.as_slice().into(), indices })
+        Ok(Places::grid("index", &self.axes, indices))
     }
 
     /// The shape of the result.
@@ -218,7 +218,7 @@ impl Plan {
 }
 
 /// How many axes of the array an entry stands for; an ellipsis takes what the others leave.
-fn axes_used(entry: &Index) -> usize {
+pub(super) fn axes_used(entry: &Index) -> usize {
     match entry {
         Index::Int(_) | Index::Slice { .. } | Index::Array(_) => 1,
         Index::Ellipsis | Index::NewAxis => 0,

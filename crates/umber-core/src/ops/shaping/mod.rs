@@ -1,21 +1,25 @@
 //! Shaping: the same elements under another shape, in another order, or several times.
 
 mod diagonals;
+mod editing;
 mod joining;
 mod padding;
+mod repeating;
 mod reshaping;
 mod spreading;
 
 pub use diagonals::{diag, diagonal, trace, tril, triu};
+pub(crate) use editing::set_in_turn;
+pub use editing::{append, delete, insert, resize};
 pub use joining::{Split, concatenate, roll, split, stack, unstack};
 pub use padding::{PadMode, pad};
+pub use repeating::{repeat, repeat_each};
 pub use reshaping::{
     atleast, contiguous, expand_dims, flatten, flip, matrix_transpose, moveaxis, reshape, squeeze, swapaxes,
     transpose, unflatten,
 };
 pub use spreading::{
-    MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, repeat,
-    tile,
+    MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, tile,
 };
 
 /// Lengths as Python prints a tuple, also negative ones.

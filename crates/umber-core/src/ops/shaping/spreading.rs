@@ -1,7 +1,6 @@
 //! Elements that appear several times: broadcasting, tiling, repeating, grids, overlapping windows.
 
 use smallvec::SmallVec;
-use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Shape, bail, ensure};
 
 use super::tuple;
@@ -62,23 +61,6 @@ pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     if reps.iter().all(|&count| count == 1) {
         return rules::reshape(a, shape);
     }
-    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &spread)?, shape)
-}
-
-/// Each element `repeats` times along an axis, or along the flattened array.
-pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
-    ensure!(repeats >= 0, Value, "[repeat] got {repeats} repeats, expected none negative");
-    let Some(axis) = axis else {
-        return repeat(&rules::reshape(a, [a.size()])?, repeats, Some(0));
-    };
-    let axis = normalize_axis("repeat", axis, a.ndim())?;
-    let lengths: SmallVec<[i64; 6]> = a.shape().iter().map(|&length| length as i64).collect();
-    let mut repeated = lengths.clone();
-    repeated[axis] = lengths[axis].saturating_mul(repeats);
-    let shape = Shape::checked("repeat", &repeated)?;
-    let mut apart = a.shape().clone();
-    apart.insert(axis + 1, 1);
-    let spread = apart.with(axis + 1, repeats as usize);
     rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &spread)?, shape)
 }
 

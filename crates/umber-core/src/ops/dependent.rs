@@ -1,0 +1,69 @@
+//! Values that a shape or a check depends on: they are evaluated where they stand, as `.item()` does.
+
+use umber_types::{DType, Error, Result, Scalar, ensure};
+
+use crate::graph::Array;
+use crate::primitives::leaf::Leaf;
+use crate::primitives::nonzero::Nonzero;
+use crate::primitives::rules::cast;
+
+/// The one value of `array`, on which the shape of what `op` answers depends.
+pub(super) fn value_of(op: &str, array: &Array) -> Result<Scalar> {
+    array.item().map_err(|error| explain(op, error))
+}
+
+/// The values of an array of integers, on which the shape of what `op` answers depends.
+pub(super) fn integers_of(op: &str, array: &Array) -> Result<Vec<i64>> {
+    ensure!(
+        array.dtype().is_integer() || array.dtype() == DType::Bool,
+        Type,
+        "[{op}] got an array of dtype {}, expected integers",
+        array.dtype()
+    );
+    cast(array, DType::Int64)?.to_vec::<i64>().map_err(|error| explain(op, error))
+}
+
+/// Has `array` a value? Then it is evaluated; an argument of a function inside `vmap` or `compile` has none, and what is
+/// only checked is not checked there.
+pub(super) fn has_value(array: &Array) -> Result<bool> {
+    match array.eval() {
+        Ok(()) => Ok(true),
+        Err(error) if Leaf::lacks_value(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The one value of `array`, where it has one.
+pub(super) fn known(array: &Array) -> Result<Option<Scalar>> {
+    if has_value(array)? { array.item().map(Some) } else { Ok(None) }
+}
+
+/// How many elements of a mask are true.
+pub(super) fn count_of(op: &str, mask: &Array) -> Result<usize> {
+    debug_assert_eq!(mask.dtype(), DType::Bool);
+    if let Some(value) = mask.constant() {
+        return Ok(if value.as_bool() { mask.size() } else { 0 });
+    }
+    Ok(value_of(op, &count_lazily(mask)?)?.as_i64() as usize)
+}
+
+/// How many elements of a mask are true, not yet evaluated.
+pub(super) fn count_lazily(mask: &Array) -> Result<Array> {
+    super::reductions::sum(&cast(mask, DType::Int64)?, None, umber_types::KeepAxes::No)
+}
+
+/// The row-major places where a mask is true, as int64.
+pub(super) fn places_of(op: &str, mask: &Array) -> Result<Array> {
+    Nonzero::of(mask, count_of(op, mask)?)
+}
+
+/// Say what to do instead where there is no value yet.
+fn explain(op: &str, error: Error) -> Error {
+    if !Leaf::lacks_value(&error) {
+        return error;
+    }
+    Error::Value(format!(
+        "[{op}] the shape of the result depends on values, and inside vmap or compile there are none; use a mask with \
+         mx.where, or a function that is told its size. ({error})"
+    ))
+}

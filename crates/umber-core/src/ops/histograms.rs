@@ -1,0 +1,212 @@
+//! Histograms: how many elements, or how much weight, falls where.
+
+use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, bail, ensure, promote};
+
+use super::dependent;
+use super::elementwise::{add, divide, equal, less, logical_or, multiply, select, subtract};
+use super::promotion::cast_constant;
+use super::reductions::{all, max, min, sum};
+use super::searching::search_as;
+use super::sets::counted;
+use crate::graph::Array;
+use crate::primitives::gather::{Places, iota};
+use crate::primitives::rules::{binary, broadcast, cast, reshape};
+use crate::primitives::slice::slice_along;
+
+/// Weight, or one, added up at each of `places`, int64, of which those at `length` are left out.
+fn piled(op: &'static str, places: &Array, weights: Option<&Array>, length: usize) -> Result<Array> {
+    let ones = Array::full(places.shape().clone(), 1, counted(places.size()));
+    let weights = weights.unwrap_or(&ones);
+    let zeros = Array::full([length + 1].into(), 0, weights.dtype());
+    let grid = Places::grid(op, &[0], smallvec::smallvec![places.clone()]);
+    slice_along(&grid.write(ScatterKind::Add, &zeros, weights)?, 0, 0, length)
+}
+
+/// Weights as one axis of numbers that add up, if they fit `a`.
+fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>> {
+    let Some(weights) = weights else { return Ok(None) };
+    ensure!(
+        weights.shape() == a.shape(),
+        Value,
+        "[{op}] got weights of shape {} for an array of shape {}, expected the same",
+        weights.shape(),
+        a.shape()
+    );
+    let dtype = if weights.dtype() == DType::Bool { DType::Int32 } else { weights.dtype() };
+    reshape(&cast_constant(weights, dtype)?, [a.size()]).map(Some)
+}
+
+/// How often each integer from zero on occurs in `a`, as int32, or the sum of the weights of its occurrences, in floating
+/// point. The result ends with the greatest integer, or has `least_length` elements if those are more.
+///
+/// # Errors
+/// If `a` has not one axis of integers, or one is negative, or weights have another shape; inside `vmap` and `compile`,
+/// where `a` has no value.
+pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result<Array> {
+    ensure!(
+        a.ndim() == 1 && (a.dtype().is_integer() || a.dtype() == DType::Bool || a.size() == 0),
+        Value,
+        "[bincount] got an array of shape {} and {}, expected one axis of integers",
+        a.shape(),
+        a.dtype()
+    );
+    ensure!(least_length >= 0, Value, "[bincount] got minlength {least_length}, expected none negative");
+    let weights = checked("bincount", a, weights)?;
+    let weights = weights.map(|weights| cast(&weights, weights.dtype().inexact())).transpose()?;
+    let mut length = least_length as u64;
+    let places = cast(a, DType::Int64)?;
+    if a.size() > 0 {
+        let least = dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
+        ensure!(least >= 0, Value, "[bincount] got {least}, expected no negative integers");
+        let greatest = dependent::value_of("bincount", &max(&places, None, KeepAxes::No)?)?.as_i64();
+        length = length.max(greatest as u64 + 1);
+    }
+    let shape = Shape::checked("bincount", &[i64::try_from(length).unwrap_or(i64::MAX)])?;
+    piled("bincount", &places, weights.as_ref(), shape[0])
+}
+
+/// How a histogram's range is cut into bins.
+#[derive(Clone, Debug)]
+pub enum Bins {
+    /// Into so many of one width, from the least element to the greatest, or over the range given.
+    Count(i64, Option<(f64, f64)>),
+    /// At edges, which rise.
+    Edges(Array),
+}
+
+/// The edges of the bins of a [`histogram`], one more than there are bins.
+///
+/// # Errors
+/// If there is no bin, edges do not rise, or a range is not finite.
+pub fn histogram_bin_edges(a: &Array, bins: &Bins) -> Result<Array> {
+    edges_of("histogram_bin_edges", a, bins)
+}
+
+fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
+    ensure!(
+        !a.dtype().is_complex(),
+        Type,
+        "[{op}] got an array of dtype {}, expected real numbers",
+        a.dtype()
+    );
+    let (count, range) = match bins {
+        Bins::Count(count, range) => (*count, *range),
+        Bins::Edges(edges) => return check_edges(op, edges),
+    };
+    ensure!(count > 0, Value, "[{op}] got {count} bins, expected at least one");
+    let shape = Shape::checked(op, &[count.saturating_add(1)])?;
+    let dtype = a.dtype().inexact();
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
+    let scalar = |value: f64| Array::scalar(value, wide);
+    let (low, high) = match range {
+        Some((low, high)) => {
+            ensure!(
+                low <= high,
+                Value,
+                "[{op}] got the range ({low}, {high}), expected the greater end last"
+            );
+            (scalar(low), scalar(high))
+        }
+        None if a.size() == 0 => (scalar(0.0), scalar(1.0)),
+        None => (cast(&min(a, None, KeepAxes::No)?, wide)?, cast(&max(a, None, KeepAxes::No)?, wide)?),
+    };
+    if let (Some(low), Some(high)) = (dependent::known(&low)?, dependent::known(&high)?) {
+        let (low, high) = (low.as_f64(), high.as_f64());
+        ensure!(
+            low.is_finite() && high.is_finite(),
+            Value,
+            "[{op}] the range ({low}, {high}) of the elements is not finite; give one"
+        );
+    }
+    // A range of one point becomes one of width one around it.
+    let is_point = equal(&low, &high)?;
+    let half = select(&is_point, &scalar(0.5), &scalar(0.0))?;
+    let (low, high) = (subtract(&low, &half)?, add(&high, &half)?);
+    let step = cast(&iota(&shape, 0)?, wide)?;
+    let width = divide(&subtract(&high, &low)?, &scalar(count as f64))?;
+    let edges = add(&low, &multiply(&step, &width)?)?;
+    // The last edge is the end itself, however the steps round.
+    let is_last = equal(&step, &scalar(count as f64))?;
+    cast(&select(&is_last, &high, &edges)?, dtype)
+}
+
+fn check_edges(op: &str, edges: &Array) -> Result<Array> {
+    ensure!(
+        edges.ndim() == 1 && edges.size() > 0 && !edges.dtype().is_complex(),
+        Value,
+        "[{op}] got bins of shape {} and {}, expected one axis of real numbers",
+        edges.shape(),
+        edges.dtype()
+    );
+    let count = edges.size() - 1;
+    let (low, high) = (slice_along(edges, 0, 0, count)?, slice_along(edges, 0, 1, count)?);
+    let rises = all(&binary(BinaryKind::LessEqual, &low, &high)?, None, KeepAxes::No)?;
+    match dependent::known(&rises)? {
+        Some(rises) if !rises.as_bool() => {
+            bail!(Value, "[{op}] got bins that fall, expected edges that rise")
+        }
+        _ => Ok(edges.clone()),
+    }
+}
+
+/// Does a histogram count, or say how dense elements are?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Density {
+    /// What falls into each bin.
+    Counts,
+    /// That over the width of the bin and the whole, so that the integral is one.
+    Normalised,
+}
+
+/// How many elements of `a`, or what weight, falls into each bin, and the edges of the bins. A bin begins with its lower
+/// edge; the last one has its upper edge, too. Elements outside, and NaN, are left out.
+///
+/// Counts are int32; weights add up in their dtype, integers for a density in float32.
+///
+/// # Errors
+/// As for [`histogram_bin_edges`], or if weights have another shape than `a`.
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, ops};
+///
+/// let a = Array::from_slice(&[1.0f32, 2.0, 1.0, 4.0], [4]).unwrap();
+/// let (counts, edges) = ops::histogram(&a, &ops::Bins::Count(3, None), None, ops::Density::Counts).unwrap();
+/// assert_eq!(counts.to_vec::<i32>().unwrap(), [2, 1, 1]);
+/// assert_eq!(edges.to_vec::<f32>().unwrap(), [1.0, 2.0, 3.0, 4.0]);
+/// ```
+pub fn histogram(
+    a: &Array,
+    bins: &Bins,
+    weights: Option<&Array>,
+    density: Density,
+) -> Result<(Array, Array)> {
+    let edges = edges_of("histogram", a, bins)?;
+    let weights = checked("histogram", a, weights)?;
+    let flat = reshape(a, [a.size()])?;
+    let count = edges.size() - 1;
+    if count == 0 {
+        let dtype = weights.as_ref().map_or(DType::Int32, Array::dtype);
+        return Ok((Array::full([0].into(), 0, dtype), edges));
+    }
+    let place = cast(&search_as("histogram", &edges, &flat, Side::Right, None)?, DType::Int64)?;
+    let last = reshape(&slice_along(&edges, 0, count, 1)?, Shape::scalar())?;
+    let is_last = equal(&flat, &last)?;
+    let below = equal(&place, &Array::scalar(0, DType::Int64))?;
+    let place = subtract(&place, &Array::scalar(1, DType::Int64))?;
+    let place = select(&is_last, &Array::scalar(count as i64 - 1, DType::Int64), &place)?;
+    let is_inside = less(&place, &Array::scalar(count as i64, DType::Int64))?;
+    let is_outside = logical_or(&below, &super::logical_not(&is_inside)?)?;
+    let outside = broadcast(&Array::scalar(count as i64, DType::Int64), place.shape())?;
+    let place = select(&is_outside, &outside, &place)?;
+    let counts = piled("histogram", &place, weights.as_ref(), count)?;
+    if density == Density::Counts {
+        return Ok((counts, edges));
+    }
+    let width = subtract(&slice_along(&edges, 0, 1, count)?, &slice_along(&edges, 0, 0, count)?)?;
+    let dtype = promote(promote(counts.dtype(), edges.dtype()), a.dtype()).inexact();
+    let counts = cast(&counts, dtype)?;
+    let total = sum(&counts, None, KeepAxes::No)?;
+    let dense = divide(&divide(&counts, &cast(&width, dtype)?)?, &total)?;
+    Ok((dense, edges))
+}

@@ -1,0 +1,193 @@
+//! Index arrays from shapes: of triangles, diagonals and grids, and between places and coordinates.
+
+use smallvec::SmallVec;
+use umber_types::{BinaryKind, DType, KeepAxes, Result, Shape, bail, ensure};
+
+use super::creation::{eye, tri};
+use super::dependent;
+use super::indexing::{OutOfBounds, settle};
+use super::promotion::broadcast_all;
+use super::reductions::{max, min};
+use crate::graph::{Array, Inputs};
+use crate::primitives::gather::iota;
+use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul, reshape};
+
+/// The dtype of indices into an axis: uint32, as that of all functions that answer indices, unless it is too long.
+pub(super) fn index_dtype(length: usize) -> DType {
+    if u32::try_from(length.saturating_sub(1)).is_ok() { DType::UInt32 } else { DType::Int64 }
+}
+
+/// The coordinates, an array an axis, of row-major places in an array of `shape`, in the dtype of the places.
+pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
+    let mut step = shape.size();
+    let mut coordinates = Inputs::new();
+    for (axis, &length) in shape.iter().enumerate() {
+        // Only an empty array has no step, and no places either.
+        step = step.checked_div(length).unwrap_or(0);
+        let whole = match step {
+            0 | 1 => places.clone(),
+            step => binary(BinaryKind::FloorDivide, places, &constant(places, step as i64))?,
+        };
+        coordinates.push(match axis {
+            0 => whole,
+            _ => binary(BinaryKind::Remainder, &whole, &constant(&whole, length as i64))?,
+        });
+    }
+    Ok(coordinates)
+}
+
+/// The coordinates, an array an axis, of row-major places in an array of `shape`, as uint32.
+///
+/// # Errors
+/// If the places are not integers, or one lies outside; inside `vmap` and `compile` that is not checked.
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, Shape, ops};
+///
+/// let places = Array::from_slice(&[5, 2], [2]).unwrap();
+/// let [row, column] = &ops::unravel_index(&places, &Shape::from([2, 3])).unwrap()[..] else { panic!() };
+/// assert_eq!(row.to_vec::<u32>().unwrap(), [1, 0]);
+/// assert_eq!(column.to_vec::<u32>().unwrap(), [2, 2]);
+/// ```
+pub fn unravel_index(places: &Array, shape: &Shape) -> Result<Vec<Array>> {
+    let places = settle("unravel_index", places, shape.size(), OutOfBounds::Raise)?;
+    check_inside("unravel_index", &places, shape.size())?;
+    unravelled(&places, shape)?
+        .iter()
+        .zip(shape.iter())
+        .map(|(places, &length)| cast(places, index_dtype(length)))
+        .collect()
+}
+
+/// Where values are known, raise for an index, int64, that lies outside or is negative.
+pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<()> {
+    if indices.size() == 0 || !dependent::has_value(indices)? {
+        return Ok(());
+    }
+    for extreme in [min(indices, None, KeepAxes::No)?, max(indices, None, KeepAxes::No)?] {
+        if let Some(index) = dependent::known(&extreme)? {
+            let index = index.as_i64();
+            ensure!(
+                (0..length as i64).contains(&index),
+                Value,
+                "[{op}] index {index} is out of bounds for {length} elements"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The row-major places of elements with the given coordinates, an array an axis, as uint32.
+///
+/// # Errors
+/// If there is not an array for each axis, one is not of integers, or shapes do not broadcast; in [`OutOfBounds::Raise`]
+/// if a coordinate lies outside, which is not checked inside `vmap` and `compile`.
+pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBounds) -> Result<Array> {
+    ensure!(
+        coordinates.len() == shape.ndim() && shape.ndim() > 0,
+        Value,
+        "[ravel_multi_index] got {} index arrays for a shape of {} axes",
+        coordinates.len(),
+        shape.ndim()
+    );
+    let coordinates = broadcast_all("ravel_multi_index", coordinates)?;
+    let mut places: Option<Array> = None;
+    for (indices, &length) in coordinates.iter().zip(shape.iter()) {
+        let indices = settle("ravel_multi_index", indices, length, mode)?;
+        if mode == OutOfBounds::Raise {
+            check_inside("ravel_multi_index", &indices, length)?;
+        }
+        places = Some(match places {
+            Some(places) => add(&mul(&places, &constant(&places, length as i64))?, &indices)?,
+            None => indices,
+        });
+    }
+    let Some(places) = places else { bail!(Value, "[ravel_multi_index] got a shape without axes") };
+    cast(&places, index_dtype(shape.size()))
+}
+
+/// Row and column of every element on or below the diagonal `k` of a `rows` by `columns` matrix, as uint32.
+///
+/// # Errors
+/// If a length is negative.
+pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
+    super::searching::nonzero(&tri(rows, columns, k, DType::Bool)?)
+}
+
+/// Row and column of every element on or above the diagonal `k` of a `rows` by `columns` matrix, as uint32.
+///
+/// # Errors
+/// If a length is negative.
+pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
+    let below = tri(rows, columns, k.saturating_sub(1), DType::Bool)?;
+    super::searching::nonzero(&super::logical_not(&below)?)
+}
+
+/// The indices, uint32, of the main diagonal of an array with `ndim` axes of length `n`.
+///
+/// # Errors
+/// If a length is negative.
+pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
+    // Checked as the length of a matrix.
+    let length = eye(n, 0, 0, DType::Bool)?.shape()[0];
+    let along = cast(&iota(&Shape::from([length]), 0)?, index_dtype(length))?;
+    Ok(vec![along; ndim])
+}
+
+/// The coordinate along each axis of every element of an array of `shape`: arrays of that shape, or with lengths of one
+/// along the other axes if `is_sparse`.
+///
+/// # Errors
+/// If an array without elements has too long an axis.
+pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec<Array>> {
+    (0..shape.ndim())
+        .map(|axis| {
+            let along = cast(&iota(&Shape::from([shape[axis]]), 0)?, dtype)?;
+            let aligned: Shape = (0..shape.ndim()).map(|a| if a == axis { shape[axis] } else { 1 }).collect();
+            let aligned = reshape(&along, aligned)?;
+            match kind {
+                super::MeshKind::Full => broadcast(&aligned, shape),
+                super::MeshKind::Sparse => Ok(aligned),
+            }
+        })
+        .collect()
+}
+
+/// Index arrays, one an axis, that pick the rectangle of the given rows, columns, …: each runs along an axis of its own.
+///
+/// A bool array picks where it is true; it is evaluated.
+///
+/// # Errors
+/// If an array has not one axis, or is not of integers or bool.
+pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
+    let ndim = arrays.len();
+    arrays
+        .iter()
+        .enumerate()
+        .map(|(axis, array)| {
+            ensure!(
+                array.ndim() == 1,
+                Value,
+                "[ix_] got an array of shape {}, expected one axis",
+                array.shape()
+            );
+            let picked = match array.dtype() {
+                DType::Bool => super::searching::flatnonzero(array)?,
+                // Nothing has no integers in it that could be missed.
+                _ if array.size() == 0 => cast(array, DType::UInt32)?,
+                dtype => {
+                    ensure!(
+                        dtype.is_integer(),
+                        Type,
+                        "[ix_] got indices of dtype {dtype}, expected integers"
+                    );
+                    (*array).clone()
+                }
+            };
+            let lengths: SmallVec<[usize; 4]> =
+                (0..ndim).map(|other| if other == axis { picked.size() } else { 1 }).collect();
+            reshape(&picked, &lengths[..])
+        })
+        .collect()
+}

@@ -1,0 +1,204 @@
+//! Searching: where something holds, and where values go.
+//!
+//! How many elements hold decides a shape, so that what is searched is evaluated where it stands, as by `.item()`; what
+//! is picked is differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure, promote};
+
+use super::dependent;
+use super::index_grids::{index_dtype, unravelled};
+use super::indexing::take;
+use super::shaping::{flip, stack};
+use crate::graph::Array;
+use crate::primitives::rules::{binary, broadcast, cast, constant, reshape, sub};
+use crate::primitives::search::search;
+use crate::primitives::select::Select;
+use crate::primitives::slice::slice_along;
+
+/// The places of the elements of the flattened array that are not zero.
+///
+/// # Errors
+/// Inside `vmap` and `compile`, where `a` has no value.
+pub fn flatnonzero(a: &Array) -> Result<Array> {
+    cast(&dependent::places_of("flatnonzero", &cast(a, DType::Bool)?)?, index_dtype(a.size()))
+}
+
+/// The coordinates, an array an axis, of the elements that are not zero, in row-major order.
+///
+/// # Errors
+/// If `a` has no axes; inside `vmap` and `compile`, where `a` has no value.
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, ops};
+///
+/// let a = Array::from_slice(&[0, 3, 4, 0], [2, 2]).unwrap();
+/// let places = ops::nonzero(&a).unwrap();
+/// assert_eq!(places[0].to_vec::<u32>().unwrap(), [0, 1]);
+/// assert_eq!(places[1].to_vec::<u32>().unwrap(), [1, 0]);
+/// ```
+pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
+    ensure!(a.ndim() > 0, Value, "[nonzero] got an array without axes, expected at least one");
+    coordinates("nonzero", a)
+}
+
+fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
+    let places = dependent::places_of(op, &cast(a, DType::Bool)?)?;
+    let along = unravelled(&places, a.shape())?;
+    along.iter().zip(a.shape().iter()).map(|(indices, &length)| cast(indices, index_dtype(length))).collect()
+}
+
+/// The coordinates of the elements that are not zero, a row an element.
+///
+/// # Errors
+/// Inside `vmap` and `compile`, where `a` has no value.
+pub fn argwhere(a: &Array) -> Result<Array> {
+    if a.ndim() == 0 {
+        let count = dependent::count_of("argwhere", &cast(a, DType::Bool)?)?;
+        return Ok(Array::full([count, 0].into(), 0, DType::UInt32));
+    }
+    let along = coordinates("argwhere", a)?;
+    stack(&along.iter().collect::<Vec<_>>(), 1)
+}
+
+/// The elements of the flattened array where the flattened condition is not zero.
+///
+/// # Errors
+/// If the condition holds where `a` has no element; inside `vmap` and `compile`, where it has no value.
+pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
+    compress_as("extract", &reshape(condition, [condition.size()])?, a, None)
+}
+
+/// The parts of `a` along an axis, or elements of the flattened array, where a condition of one axis is not zero. Where
+/// the condition ends nothing more is picked.
+///
+/// # Errors
+/// If the condition has more than one axis or holds where `a` has no element; inside `vmap` and `compile`, where it has
+/// no value.
+pub fn compress(condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array> {
+    ensure!(
+        condition.ndim() == 1,
+        Value,
+        "[compress] got a condition of shape {}, expected one axis",
+        condition.shape()
+    );
+    compress_as("compress", condition, a, axis)
+}
+
+fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array> {
+    let Some(axis) = axis else { return compress_as(op, condition, &reshape(a, [a.size()])?, Some(0)) };
+    let axis = normalize_axis(op, axis, a.ndim())?;
+    let length = a.shape()[axis];
+    let places = dependent::places_of(op, &cast(condition, DType::Bool)?)?;
+    if condition.size() > length && places.size() > 0 {
+        let last = dependent::value_of(op, &slice_along(&places, 0, places.size() - 1, 1)?)?.as_i64();
+        ensure!(
+            last < length as i64,
+            Index,
+            "[{op}] index {last} is out of bounds for axis {axis} with size {length}"
+        );
+    }
+    take(a, &places, Some(axis as i64))
+}
+
+/// The dtype in which integers and floats are compared so that no integer is rounded to another one.
+fn compared(a: DType, b: DType) -> DType {
+    let both = promote(a, b);
+    let is_wide = |dtype: DType| dtype.is_integer() && dtype.size() >= 4;
+    if both.is_floating() && (is_wide(a) || is_wide(b)) { DType::Float64 } else { both }
+}
+
+/// How many elements of the ascending `sorted` come before each value: those that are less, with [`Side::Right`] also
+/// those that are equal; uint32 of the shape of `values`.
+///
+/// NaN is greater than every number and equal to itself. Without a promise that `sorted` is in order the answer is some
+/// number that is not more than its length; `sorter` holds the indices that bring it in order.
+///
+/// # Errors
+/// If `sorted` has not one axis, or `sorter` another shape than it.
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, ops};
+///
+/// let sorted = Array::from_slice(&[1.0f32, 2.0, 2.0], [3]).unwrap();
+/// let values = Array::from_slice(&[2.0f32, 0.0], [2]).unwrap();
+/// let places = ops::searchsorted(&sorted, &values, ops::Side::Left, None).unwrap();
+/// assert_eq!(places.to_vec::<u32>().unwrap(), [1, 0]);
+/// ```
+pub fn searchsorted(sorted: &Array, values: &Array, side: Side, sorter: Option<&Array>) -> Result<Array> {
+    search_as("searchsorted", sorted, values, side, sorter)
+}
+
+pub(super) fn search_as(
+    op: &str,
+    sorted: &Array,
+    values: &Array,
+    side: Side,
+    sorter: Option<&Array>,
+) -> Result<Array> {
+    ensure!(
+        sorted.ndim() == 1,
+        Value,
+        "[{op}] got a sorted array of shape {}, expected one axis",
+        sorted.shape()
+    );
+    let length = sorted.shape()[0];
+    ensure!(u32::try_from(length).is_ok(), Value, "[{op}] {length} elements are too many for uint32");
+    let dtype = compared(sorted.dtype(), values.dtype());
+    let sorted = match sorter {
+        None => sorted.clone(),
+        Some(sorter) => {
+            ensure!(
+                sorter.shape() == sorted.shape(),
+                Value,
+                "[{op}] got a sorter of shape {}, expected {}",
+                sorter.shape(),
+                sorted.shape()
+            );
+            take(sorted, sorter, Some(0))?
+        }
+    };
+    search(side, &cast(&sorted, dtype)?, &cast(values, dtype)?)
+}
+
+/// Which of the intervals between `bins`, ascending or descending, each element lies in, as uint32: `i` where
+/// `bins[i - 1] <= x < bins[i]`, or `bins[i - 1] < x <= bins[i]` with [`Side::Right`] as the closed side.
+///
+/// # Errors
+/// If `bins` has not one axis; if it is not monotonic, which is not checked inside `vmap` and `compile`.
+pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
+    ensure!(
+        bins.ndim() == 1 && !bins.dtype().is_complex() && !x.dtype().is_complex(),
+        Value,
+        "[digitize] got bins of shape {} and {} for {}, expected one axis of real numbers",
+        bins.shape(),
+        bins.dtype(),
+        x.dtype()
+    );
+    let side = match closed {
+        Side::Left => Side::Right,
+        Side::Right => Side::Left,
+    };
+    let length = bins.shape()[0];
+    let up = search_as("digitize", bins, x, side, None)?;
+    if length < 2 {
+        return Ok(up);
+    }
+    let (low, high) = (slice_along(bins, 0, 0, length - 1)?, slice_along(bins, 0, 1, length - 1)?);
+    let holds = |kind| super::reductions::all(&binary(kind, &low, &high)?, None, KeepAxes::No);
+    let (rises, falls) = (holds(BinaryKind::LessEqual)?, holds(BinaryKind::GreaterEqual)?);
+    let down = search_as("digitize", &flip(bins, None)?, x, side, None)?;
+    let down = sub(&constant(&down, length as i64), &down)?;
+    match (dependent::known(&rises)?, dependent::known(&falls)?) {
+        (Some(rises), Some(falls)) => match (rises.as_bool(), falls.as_bool()) {
+            (true, _) => Ok(up),
+            (false, true) => Ok(down),
+            (false, false) => {
+                bail!(Value, "[digitize] got bins that neither rise nor fall, expected monotonic ones")
+            }
+        },
+        _ => Array::record_one(Select, &[&broadcast(&rises, x.shape())?, &up, &down]),
+    }
+}

@@ -1,0 +1,180 @@
+//! Arrays with elements put in, taken out or added at the end.
+
+use umber_types::shape::normalize_axis;
+use umber_types::{Result, ScatterKind, Shape, bail, ensure};
+
+use super::{concatenate, flatten, moveaxis, tile};
+use crate::graph::Array;
+use crate::ops::dependent;
+use crate::ops::indexing::{Index, get, take, update};
+use crate::ops::promotion::cast_constant;
+use crate::primitives::rules;
+use crate::primitives::slice::slice_along;
+
+/// Along which axis `op` works: that of the flattened array if none is given.
+fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
+    match axis {
+        Some(axis) => Ok((a.clone(), normalize_axis(op, axis, a.ndim())?)),
+        None => Ok((rules::reshape(a, [a.size()])?, 0)),
+    }
+}
+
+/// The places that an index picks along an axis: one integer, a slice, or an array of integers or bool, whose values
+/// are evaluated. `limit` is the number of places there are.
+fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<usize>> {
+    let given = match index {
+        Index::Int(place) => vec![*place],
+        Index::Slice { .. } => {
+            let every = crate::primitives::gather::iota(&Shape::from([length]), 0)?;
+            get(&every, std::slice::from_ref(index))?.to_vec::<i64>()?
+        }
+        Index::Array(array) => {
+            ensure!(
+                array.ndim() <= 1,
+                Value,
+                "[{op}] got indices of shape {}, expected at most one axis",
+                array.shape()
+            );
+            dependent::integers_of(op, array)?
+        }
+        Index::Mask(mask) => {
+            ensure!(
+                mask.shape()[..] == [length],
+                Value,
+                "[{op}] got a mask of shape {} for an axis with size {length}, expected ({length},)",
+                mask.shape()
+            );
+            dependent::places_of(op, mask)?.to_vec::<i64>()?
+        }
+        Index::Ellipsis | Index::NewAxis => {
+            bail!(Index, "[{op}] got an ellipsis or a new axis, expected integers, a slice or a mask")
+        }
+    };
+    let n = length as i64;
+    given
+        .into_iter()
+        .map(|place| {
+            let shifted = if place < 0 { place.saturating_add(n) } else { place };
+            ensure!(
+                (0..limit as i64).contains(&shifted),
+                Index,
+                "[{op}] index {place} is out of bounds for an axis with size {length}"
+            );
+            Ok(shifted as usize)
+        })
+        .collect()
+}
+
+fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
+    let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
+    Array::from_slice(&places, [places.len()])
+}
+
+/// `a` without the elements that an index picks along an axis, or of the flattened array.
+///
+/// # Errors
+/// If an index lies outside, or a mask has another length than the axis; inside `vmap` or `compile`, where an index
+/// array has no value.
+pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
+    let (a, axis) = along("delete", a, axis)?;
+    let length = a.shape()[axis];
+    let mut stays = vec![true; length];
+    for place in picked("delete", index, length, length)? {
+        stays[place] = false;
+    }
+    take(&a, &places((0..length).filter(|&place| stays[place]))?, Some(axis as i64))
+}
+
+/// `a` with `values`, in its dtype, put in before the elements that an index picks along an axis, or of the flattened
+/// array; the length of the axis means its end.
+///
+/// Values broadcast to as many places as are picked; at one place any number of values goes in.
+///
+/// # Errors
+/// If an index lies outside, or values do not broadcast; inside `vmap` or `compile`, where an index array has no value.
+pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Result<Array> {
+    let (a, axis) = along("insert", a, axis)?;
+    let length = a.shape()[axis];
+    let before = picked("insert", index, length, length + 1)?;
+    let mut values = cast_constant(values, a.dtype())?;
+    if values.ndim() < a.ndim() {
+        let missing = std::iter::repeat_n(1, a.ndim() - values.ndim());
+        values = rules::reshape(&values, missing.chain(values.shape().iter().copied()).collect::<Shape>())?;
+    }
+    if let [place] = before[..] {
+        let is_one =
+            matches!(index, Index::Int(_)) || matches!(index, Index::Array(array) if array.ndim() == 0);
+        if is_one {
+            values = moveaxis(&values, 0, axis as i64)?;
+        }
+        let shape = a.shape().with(axis, values.shape().get(axis).copied().unwrap_or(1));
+        let values = fit(&values, &shape)?;
+        let parts =
+            [&slice_along(&a, axis, 0, place)?, &values, &slice_along(&a, axis, place, length - place)?];
+        return concatenate(&parts, Some(axis as i64));
+    }
+    let values = fit(&values, &a.shape().with(axis, before.len()))?;
+    // Which element stands at each place of the result: one of `a`, or, counted behind those, one of `values`.
+    let mut order: Vec<(usize, usize)> = before.iter().enumerate().map(|(i, &place)| (place, i)).collect();
+    order.sort_unstable();
+    let mut sources = Vec::with_capacity(length + before.len());
+    let mut next = order.into_iter().peekable();
+    for place in 0..=length {
+        while let Some((_, value)) = next.next_if(|&(before, _)| before == place) {
+            sources.push(length + value);
+        }
+        if place < length {
+            sources.push(place);
+        }
+    }
+    take(&concatenate(&[&a, &values], Some(axis as i64))?, &places(sources)?, Some(axis as i64))
+}
+
+fn fit(values: &Array, shape: &Shape) -> Result<Array> {
+    ensure!(
+        values.shape().broadcasts_to(shape),
+        Value,
+        "[insert] values of shape {} do not fit, expected a shape that broadcasts to {shape}",
+        values.shape()
+    );
+    rules::broadcast(values, shape)
+}
+
+/// `values` behind the elements of `a` along an axis; both flattened if there is none.
+///
+/// # Errors
+/// If shapes differ along another axis.
+pub fn append(a: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
+    concatenate(&[a, values], axis)
+}
+
+/// The elements of `a` in row-major order, begun again as often as needed, in another shape; zeros if `a` has none.
+///
+/// # Errors
+/// If a length is negative.
+pub fn resize(a: &Array, shape: &[i64]) -> Result<Array> {
+    let shape = Shape::checked("resize", shape)?;
+    if a.size() == 0 {
+        return Ok(Array::full(shape, 0, a.dtype()));
+    }
+    let flat = flatten(a, 0, -1)?;
+    let repeated = tile(&flat, &[shape.size().div_ceil(a.size()) as i64])?;
+    rules::reshape(&slice_along(&repeated, 0, 0, shape.size())?, shape)
+}
+
+/// `a` with the elements at `places` of the flattened array set to `values`, which begin again when they are used up.
+///
+/// # Errors
+/// If there are places but no values.
+pub(crate) fn set_in_turn(op: &str, a: &Array, places: &Array, values: &Array) -> Result<Array> {
+    let count = places.size();
+    ensure!(
+        values.size() > 0 || count == 0,
+        Value,
+        "[{op}] got no values for {count} places, expected at least one"
+    );
+    let values = resize(values, &[count as i64])?;
+    let flat = rules::reshape(a, [a.size()])?;
+    let places = rules::reshape(places, [count])?;
+    rules::reshape(&update(ScatterKind::Set, &flat, &[Index::Array(places)], &values)?, a.shape().clone())
+}

@@ -1,0 +1,65 @@
+//! Elements repeated, all as often or each as often as it says.
+
+use smallvec::SmallVec;
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, Result, Shape, Side, bail, ensure};
+
+use crate::graph::Array;
+use crate::ops::dependent;
+use crate::ops::indexing::take;
+use crate::ops::scans::{ScanOrder, cumsum};
+use crate::primitives::gather::iota;
+use crate::primitives::rules;
+use crate::primitives::search::search;
+
+/// Each element `repeats` times along an axis, or along the flattened array.
+pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
+    ensure!(repeats >= 0, Value, "[repeat] got {repeats} repeats, expected none negative");
+    let Some(axis) = axis else {
+        return repeat(&rules::reshape(a, [a.size()])?, repeats, Some(0));
+    };
+    let axis = normalize_axis("repeat", axis, a.ndim())?;
+    let lengths: SmallVec<[i64; 6]> = a.shape().iter().map(|&length| length as i64).collect();
+    let mut repeated = lengths.clone();
+    repeated[axis] = lengths[axis].saturating_mul(repeats);
+    let shape = Shape::checked("repeat", &repeated)?;
+    let mut apart = a.shape().clone();
+    apart.insert(axis + 1, 1);
+    let spread = apart.with(axis + 1, repeats as usize);
+    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &spread)?, shape)
+}
+
+/// Each element along an axis, or of the flattened array, as often as its count says; one count serves all.
+///
+/// The length of the result is the sum of the counts, which are evaluated.
+///
+/// # Errors
+/// If the counts are not integers of one axis, none negative, one or as many as there are elements; inside `vmap` or
+/// `compile`, where they have no value.
+pub fn repeat_each(a: &Array, counts: &Array, axis: Option<i64>) -> Result<Array> {
+    let Some(axis) = axis else {
+        return repeat_each(&rules::reshape(a, [a.size()])?, counts, Some(0));
+    };
+    let axis = normalize_axis("repeat", axis, a.ndim())?;
+    let given = dependent::integers_of("repeat", counts)?;
+    let length = a.shape()[axis];
+    ensure!(
+        counts.ndim() <= 1 && (given.len() == 1 || given.len() == length),
+        Value,
+        "[repeat] got counts of shape {} for axis {axis} with size {length}, expected one for each element",
+        counts.shape()
+    );
+    if let Some(count) = given.iter().find(|&&count| count < 0) {
+        bail!(Value, "[repeat] got {count} repeats, expected none negative");
+    }
+    if let [count] = given[..] {
+        return repeat(a, count, Some(axis as i64));
+    }
+    let total = given.iter().try_fold(0i64, |sum, &count| sum.checked_add(count)).unwrap_or(i64::MAX);
+    let lengths: SmallVec<[i64; 6]> =
+        a.shape().iter().enumerate().map(|(i, &n)| if i == axis { total } else { n as i64 }).collect();
+    let total = Shape::checked("repeat", &lengths)?[axis];
+    let ends = cumsum(&rules::cast(counts, DType::Int64)?, ScanOrder::along(0), None)?;
+    let sources = search(Side::Right, &ends, &iota(&Shape::from([total]), 0)?)?;
+    take(a, &sources, Some(axis as i64))
+}

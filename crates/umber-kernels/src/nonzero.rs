@@ -1,0 +1,129 @@
+//! Where the elements of rows are true.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+use umber_types::{Bool, DType};
+
+use crate::nest::{Loop, Nest};
+use crate::shared::{Source, Target};
+use crate::threads::{num_threads, parallel_for, parallel_ranges};
+use crate::{View, ViewMut};
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 15;
+
+/// Write the places of the true elements of each row of `src` to the rows of `dst`, in ascending order.
+///
+/// `src` is bool, `dst` int64; they have one shape but for the length of the last axis. Where a row of `dst` has more
+/// room than there are places, the rest becomes the length of the row of `src`; where it has less, the last places are
+/// left out.
+///
+/// # Panics
+/// If shapes or dtypes do not fit together.
+pub fn nonzero(src: View, dst: ViewMut) {
+    let last = src.shape().len().checked_sub(1).expect("rows have an axis");
+    assert_eq!(
+        (src.dtype(), dst.dtype()),
+        (DType::Bool, DType::Int64),
+        "dtypes of the places of true elements"
+    );
+    assert_eq!(src.shape()[..last], dst.shape()[..last], "shape of the places of true elements");
+    let mut rows = Nest::new(&[], [&[], &[]]);
+    for axis in 0..last {
+        let strides = [src.strides()[axis], dst.strides()[axis]];
+        rows.push(Loop { length: src.shape()[axis], strides });
+    }
+    let search = Search {
+        from: Source::of(&src),
+        to: Target::of(&dst),
+        length: src.shape()[last],
+        room: dst.shape()[last],
+        strides: [src.strides()[last], dst.strides()[last]],
+    };
+    let count = rows.count();
+    if search.room == 0 || count == 0 {
+        return;
+    }
+    if count >= num_threads() || search.length < 2 * GRAIN {
+        parallel_ranges(count, GRAIN / search.length.max(1), |range| {
+            rows.walk(range, |starts| {
+                let found = search.write(starts, 0..search.length, 0..search.room);
+                search.pad(starts, found);
+            });
+        });
+        return;
+    }
+    rows.walk(0..count, |starts| search.share_row(starts));
+}
+
+struct Search {
+    from: Source<Bool>,
+    to: Target<i64>,
+    length: usize,
+    room: usize,
+    strides: [isize; 2],
+}
+
+impl Search {
+    /// One row, by all threads: they count first, so that each knows where its places go.
+    fn share_row(&self, starts: [isize; 2]) {
+        let parts = (self.length / GRAIN).clamp(1, 8 * num_threads());
+        let part = |i: usize| self.length * i / parts..self.length * (i + 1) / parts;
+        let mut counts: SmallVec<[usize; 64]> = SmallVec::from_elem(0, parts);
+        let places = Target::over(&mut counts);
+        parallel_for(parts, |i| {
+            // SAFETY: tasks have a count of their own, in a vector that outlives the call.
+            unsafe { *places.at(i as isize) = self.count(starts[0], part(i)) };
+        });
+        let mut total = 0;
+        let bounds: SmallVec<[usize; 64]> = std::iter::once(0)
+            .chain(counts.iter().map(|&count| {
+                total += count;
+                total.min(self.room)
+            }))
+            .collect();
+        parallel_for(parts, |i| {
+            self.write(starts, part(i), bounds[i]..bounds[i + 1]);
+        });
+        self.pad(starts, total.min(self.room));
+    }
+
+    /// How many elements of a part of a row are true.
+    fn count(&self, from: isize, part: Range<usize>) -> usize {
+        let [stride, _] = self.strides;
+        let first = self.from.at(from + part.start as isize * stride);
+        if stride == 1 && !part.is_empty() {
+            // SAFETY: the layout of the source holds the row.
+            let run = unsafe { std::slice::from_raw_parts(first, part.len()) };
+            return run.iter().filter(|held| held.get()).count();
+        }
+        // SAFETY: as above.
+        let held = |i: isize| unsafe { *first.wrapping_offset(i * stride) }.get();
+        (0..part.len() as isize).filter(|&i| held(i)).count()
+    }
+
+    /// Write the places of a part of a row to some slots of the other row; answers the slot after the last one written.
+    fn write(&self, [from, to]: [isize; 2], part: Range<usize>, slots: Range<usize>) -> usize {
+        let mut slot = slots.start;
+        for i in part {
+            if slot == slots.end {
+                break;
+            }
+            // Written whether it holds or not: a place that does not is written over, or padded.
+            // SAFETY: the layouts hold the rows; tasks have slots of their own.
+            unsafe {
+                *self.to.at(to + slot as isize * self.strides[1]) = i as i64;
+                slot += usize::from((*self.from.at(from + i as isize * self.strides[0])).get());
+            }
+        }
+        slot
+    }
+
+    fn pad(&self, [_, to]: [isize; 2], found: usize) {
+        for slot in found..self.room {
+            // SAFETY: the layout of the destination holds the row.
+            unsafe { *self.to.at(to + slot as isize * self.strides[1]) = self.length as i64 };
+        }
+    }
+}

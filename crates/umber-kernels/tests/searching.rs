@@ -1,0 +1,141 @@
+//! Places of true elements, places in sorted rows, and partitions, against plain loops.
+#![allow(clippy::unwrap_used, reason = "a failure is a failed test")]
+
+mod operands;
+
+use std::cmp::Ordering;
+
+use operands::{Operand, Random, Value, indices, scrambled, shapes};
+use proptest::prelude::*;
+use umber_kernels::{argpartition, argsort, nonzero, searchsorted};
+use umber_types::{Bool, Complex32, Side, SortOrder, bf16, f16};
+
+fn check_nonzero(shape: &[usize], room: usize, odds: u64, seed: u64) {
+    let mut random = Random(seed);
+    let src: Operand<Bool> =
+        Operand::under(&scrambled(shape, seed, true), || Bool(u8::from(random.below(odds) == 0) * 3));
+    let mut target = shape.to_vec();
+    let last = target.len() - 1;
+    target[last] = room;
+    let mut dst = Operand::under(&scrambled(&target, seed / 7, false), || -1i64);
+    nonzero(src.view(), dst.view_mut());
+    for row in indices(&shape[..last]) {
+        let place = |i: usize| row.iter().copied().chain([i]).collect::<Vec<_>>();
+        let mut wanted: Vec<i64> =
+            (0..shape[last]).filter(|&i| src.at(&place(i)).get()).map(|i| i as i64).collect();
+        wanted.resize(room, shape[last] as i64);
+        let found: Vec<i64> = (0..room).map(|i| dst.at(&place(i))).collect();
+        assert_eq!(found, wanted, "{shape:?}, {room} slots");
+    }
+}
+
+fn order<T: Value>(a: T, b: T) -> Ordering {
+    a.order(b).unwrap_or_else(|| a.is_nan_value().cmp(&b.is_nan_value()))
+}
+
+fn drawn<T: Value>(random: &mut Random, range: u64) -> T {
+    match T::NAN {
+        Some(nan) if random.below(9) == 0 => nan,
+        _ => T::from_i64(random.below(range) as i64),
+    }
+}
+
+fn check_search<T: Value>(rows: usize, length: usize, count: usize, seed: u64) {
+    let mut random = Random(seed);
+    let mut lines: Vec<T> = Vec::new();
+    for _ in 0..rows {
+        let mut line: Vec<T> = (0..length).map(|_| drawn(&mut random, 9)).collect();
+        line.sort_by(|&a, &b| order(a, b));
+        lines.extend(line);
+    }
+    let sorted = Operand::dense(lines, &[rows, length]);
+    let layout = scrambled(&[rows, count, 2], seed, true);
+    let values: Operand<T> = Operand::under(&layout, || drawn(&mut random, 11));
+    for side in [Side::Left, Side::Right] {
+        let mut dst = Operand::under(&scrambled(&[rows, count, 2], seed / 5, false), || 99u32);
+        searchsorted(side, sorted.view(), values.view(), dst.view_mut());
+        for place in indices(&[rows, count, 2]) {
+            let value = values.at(&place);
+            let before = (0..length).filter(|&i| match order(sorted.at(&[place[0], i]), value) {
+                Ordering::Less => true,
+                Ordering::Equal => side == Side::Right,
+                Ordering::Greater => false,
+            });
+            assert_eq!(dst.at(&place) as usize, before.count(), "{:?}", T::DTYPE);
+        }
+    }
+}
+
+fn check_partition<T: Value>(length: usize, kth: usize, seed: u64) {
+    let mut random = Random(seed);
+    let src: Operand<T> = Operand::under(&scrambled(&[3, length], seed, true), || drawn(&mut random, 7));
+    let mut places = Operand::under(&scrambled(&[3, length], seed / 3, false), || 0u32);
+    argpartition(src.view(), 1, kth, places.view_mut()).unwrap();
+    for row in 0..3 {
+        let mut sorted: Vec<T> = (0..length).map(|i| src.at(&[row, i])).collect();
+        sorted.sort_by(|&a, &b| order(a, b));
+        let picked: Vec<T> = (0..length).map(|i| src.at(&[row, places.at(&[row, i]) as usize])).collect();
+        assert_eq!(order(picked[kth], sorted[kth]), Ordering::Equal);
+        assert!(picked[..kth].iter().all(|&a| order(a, picked[kth]) != Ordering::Greater));
+        assert!(picked[kth..].iter().all(|&a| order(a, picked[kth]) != Ordering::Less));
+        let mut all: Vec<u32> = (0..length).map(|i| places.at(&[row, i])).collect();
+        all.sort_unstable();
+        assert!(all.iter().enumerate().all(|(i, &place)| i == place as usize));
+    }
+}
+
+fn check_descending<T: Value>(length: usize, seed: u64) {
+    let mut random = Random(seed);
+    let src: Operand<T> = Operand::under(&scrambled(&[length], seed, true), || drawn(&mut random, 5));
+    let mut places = Operand::dense(vec![0u32; length], &[length]);
+    argsort(src.view(), 0, SortOrder::Descending, places.view_mut()).unwrap();
+    let mut wanted: Vec<u32> = (0..length as u32).collect();
+    // NaN last, equal ones as they stood.
+    wanted.sort_by(|&a, &b| {
+        let (x, y) = (src.at(&[a as usize]), src.at(&[b as usize]));
+        x.is_nan_value().cmp(&y.is_nan_value()).then(order(y, x))
+    });
+    assert_eq!(places.values(), wanted, "{:?}", T::DTYPE);
+}
+
+proptest! {
+    #[test]
+    fn places_of_true_elements(shape in shapes(), room in 0usize..9, odds in 1u64..5, seed in any::<u64>()) {
+        if !shape.is_empty() {
+            check_nonzero(&shape, room, odds, seed);
+        }
+    }
+
+    #[test]
+    fn places_in_sorted_rows(rows in 0usize..4, length in 0usize..20, count in 0usize..6, seed in any::<u64>()) {
+        check_search::<f32>(rows, length, count, seed);
+        check_search::<f16>(rows, length, count, seed);
+        check_search::<bf16>(rows, length, count, seed);
+        check_search::<u64>(rows, length, count, seed);
+        check_search::<i8>(rows, length, count, seed);
+        check_search::<Complex32>(rows, length, count, seed);
+    }
+
+    #[test]
+    fn partitions(length in 1usize..60, at in any::<usize>(), seed in any::<u64>()) {
+        check_partition::<f32>(length, at % length, seed);
+        check_partition::<i64>(length, at % length, seed);
+        check_partition::<f16>(length, at % length, seed);
+    }
+
+    #[test]
+    fn descending_order(length in 0usize..60, seed in any::<u64>()) {
+        check_descending::<f32>(length, seed);
+        check_descending::<u8>(length, seed);
+        check_descending::<f64>(length, seed);
+    }
+}
+
+#[test]
+fn long_rows_are_shared() {
+    check_nonzero(&[200_000], 100_000, 2, 5);
+    check_nonzero(&[1, 150_001], 150_001, 3, 6);
+    check_nonzero(&[2, 100_001], 10, 1, 7);
+    check_descending::<f32>(5000, 8);
+    check_partition::<f64>(5000, 2500, 9);
+}

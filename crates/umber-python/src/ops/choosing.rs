@@ -1,0 +1,123 @@
+//! Choosing between arrays, and setting chosen elements.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umber::ops::{self, OutOfBounds};
+use umber::{Array, Scalar};
+
+use crate::args::{Operand, StreamArg, compute, on};
+use crate::array::PyArray;
+
+/// What becomes of indices outside: `raise`, `wrap` or `clip`.
+pub(super) fn mode_of(op: &str, mode: &str) -> PyResult<OutOfBounds> {
+    match mode {
+        "raise" => Ok(OutOfBounds::Raise),
+        "wrap" => Ok(OutOfBounds::Wrap),
+        "clip" => Ok(OutOfBounds::Clip),
+        other => Err(PyValueError::new_err(format!(
+            "[{op}] got mode '{other}', expected 'raise', 'wrap' or 'clip'"
+        ))),
+    }
+}
+
+/// At each place the choice of the first condition that holds there, or `default` where none does.
+#[pyfunction]
+#[pyo3(
+    signature = (condlist, choicelist, default = None, *, stream = None),
+    text_signature = "(condlist, choicelist, default=0, *, stream=None)"
+)]
+fn select(
+    condlist: &Bound<'_, PyAny>,
+    choicelist: &Bound<'_, PyAny>,
+    default: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let conditions = super::shaping::list("select", condlist)?;
+    let choices = super::shaping::list("select", choicelist)?;
+    let default = default.unwrap_or(Operand::Number(Scalar::Int(0)));
+    let default =
+        choices.first().map_or_else(|| Ok(default.clone().alone()), |first| default.clone().beside(first))?;
+    let conditions: Vec<&Array> = conditions.iter().collect();
+    let choices: Vec<&Array> = choices.iter().collect();
+    on(stream, || ops::select_from(&conditions, &choices, &default)).map(PyArray::from)
+}
+
+/// At each place the element of the choice whose number `a` has there. An index outside raises, begins again from the other
+/// end ("wrap") or becomes the nearest one ("clip").
+#[pyfunction]
+#[pyo3(signature = (a, choices, mode = "raise", *, stream = None))]
+fn choose(
+    py: Python<'_>,
+    a: Operand,
+    choices: &Bound<'_, PyAny>,
+    mode: &str,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, mode) = (a.alone(), mode_of("choose", mode)?);
+    let choices = super::index_grids::rows("choose", choices)?;
+    compute(py, stream, || ops::choose(&a, &choices.iter().collect::<Vec<_>>(), mode)).map(PyArray::from)
+}
+
+/// Set the elements of `a` at the indices `ind` of the flattened array to `v`, which begins again when it is used up.
+#[pyfunction]
+#[pyo3(signature = (a, ind, v, mode = "raise", *, stream = None))]
+fn put(
+    a: &Bound<'_, PyArray>,
+    ind: Operand,
+    v: Operand,
+    mode: &str,
+    stream: Option<StreamArg>,
+) -> PyResult<()> {
+    let (old, mode) = (a.get().get(), mode_of("put", mode)?);
+    let (ind, v) = (ind.alone(), v.beside(&old)?);
+    let new = on(stream, || ops::put(&old, &ind, &v, mode))?;
+    a.get().set(new);
+    Ok(())
+}
+
+/// Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
+/// used up.
+#[pyfunction]
+#[pyo3(signature = (arr, mask, vals, *, stream = None))]
+fn place(
+    py: Python<'_>,
+    arr: &Bound<'_, PyArray>,
+    mask: Operand,
+    vals: Operand,
+    stream: Option<StreamArg>,
+) -> PyResult<()> {
+    let old = arr.get().get();
+    let (mask, vals) = (mask.alone(), vals.beside(&old)?);
+    let new = compute(py, stream, || ops::place(&old, &mask, &vals))?;
+    arr.get().set(new);
+    Ok(())
+}
+
+/// Set the elements of `a` where `mask` holds to those of `values` at the same place; those begin again when there are fewer.
+#[pyfunction]
+#[pyo3(signature = (a, mask, values, *, stream = None))]
+fn putmask(
+    a: &Bound<'_, PyArray>,
+    mask: Operand,
+    values: Operand,
+    stream: Option<StreamArg>,
+) -> PyResult<()> {
+    let old = a.get().get();
+    let (mask, values) = (mask.alone(), values.beside(&old)?);
+    let new = on(stream, || ops::putmask(&old, &mask, &values))?;
+    a.get().set(new);
+    Ok(())
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for function in [
+        wrap_pyfunction!(select, module)?,
+        wrap_pyfunction!(choose, module)?,
+        wrap_pyfunction!(put, module)?,
+        wrap_pyfunction!(place, module)?,
+        wrap_pyfunction!(putmask, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}

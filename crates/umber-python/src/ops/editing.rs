@@ -1,0 +1,90 @@
+//! Arrays with elements put in, taken out, repeated or added at the end.
+
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+use umber::ops;
+
+use crate::args::{Ints, Operand, StreamArg, compute, on};
+use crate::array::PyArray;
+use crate::indexing::parse_one;
+
+/// `arr` without the elements at `obj` (an integer, a slice, or an array of integers or bool) along `axis`, of the flattened
+/// array by default. An array of indices is evaluated.
+#[pyfunction]
+#[pyo3(signature = (arr, obj, axis = None, *, stream = None))]
+fn delete(
+    py: Python<'_>,
+    arr: Operand,
+    obj: &Bound<'_, PyAny>,
+    axis: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (arr, index) = (arr.alone(), parse_one(obj)?);
+    compute(py, stream, || ops::delete(&arr, &index, axis)).map(PyArray::from)
+}
+
+/// `arr` with `values` put in before the elements at `obj` (an integer, a slice, or an array of integers or bool) along
+/// `axis`, of the flattened array by default. An array of indices is evaluated.
+#[pyfunction]
+#[pyo3(signature = (arr, obj, values, axis = None, *, stream = None))]
+fn insert(
+    py: Python<'_>,
+    arr: Operand,
+    obj: &Bound<'_, PyAny>,
+    values: Operand,
+    axis: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (arr, index) = (arr.alone(), parse_one(obj)?);
+    let values = values.beside(&arr)?;
+    compute(py, stream, || ops::insert(&arr, &index, &values, axis)).map(PyArray::from)
+}
+
+/// `values` behind the elements of `arr` along `axis`; both flattened by default.
+#[pyfunction]
+#[pyo3(signature = (arr, values, axis = None, *, stream = None))]
+fn append(arr: Operand, values: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let (arr, values) = Operand::pair(arr, values)?;
+    on(stream, || ops::append(&arr, &values, axis)).map(PyArray::from)
+}
+
+/// The elements of `a` in row-major order, begun again as often as needed, in another shape.
+#[pyfunction]
+#[pyo3(signature = (a, new_shape, *, stream = None))]
+fn resize(a: Operand, new_shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    on(stream, || ops::resize(&a, new_shape.as_slice())).map(PyArray::from)
+}
+
+/// Each element of `array` `repeats` times along `axis` (of the flattened array by default); an array of repeats has one
+/// count for each element, and is evaluated.
+#[pyfunction]
+#[pyo3(signature = (array, repeats, axis = None, *, stream = None))]
+fn repeat(
+    py: Python<'_>,
+    array: Operand,
+    repeats: &Bound<'_, PyAny>,
+    axis: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let array = array.alone();
+    if repeats.is_instance_of::<PyInt>() {
+        let repeats = repeats.extract()?;
+        return on(stream, || ops::repeat(&array, repeats, axis)).map(PyArray::from);
+    }
+    let counts = repeats.extract::<Operand>()?.alone();
+    compute(py, stream, || ops::repeat_each(&array, &counts, axis)).map(PyArray::from)
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    for function in [
+        wrap_pyfunction!(delete, module)?,
+        wrap_pyfunction!(insert, module)?,
+        wrap_pyfunction!(append, module)?,
+        wrap_pyfunction!(resize, module)?,
+        wrap_pyfunction!(repeat, module)?,
+    ] {
+        module.add_function(function)?;
+    }
+    Ok(())
+}
