@@ -1,0 +1,316 @@
+"""Where umber deliberately does something else than MLX: the one table.
+
+The comparison with MLX (`tests/compat/test_core_mlx.py`) fails for every difference without a row
+here, and `tests/compat/test_differences.py` for every row whose example no longer shows one.
+`python tools/differences.py` writes `docs/usage/differences_from_mlx.md` from this table.
+
+To add a row, put it under its heading with an example that gives different outcomes in the two
+frameworks. If random calls meet the difference too, say which with `when`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+COMPARED_WITH = "0.32.4"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One deliberate difference."""
+
+    names: str
+    """The public names or patterns that it is about, split by spaces."""
+    example: str
+    """An expression of `mx` (and `np`) with another outcome in MLX than in umber."""
+    mlx: str
+    """What MLX does."""
+    umber: str
+    """What umber does."""
+    why: str
+    """Why umber departs."""
+    when: Callable | None = None
+    """Which random calls of these names meet it; `None`: none does."""
+    accuracy: str | None = None
+    """The values still agree, but only as closely as values of this dtype."""
+    only_form: bool = False
+    """The values still agree: one gives a list, the other a tuple."""
+    alone: bool = False
+    """MLX crashes, hangs or reads foreign memory, so it runs in a process of its own."""
+
+    def covers(self, name: str, call) -> bool:
+        """Whether this call of this name meets the difference."""
+        named = any(fnmatchcase(name, pattern) for pattern in self.names.split())
+        return named and self.when is not None and self.when(call)
+
+
+def has(*dtypes):
+    """Calls with an array of one of these dtypes."""
+    return lambda call: bool(call.dtypes & set(dtypes))
+
+
+def both(first, second):
+    """Calls with arrays of both dtypes."""
+    return lambda call: {first, second} <= call.dtypes
+
+
+def has_nan(call) -> bool:
+    return any((given.values != given.values).any() for given in call.arrays)
+
+
+def is_zero_dimensional(call) -> bool:
+    return any(given.shape == () for given in call.arrays)
+
+
+def always(call) -> bool:
+    return True
+
+
+def index_is_number(call) -> bool:
+    return isinstance(call.kwargs.get("indices", (*call.args, None, None)[1]), int)
+
+
+def asks_for_dtype(call) -> bool:
+    return "dtype" in call.kwargs or len(call.args) > 2
+
+
+WHOLE = ("bool_", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
+SAFE = "Nothing that a program can pass may end the process or read foreign memory."
+NUMPY = "NumPy's answer, and the mathematical one."
+ACCURATE = "A float64 result is good to the last digits or has no reason to be."
+
+DIFFERENCES: dict[str, tuple[Difference, ...]] = {
+    "Safety": (
+        Difference(
+            "array.__getitem__",
+            "mx.zeros(3)[10]",
+            "gives whatever lies in memory",
+            "IndexError",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "array.__getitem__",
+            "mx.zeros(3)[mx.array([0, 100000000])]",
+            "ends the process",
+            "IndexError when the result is evaluated",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "array.__getitem__",
+            "mx.zeros(3)[::0]",
+            "ends the process",
+            "ValueError",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "array.__setitem__",
+            "mx.zeros(3).__setitem__(5, 7)",
+            "does nothing and says nothing",
+            "IndexError",
+            "A write that cannot happen is a mistake.",
+            alone=True,
+        ),
+        Difference(
+            "take take_along_axis",
+            "mx.take(mx.zeros(3), mx.array([5]))",
+            "gives whatever lies in memory",
+            "IndexError when the result is evaluated",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "divmod",
+            "mx.divmod(mx.array(1), mx.array(0))",
+            "ends the process",
+            "quotient 0, remainder the dividend: the values of MLX's `//` and `%`",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "array.reshape",
+            "mx.array(3).reshape()",
+            "ends the process",
+            "the array with no axes",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "as_strided",
+            "mx.as_strided(mx.zeros(3), offset=2)",
+            "reads past the end",
+            "ValueError",
+            SAFE,
+            alone=True,
+        ),
+    ),
+    "Values": (
+        Difference(
+            "all any max mean min prod sum",
+            "[mx.prod(mx.array(np.zeros((2, 0)), dtype=mx.float64)).item() for _ in range(9)]",
+            "reads past the end of an empty array made from NumPy's: any value, or no end at all",
+            "the value for no elements",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "sign",
+            "mx.sign(mx.array(float('nan')))",
+            "0",
+            "NaN",
+            "NumPy's answer: not-a-number has no sign.",
+            when=has_nan,
+        ),
+        Difference(
+            "logsumexp array.logsumexp",
+            "mx.logsumexp(mx.array([[1, 2], [3, 4]], dtype=mx.uint8))",
+            "inf: the largest whole number stands in for the missing start",
+            "4.44, computed in float32",
+            NUMPY,
+            when=has(*WHOLE),
+        ),
+        Difference(
+            "mean",
+            "mx.mean(mx.full((100000,), 10.0, dtype=mx.float16))",
+            "inf: the sum overflows",
+            "10",
+            "Sums of half precision are taken in float32 and rounded once.",
+        ),
+    ),
+    "Accuracy": (
+        Difference(
+            "cos exp sin erf erfinv sigmoid logaddexp logsumexp logcumsumexp softmax round "
+            "array.cos array.exp array.sin array.round array.logsumexp array.logcumsumexp",
+            "mx.exp(mx.array(np.linspace(0, 1, 5), dtype=mx.float64))",
+            "float64 values that are good to float32 only",
+            "full float64 accuracy",
+            ACCURATE,
+            when=has("float64"),
+            accuracy="float32",
+        ),
+        Difference(
+            "addmm",
+            "mx.addmm(mx.ones(()).astype(mx.float64), mx.ones((2, 2), mx.float64), "
+            "mx.ones((2, 2), mx.float64), 0.1, 0.3)",
+            "`alpha` and `beta` are rounded to float32",
+            "full float64 accuracy",
+            ACCURATE,
+            when=has("float64"),
+            accuracy="float32",
+        ),
+    ),
+    "Dtypes": (
+        Difference(
+            "sum prod array.sum array.prod",
+            "mx.sum(mx.array(True))",
+            "keeps a small dtype when there is nothing to add up, so shape decides the dtype",
+            "int32 or uint32, as for every other shape",
+            "A dtype follows from dtypes.",
+            when=is_zero_dimensional,
+        ),
+        Difference(
+            "softmax",
+            "mx.softmax(mx.array([[1, 2]], dtype=mx.int16), axis=0)",
+            "keeps the whole-number dtype at times, and with it zeros and ones",
+            "float32",
+            "Probabilities are not whole numbers.",
+            when=has(*WHOLE),
+        ),
+        Difference(
+            "result_type matmul concat concatenate add subtract multiply divide stack where array.__*__",
+            "mx.result_type(mx.float64, mx.complex64)",
+            "complex64, which drops half of the digits",
+            "complex128, which MLX lacks",
+            NUMPY,
+            when=both("float64", "complex64"),
+        ),
+        Difference(
+            "full",
+            "mx.full((), mx.array(2, dtype=mx.int8), dtype=mx.float32)",
+            "ignores `dtype` where nothing is repeated",
+            "follows `dtype`",
+            "An argument is not ignored.",
+            when=asks_for_dtype,
+        ),
+    ),
+    "Wider input": (
+        Difference(
+            "argmax argmin array.argmax array.argmin",
+            "mx.argmax(mx.array(3), keepdims=True)",
+            "ValueError about a vector's size",
+            "0",
+            NUMPY,
+            when=is_zero_dimensional,
+        ),
+        Difference(
+            "nan_to_num",
+            "mx.nan_to_num(mx.array(1.0, dtype=mx.float64))",
+            "ValueError for float64",
+            "works",
+            "No dtype is left out.",
+            when=has("float64"),
+        ),
+        Difference(
+            "array.__array__",
+            "np.array(mx.array(1.0, dtype=mx.bfloat16)).item()",
+            "TypeError: bfloat16 does not go to NumPy",
+            "an array of `ml_dtypes.bfloat16`",
+            "A value can be looked at in any dtype.",
+            when=has("bfloat16"),
+        ),
+        Difference(
+            "take",
+            "mx.take(mx.arange(6).reshape(2, 3), -1, axis=0)",
+            "ValueError about squeeze",
+            "the last row",
+            NUMPY,
+            when=index_is_number,
+        ),
+        Difference(
+            "matmul",
+            "mx.array([1, 2]) @ mx.array([3, 4])",
+            "ValueError for whole numbers",
+            "11",
+            NUMPY,
+        ),
+        Difference(
+            "array",
+            "mx.array([[True, False], (False, True)], mx.float32)",
+            "ValueError where lists and tuples are mixed",
+            "works",
+            NUMPY,
+        ),
+        Difference(
+            "array.__getitem__",
+            "mx.arange(3)[np.array([0, 2])]",
+            "ValueError for NumPy's arrays as indices",
+            "works",
+            NUMPY,
+        ),
+    ),
+    "Form": (
+        Difference(
+            "divmod",
+            "mx.divmod(mx.array(7), 2)",
+            "a list",
+            "a tuple, as Python's `divmod`",
+            "A pair of two different things is a tuple.",
+            when=always,
+            only_form=True,
+        ),
+        Difference(
+            "asarray",
+            "(lambda n: (mx.asarray(n), n.__setitem__(0, 9))[0])(np.zeros(2, np.float32))",
+            "copies NumPy's memory",
+            "shares it",
+            "Large arrays come in without copies.",
+        ),
+    ),
+}
+
+
+def all_differences() -> list[Difference]:
+    """Every row of the table."""
+    return [row for rows in DIFFERENCES.values() for row in rows]
