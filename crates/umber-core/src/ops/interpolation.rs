@@ -1,13 +1,14 @@
 //! Functions known at some points, between them.
 
-use umber_types::{DType, Result, Scalar, Shape, ensure, promote};
+use umber_types::{DType, Result, Scalar, Shape, Side, SortOrder, ensure, promote};
 
 use super::elementwise::{add, clip, divide, equal, greater, less, multiply, remainder, select, subtract};
 use super::indexing::take;
 use super::promotion::{cast_constant, weak};
 use super::reductions::widened;
+use super::searching::searchsorted;
 use super::shaping::concatenate;
-use super::sorting::{Side, argsort, searchsorted};
+use super::sorting::argsort;
 use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::slice_along;
@@ -36,7 +37,7 @@ impl Points {
         let length = |like: &Array| weak(Scalar::Float(period), like);
         let x = remainder(&self.x, &length(&self.x))?;
         let folded = remainder(&self.xp, &length(&self.xp))?;
-        let order = argsort(&folded, Some(0))?;
+        let order = argsort(&folded, Some(0), SortOrder::Ascending)?;
         let (xp, fp) = (take(&folded, &order, Some(0))?, take(&self.fp, &order, Some(0))?);
         let count = xp.size();
         let (first, last) = (slice_along(&xp, 0, 0, 1)?, slice_along(&xp, 0, count - 1, 1)?);
@@ -60,7 +61,7 @@ impl Points {
         if count == 1 {
             return add(&first, &zero);
         }
-        let found = cast(&searchsorted(&self.xp, &self.x, Side::Right)?, DType::Int64)?;
+        let found = cast(&searchsorted(&self.xp, &self.x, Side::Right, None)?, DType::Int64)?;
         let number = |value: i64| Array::scalar(value, DType::Int64);
         let upper = clip(&found, Some(&number(1)), Some(&number(count - 1)))?;
         let lower = subtract(&upper, &number(1))?;

@@ -1,8 +1,8 @@
 //! The functions users call, by documentation group: they check, promote, and record.
 
 pub mod bits;
-pub mod combinations;
 pub mod choosing;
+pub mod combinations;
 pub mod comparing;
 pub mod contraction;
 pub mod convolution;
@@ -31,8 +31,8 @@ pub mod random;
 pub mod reductions;
 pub mod rounding;
 pub mod scans;
-pub mod selection;
 pub mod searching;
+pub mod selection;
 pub mod sets;
 pub mod shaping;
 pub mod slopes;
@@ -44,8 +44,8 @@ pub mod turning;
 pub mod windows;
 
 pub use bits::*;
-pub use combinations::*;
 pub use choosing::*;
+pub use combinations::*;
 pub use comparing::*;
 pub use contraction::*;
 pub use convolution::*;
@@ -70,8 +70,8 @@ pub use quantiles::*;
 pub use reductions::*;
 pub use rounding::*;
 pub use scans::*;
-pub use selection::*;
 pub use searching::*;
+pub use selection::*;
 pub use sets::*;
 pub use shaping::*;
 pub use slopes::*;
@@ -80,5 +80,5 @@ pub use spacing::*;
 pub use stacking::*;
 pub use statistics::*;
 pub use turning::*;
-pub use windows::*;
 pub use umber_types::{Side, SortOrder};
+pub use windows::*;

@@ -2,10 +2,9 @@
 
 use umber_types::{Result, Scalar};
 
-use super::elementwise::{
-    add, ceil, clip, equal, floor, maximum, minimum, multiply, round, select, subtract,
-};
+use super::elementwise::{add, ceil, clip, equal, floor, maximum, minimum, multiply, select, subtract};
 use super::promotion::weak;
+use super::rounding::round;
 use crate::graph::Array;
 
 /// Which of the two elements around a place is the quantile, or what between them.

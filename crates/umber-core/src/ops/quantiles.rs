@@ -82,7 +82,7 @@ fn quantile_of(
     let shape = merged.shape().with(axis, q.size());
     let read = |place: &Array| {
         let indices = broadcast(&cast(place, DType::Int64)?, &shape)?;
-        Places::Along { axis, indices }.read(&sorted)
+        Places::along("quantile", axis, indices).read(&sorted)
     };
     let mut value = match places(&parts, &n, method)? {
         Found::At(place) => read(&place)?,

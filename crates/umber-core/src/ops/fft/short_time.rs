@@ -125,8 +125,7 @@ pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Res
     }
     let count = 1 + (x.shape()[time] - length) / hop;
     // Frames first, then whatever else the signal has; then frames and their numbers to the end.
-    let places =
-        Places::Grid { axes: [time].into(), indices: smallvec::smallvec![places(count, length, hop)?] };
+    let places = Places::grid(OP, &[time], smallvec::smallvec![places(count, length, hop)?]);
     let mut cut = places.read(&x)?;
     for _ in 0..2 {
         cut = move_axis(&cut, 0, time + 1)?;
@@ -202,7 +201,7 @@ fn overlap(frames: &Array, hop: usize, total: usize) -> Result<Array> {
     let updates = swap_last(&rows)?;
     let indices = reshape(&places(count, length, hop)?, [count * length])?;
     let nothing = Array::full([total, others.size()].into(), 0.0, frames.dtype());
-    let sum = Places::Grid { axes: [0].into(), indices: smallvec::smallvec![indices] }.write(
+    let sum = Places::grid("istft", &[0], smallvec::smallvec![indices]).write(
         ScatterKind::Add,
         &nothing,
         &updates,

@@ -1,7 +1,7 @@
 //! Draws of truth values, integers and classes.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, UnaryKind, bail, ensure};
+use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder, UnaryKind, bail, ensure};
 
 use super::continuous::{float32_between, gumbel_sample, spread_bounds, unit};
 use super::{bits, key_or_next, permutation};
@@ -286,7 +286,7 @@ pub fn choice(
                 Some(weights) => {
                     let noise = gumbel_sample(OP, &key_or_next(key)?, weights.shape(), weights.dtype())?;
                     let score = add(&unary(UnaryKind::Log, &weights)?, &noise)?;
-                    sorting::argsort(&neg(&score)?, Some(0))?
+                    sorting::argsort(&neg(&score)?, Some(0), SortOrder::Ascending)?
                 }
             };
             reshape(&slice_along(&order, 0, 0, shape.size())?, shape)

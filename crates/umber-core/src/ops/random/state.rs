@@ -70,7 +70,7 @@ pub(super) fn next_key() -> Result<Array> {
         half(&pair, 1)?
     };
     for lane in tracing::lanes() {
-        let places = Places::Grid { axes: [0].into(), indices: smallvec::smallvec![lane.index] };
+        let places = Places::grid("random", &[0], smallvec::smallvec![lane.index]);
         key = places.read(&split(&key, lane.count.max(1) as i64)?)?;
     }
     Ok(key)

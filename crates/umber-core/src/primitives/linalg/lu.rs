@@ -99,7 +99,7 @@ impl Primitive for Lu {
             let mut shape = places.shape().clone();
             shape.push(1);
             let indices = broadcast(&reshape(&places, shape)?, packed.shape())?;
-            Ok(smallvec![Some(Places::Along { axis: packed.ndim() - 2, indices }.read(&reordered)?)])
+            Ok(smallvec![Some(Places::along("linalg.lu", packed.ndim() - 2, indices).read(&reordered)?)])
         })
     }
 
