@@ -163,13 +163,24 @@ def gather_records() -> tuple[OpRecord, ...]:
         creation,
         elementwise,
         indexing,
+        linalg,
         reductions,
         scans,
         shaping,
         sorting,
     )
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, creation)
+    families = (
+        elementwise,
+        reductions,
+        scans,
+        shaping,
+        sorting,
+        indexing,
+        contraction,
+        creation,
+        linalg,
+    )
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

@@ -67,8 +67,8 @@ impl MatrixNorm {
 /// The norm over one axis (of vectors) or two (of matrices: rows, then columns). Without axes that of a whole vector or
 /// matrix, and without an order too the root of the sum of all squares.
 ///
-/// Integers answer float32, complex numbers real ones. Nothing overflows that the result does not. The gradient at zero
-/// is zero.
+/// Integers answer float32, complex numbers real ones. Nothing overflows unless the result does. The gradient of a norm
+/// of vectors at zero is zero; elements that tie for an extremum share its gradient.
 pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let x = cast(a, computing(a.dtype()))?;
     let ndim = a.ndim();
@@ -124,17 +124,6 @@ pub fn matrix_norm(a: &Array, order: Order, keep: KeepAxes) -> Result<Array> {
 /// `out`, whose reduced axes have length one, rounded and in the shape the user asked for.
 fn finish(out: &Array, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     rounded(&reshape(out, a.shape().reduced(axes, keep))?, a.dtype())
-}
-
-/// A norm of no elements that is an extremum does not exist.
-pub(super) fn check_not_empty(op: &str, x: &Array) -> Result<()> {
-    ensure!(
-        x.size() > 0 || x.shape().iter().rev().take(2).all(|&length| length > 0),
-        Value,
-        "[linalg.{op}] got an array of shape {}, expected matrices that are not empty",
-        x.shape()
-    );
-    Ok(())
 }
 
 fn reduced(kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
