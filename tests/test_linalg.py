@@ -68,7 +68,10 @@ def test_refuses_right_sides_of_another_length(name):
         (lambda: linalg.norm(mx.ones((2, 2)), 2, 5), r"\[linalg\.norm\] axis 5 is out of bounds"),
         (lambda: linalg.norm(mx.zeros(0), float("inf")), r"\[linalg\.norm\] got an array of shape"),
         (lambda: linalg.vector_norm(mx.ones(2), axis=1), r"\[linalg\.vector_norm\] axis 1"),
-        (lambda: linalg.matrix_norm(mx.ones((2, 2)), ord=0), r"\[linalg\.matrix_norm\] got order 0"),
+        (
+            lambda: linalg.matrix_norm(mx.ones((2, 2)), ord=0),
+            r"\[linalg\.matrix_norm\] got order 0",
+        ),
         (lambda: linalg.cond(mx.ones((2, 2)), "no"), r"\[linalg\.cond\] got ord 'no'"),
         (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] got an array of shape"),
         (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] got matrices of 2 rows"),
@@ -234,8 +237,9 @@ def test_factors_multiply_back(name, shape, rng):
     size = min(shape[-2:])
 
     def is_orthonormal(q):
-        unit = np.broadcast_to(np.eye(q.shape[-1], dtype=q.dtype), (*q.shape[:-2],) + q.shape[-1:] * 2)
-        assert_close(adjoint(q) @ q, unit, tolerance)
+        product = adjoint(q) @ q
+        unit = np.broadcast_to(np.eye(q.shape[-1], dtype=q.dtype), product.shape)
+        assert_close(product, unit, tolerance)
 
     for mode in ("reduced", "complete"):
         q, r = (to_numpy(part) for part in linalg.qr(x, mode))
@@ -325,14 +329,14 @@ def test_norms_neither_overflow_nor_vanish():
 
 def test_large_batches_agree_with_single_matrices(rng):
     """Enough matrices for many tasks, each with scratch of its own."""
-    a = rng.normal(size=(2000, 4, 4))
-    x = to_umber(a, "float64")
-    assert_close(to_numpy(linalg.inv(x)) @ a, np.broadcast_to(np.eye(4), a.shape), tolerance_of("float64", 1e7))
-    assert_close(to_numpy(linalg.det(x)), np.linalg.det(a), tolerance_of("float64", 100))
-    assert_close(to_numpy(linalg.svdvals(x)), np.linalg.svd(a)[1], tolerance_of("float64", 100))
+    a = rng.uniform(-1, 1, size=(2000, 4, 4)) + 6 * np.eye(4)
+    x, tolerance = to_umber(a, "float64"), tolerance_of("float64", 100)
+    assert_close(to_numpy(linalg.inv(x)), np.linalg.inv(a), tolerance)
+    assert_close(to_numpy(linalg.det(x)), np.linalg.det(a), tolerance)
+    assert_close(to_numpy(linalg.svdvals(x)), np.linalg.svd(a)[1], tolerance)
 
 
-# Derivatives where formulas divide by zero ---------------------------------------------------------
+# Derivatives where formulas divide by zero -------------------------------------------------------
 
 
 def gradient(function, values):
@@ -345,9 +349,7 @@ def test_gradient_of_the_determinant_of_singular_matrices():
     assert_close(gradient(linalg.det, SINGULAR), np.array([[4.0, -2], [-2, 1]]), tolerance)
     assert_close(gradient(linalg.det, np.zeros((2, 2))), np.zeros((2, 2)), tolerance)
     assert_close(gradient(linalg.det, [[0.0]]), np.ones((1, 1)), tolerance)
-    assert_close(
-        gradient(linalg.det, np.diag([1.0, 2, 0])), np.diag([0.0, 0, 2]), tolerance
-    )
+    assert_close(gradient(linalg.det, np.diag([1.0, 2, 0])), np.diag([0.0, 0, 2]), tolerance)
     second = mx.grad(lambda y: mx.grad(linalg.det)(y)[0, 0])(mx.array(POSITIVE))
     assert_close(to_numpy(second), np.array([[0.0, 0], [0, 1]]), tolerance_of("float32", 10))
 
@@ -410,7 +412,7 @@ def test_inside_vmap_compile_and_jit_of_gradients(rng):
     assert_close(to_numpy(shared), to_numpy(loop), tolerance_of("float32", 10))
 
 
-# MLX ----------------------------------------------------------------------------------------------
+# MLX ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -127,7 +127,8 @@ PARAMETERS = {
     "multi_dot.arrays": "Sequence[_Operand]",
     # Flags and words.
     **dict.fromkeys(
-        "allow_col_major center compute_uv copy endpoint equal_nan flip full_matrices force_fused inclusive"
+        "allow_col_major center compute_uv copy endpoint equal_nan flip force_fused inclusive"
+        " full_matrices"
         " keepdims onesided precise return_index return_inverse return_metadata reverse shapeless"
         " sorted sorted_indices sparse strict traditional transpose".split(),
         "bool",

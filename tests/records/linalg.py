@@ -292,7 +292,11 @@ RECORDS = [
         result="spread",
         layouts=False,
     ),
-    *(r for shape in (SQUARE, (4, 3), (3, 4)) for r in same("pinv", shapes=(shape,), variant=shape)),
+    *(
+        r
+        for shape in (SQUARE, (4, 3), (3, 4))
+        for r in same("pinv", shapes=(shape,), variant=shape)
+    ),
     *same("matrix_rank", result="int32", differentiable=()),
     *(
         record(

@@ -9,9 +9,8 @@ use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::Field;
 use crate::{View, ViewMut};
 
-/// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the
-/// real part. Matrices that are not positive
-/// definite (and those with NaN) have none.
+/// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the real part.
+/// Matrices that are not positive definite (and those with NaN) have none.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.

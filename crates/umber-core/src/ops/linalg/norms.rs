@@ -1,7 +1,7 @@
 //! Norms of vectors and matrices.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{Axes, KeepAxes, ReduceKind, Result, Scalar, UnaryKind, bail, ensure};
+use umber_types::{Axes, DType, KeepAxes, ReduceKind, Result, Scalar, UnaryKind, bail, ensure};
 
 use super::factors::values_of;
 use super::{computing, rounded};
@@ -144,8 +144,19 @@ fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array>
     reduced(kind, x, axes)
 }
 
+/// `sqrt(sum(|x|²))` over axes, which stay with length one, for dtypes whose squares neither overflow nor vanish in
+/// double precision.
+fn wide_length(x: &Array, axes: &Axes) -> Result<Array> {
+    let size = if x.dtype().is_complex() { ops::abs(x)? } else { x.clone() };
+    let sum = reduced(ReduceKind::Sum, &ops::square(&cast(&size, DType::Float64)?)?, axes)?;
+    cast(&power_or(&sum, 0.5, 0.0)?, size.dtype())
+}
+
 /// `sum(|x|^p)^(1/p)` over axes, which stay with length one.
 fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
+    if p == 2.0 && x.dtype().real() == DType::Float32 {
+        return wide_length(x, axes);
+    }
     let size = ops::abs(x)?;
     if p == f64::INFINITY {
         return extremum("norm", ReduceKind::Max, &size, axes);
