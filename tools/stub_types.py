@@ -170,9 +170,16 @@ PARAMETERS = {
     "scaled_dot_product_attention.scale": "float",
     "rope.offset": "int | array",
     "ord": "int | float | str",
+    "linalg.vector_norm.ord": "float",
+    "matrix_norm.axis": "_Axes",
+    "vector_norm.axis": "_Axes",
+    "linalg.cond.p": "int | float | str",
+    "rcond": "float",
+    "linalg.matrix_power.n": "int",
+    "multi_dot.arrays": "Sequence[_Operand]",
     # Flags and words.
     **dict.fromkeys(
-        "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused"
+        "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused full_matrices"
         " inclusive increasing keepdims onesided precise return_index return_inverse"
         " return_metadata returned reverse rowvar shapeless sorted sorted_indices sparse stable"
         " strict traditional transpose".split(),
@@ -315,8 +322,9 @@ RETURNS = {
     "eigh": "tuple[array, array]",
     "lu": "tuple[array, array, array]",
     "lu_factor": "tuple[array, array]",
-    "qr": "tuple[array, array]",
+    "qr": "array | tuple[array, array]",
     "slogdet": "tuple[array, array]",
+    "lstsq": "tuple[array, array, array, array]",
     "svd": "array | tuple[array, array, array]",
     **dict.fromkeys(
         "ArrayAt.add ArrayAt.subtract ArrayAt.multiply ArrayAt.divide ArrayAt.maximum"

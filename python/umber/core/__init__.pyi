@@ -7,6 +7,7 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 from typing_extensions import Buffer as _Buffer
+from . import linalg as linalg
 from . import random as random
 
 _Scalar: TypeAlias = bool | int | float | complex
@@ -1653,6 +1654,20 @@ def logsumexp(
 
 def matmul(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Matrix product over the last two axes; leading axes broadcast, 1-D operands are vectors."""
+
+
+def matrix_norm(
+    a: _Operand,
+    /,
+    ord: int | float | str | None = None,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Norms: of vectors over one axis (`sum(|a|**ord)**(1/ord)`), of matrices over two (`ord` 'fro', 'nuc', 1, -1, 2, -2,
+    inf or -inf); without `axis` and `ord` the 2-norm of all elements.
+    """
 
 
 def matrix_transpose(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:

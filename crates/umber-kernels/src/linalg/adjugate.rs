@@ -29,7 +29,7 @@ fn adjugates<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
     each(from.count(), cost(n, n, n), scratch, |index, (inverter, values)| {
         inverter.factors.factor(&from, index);
         if is_far_from_singular(&inverter.factors) {
-            let determinant = determinant(&inverter.factors);
+            let determinant = inverter.factors.determinant();
             for (value, &element) in values.iter_mut().zip(inverter.invert()) {
                 *value = element * determinant;
             }
@@ -41,10 +41,6 @@ fn adjugates<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
         to.store(index, values, n, n);
         done.is_ok()
     })
-}
-
-fn determinant<T: Field>(factors: &Factors<T>) -> T {
-    factors.diagonal().fold(T::of_real(factors.sign()), |product, pivot| product * pivot)
 }
 
 /// Is the inverse accurate enough to be multiplied by the determinant? NaN counts as far: it stays NaN.
@@ -98,5 +94,5 @@ fn limit<T: Field>(from: &Matrices<'_, T>, index: usize, values: &mut [T]) -> Re
 fn unitary_determinant<T: Field>(columns_first: &[T], n: usize) -> Result<T, Failure> {
     let mut factors = Factors::<T>::new(n, n)?;
     factors.factor_columns(columns_first);
-    Ok(determinant(&factors))
+    Ok(factors.determinant())
 }

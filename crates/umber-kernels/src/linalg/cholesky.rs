@@ -9,8 +9,8 @@ use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::Field;
 use crate::{View, ViewMut};
 
-/// The lower triangular `L` with `a = L Lᴴ`, of which only the lower triangle is read. Matrices that are not positive
-/// definite (and those with NaN) have none.
+/// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the real part.
+/// Matrices that are not positive definite (and those with NaN) have none.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.
@@ -27,6 +27,9 @@ fn factor<T: Field>(a: View, l: &ViewMut) -> Result<(), Failure> {
     };
     each(from.count(), cost(n, n, n) / 3, scratch, |index, (matrix, workspace)| {
         from.load(index, matrix);
+        for i in 0..n {
+            matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
+        }
         let done = cholesky_in_place(
             MatMut::from_column_major_slice_mut(matrix, n, n),
             LltRegularization::default(),

@@ -11,7 +11,7 @@ use super::field::{Field, are_numbers, nan};
 use crate::{View, ViewMut};
 
 /// The eigenvalues of each matrix in ascending order, and where asked for a matrix with an eigenvector a column. Only
-/// the lower triangle is read. Matrices with infinities or NaN have NaN everywhere.
+/// the lower triangle is read, and of its diagonal the real part. Matrices with infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.
@@ -41,6 +41,9 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
             from.load(index, matrix);
             for column in 1..n {
                 matrix[column * n..column * n + column].fill(T::zero());
+            }
+            for i in 0..n {
+                matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
             }
             let done = if are_numbers(matrix) {
                 let width = if to.is_some() { n } else { 0 };

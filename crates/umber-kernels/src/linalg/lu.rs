@@ -34,11 +34,11 @@ fn factor_all<T: Field>(
     each(
         from.count(),
         work,
-        || Factors::<T>::new(rows, columns),
-        |index, factors| {
+        || Ok((Factors::<T>::new(rows, columns)?, [filled(0, rows)?, filled(0, rows)?])),
+        |index, (factors, orders)| {
             factors.factor(&from, index);
             to.store(index, &factors.packed, rows, columns);
-            pivots.write(index, |pivots| factors.write_pivots(pivots));
+            pivots.write(index, |pivots| factors.write_pivots(pivots, orders));
             places.write(index, |places| {
                 for (place, &new) in places.iter_mut().zip(&factors.new_rows) {
                     *place = new as u32;
@@ -66,8 +66,7 @@ fn determinants<T: Field>(a: View, value: &ViewMut) -> Result<(), Failure> {
         || Factors::<T>::new(n, n),
         |index, factors| {
             factors.factor(&from, index);
-            let sign = T::of_real(factors.sign());
-            to.write(index, |part| part[0] = factors.diagonal().fold(sign, |product, pivot| product * pivot));
+            to.write(index, |part| part[0] = factors.determinant());
             true
         },
     )
@@ -95,8 +94,10 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
             for pivot in factors.diagonal() {
                 let size = pivot.magnitude();
                 log = log + Float::ln(size);
-                sign =
-                    if size == T::Magnitude::zero() { T::zero() } else { sign * (pivot / T::of_real(size)) };
+                sign = sign * (pivot / T::of_real(size));
+            }
+            if factors.is_singular() {
+                (sign, log) = (T::zero(), T::Magnitude::neg_infinity());
             }
             signs.write(index, |part| part[0] = sign);
             logs.write(index, |part| part[0] = log);
@@ -213,6 +214,14 @@ impl<T: Field> Factors<T> {
         (0..self.rows.min(self.columns)).map(|i| self.packed[i * self.rows + i])
     }
 
+    /// The determinant; zero without a sign for singular matrices.
+    pub(super) fn determinant(&self) -> T {
+        if self.is_singular() {
+            return T::zero();
+        }
+        self.diagonal().fold(T::of_real(self.sign()), |product, pivot| product * pivot)
+    }
+
     /// Is there no inverse?
     pub(super) fn is_singular(&self) -> bool {
         self.diagonal().any(|pivot| pivot == T::zero())
@@ -235,10 +244,11 @@ impl<T: Field> Factors<T> {
     }
 
     /// The exchanges of rows that lead to the order.
-    fn write_pivots(&self, pivots: &mut [u32]) {
+    fn write_pivots(&self, pivots: &mut [u32], [at, row_at]: &mut [Vec<usize>; 2]) {
         // Where each row is, and which row is at each place, after the exchanges so far.
-        let mut at: Vec<usize> = (0..self.rows).collect();
-        let mut row_at = at.clone();
+        for i in 0..self.rows {
+            (at[i], row_at[i]) = (i, i);
+        }
         for (i, pivot) in pivots.iter_mut().enumerate() {
             let (wanted, present) = (self.old_rows[i], row_at[i]);
             let place = at[wanted];

@@ -10,11 +10,11 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::Field;
+use super::field::{Field, are_numbers, nan};
 use crate::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
-/// many as it has rows. The diagonal of `r` is real.
+/// many as it has rows. The diagonal of `r` is real. Matrices with infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
@@ -41,6 +41,11 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
     };
     each(from.count(), cost(rows, columns, size), scratch, |index, scratch| {
         from.load(index, &mut scratch.matrix);
+        if !are_numbers(&scratch.matrix) {
+            r_to.write(index, |part| part.fill(nan()));
+            q_to.write(index, |part| part.fill(nan()));
+            return true;
+        }
         if size > 0 {
             qr_in_place(
                 MatMut::from_column_major_slice_mut(&mut scratch.matrix, rows, columns),
@@ -76,9 +81,11 @@ impl<T: Field> Scratch<T> {
         for (i, phase) in self.phases.iter_mut().enumerate() {
             let element = self.matrix[i * rows + i];
             let size = element.magnitude();
-            *phase = if size.is_number() && size > num_traits::zero() {
-                let towards = if element.real_part() < num_traits::zero() { -size } else { size };
-                T::of_real(towards) / element
+            *phase = if size > num_traits::zero() {
+                // As LAPACK chooses signs: against that of the element that was there, which faer's last row keeps.
+                let is_kept = i + 1 == rows && T::of_real(element.real_part()) != element;
+                let is_negative = (element.real_part() < num_traits::zero()) != is_kept;
+                T::of_real(if is_negative { -size } else { size }) / element
             } else {
                 T::one()
             };

@@ -110,6 +110,9 @@ impl<T: Field> Decomposer<T> {
             }
             return true;
         }
+        // faer leaves parts of a whole basis alone, as if they were zero.
+        self.u.fill(T::zero());
+        self.v.fill(T::zero());
         let (rows, columns) = (self.rows, self.columns);
         let has_vectors = self.vectors != ComputeSvdVectors::No;
         let u = MatMut::from_column_major_slice_mut(&mut self.u, rows, self.u_width);

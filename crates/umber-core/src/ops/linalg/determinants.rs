@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 use umber_kernels::linalg::OnSingular;
-use umber_types::{KeepAxes, Result};
+use umber_types::{KeepAxes, Result, ensure};
 
 use super::factors::values_of;
 use super::norms::{MatrixNorm, matrix_norm_of};
@@ -47,8 +47,13 @@ pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
     let norm = norm.unwrap_or(MatrixNorm::Greatest);
     if matches!(norm, MatrixNorm::Greatest | MatrixNorm::Least) {
         let values = values_of(&matrices("cond", a)?)?;
-        super::norms::check_not_empty("cond", &values)?;
         let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
+        ensure!(
+            length > 0,
+            Value,
+            "[linalg.cond] got an array of shape {}, expected matrices with elements",
+            a.shape()
+        );
         let (greatest, least) =
             (slice_along(&values, axis, 0, 1)?, slice_along(&values, axis, length - 1, 1)?);
         let (above, below) = if norm == MatrixNorm::Greatest { (greatest, least) } else { (least, greatest) };

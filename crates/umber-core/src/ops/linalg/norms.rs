@@ -1,7 +1,7 @@
 //! Norms of vectors and matrices.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{Axes, KeepAxes, ReduceKind, Result, Scalar, UnaryKind, bail, ensure};
+use umber_types::{Axes, DType, KeepAxes, ReduceKind, Result, Scalar, UnaryKind, bail, ensure};
 
 use super::factors::values_of;
 use super::{computing, rounded};
@@ -67,8 +67,8 @@ impl MatrixNorm {
 /// The norm over one axis (of vectors) or two (of matrices: rows, then columns). Without axes that of a whole vector or
 /// matrix, and without an order too the root of the sum of all squares.
 ///
-/// Integers answer float32, complex numbers real ones. Nothing overflows that the result does not. The gradient at zero
-/// is zero.
+/// Integers answer float32, complex numbers real ones. Nothing overflows unless the result does. The gradient of a norm
+/// of vectors at zero is zero; elements that tie for an extremum share its gradient.
 pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let x = cast(a, computing(a.dtype()))?;
     let ndim = a.ndim();
@@ -126,17 +126,6 @@ fn finish(out: &Array, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> 
     rounded(&reshape(out, a.shape().reduced(axes, keep))?, a.dtype())
 }
 
-/// A norm of no elements that is an extremum does not exist.
-pub(super) fn check_not_empty(op: &str, x: &Array) -> Result<()> {
-    ensure!(
-        x.size() > 0 || x.shape().iter().rev().take(2).all(|&length| length > 0),
-        Value,
-        "[linalg.{op}] got an array of shape {}, expected matrices that are not empty",
-        x.shape()
-    );
-    Ok(())
-}
-
 fn reduced(kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
     if axes.is_empty() {
         return Ok(x.clone());
@@ -155,8 +144,19 @@ fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array>
     reduced(kind, x, axes)
 }
 
+/// `sqrt(sum(|x|²))` over axes, which stay with length one, for dtypes whose squares neither overflow nor vanish in
+/// double precision.
+fn wide_length(x: &Array, axes: &Axes) -> Result<Array> {
+    let size = if x.dtype().is_complex() { ops::abs(x)? } else { x.clone() };
+    let sum = reduced(ReduceKind::Sum, &ops::square(&cast(&size, DType::Float64)?)?, axes)?;
+    cast(&power_or(&sum, 0.5, 0.0)?, size.dtype())
+}
+
 /// `sum(|x|^p)^(1/p)` over axes, which stay with length one.
 fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
+    if p == 2.0 && x.dtype().real() == DType::Float32 {
+        return wide_length(x, axes);
+    }
     let size = ops::abs(x)?;
     if p == f64::INFINITY {
         return extremum("norm", ReduceKind::Max, &size, axes);

@@ -5,12 +5,23 @@ use umber_types::Result;
 
 use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows, taller_stack};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
+use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::primitives::rules::{same_spec, zeros_like};
 
 /// `exp(a) = 1 + a + a²/2 + …`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Expm;
+
+/// The derivative at `a` in a direction, a block of the exponential of `[[a, direction], [0, a]]`.
+///
+/// R. Mathias, "A chain rule for matrix functions and applications", SIAM J. Matrix Anal. Appl. 17 (1996).
+fn derivative(a: &Array, direction: &Array) -> Result<Array> {
+    let n = rows(a);
+    let top = joined(a.clone(), direction.clone(), 1)?;
+    let bottom = joined(zeros_like(a), a.clone(), 1)?;
+    let whole = Array::record_one(Expm, &[&joined(top, bottom, 2)?])?;
+    columns_from(&first_rows(&whole, n)?, n)
+}
 
 impl Primitive for Expm {
     fn name(&self) -> &'static str {
@@ -21,16 +32,15 @@ impl Primitive for Expm {
         Ok(same_spec(inputs))
     }
 
-    // The derivative at aᴴ in the direction of the cotangent is a block of the exponential of [[aᴴ, ct], [0, aᴴ]]:
-    // R. Mathias, "A chain rule for matrix functions and applications", SIAM J. Matrix Anal. Appl. 17 (1996).
+    // The transpose of the derivative at a is the derivative at aᴴ.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| Ok(smallvec![Some(derivative(&adjoint(&at.inputs[0])?, &cotangents[0])?)]))
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
-            let a = adjoint(&at.inputs[0])?;
-            let n = rows(&a);
-            let top = joined(a.clone(), cotangents[0].clone(), 1)?;
-            let bottom = joined(zeros_like(&a), a, 1)?;
-            let whole = Array::record_one(Expm, &[&joined(top, bottom, 2)?])?;
-            Ok(smallvec![Some(columns_from(&first_rows(&whole, n)?, n)?)])
+            let tangent = tangents[0].as_ref().expect("jvp rules run with a tangent");
+            Ok(vec![derivative(&at.inputs[0], tangent)?])
         })
     }
 

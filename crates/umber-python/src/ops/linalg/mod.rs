@@ -1,14 +1,14 @@
 //! `umber.core.linalg`: linear algebra on the last two axes.
 
+mod norms;
+mod products;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops;
-use umber::ops::linalg::{self, Basis, MatrixNorm, Order, Triangle};
+use umber::ops::linalg::{self, Basis, Triangle};
 
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::args::{Operand, StreamArg, on};
 use crate::array::PyArray;
-use crate::dtype::DtypeArg;
-use crate::enter::OrRaise;
 
 /// One array.
 type One = PyResult<PyArray>;
@@ -228,121 +228,6 @@ fn lstsq(
     Ok((found.solution.into(), found.residuals.into(), found.rank.into(), found.values.into()))
 }
 
-/// Square matrices to the power of the integer `n`; negative powers are of the inverse.
-#[pyfunction]
-#[pyo3(signature = (a, n, *, stream = None))]
-fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
-    let a = a.alone();
-    on(stream, || linalg::matrix_power(&a, n)).map(PyArray::from)
-}
-
-/// Product of two or more matrices, in the order that takes the fewest multiplications.
-#[pyfunction]
-#[pyo3(signature = (arrays, *, stream = None))]
-fn multi_dot(arrays: Vec<Operand>, stream: Option<StreamArg>) -> One {
-    let arrays: Vec<_> = arrays.into_iter().map(Operand::alone).collect();
-    on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(PyArray::from)
-}
-
-/// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`.
-#[pyfunction]
-#[pyo3(signature = (a, b, axis = -1, *, stream = None))]
-fn cross(a: Operand, b: Operand, axis: i64, stream: Option<StreamArg>) -> One {
-    let (a, b) = Operand::pair(a, b)?;
-    on(stream, || linalg::cross(&a, &b, axis)).map(PyArray::from)
-}
-
-/// `ord`: a number or a name.
-#[derive(FromPyObject)]
-enum OrderArg {
-    Number(f64),
-    Name(String),
-}
-
-impl OrderArg {
-    fn order(self, op: &str) -> PyResult<Order> {
-        match self {
-            OrderArg::Number(p) => Ok(Order::Number(p)),
-            OrderArg::Name(name) if name == "fro" => Ok(Order::Frobenius),
-            OrderArg::Name(name) if name == "nuc" => Ok(Order::Nuclear),
-            OrderArg::Name(name) => Err(PyValueError::new_err(format!(
-                "[linalg.{op}] got ord '{name}', expected a number, 'fro' or 'nuc'"
-            ))),
-        }
-    }
-}
-
-/// Norms: of vectors over one axis (`sum(|a|**ord)**(1/ord)`), of matrices over two (`ord` 'fro', 'nuc', 1, -1, 2, -2,
-/// inf or -inf); without `axis` and `ord` the 2-norm of all elements.
-#[pyfunction]
-#[pyo3(signature = (a, /, ord = None, axis = None, keepdims = false, *, stream = None))]
-fn norm(
-    a: Operand,
-    ord: Option<OrderArg>,
-    axis: Option<Ints>,
-    keepdims: bool,
-    stream: Option<StreamArg>,
-) -> One {
-    let (a, order) = (a.alone(), ord.map(|ord| ord.order("norm")).transpose()?);
-    on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
-}
-
-/// Norms of vectors along `axis`, several axes together, or all.
-#[pyfunction]
-#[pyo3(signature = (x, /, *, axis = None, keepdims = false, ord = 2.0, stream = None))]
-fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
-    on(stream, || linalg::vector_norm(&x, ord, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
-}
-
-/// Norms of the matrices along the last two axes.
-#[pyfunction]
-#[pyo3(
-    signature = (x, /, *, keepdims = false, ord = None, stream = None),
-    text_signature = "(x, /, *, keepdims=False, ord='fro', stream=None)"
-)]
-fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option<StreamArg>) -> One {
-    let (x, order) = (x.alone(), ord.map_or(Ok(Order::Frobenius), |ord| ord.order("matrix_norm"))?);
-    on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(PyArray::from)
-}
-
-/// Condition numbers `norm(a, p) * norm(inv(a), p)`; by default the ratio of the greatest and the least singular value.
-/// Infinite for singular matrices.
-#[pyfunction]
-#[pyo3(signature = (a, p = None, *, stream = None))]
-fn cond(a: Operand, p: Option<OrderArg>, stream: Option<StreamArg>) -> One {
-    let (a, order) = (a.alone(), p.map(|p| p.order("cond")).transpose()?);
-    let norm = order.map(|order| MatrixNorm::of("cond", order)).transpose().or_raise()?;
-    on(stream, || linalg::cond(&a, norm)).map(PyArray::from)
-}
-
-/// Diagonals of the matrices along the last two axes, `offset` above the main one.
-#[pyfunction]
-#[pyo3(signature = (x, /, *, offset = 0, stream = None))]
-fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
-    on(stream, || ops::diagonal(&x, offset, -2, -1)).map(PyArray::from)
-}
-
-/// Sums of the diagonals of the matrices along the last two axes, `offset` above the main one.
-#[pyfunction]
-#[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
-fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
-    on(stream, || ops::trace(&x, offset, -2, -1, dtype.map(|dtype| dtype.0))).map(PyArray::from)
-}
-
-/// The matrices along the last two axes transposed.
-#[pyfunction]
-#[pyo3(signature = (x, /, *, stream = None))]
-fn matrix_transpose(x: Operand, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
-    on(stream, || ops::matrix_transpose(&x)).map(PyArray::from)
-}
-
-/// Functions of the whole package that the array API has here too.
-const SHARED: [&str; 4] = ["matmul", "outer", "tensordot", "vecdot"];
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let linalg = PyModule::new(py, "linalg")?;
@@ -352,32 +237,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_pairs_of_matrices(&linalg)?;
     register_of_triangles(&linalg)?;
     for function in [
-        wrap_pyfunction!(cond, &linalg)?,
-        wrap_pyfunction!(cross, &linalg)?,
-        wrap_pyfunction!(diagonal, &linalg)?,
         wrap_pyfunction!(eigh, &linalg)?,
         wrap_pyfunction!(eigvalsh, &linalg)?,
         wrap_pyfunction!(lstsq, &linalg)?,
         wrap_pyfunction!(lu, &linalg)?,
-        wrap_pyfunction!(matrix_norm, &linalg)?,
-        wrap_pyfunction!(matrix_power, &linalg)?,
         wrap_pyfunction!(matrix_rank, &linalg)?,
-        wrap_pyfunction!(matrix_transpose, &linalg)?,
-        wrap_pyfunction!(multi_dot, &linalg)?,
-        wrap_pyfunction!(norm, &linalg)?,
         wrap_pyfunction!(pinv, &linalg)?,
         wrap_pyfunction!(qr, &linalg)?,
         wrap_pyfunction!(solve, &linalg)?,
         wrap_pyfunction!(solve_triangular, &linalg)?,
         wrap_pyfunction!(svd, &linalg)?,
-        wrap_pyfunction!(trace, &linalg)?,
-        wrap_pyfunction!(vector_norm, &linalg)?,
     ] {
         linalg.add_function(function)?;
     }
-    for name in SHARED {
-        linalg.add(name, module.getattr(name)?)?;
-    }
+    norms::register(&linalg)?;
+    products::register(&linalg, module)?;
     module.add("matrix_norm", linalg.getattr("norm")?)?;
     module.add("linalg", &linalg)?;
     py.import("sys")?.getattr("modules")?.set_item("umber.core.linalg", linalg)

@@ -1,0 +1,190 @@
+//! Linear algebra against the definitions, written as plain loops.
+
+use umber_kernels::linalg::{self, Failure, Form, OnSingular};
+use umber_kernels::{View, ViewMut};
+use umber_types::{Complex64, Layout, Shape};
+
+type C = Complex64;
+
+/// A small generator, so that matrices are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
+    }
+
+    fn complex(&mut self, count: usize) -> Vec<C> {
+        (0..count).map(|_| C::new(self.next(), self.next())).collect()
+    }
+}
+
+fn layout(shape: &[usize]) -> Layout {
+    Layout::contiguous(Shape::from(shape))
+}
+
+fn multiply(a: &[C], b: &[C], [m, k, n]: [usize; 3]) -> Vec<C> {
+    let element = |i: usize, j: usize| (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum();
+    (0..m * n).map(|at| element(at / n, at % n)).collect()
+}
+
+fn adjoint(a: &[C], m: usize, n: usize) -> Vec<C> {
+    (0..m * n).map(|at| a[(at % m) * n + at / m].conj()).collect()
+}
+
+fn unit(n: usize) -> Vec<C> {
+    (0..n * n).map(|at| C::new(f64::from(u8::from(at / n == at % n)), 0.0)).collect()
+}
+
+fn assert_near(got: &[C], want: &[C]) {
+    assert_eq!(got.len(), want.len());
+    for (a, b) in got.iter().zip(want) {
+        assert!((a - b).norm() < 1e-10, "{a} is not {b}");
+    }
+}
+
+/// Run a kernel with one stack in and one out.
+fn one(a: &[C], shape: &[usize], out: &[usize], run: impl FnOnce(View, &ViewMut)) -> Vec<C> {
+    let mut result = vec![C::default(); out.iter().product()];
+    let (from, to) = (layout(shape), layout(out));
+    run(View::of(a, &from), &ViewMut::of(&mut result, &to));
+    result
+}
+
+#[test]
+fn inverses_and_solutions_multiply_back() {
+    for n in [1, 2, 5, 33] {
+        let count = 3;
+        let a = Numbers(n as u64).complex(count * n * n);
+        let shape = [count, n, n];
+        let x = one(&a, &shape, &shape, |a, x| {
+            assert_eq!(linalg::inverse(OnSingular::Fail, a, x), Ok(()));
+        });
+        let b = Numbers(7).complex(count * n * 2);
+        let b_layout = layout(&[count, n, 2]);
+        let y = one(&a, &shape, &[count, n, 2], |a, y| {
+            assert_eq!(linalg::solve(Form::General, a, View::of(&b, &b_layout), y), Ok(()));
+        });
+        for i in 0..count {
+            let a = &a[i * n * n..(i + 1) * n * n];
+            assert_near(&multiply(a, &x[i * n * n..(i + 1) * n * n], [n, n, n]), &unit(n));
+            assert_near(
+                &multiply(a, &y[i * n * 2..(i + 1) * n * 2], [n, n, 2]),
+                &b[i * n * 2..(i + 1) * n * 2],
+            );
+        }
+    }
+}
+
+#[test]
+fn cholesky_factors_multiply_back() {
+    for n in [1, 2, 5, 33] {
+        let root = Numbers(3).complex(n * n);
+        let mut a = multiply(&root, &adjoint(&root, n, n), [n, n, n]);
+        (0..n).for_each(|i| a[i * n + i] += 1.0);
+        let l = one(&a, &[n, n], &[n, n], |a, l| assert_eq!(linalg::cholesky(a, l), Ok(())));
+        assert_near(&multiply(&l, &adjoint(&l, n, n), [n, n, n]), &a);
+        assert!((0..n * n).all(|at| at % n <= at / n || l[at] == C::default()));
+    }
+}
+
+#[test]
+fn triangular_forms_read_their_triangle() {
+    let n = 4;
+    let mut a = Numbers(5).complex(n * n);
+    (0..n).for_each(|i| a[i * n + i] += 3.0);
+    let b = Numbers(6).complex(n);
+    let b_layout = layout(&[n, 1]);
+    for form in [Form::Lower, Form::Upper, Form::UnitLower, Form::UnitUpper] {
+        let is_read = |i: usize, j: usize| match form {
+            Form::General => true,
+            Form::Lower => i >= j,
+            Form::Upper => i <= j,
+            Form::UnitLower => i > j,
+            Form::UnitUpper => i < j,
+        };
+        let is_unit = matches!(form, Form::UnitLower | Form::UnitUpper);
+        let triangle: Vec<C> = (0..n * n)
+            .map(|at| match (at / n, at % n) {
+                (i, j) if is_read(i, j) => a[at],
+                (i, j) if i == j && is_unit => C::new(1.0, 0.0),
+                _ => C::default(),
+            })
+            .collect();
+        let x = one(&a, &[n, n], &[n, 1], |a, x| {
+            assert_eq!(linalg::solve(form, a, View::of(&b, &b_layout), x), Ok(()));
+        });
+        assert_near(&multiply(&triangle, &x, [n, n, 1]), &b);
+    }
+}
+
+#[test]
+fn determinants_by_expansion() {
+    fn expand(a: &[C], n: usize) -> C {
+        if n == 0 {
+            return C::new(1.0, 0.0);
+        }
+        let minor =
+            |column: usize| -> Vec<C> { (n..n * n).filter(|at| at % n != column).map(|at| a[at]).collect() };
+        let sign = |column: usize| if column.is_multiple_of(2) { 1.0 } else { -1.0 };
+        (0..n).map(|column| a[column] * expand(&minor(column), n - 1) * sign(column)).sum()
+    }
+    for n in 0..6 {
+        let a = Numbers(n as u64).complex(n * n);
+        let value = one(&a, &[n, n], &[], |a, value| assert_eq!(linalg::determinant(a, value), Ok(())));
+        assert_near(&value, &[expand(&a, n)]);
+    }
+}
+
+#[test]
+fn bases_are_orthonormal() {
+    for (m, n) in [(4, 4), (7, 3), (3, 7), (40, 2)] {
+        let size = m.min(n);
+        let a = Numbers(9).complex(2 * m * n);
+        let (from, q_layout, r_layout) = (layout(&[2, m, n]), layout(&[2, m, m]), layout(&[2, m, n]));
+        let (mut q, mut r) = (vec![C::default(); 2 * m * m], vec![C::default(); 2 * m * n]);
+        let outcome =
+            linalg::qr(View::of(&a, &from), &ViewMut::of(&mut q, &q_layout), &ViewMut::of(&mut r, &r_layout));
+        assert_eq!(outcome, Ok(()));
+        let (u_layout, v_layout, s_layout) = (layout(&[2, m, m]), layout(&[2, n, n]), layout(&[2, size]));
+        let (mut u, mut v) = (vec![C::default(); 2 * m * m], vec![C::default(); 2 * n * n]);
+        let mut s = vec![0.0f64; 2 * size];
+        let outcome = linalg::svd(
+            View::of(&a, &from),
+            &ViewMut::of(&mut s, &s_layout),
+            Some([&ViewMut::of(&mut u, &u_layout), &ViewMut::of(&mut v, &v_layout)]),
+        );
+        assert_eq!(outcome, Ok(()));
+        for i in 0..2 {
+            let a = &a[i * m * n..(i + 1) * m * n];
+            let (q, u, v) = (
+                &q[i * m * m..(i + 1) * m * m],
+                &u[i * m * m..(i + 1) * m * m],
+                &v[i * n * n..(i + 1) * n * n],
+            );
+            assert_near(&multiply(q, &r[i * m * n..(i + 1) * m * n], [m, m, n]), a);
+            for (basis, n) in [(q, m), (u, m), (v, n)] {
+                assert_near(&multiply(&adjoint(basis, n, n), basis, [n, n, n]), &unit(n));
+            }
+            let mut scaled = vec![C::default(); m * n];
+            (0..size).for_each(|j| scaled[j * n + j] = C::new(s[i * size + j], 0.0));
+            assert_near(&multiply(&multiply(u, &scaled, [m, m, n]), v, [m, n, n]), a);
+        }
+    }
+}
+
+#[test]
+fn the_first_matrix_without_an_answer_is_named() {
+    let n = 2;
+    let mut a: Vec<C> = (0..50).flat_map(|_| unit(n)).collect();
+    for singular in [41, 17] {
+        a[singular * 4..singular * 4 + 4].fill(C::new(2.0, 0.0));
+    }
+    let shape = [5, 10, n, n];
+    one(&a, &shape, &shape, |a, x| {
+        assert_eq!(linalg::inverse(OnSingular::Fail, a, x), Err(Failure::Matrix(17)));
+        assert_eq!(linalg::inverse(OnSingular::Infinity, a, x), Ok(()));
+        assert_eq!(linalg::cholesky(a, x), Err(Failure::Matrix(17)));
+    });
+}

@@ -1,0 +1,82 @@
+//! Norms and condition numbers.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umber::ops::linalg::{self, MatrixNorm, Order};
+
+use super::One;
+use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
+use crate::array::PyArray;
+use crate::enter::OrRaise;
+
+/// `ord`: a number or a name.
+#[derive(FromPyObject)]
+enum OrderArg {
+    Number(f64),
+    Name(String),
+}
+
+impl OrderArg {
+    fn order(self, op: &str) -> PyResult<Order> {
+        match self {
+            OrderArg::Number(p) => Ok(Order::Number(p)),
+            OrderArg::Name(name) if name == "fro" => Ok(Order::Frobenius),
+            OrderArg::Name(name) if name == "nuc" => Ok(Order::Nuclear),
+            OrderArg::Name(name) => Err(PyValueError::new_err(format!(
+                "[linalg.{op}] got ord '{name}', expected a number, 'fro' or 'nuc'"
+            ))),
+        }
+    }
+}
+
+/// Norms: of vectors over one axis (`sum(|a|**ord)**(1/ord)`), of matrices over two (`ord` 'fro', 'nuc', 1, -1, 2, -2,
+/// inf or -inf); without `axis` and `ord` the 2-norm of all elements.
+#[pyfunction]
+#[pyo3(signature = (a, /, ord = None, axis = None, keepdims = false, *, stream = None))]
+fn norm(
+    a: Operand,
+    ord: Option<OrderArg>,
+    axis: Option<Ints>,
+    keepdims: bool,
+    stream: Option<StreamArg>,
+) -> One {
+    let (a, order) = (a.alone(), ord.map(|ord| ord.order("norm")).transpose()?);
+    on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+}
+
+/// Norms of vectors along `axis`, several axes together, or all.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, axis = None, keepdims = false, ord = 2.0, stream = None))]
+fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || linalg::vector_norm(&x, ord, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+}
+
+/// Norms of the matrices along the last two axes.
+#[pyfunction]
+#[pyo3(
+    signature = (x, /, *, keepdims = false, ord = None, stream = None),
+    text_signature = "(x, /, *, keepdims=False, ord='fro', stream=None)"
+)]
+fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option<StreamArg>) -> One {
+    let (x, order) = (x.alone(), ord.map_or(Ok(Order::Frobenius), |ord| ord.order("matrix_norm"))?);
+    on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(PyArray::from)
+}
+
+/// Condition numbers `norm(a, p) * norm(inv(a), p)`; by default the ratio of the greatest and the least singular value.
+/// Infinite for singular matrices.
+#[pyfunction]
+#[pyo3(signature = (a, p = None, *, stream = None))]
+fn cond(a: Operand, p: Option<OrderArg>, stream: Option<StreamArg>) -> One {
+    let (a, order) = (a.alone(), p.map(|p| p.order("cond")).transpose()?);
+    let norm = order.map(|order| MatrixNorm::of("cond", order)).transpose().or_raise()?;
+    on(stream, || linalg::cond(&a, norm)).map(PyArray::from)
+}
+
+pub(super) fn register(linalg: &Bound<'_, PyModule>) -> PyResult<()> {
+    linalg.add_function(wrap_pyfunction!(norm, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(vector_norm, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(matrix_norm, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(cond, linalg)?)?;
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Products and powers of matrices, and what the array API counts among them.
+
+use pyo3::prelude::*;
+use umber::ops;
+use umber::ops::linalg;
+
+use super::One;
+use crate::args::{Operand, StreamArg, on};
+use crate::array::PyArray;
+use crate::dtype::DtypeArg;
+
+/// Square matrices to the power of the integer `n`; negative powers are of the inverse.
+#[pyfunction]
+#[pyo3(signature = (a, n, *, stream = None))]
+fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
+    let a = a.alone();
+    on(stream, || linalg::matrix_power(&a, n)).map(PyArray::from)
+}
+
+/// Product of two or more matrices, in the order that takes the fewest multiplications.
+#[pyfunction]
+#[pyo3(signature = (arrays, *, stream = None))]
+fn multi_dot(arrays: Vec<Operand>, stream: Option<StreamArg>) -> One {
+    let arrays: Vec<_> = arrays.into_iter().map(Operand::alone).collect();
+    on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(PyArray::from)
+}
+
+/// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`.
+#[pyfunction]
+#[pyo3(signature = (a, b, axis = -1, *, stream = None))]
+fn cross(a: Operand, b: Operand, axis: i64, stream: Option<StreamArg>) -> One {
+    let (a, b) = Operand::pair(a, b)?;
+    on(stream, || linalg::cross(&a, &b, axis)).map(PyArray::from)
+}
+
+/// Diagonals of the matrices along the last two axes, `offset` above the main one.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, offset = 0, stream = None))]
+fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || ops::diagonal(&x, offset, -2, -1)).map(PyArray::from)
+}
+
+/// Sums of the diagonals of the matrices along the last two axes, `offset` above the main one.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
+fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || ops::trace(&x, offset, -2, -1, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+}
+
+/// The matrices along the last two axes transposed.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, stream = None))]
+fn matrix_transpose(x: Operand, stream: Option<StreamArg>) -> One {
+    let x = x.alone();
+    on(stream, || ops::matrix_transpose(&x)).map(PyArray::from)
+}
+
+/// Functions of the whole package that the array API has here too.
+const SHARED: [&str; 4] = ["matmul", "outer", "tensordot", "vecdot"];
+
+/// Put the functions into the submodule; some are the package's own.
+pub(super) fn register(linalg: &Bound<'_, PyModule>, package: &Bound<'_, PyModule>) -> PyResult<()> {
+    linalg.add_function(wrap_pyfunction!(matrix_power, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(multi_dot, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(cross, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(diagonal, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(trace, linalg)?)?;
+    linalg.add_function(wrap_pyfunction!(matrix_transpose, linalg)?)?;
+    for name in SHARED {
+        linalg.add(name, package.getattr(name)?)?;
+    }
+    Ok(())
+}
