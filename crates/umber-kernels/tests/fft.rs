@@ -53,7 +53,8 @@ fn real_lines_there_and_back() {
     for n in LENGTHS {
         let half = n / 2 + 1;
         let data: Vec<f64> = values(5 * n).iter().map(|x| x.re).collect();
-        let (real, complex) = (Layout::contiguous(Shape::new([5, n])), Layout::contiguous(Shape::new([5, half])));
+        let (real, complex) =
+            (Layout::contiguous(Shape::new([5, n])), Layout::contiguous(Shape::new([5, half])));
         let mut spectrum = vec![Complex64::default(); 5 * half];
         let (src, dst) = (View::of(&data, &real), ViewMut::of(&mut spectrum, &complex));
         fft(Transform::RealForward, Scaling::One, n, 1, src, dst).expect("there is memory");
@@ -78,7 +79,8 @@ fn many_lines_are_shared_and_scaled() {
     let data: Vec<Complex32> =
         values(lines * n).iter().map(|x| Complex32::new(x.re as f32, x.im as f32)).collect();
     let layout = Layout::contiguous(Shape::new([lines, n]));
-    let (mut middle, mut back) = (vec![Complex32::default(); lines * n], vec![Complex32::default(); lines * n]);
+    let (mut middle, mut back) =
+        (vec![Complex32::default(); lines * n], vec![Complex32::default(); lines * n]);
     let there = ViewMut::of(&mut middle, &layout);
     fft(Transform::Forward, Scaling::Root, n, 1, View::of(&data, &layout), there).expect("there is memory");
     let here = ViewMut::of(&mut back, &layout);

@@ -7,6 +7,7 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 from typing_extensions import Buffer as _Buffer
+from . import fft as fft
 from . import random as random
 
 _Scalar: TypeAlias = bool | int | float | complex

@@ -31,7 +31,9 @@ impl AxesOf<'_> {
             }
             (None, None) => (0..ndim).collect(),
         };
-        let Some(lengths) = self.lengths else { return Ok(axes.into_iter().map(|axis| (axis, -1)).collect()) };
+        let Some(lengths) = self.lengths else {
+            return Ok(axes.into_iter().map(|axis| (axis, -1)).collect());
+        };
         ensure!(
             lengths.len() == axes.len(),
             Value,
@@ -97,8 +99,8 @@ pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
 pub fn irfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
     let axes = settle(a, Transform::RealInverse, axes.resolve("irfftn", a)?);
     let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };
-    let half = others.iter().try_fold(a.clone(), |x, &(axis, n)| {
-        along("irfftn", Transform::Inverse, &x, n, axis, norm)
-    })?;
+    let half = others
+        .iter()
+        .try_fold(a.clone(), |x, &(axis, n)| along("irfftn", Transform::Inverse, &x, n, axis, norm))?;
     along("irfftn", Transform::RealInverse, &half, n, axis, norm)
 }

@@ -2,8 +2,8 @@
 
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
-use super::{Norm, fit, ifft, irfft, one};
 use super::Transform;
+use super::{Norm, fit, ifft, irfft, one};
 use crate::graph::Array;
 use crate::ops::shaping::{PadMode, pad};
 use crate::primitives::concatenate::concatenate;
@@ -125,7 +125,8 @@ pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Res
     }
     let count = 1 + (x.shape()[time] - length) / hop;
     // Frames first, then whatever else the signal has; then frames and their numbers to the end.
-    let places = Places::Grid { axes: [time].into(), indices: smallvec::smallvec![places(count, length, hop)?] };
+    let places =
+        Places::Grid { axes: [time].into(), indices: smallvec::smallvec![places(count, length, hop)?] };
     let mut cut = places.read(&x)?;
     for _ in 0..2 {
         cut = move_axis(&cut, 0, time + 1)?;
@@ -170,7 +171,8 @@ pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Op
     let size = n_fft as usize;
     let window = options.window_of(OP, size, lines.dtype())?;
     let windowed = mul(&lines, &broadcast(&window, lines.shape())?)?;
-    let total = Shape::checked(OP, &[n_fft.saturating_add((hop as i64).saturating_mul(count as i64 - 1))])?[0];
+    let total =
+        Shape::checked(OP, &[n_fft.saturating_add((hop as i64).saturating_mul(count as i64 - 1))])?[0];
     let squares = mul(&window, &window)?;
     let squares = broadcast(&squares, &[count, size].into())?;
     let least = Array::full([total].into(), LEAST_ENVELOPE, lines.dtype());
@@ -200,7 +202,10 @@ fn overlap(frames: &Array, hop: usize, total: usize) -> Result<Array> {
     let updates = swap_last(&rows)?;
     let indices = reshape(&places(count, length, hop)?, [count * length])?;
     let nothing = Array::full([total, others.size()].into(), 0.0, frames.dtype());
-    let sum = Places::Grid { axes: [0].into(), indices: smallvec::smallvec![indices] }
-        .write(ScatterKind::Add, &nothing, &updates)?;
+    let sum = Places::Grid { axes: [0].into(), indices: smallvec::smallvec![indices] }.write(
+        ScatterKind::Add,
+        &nothing,
+        &updates,
+    )?;
     reshape(&swap_last(&sum)?, others.iter().copied().chain([total]).collect::<Shape>())
 }
