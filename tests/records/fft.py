@@ -29,7 +29,7 @@ DOUBLE = ("float64", "complex128")
 
 
 def to_complex(x):
-    """What NumPy transforms: it refuses to drop an imaginary part, MLX and umber do not count it."""
+    """What NumPy transforms: it refuses an imaginary part, MLX and umber do not count it."""
     return x.real if np.iscomplexobj(x) else x
 
 
