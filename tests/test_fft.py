@@ -29,12 +29,15 @@ def line(rng, name, shape, dtype=np.float64):
 def test_lengths(name, length, rng):
     """Powers of two, primes and products, in both precisions, along every axis of memory."""
     for dtype, bound in ((np.float64, 1e-14), (np.float32, 1e-6)):
-        for shape, axis in (((length,), 0), ((length, 11), 0), ((3, length), 1), ((2, length, 5), 1)):
+        for shape, axis in (
+            ((length,), 0),
+            ((length, 11), 0),
+            ((3, length), 1),
+            ((2, length, 5), 1),
+        ):
             x = line(rng, name, shape, dtype)
             for norm in NORMS:
-                got = to_numpy(
-                    getattr(mx.fft, name)(mx.asarray(x), n=length, axis=axis, norm=norm)
-                )
+                got = to_numpy(getattr(mx.fft, name)(mx.asarray(x), n=length, axis=axis, norm=norm))
                 want = getattr(np.fft, name)(x, length, axis, norm)
                 assert got.shape == want.shape
                 size = np.abs(want).max()
@@ -133,7 +136,12 @@ def test_lengths_of_several_axes(rng):
     x = rng.normal(size=(3, 4, 5))
     for name in ("fftn", "ifftn", "rfftn", "irfftn"):
         ours, theirs = getattr(mx.fft, name), getattr(np.fft, name)
-        for s, axes in (((6, 2), (0, 1)), ((-1, 7), (2, 1)), ((2,), (-1,)), ((4, -1, 3), (0, 1, 2))):
+        for s, axes in (
+            ((6, 2), (0, 1)),
+            ((-1, 7), (2, 1)),
+            ((2,), (-1,)),
+            ((4, -1, 3), (0, 1, 2)),
+        ):
             got = to_numpy(ours(mx.asarray(x), s=s, axes=axes))
             np.testing.assert_allclose(got, theirs(x, s=s, axes=axes), atol=1e-13)
         # Without axes lengths are those of the last ones.
@@ -309,7 +317,9 @@ def test_frames_have_gradients():
     x = mx.array(SIGNAL)
 
     def energy(x):
-        return (mx.abs(mx.fft.stft(x, 16, 4, window=window, center=False, onesided=False)) ** 2).sum()
+        return (
+            mx.abs(mx.fft.stft(x, 16, 4, window=window, center=False, onesided=False)) ** 2
+        ).sum()
 
     slope = to_numpy(mx.grad(energy)(x))
     cover = np.zeros(50)

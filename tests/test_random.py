@@ -112,10 +112,10 @@ DRAWS = {
         m.random.split(k, 4)
     ),
 }
-# In float32 transcendental functions differ in the last bits: MLX's erfinv is off by up to 2.2 units
-# in the last place and its erf by 1e-7 absolutely, umber's by one unit. A half dtype rounds that away
-# but for one value in some thousand, of the distributions that go through erf and erfinv. Everything
-# else, and all draws of whole numbers, is equal bit for bit.
+# In float32 transcendental functions differ in the last bits: MLX's erfinv is off by up to 2.2
+# units in the last place and its erf by 1e-7 absolutely, umber's by one unit. A half dtype rounds
+# that away but for one value in some thousand, of the distributions that go through erf and erfinv.
+# Everything else, and all draws of whole numbers, is equal bit for bit.
 CLOSE = {"float32": 2e-6, "complex64": 2e-6, "float16": 0, "bfloat16": 0}
 ONE_UNIT = {"float16": 2**-10, "bfloat16": 2**-7}
 
@@ -485,9 +485,9 @@ def test_choice():
     assert rows.shape == (3, 2)
     assert mx.random.choice(items, key=key).shape == ()
     keys = mx.random.split(key, 4000)
-    first = mx.vmap(
-        lambda k: mx.random.choice(4, (2,), replace=False, p=mx.array(weights), key=k)
-    )(keys)
+    first = mx.vmap(lambda k: mx.random.choice(4, (2,), replace=False, p=mx.array(weights), key=k))(
+        keys
+    )
     counts = np.bincount(to_numpy(first)[:, 0])
     assert stats.chisquare(counts, weights * 4000).pvalue > 1e-3
     assert (to_numpy(first)[:, 0] != to_numpy(first)[:, 1]).all()

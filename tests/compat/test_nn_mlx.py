@@ -95,7 +95,7 @@ def test_layers_with_other_inputs():
         mx.random.seed(5)
         ours = make(nn)
         mlx.random.seed(5)
-        # Embeddings are normal: MLX's erfinv is off by up to 2.2 units in the last place, umber's by 0.6.
+        # Embeddings are normal, and MLX's erfinv is off by up to 2.2 units in the last place.
         assert_same(ours.parameters(), make(mlx_nn).parameters(), rtol=3 * 2**-23)
     for layer, shape in (("Dropout2d", (3, 4, 5, 2)), ("Dropout3d", (3, 4, 5, 2, 2))):
         mx.random.seed(5)

@@ -57,7 +57,9 @@ impl Lines {
         // The closest neighbours in the innermost loop.
         loops.sort_by_key(|l| std::cmp::Reverse(l.strides[0].unsigned_abs()));
         let mut others = Nest::new(&[], [&[], &[]]);
-        loops.into_iter().for_each(|l| others.push(l));
+        for l in loops {
+            others.push(l);
+        }
         Lines {
             src: Source::of(src),
             dst: Target::of(dst),
@@ -119,7 +121,46 @@ impl Lines {
         )
     }
 
-    /// Bring blocks of lines into the buffers, transform them and write them back.
+    /// How many lines a buffer holds.
+    fn block(&self) -> usize {
+        let block = if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, ABREAST) } else { ABREAST };
+        block.min(self.others.count())
+    }
+
+    /// Run `work` on the places of every block of lines in a range.
+    fn blocks(&self, range: Range<usize>, block: usize, mut work: impl FnMut(&[[isize; 2]])) {
+        let mut at = range.start;
+        let mut places = [[0isize; 2]; ABREAST];
+        while at < range.end {
+            let count = block.min(range.end - at);
+            let mut i = 0;
+            self.others.walk(at..at + count, |offsets| {
+                places[i] = offsets;
+                i += 1;
+            });
+            work(&places[..count]);
+            at += count;
+        }
+    }
+
+    /// Bring blocks of lines into a buffer, transform them there and write them back.
+    pub(super) fn in_buffer<T: Zero + Copy + Send + Sync>(
+        &self,
+        scratch: usize,
+        transform: impl Fn(&mut [T], &mut [T]) + Sync,
+    ) -> Result<()> {
+        let (block, length) = (self.block(), self.lengths[0]);
+        let room = || Some((zeros::<T>(block * length)?, zeros::<T>(scratch)?));
+        self.share(room, |(lines, scratch), range| {
+            self.blocks(range, block, |places| {
+                self.gather(lines, places);
+                transform(&mut lines[..places.len() * length], scratch);
+                self.scatter(lines, places);
+            });
+        })
+    }
+
+    /// Bring blocks of lines into buffers, transform them into others and write those back.
     pub(super) fn run<A, B, S>(
         &self,
         scratch: usize,
@@ -130,8 +171,7 @@ impl Lines {
         B: Zero + Copy + Send + Sync,
         S: Zero + Clone,
     {
-        let block = if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, ABREAST) } else { ABREAST };
-        let block = block.min(self.others.count());
+        let block = self.block();
         let room = || {
             Some(Worker {
                 input: zeros(block * self.lengths[0])?,
@@ -140,20 +180,11 @@ impl Lines {
             })
         };
         self.share(room, |worker, range| {
-            let mut at = range.start;
-            let mut places = [[0isize; 2]; ABREAST];
-            while at < range.end {
-                let count = block.min(range.end - at);
-                let mut i = 0;
-                self.others.walk(at..at + count, |offsets| {
-                    places[i] = offsets;
-                    i += 1;
-                });
-                self.gather(&mut worker.input, &places[..count]);
+            self.blocks(range, block, |places| {
+                self.gather(&mut worker.input, places);
                 transform(worker);
-                self.scatter(&worker.output, &places[..count]);
-                at += count;
-            }
+                self.scatter(&worker.output, places);
+            });
         })
     }
 

@@ -107,17 +107,11 @@ where
             let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
             let plan = T::plan_complex(length, direction);
             let scratch = plan.get_inplace_scratch_len();
-            if lines.are_dense() {
-                return lines.in_place::<Complex<T>>(scratch, |line, scratch| {
-                    plan.process_with_scratch(line, scratch);
-                    scale(line, factor);
-                });
-            }
-            lines.run(scratch, |worker: &mut Worker<Complex<T>, Complex<T>, Complex<T>>| {
-                worker.output.copy_from_slice(&worker.input);
-                plan.process_with_scratch(&mut worker.output, &mut worker.scratch);
-                scale(&mut worker.output, factor);
-            })
+            let work = |lines: &mut [Complex<T>], scratch: &mut [Complex<T>]| {
+                plan.process_with_scratch(lines, scratch);
+                scale(lines, factor);
+            };
+            if lines.are_dense() { lines.in_place(scratch, work) } else { lines.in_buffer(scratch, work) }
         }
         Transform::RealForward => {
             let plan = T::plan_real_forward(length);
@@ -141,7 +135,9 @@ where
                     }
                     plan.process_with_scratch(input, output, &mut worker.scratch).expect("lengths fit");
                 }
-                worker.output.iter_mut().for_each(|value| *value = *value * factor);
+                for value in &mut worker.output {
+                    *value = *value * factor;
+                }
             })
         }
     }
@@ -149,6 +145,8 @@ where
 
 fn scale<T: Real>(values: &mut [Complex<T>], factor: T) {
     if factor != T::one() {
-        values.iter_mut().for_each(|value| *value = value.scale(factor));
+        for value in values {
+            *value = value.scale(factor);
+        }
     }
 }

@@ -18,7 +18,10 @@ macro_rules! transforms {
             /// divides by the length: `"backward"`, `"forward"`, or both by its root, `"ortho"`. Raises `ValueError` for
             /// a length below one or another `norm`, `IndexError` for a bad axis.
             #[pyfunction]
-            #[pyo3(signature = (a, n = None, axis = -1, norm = "backward", stream = None))]
+            #[pyo3(
+                signature = (a, n = None, axis = -1, norm = "backward", stream = None),
+                text_signature = "(a, n=None, axis=-1, norm='backward', stream=None)"
+            )]
             fn $name(
                 a: Operand,
                 n: Option<i64>,
@@ -65,7 +68,7 @@ macro_rules! transforms_of_several {
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
-                on(stream, || transforms::$name(&a, chosen(&s, &axes), norm)).map(PyArray::from)
+                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm)).map(PyArray::from)
             }
 
             #[doc = concat!($of, " along two axes, the last two by default.")]
@@ -87,7 +90,7 @@ macro_rules! transforms_of_several {
                 let renamed = |error: umber::Error| {
                     error.map_message(|text| text.replacen(stringify!($name), stringify!($two), 1))
                 };
-                on(stream, || transforms::$name(&a, chosen(&s, &axes), norm).map_err(renamed)).map(PyArray::from)
+                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(PyArray::from)
             }
         )*
 
@@ -117,8 +120,8 @@ fn norm_of(op: &str, name: Option<&str>) -> PyResult<Norm> {
     name.map_or(Ok(Norm::Backward), |name| Norm::named(op, name)).or_raise()
 }
 
-fn chosen<'a>(s: &'a Option<Ints>, axes: &'a Option<Ints>) -> AxesOf<'a> {
-    AxesOf { lengths: s.as_ref().map(Ints::as_slice), axes: axes.as_ref().map(Ints::as_slice) }
+fn chosen<'a>(s: Option<&'a Ints>, axes: Option<&'a Ints>) -> AxesOf<'a> {
+    AxesOf { lengths: s.map(Ints::as_slice), axes: axes.map(Ints::as_slice) }
 }
 
 /// The frequency of each result of `fft` of `n` numbers `d` apart, as float32.
