@@ -244,8 +244,8 @@ RECORDS = [
     # Choosing.
     lazy(
         "select",
-        lambda c, d, x, y: mx.select([c, d], [x, y], 7),
-        lambda c, d, x, y: np.select([c, d], [x, y], 7),
+        lambda c, d, x, y: mx.select([c.astype(mx.bool_), d.astype(mx.bool_)], [x, y], 7),
+        lambda c, d, x, y: np.select([c.astype(bool), d.astype(bool)], [x, y], 7),
         shapes=((3, 4), (4,), (3, 4), (3, 1)),
         fixed={0: "bool_", 1: "bool_"},
         dtypes=INTEGERS + INEXACT,

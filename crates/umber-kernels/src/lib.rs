@@ -47,5 +47,5 @@ pub use scan::scan;
 pub use scatter::{scatter, scatter_axis};
 pub use search::searchsorted;
 pub use softmax::{logsumexp, softmax};
-pub use sort::{argpartition, argsort, sort};
+pub use sort::{argpartition, argsort, partition, sort};
 pub use view::{View, ViewMut};

@@ -42,9 +42,7 @@ pub fn searchsorted(side: Side, sorted: View, values: View, dst: ViewMut) {
         let width = search.inner.count();
         let cost = 1 + usize::BITS as usize - length.leading_zeros() as usize;
         parallel_ranges(rows.count(), GRAIN / (width * cost).max(1), |range| {
-            rows.walk(range, |starts| {
-                parallel_ranges(width, GRAIN / cost, |part| search.find(starts, part));
-            });
+            rows.walk(range, |starts| search.run(starts, width, cost));
         });
     });
 }
@@ -61,31 +59,46 @@ struct Search<T> {
 }
 
 impl<T: Keyed> Search<T> {
-    fn find(&self, [sorted, values, to]: [isize; 3], part: Range<usize>) {
+    /// Find the places of a row's values.
+    fn run(&self, starts: [isize; 3], width: usize, cost: usize) {
+        // SAFETY: the layout of the row holds elements below its length.
+        let key_at = |i: usize| unsafe {
+            (*self.sorted.at(starts[0] + i as isize * self.stride)).key(Direction::Ascending)
+        };
+        // Where values are many, the keys that they meet are made once.
+        let mut keys: Vec<T::Key> = Vec::new();
+        if width >= self.length && keys.try_reserve_exact(self.length).is_ok() {
+            keys.extend((0..self.length).map(key_at));
+            let keys = &keys[..];
+            parallel_ranges(width, GRAIN / cost, |part| self.find(starts, part, |i| keys[i]));
+        } else {
+            parallel_ranges(width, GRAIN / cost, |part| self.find(starts, part, key_at));
+        }
+    }
+
+    fn find(&self, [_, values, to]: [isize; 3], part: Range<usize>, key_at: impl Fn(usize) -> T::Key) {
         self.inner.walk(part, |[from, place]| {
             // SAFETY: the layouts hold these elements; tasks have places of their own.
             unsafe {
                 let key = (*self.values.at(values + from)).key(Direction::Ascending);
-                *self.to.at(to + place) = self.rank(sorted, key) as u32;
+                *self.to.at(to + place) = match self.side {
+                    Side::Left => count_before(self.length, |i| key_at(i) < key),
+                    Side::Right => count_before(self.length, |i| key_at(i) <= key),
+                } as u32;
             }
         });
     }
+}
 
-    /// How many elements of a row come before a key.
-    #[inline(always)]
-    fn rank(&self, row: isize, key: T::Key) -> usize {
-        let (mut low, mut left) = (0, self.length);
-        while left > 0 {
-            let half = left / 2;
-            // SAFETY: the layout of the row holds the element, for `low + half` is below its length.
-            let element = unsafe { *self.sorted.at(row + (low + half) as isize * self.stride) };
-            let found = element.key(Direction::Ascending);
-            let goes_after = match self.side {
-                Side::Left => found < key,
-                Side::Right => found <= key,
-            };
-            (low, left) = if goes_after { (low + half + 1, left - half - 1) } else { (low, half) };
-        }
-        low
+/// How many of the first indices below `length` come before, where all that do stand in front. No branch depends on it:
+/// it could not be predicted.
+#[inline(always)]
+fn count_before(length: usize, comes_before: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut left) = (0, length);
+    while left > 1 {
+        let half = left / 2;
+        low += half * usize::from(comes_before(low + half - 1));
+        left -= half;
     }
+    low + usize::from(left == 1 && comes_before(low))
 }

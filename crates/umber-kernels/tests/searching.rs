@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use operands::{Operand, Random, Value, indices, scrambled, shapes};
 use proptest::prelude::*;
-use umber_kernels::{argpartition, argsort, nonzero, searchsorted};
+use umber_kernels::{argpartition, argsort, nonzero, partition, searchsorted};
 use umber_types::{Bool, Complex32, Side, SortOrder, bf16, f16};
 
 fn check_nonzero(shape: &[usize], room: usize, odds: u64, seed: u64) {
@@ -71,11 +71,19 @@ fn check_partition<T: Value>(length: usize, kth: usize, seed: u64) {
     let src: Operand<T> = Operand::under(&scrambled(&[3, length], seed, true), || drawn(&mut random, 7));
     let mut places = Operand::under(&scrambled(&[3, length], seed / 3, false), || 0u32);
     argpartition(src.view(), 1, kth, places.view_mut()).unwrap();
+    let mut values = Operand::under(&scrambled(&[3, length], seed / 11, false), || T::from_i64(1));
+    partition(src.view(), 1, kth, values.view_mut()).unwrap();
     for row in 0..3 {
         let mut sorted: Vec<T> = (0..length).map(|i| src.at(&[row, i])).collect();
         sorted.sort_by(|&a, &b| order(a, b));
         let picked: Vec<T> = (0..length).map(|i| src.at(&[row, places.at(&[row, i]) as usize])).collect();
         assert_eq!(order(picked[kth], sorted[kth]), Ordering::Equal);
+        let line: Vec<T> = (0..length).map(|i| values.at(&[row, i])).collect();
+        assert_eq!(order(line[kth], sorted[kth]), Ordering::Equal);
+        assert!(line[..kth].iter().all(|&a| order(a, line[kth]) != Ordering::Greater));
+        let mut line = line;
+        line.sort_by(|&a, &b| order(a, b));
+        assert!(line.iter().zip(&sorted).all(|(&a, &b)| order(a, b) == Ordering::Equal));
         assert!(picked[..kth].iter().all(|&a| order(a, picked[kth]) != Ordering::Greater));
         assert!(picked[kth..].iter().all(|&a| order(a, picked[kth]) != Ordering::Less));
         let mut all: Vec<u32> = (0..length).map(|i| places.at(&[row, i])).collect();

@@ -20,7 +20,8 @@ fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
 fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
     let length = a.shape()[axis];
     ensure!(
-        what == Sorted::Values || u32::try_from(length.saturating_sub(1)).is_ok(),
+        matches!(what, Sorted::Values | Sorted::ValuesAround(_))
+            || u32::try_from(length.saturating_sub(1)).is_ok(),
         Value,
         "[{op}] an axis of {length} elements is too long for indices of dtype uint32"
     );
@@ -102,8 +103,7 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
 pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("partition", a, axis)?;
     let kth = resolve_kth("partition", &a, kth, axis)?;
-    let places = sorted("partition", &a, axis, Sorted::Around(kth))?;
-    Places::along("partition", axis, places).read(&a)
+    sorted("partition", &a, axis, Sorted::ValuesAround(kth))
 }
 
 /// The indices, uint32, of a [`partition`].
@@ -130,6 +130,6 @@ pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     if k == 0 || first == 0 {
         return slice_along(&sorted("topk", &a, axis, Sorted::Values)?, axis, first, k as usize);
     }
-    let places = slice_along(&sorted("topk", &a, axis, Sorted::Around(first))?, axis, first, k as usize)?;
-    sorted("topk", &Places::along("topk", axis, places).read(&a)?, axis, Sorted::Values)
+    let greatest = sorted("topk", &a, axis, Sorted::ValuesAround(first))?;
+    sorted("topk", &slice_along(&greatest, axis, first, k as usize)?, axis, Sorted::Values)
 }

@@ -15,6 +15,8 @@ pub enum Sorted {
     Values,
     /// Their places before, as uint32.
     Indices(SortOrder),
+    /// The elements, of which only the one here is in its ascending order, between lesser and greater ones.
+    ValuesAround(usize),
     /// Places before, as uint32, of which only the one here is in its ascending order, between lesser and greater ones.
     Around(usize),
 }
@@ -30,8 +32,18 @@ pub struct Sort {
 
 impl Sort {
     /// Where each sorted element comes from.
-    fn places(self, x: &Array) -> Result<Places> {
-        let indices = Array::record_one(Sort { what: Sorted::Indices(SortOrder::Ascending), ..self }, &[x])?;
+    fn places(self, x: &Array, y: &Array) -> Result<Places> {
+        let order = |of: &Array| {
+            Array::record_one(Sort { what: Sorted::Indices(SortOrder::Ascending), ..self }, &[of])
+        };
+        let indices = match self.what {
+            Sorted::ValuesAround(_) => {
+                // Brought in full order, input and output are the same.
+                let to = Places::along(self.name(), self.axis, order(y)?);
+                to.write(ScatterKind::Set, &zeros_like(&order(x)?), &order(x)?)?
+            }
+            Sorted::Values | Sorted::Indices(_) | Sorted::Around(_) => order(x)?,
+        };
         Ok(Places::along(self.name(), self.axis, indices))
     }
 }
@@ -41,13 +53,14 @@ impl Primitive for Sort {
         match self.what {
             Sorted::Values => "sort",
             Sorted::Indices(_) => "argsort",
+            Sorted::ValuesAround(_) => "partition",
             Sorted::Around(_) => "argpartition",
         }
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let dtype = match self.what {
-            Sorted::Values => inputs[0].dtype,
+            Sorted::Values | Sorted::ValuesAround(_) => inputs[0].dtype,
             Sorted::Indices(_) | Sorted::Around(_) => DType::UInt32,
         };
         Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype }.into())
@@ -57,7 +70,9 @@ impl Primitive for Sort {
         rule(|| {
             let (x, zeros) = (&at.inputs[0], zeros_like(&at.inputs[0]));
             Ok(smallvec![Some(match self.what {
-                Sorted::Values => self.places(x)?.write(ScatterKind::Add, &zeros, &cotangents[0])?,
+                Sorted::Values | Sorted::ValuesAround(_) => {
+                    self.places(x, &at.outputs[0])?.write(ScatterKind::Add, &zeros, &cotangents[0])?
+                }
                 Sorted::Indices(_) | Sorted::Around(_) => zeros,
             })])
         })
@@ -67,7 +82,9 @@ impl Primitive for Sort {
         rule(|| {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
             Ok(vec![match self.what {
-                Sorted::Values => self.places(&at.inputs[0])?.read(t)?,
+                Sorted::Values | Sorted::ValuesAround(_) => {
+                    self.places(&at.inputs[0], &at.outputs[0])?.read(t)?
+                }
                 Sorted::Indices(_) | Sorted::Around(_) => zeros_like(&at.outputs[0]),
             }])
         })
@@ -84,6 +101,7 @@ impl Primitive for Sort {
         task.run_one(|inputs, output| match self.what {
             Sorted::Values => umber_kernels::sort::sort(inputs[0], self.axis, output),
             Sorted::Indices(order) => umber_kernels::sort::argsort(inputs[0], self.axis, order, output),
+            Sorted::ValuesAround(kth) => umber_kernels::sort::partition(inputs[0], self.axis, kth, output),
             Sorted::Around(kth) => umber_kernels::sort::argpartition(inputs[0], self.axis, kth, output),
         })
     }

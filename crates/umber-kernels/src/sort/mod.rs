@@ -35,12 +35,20 @@ const SHARE: usize = 1 << 16;
 pub fn sort(src: View, axis: usize, dst: ViewMut) -> Result<()> {
     assert_eq!((src.shape(), src.dtype()), (dst.shape(), dst.dtype()), "sorting keeps shape and dtype");
     let lines = Lines::new(&src, axis, &dst);
-    match src.dtype() {
-        DType::Bool => lines.sort_values::<Bool>(&src, &dst),
-        DType::Complex64 => lines.sort_by_places::<Complex32>(&src, &dst),
-        DType::Complex128 => lines.sort_by_places::<Complex64>(&src, &dst),
-        real => match_dtype!(real real, T => lines.sort_values::<T>(&src, &dst), else => Ok(())),
-    }
+    lines.write_values(&src, &dst, Extent::All)
+}
+
+/// As [`sort`] in so far as the element at `kth` is the one that sorting puts there: no greater one stands before it, no
+/// lesser one after it.
+///
+/// # Errors
+/// If there is no memory for a copy of a line.
+///
+/// # Panics
+/// If shapes or dtypes do not fit together, or `kth` lies outside.
+pub fn partition(src: View, axis: usize, kth: usize, dst: ViewMut) -> Result<()> {
+    assert_eq!((src.shape(), src.dtype()), (dst.shape(), dst.dtype()), "partitioning keeps shape and dtype");
+    Lines::new(&src, axis, &dst).write_values(&src, &dst, Extent::Around(kth))
 }
 
 /// Write where the elements of each line of `src` along `axis` are found in order to `dst`, uint32 of the same shape.
@@ -243,8 +251,18 @@ impl Lines {
         Ok(())
     }
 
-    fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut) -> Result<()> {
-        if size_of::<T>() == size_of::<T::Value>() && self.strides[1] == 1 && T::Value::has_vectors() {
+    fn write_values(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
+        match src.dtype() {
+            DType::Bool => self.sort_values::<Bool>(src, dst, extent),
+            DType::Complex64 => self.sort_by_places::<Complex32>(src, dst, extent),
+            DType::Complex128 => self.sort_by_places::<Complex64>(src, dst, extent),
+            real => match_dtype!(real real, T => self.sort_values::<T>(src, dst, extent), else => Ok(())),
+        }
+    }
+
+    fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
+        let is_whole = matches!(extent, Extent::All);
+        if is_whole && size_of::<T>() == size_of::<T::Value>() && self.strides[1] == 1 && T::Value::has_vectors() {
             self.sort_in_place::<T>(src, dst);
             return Ok(());
         }
@@ -253,7 +271,7 @@ impl Lines {
             // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::of_value(item) };
         };
-        self.each(src, |element: T, _| element.value(), write, T::BITS, Extent::All)
+        self.each(src, |element: T, _| element.value(), write, T::BITS, extent)
     }
 
     /// For keys as wide as the elements: they are sorted where the elements go.
@@ -310,7 +328,7 @@ impl Lines {
     }
 
     /// For elements that their keys do not tell in full.
-    fn sort_by_places<T: Sorted>(&self, src: &View, dst: &ViewMut) -> Result<()> {
+    fn sort_by_places<T: Sorted>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
         let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
         let write = |starts: [isize; 2], i: usize, item: T::Placed| {
             // SAFETY: the layouts hold the lines; tasks have lines of their own.
@@ -320,7 +338,7 @@ impl Lines {
             }
         };
         let read = |element: T, place| element.placed(place, Direction::Ascending);
-        self.each(src, read, write, T::PLACED_BITS, Extent::All)
+        self.each(src, read, write, T::PLACED_BITS, extent)
     }
 
     fn write_places<T: Sorted>(
