@@ -20,7 +20,7 @@ def polynomial(name, call, oracle, *shapes, **fields) -> OpRecord:
 
 
 def fitting(name, degree, *shapes, **fields) -> OpRecord:
-    """Points that are told apart (as repeated ones are not), and values that no polynomial meets."""
+    """Points that are told apart, as repeated ones are not, and values that no polynomial meets."""
     return polynomial(
         name,
         lambda x, y: mx.polyfit(x, y, degree),

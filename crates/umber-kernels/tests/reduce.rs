@@ -172,7 +172,7 @@ fn halves_round_once() {
 }
 
 #[test]
-fn narrow_integers_go_to_int32() {
+fn narrow_integers_go_to_32_bits() {
     let layout = scrambled(&[6, 50, 3], 9, true);
     let mut random = Random(3);
     macro_rules! narrow {
@@ -187,6 +187,9 @@ fn narrow_integers_go_to_int32() {
                 for (&found, group) in dst.data.iter().zip(&groups) {
                     assert_eq!(found, group.iter().fold(0i32, |a, &b| a.wrapping_add($wide(b))));
                 }
+                let mut unsigned = Operand::dense(vec![0u32; shape.size()], &shape);
+                reduce(ReduceKind::Sum, src.view(), &axes, unsigned.view_mut());
+                assert!(unsigned.data.iter().zip(&dst.data).all(|(&a, &b)| a == b as u32));
                 reduce(ReduceKind::Prod, src.view(), &axes, dst.view_mut());
                 for (&found, group) in dst.data.iter().zip(&groups) {
                     assert_eq!(found, group.iter().fold(1i32, |a, &b| a.wrapping_mul($wide(b))));
