@@ -10,6 +10,7 @@ pub mod element;
 pub mod error;
 pub mod kinds;
 pub mod layout;
+pub mod nested;
 pub mod promote;
 pub mod scalar;
 pub mod shape;
@@ -17,7 +18,7 @@ pub mod tape;
 
 pub use device::{Device, DeviceType, Stream};
 pub use dtype::{DType, Kind};
-pub use element::{Bool, Element};
+pub use element::{Bool, Element, Value};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use kinds::{
@@ -25,6 +26,7 @@ pub use kinds::{
     ScatterKind, UnaryKind,
 };
 pub use layout::Layout;
+pub use nested::{Elements, IntoElements, Nested};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use scalar::Scalar;
