@@ -3,6 +3,7 @@
 mod along;
 mod mask;
 mod plan;
+mod spelling;
 
 use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
 
@@ -15,6 +16,7 @@ use crate::primitives::slice_update::{combining, slice_update};
 use plan::Plan;
 
 pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
+pub use spelling::{Place, Stepped};
 
 /// One entry of an index, as NumPy reads it.
 #[derive(Clone, Debug)]
@@ -41,6 +43,19 @@ pub enum Index {
 }
 
 /// `a[index]`: a view where integers, slices and new axes say it, else a gather.
+///
+/// The dtype stays; [`s!`](crate::s) spells the index and [`Array::get`] is the same as a method. Fails if there are more
+/// indices than axes, an index lies outside, a mask does not fit its axes, or index arrays do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::get(&a, &s![-1, ..2])?.to_vec::<i32>()?, [4, 5]);
+/// assert_eq!(ops::get(&a, &s![.., [2, 0]])?.to_vec::<i32>()?, [3, 1, 6, 4]);
+/// assert!(ops::get(&a, &s![2]).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     let plan = Plan::new(a.shape(), index)?;
     let shape = plan.shape();
@@ -59,6 +74,18 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
 /// `a` with `a[index]` set to, added to, … `values`, which broadcast to the shape of `a[index]` and take `a`'s dtype.
 ///
 /// Where an element is picked several times every value counts; of several values to set, the last one stays.
+///
+/// Fails where [`get`] does, or if the values do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// use umber::types::ScatterKind;
+/// let counts = Array::from([0, 0, 0]);
+/// let updated = ops::update(ScatterKind::Add, &counts, &s![[0, 2, 2]], &Array::from(1))?;
+/// assert_eq!(updated.to_vec::<i32>()?, [1, 0, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> Result<Array> {
     let values = cast_constant(values, a.dtype())?;
     if let Some(updated) = update_where(kind, a, index, &values)? {
