@@ -29,12 +29,33 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
 }
 
 /// The elements in ascending order along an axis, NaN last.
+///
+/// Shape and dtype stay; without an axis the array is flattened. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[3.0f32, f32::NAN, 1.0], [0.0, 2.0, 1.0]]);
+/// let sorted = ops::sort(&a, Some(-1))?.to_vec::<f32>()?;
+/// assert_eq!((sorted[0], sorted[1], &sorted[3..]), (1.0, 3.0, &[0.0, 1.0, 2.0][..]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn sort(a: &Array, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("sort", a, axis)?;
     sorted("sort", &a, axis, Sorted::Values)
 }
 
 /// The indices that sort along an axis; equal elements keep their order.
+///
+/// Uint32, of the same shape; without an axis the array is flattened. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([30, 10, 20, 10]);
+/// assert_eq!(ops::argsort(&a, None)?.to_vec::<u32>()?, [1, 3, 2, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argsort(a: &Array, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("argsort", a, axis)?;
     sorted("argsort", &a, axis, Sorted::Indices)
@@ -56,6 +77,16 @@ fn check_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<()> {
 
 /// An order in which the element at `kth` is where sorting would put it, no greater one before and no lesser one
 /// after it. (Sorting is such an order.)
+///
+/// Shape and dtype stay; without an axis the array is flattened. Fails if `kth` lies outside the axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([5, 1, 4, 2, 3]);
+/// assert_eq!(ops::partition(&a, 2, Some(0))?.to_vec::<i32>()?[2], 3);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("partition", a, axis)?;
     check_kth("partition", &a, kth, axis)?;
@@ -63,6 +94,16 @@ pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 }
 
 /// The indices of a [`partition`].
+///
+/// Uint32. Fails where [`partition`] does.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([50, 10, 40]);
+/// assert_eq!(ops::argpartition(&a, 0, Some(0))?.to_vec::<u32>()?[0], 1);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("argpartition", a, axis)?;
     check_kth("argpartition", &a, kth, axis)?;
@@ -70,6 +111,16 @@ pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 }
 
 /// The `k` greatest elements along an axis, in ascending order.
+///
+/// The axis becomes `k` long; the dtype stays. Fails if the axis has fewer elements.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[5, 1, 4], [7, 9, 8]]);
+/// assert_eq!(ops::topk(&a, 2, Some(1))?.to_vec::<i32>()?, [4, 5, 8, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("topk", a, axis)?;
     let length = a.shape()[axis];
@@ -92,6 +143,19 @@ pub enum Side {
 }
 
 /// Where each value would go into a sorted array of one axis, as uint32. NaN counts as the greatest value.
+///
+/// The shape is that of `values`. Fails if `sorted` has not one axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::Side;
+/// let sorted = Array::from([1.0f32, 3.0, 3.0, 5.0]);
+/// let values = Array::from([3.0f32, 9.0]);
+/// assert_eq!(ops::searchsorted(&sorted, &values, Side::Left)?.to_vec::<u32>()?, [1, 4]);
+/// assert_eq!(ops::searchsorted(&sorted, &values, Side::Right)?.to_vec::<u32>()?, [3, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn searchsorted(sorted: &Array, values: &Array, side: Side) -> Result<Array> {
     ensure!(
         sorted.ndim() == 1,
