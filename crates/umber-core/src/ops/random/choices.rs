@@ -11,6 +11,17 @@ use crate::ops::reductions;
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, reshape, sub, unary};
 
 /// True with probability `p`; of the shape of `p` if none is given.
+///
+/// Bool. Fails if `p` is not floating point or does not broadcast to the shape.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let key = ops::random::key(0)?;
+/// let drawn = ops::random::bernoulli(&Array::from([0.0f32, 1.0]), None, Some(&key))?;
+/// assert_eq!(drawn.to_vec::<bool>()?, [false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Result<Array> {
     ensure!(
         p.dtype().is_floating(),
@@ -34,6 +45,18 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
 }
 
 /// Integers in [low, high), uniform up to the resolution of float32.
+///
+/// The bounds broadcast to `shape`. Fails for a dtype that is neither integers nor bool, constant bounds without a number
+/// between them, or shapes that do not fit.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let key = ops::random::key(0)?;
+/// let dice = ops::random::randint(&Array::from(1), &Array::from(7), &[100], DType::Int32, Some(&key))?;
+/// assert!(dice.to_vec::<i32>()?.iter().all(|eyes| (1..=6).contains(eyes)));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
     ensure!(
         dtype.is_integer() || dtype == DType::Bool,
@@ -68,6 +91,20 @@ pub enum Samples<'a> {
 }
 
 /// Classes with probabilities `softmax(logits)` along an axis, as uint32.
+///
+/// Fails if the axis is not there, or the asked-for shape does not fit.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape};
+/// use umber::ops::random::{self, Samples};
+/// let logits = Array::from([[0.0f32, 100.0], [100.0, 0.0]]);
+/// let classes = random::categorical(&logits, -1, Samples::One, Some(&random::key(0)?))?;
+/// assert_eq!(classes.to_vec::<u32>()?, [1, 0]);
+/// let many = random::categorical(&logits, -1, Samples::Count(5), None)?;
+/// assert_eq!(many.shape(), &Shape::from([2, 5]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "categorical";
     let axis = normalize_axis(OP, axis, logits.ndim())?;
