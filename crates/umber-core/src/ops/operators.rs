@@ -1,6 +1,7 @@
 //! Rust's operators on arrays and numbers. They panic with the text of the error where shapes or dtypes do not meet.
 //!
-//! A number beside an array takes the array's dtype where it can, as in Python.
+//! A number beside an array takes the array's dtype where it can, as in Python. Any that a [`Scalar`] can hold may stand
+//! on the right; on the left `f64` and `i64`, one a kind of literal, so that `1 - &x` needs no type annotation.
 //!
 //! ```
 //! # use umber_core as umber;
@@ -79,7 +80,7 @@ macro_rules! binary_operators {
                 (&self).$method(other)
             }
         }
-        numbers_on_the_left! { $trait $method $function: f32 f64 i32 i64 }
+        numbers_on_the_left! { $trait $method $function: f64 i64 }
         impl $assign<&Array> for Array {
             fn $assign_method(&mut self, other: &Array) {
                 *self = unwrap($function(self, other));
