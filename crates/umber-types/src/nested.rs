@@ -33,7 +33,9 @@ impl<N: Nested, const LENGTH: usize> Nested for [N; LENGTH] {
     }
 
     fn push_elements(&self, elements: &mut Vec<<N::Value as Value>::Element>) {
-        self.iter().for_each(|part| part.push_elements(elements));
+        for part in self {
+            part.push_elements(elements);
+        }
     }
 }
 
@@ -74,7 +76,9 @@ impl<N: Nested> IntoElements for &[N] {
         let mut shape = Shape::from([self.len()]);
         N::push_lengths(&mut shape);
         let mut values = Vec::with_capacity(shape.size());
-        self.iter().for_each(|part| part.push_elements(&mut values));
+        for part in self {
+            part.push_elements(&mut values);
+        }
         Elements { values, shape }
     }
 }
