@@ -54,11 +54,12 @@ test-rust: $(stamps)/venv ## Run the Rust tests
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
-check: lint-layout lint-rust lint-python ## Formatting, lints, floors, sizes and stubs
+check: lint-layout lint-rust lint-python ## Formatting, lints, floors, sizes, examples and stubs
 
 lint-layout: $(stamps)/venv
 	$(python) tools/floors.py
 	$(python) tools/sizes.py
+	$(python) tools/doc_examples.py
 	@if $(CARGO) deny --version >/dev/null 2>&1; then set -x; $(CARGO) deny check bans licenses sources; fi
 
 lint-rust: $(stamps)/venv

@@ -151,7 +151,7 @@ def unary(options: argparse.Namespace) -> list[Edit]:
             f"{CORE}/ops/elementwise.rs",
             r"^inexact_unary! \{",
             r"^\}",
-            f"    /// {doc}\n    {name} {variant},\n",
+            f"    /// {doc}\n    {name} {variant}: {options.example},\n",
         ),
         Insert(
             f"{BINDINGS}/ops/elementwise.rs",
@@ -232,12 +232,12 @@ library one element at a time; a vectorised function in math/ is faster); the do
 of the record in tests/records/elementwise.py; complex numbers, which the new function refuses.""",
     "composite": """\
 Still to write: the decomposition and the kernel (the compile errors say where), the options of the
-op as fields and as parameters of the function in ops/{group}.rs with its checks, the binding in
-umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
+op as fields and as parameters of the function in ops/{group}.rs with its checks and its
+example, the binding in umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
     "primitive": """\
 Still to write: infer, vjp, vmap and eval_cpu (the compile errors say where), the parameters of the
-op as fields and of the function in ops/{group}.rs with its checks, the binding in
-umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
+op as fields and of the function in ops/{group}.rs with its checks and its
+example, the binding in umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
 }
 KINDS = {"unary": unary, "composite": composite, "primitive": primitive}
 
@@ -279,6 +279,9 @@ def parse() -> argparse.Namespace:
             sub.add_argument("--kernel", required=True, help="Rust, of x: f32 or f64: 'x.cbrt()'")
             sub.add_argument(
                 "--derivative", required=True, help="Rust, of x and y = f(x): 'unary(Cos, x)?'"
+            )
+            sub.add_argument(
+                "--example", required=True, help="of the documentation: '[8.0f32] => f32 [2.0]'"
             )
             sub.add_argument("--numpy", required=True, help="the NumPy function: 'np.cbrt'")
         else:

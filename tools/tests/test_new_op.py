@@ -11,6 +11,7 @@ ROOT = Path(new_op.__file__).resolve().parents[1]
 UNARY = [
     *("unary", "cube_root", "--doc", "The cube root.", "--kernel", "x.cbrt()"),
     *("--derivative", "constant(x, 1.0)", "--numpy", "np.cbrt"),
+    *("--example", "[8.0f32] => f32 [2.0]"),
 ]
 COMPOSITE = ["composite", "soft_plus", "--doc", "A soft ramp.", "--group", "elementwise"]
 PRIMITIVE = ["primitive", "median_filter", "--doc", "A filter.", "--group", "elementwise"]
@@ -99,7 +100,7 @@ def test_the_same_op_twice_is_refused_and_changes_nothing(run, arguments, capsys
 
 def test_dry_run_changes_nothing(run, capsys):
     assert run(*UNARY, "--dry-run") == (0, {})
-    assert "+    cube_root CubeRoot,\n" in capsys.readouterr().out
+    assert "+    cube_root CubeRoot: [8.0f32] => f32 [2.0],\n" in capsys.readouterr().out
 
 
 def test_a_tree_of_another_form_is_refused_and_left_alone(run, tree, capsys):

@@ -18,6 +18,7 @@ pub mod primitives;
 pub mod transforms;
 
 pub use graph::{Array, ArraySpec};
+pub use umber_types as types;
 pub use umber_types::{
     Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape, Stream,
 };

@@ -106,24 +106,7 @@ impl Operand {
 
 /// An integer must fit the integer dtype it is going to have.
 pub(crate) fn check_fits(value: Scalar, dtype: DType) -> PyResult<()> {
-    let wide = match value {
-        Scalar::Int(value) => i128::from(value),
-        Scalar::UInt(value) => i128::from(value),
-        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Complex(..) => return Ok(()),
-    };
-    if !dtype.is_integer() {
-        return Ok(());
-    }
-    let bits = dtype.size() as u32 * 8;
-    let fits = match dtype.kind() {
-        umber::types::Kind::Unsigned => wide >= 0 && wide < 1 << bits,
-        _ => wide >= -(1 << (bits - 1)) && wide < 1 << (bits - 1),
-    };
-    if fits {
-        Ok(())
-    } else {
-        Err(PyValueError::new_err(format!("Converting {wide} to {dtype} would result in overflow.")))
-    }
+    value.check_fits(dtype).or_raise()
 }
 
 /// Where nodes of one call go: the `stream` argument of every function.

@@ -141,11 +141,8 @@ impl PyArray {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let dense = {
-            let array = self.get();
-            enter(py, move || array.to_dense())?
-        };
-        Ok(crate::printing::repr(&dense))
+        let array = self.get();
+        enter(py, move || crate::printing::repr(&array))
     }
 
     fn __format__(slf: &Bound<'_, Self>, spec: &str) -> PyResult<String> {

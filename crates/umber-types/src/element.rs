@@ -28,9 +28,37 @@ impl From<bool> for Bool {
 ///
 /// # Safety
 /// The type has no padding, no invalid bit pattern, and `size_of::<Self>() == Self::DTYPE.size()`.
-pub unsafe trait Element: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static {
+pub unsafe trait Element:
+    Value<Element = Self> + Send + Sync + PartialEq + std::fmt::Debug + 'static
+{
     /// The dtype this type stands for.
     const DTYPE: DType;
+}
+
+/// What Rust programs write and read as one element: the element types themselves, and `bool` for [`Bool`].
+pub trait Value: Copy {
+    /// The type in memory.
+    type Element: Element;
+
+    /// As it lies in memory.
+    fn into_element(self) -> Self::Element;
+
+    /// From what lies in memory.
+    fn from_element(element: Self::Element) -> Self;
+}
+
+impl Value for bool {
+    type Element = Bool;
+
+    #[inline(always)]
+    fn into_element(self) -> Bool {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn from_element(element: Bool) -> bool {
+        element.get()
+    }
 }
 
 macro_rules! elements {
@@ -39,6 +67,20 @@ macro_rules! elements {
             // SAFETY: plain numbers (or repr(C) pairs of them) of the stated size.
             unsafe impl Element for $ty {
                 const DTYPE: DType = DType::$dtype;
+            }
+
+            impl Value for $ty {
+                type Element = $ty;
+
+                #[inline(always)]
+                fn into_element(self) -> $ty {
+                    self
+                }
+
+                #[inline(always)]
+                fn from_element(element: $ty) -> $ty {
+                    element
+                }
             }
             const _: () = assert!(size_of::<$ty>() == DType::$dtype.size());
         )*

@@ -11,6 +11,7 @@ pub mod element;
 pub mod error;
 pub mod kinds;
 pub mod layout;
+pub mod nested;
 pub mod promote;
 pub mod scalar;
 pub mod shape;
@@ -19,7 +20,7 @@ pub mod tape;
 pub use convolving::{ConvAxis, Convolving};
 pub use device::{Device, DeviceType, Stream};
 pub use dtype::{DType, Kind};
-pub use element::{Bool, Element};
+pub use element::{Bool, Element, Value};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use kinds::{
@@ -27,6 +28,7 @@ pub use kinds::{
     ScatterKind, Side, SortOrder, UnaryKind,
 };
 pub use layout::Layout;
+pub use nested::{Elements, IntoElements, Nested};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use scalar::Scalar;

@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use crate::{Bool, Complex, DType, Kind, bf16, f16};
+use crate::{Bool, Complex, DType, Kind, Result, bf16, ensure, f16};
 
 /// A real number cut off to 32 bits as x86 does it, and MLX and NumPy with it: towards zero, and what does not fit
 /// (NaN too) becomes the least number.
@@ -215,6 +215,26 @@ impl Scalar {
         }
     }
 
+    /// Refuse an integer that an integer dtype cannot hold. Other values are rounded or wrap by the rules of a cast.
+    pub fn check_fits(self, dtype: DType) -> Result<()> {
+        let wide = match self {
+            Scalar::Int(value) => i128::from(value),
+            Scalar::UInt(value) => i128::from(value),
+            Scalar::Bool(_) | Scalar::Float(_) | Scalar::Complex(..) => return Ok(()),
+        };
+        if !dtype.is_integer() {
+            return Ok(());
+        }
+        let bits = dtype.size() as u32 * 8;
+        let (low, high) = if dtype.kind() == Kind::Unsigned {
+            (0, 1 << bits)
+        } else {
+            (-(1 << (bits - 1)), 1 << (bits - 1))
+        };
+        ensure!((low..high).contains(&wide), Value, "Converting {wide} to {dtype} would result in overflow.");
+        Ok(())
+    }
+
     fn bits(self) -> (u8, u64, u64) {
         match self {
             Scalar::Bool(v) => (0, u64::from(v), 0),
@@ -251,6 +271,16 @@ impl From<i32> for Scalar {
 impl From<i64> for Scalar {
     fn from(v: i64) -> Self {
         Scalar::Int(v)
+    }
+}
+impl From<u32> for Scalar {
+    fn from(v: u32) -> Self {
+        Scalar::UInt(v.into())
+    }
+}
+impl From<u64> for Scalar {
+    fn from(v: u64) -> Self {
+        Scalar::UInt(v)
     }
 }
 impl From<f32> for Scalar {
@@ -299,6 +329,22 @@ mod tests {
         assert_eq!(Scalar::Float(1e10).cast(DType::Int32), Scalar::Int(i64::from(i32::MIN)));
         assert_eq!(Scalar::Float(300.5).cast(DType::UInt8), Scalar::UInt(44));
         assert_eq!(Scalar::Float(3e9).cast(DType::UInt32), Scalar::UInt(3_000_000_000));
+    }
+
+    #[test]
+    fn integers_must_fit_integer_dtypes() {
+        for (value, dtype, fits) in [
+            (255, DType::UInt8, true),
+            (256, DType::UInt8, false),
+            (-1, DType::UInt64, false),
+            (-128, DType::Int8, true),
+            (-129, DType::Int8, false),
+            (i64::MAX, DType::Int64, true),
+            (i64::MAX, DType::Float16, true),
+        ] {
+            assert_eq!(Scalar::Int(value).check_fits(dtype).is_ok(), fits, "{value} {dtype}");
+        }
+        assert!(Scalar::UInt(u64::MAX).check_fits(DType::Int64).is_err());
     }
 
     #[test]

@@ -24,7 +24,7 @@ fn main() -> Result<()> {
     let mut weights = ops::zeros(truth.shape(), DType::Float32);
     for i in 0..STEPS {
         let (loss, gradients) = step(std::slice::from_ref(&weights))?;
-        weights = weights - &gradients[0] * LEARNING_RATE;
+        weights -= &gradients[0] * LEARNING_RATE;
         eval::eval(&[weights.clone(), loss.clone()])?;
         if i % 100 == 0 {
             println!("step {i:3}  loss {:.6}", loss.item()?.as_f64());

@@ -6,15 +6,162 @@
 //! ```
 //! use umber::{Array, ops};
 //!
-//! let x = Array::from_slice(&[0.0f32, 1.0, 2.0], [3])?;
+//! let x = Array::from([0.0f32, 1.0, 2.0]);
 //! let y = ops::exp(&(&x * 2.0))?; // recorded, not computed
 //! assert_eq!(y.to_vec::<f32>()?[0], 1.0); // computed here, as one kernel
 //! # Ok::<(), umber::Error>(())
 //! ```
+//!
+//! # Arrays from Rust values
+//!
+//! The Rust type is the [`DType`], nested arrays are axes. [`Array::from_slice`] takes a shape; [`ops::creation`] and
+//! [`ops::random`] make arrays from parameters.
+//!
+//! ```
+//! use umber::{Array, DType, Shape, ops};
+//!
+//! let matrix = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+//! let mask = Array::from(vec![true, false]);
+//! let squares: Array = (0..5).map(|i| i * i).collect();
+//! let grid = Array::from_slice(&[1u8, 2, 3, 4, 5, 6], [2, 3])?;
+//! let zeros = ops::zeros(grid.shape(), DType::BFloat16);
+//! assert_eq!((grid.shape(), mask.dtype()), (&Shape::from([2, 3]), DType::Bool));
+//! assert_eq!(zeros.dtype(), DType::BFloat16);
+//! assert_eq!(squares.to_string(), "array([0, 1, 4, 9, 16], dtype=int32)");
+//! assert_eq!(matrix.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0]);
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Operators and functions
+//!
+//! [`ops`] holds the functions, by group. Dtypes are promoted and shapes broadcast, as in NumPy; a bare number takes
+//! the dtype of the array beside it. Operators are the same functions, but they panic where the functions fail.
+//!
+//! ```
+//! use umber::{Array, DType, KeepAxes, ops};
+//!
+//! let x = Array::from([[1.0f32, 2.0], [3.0, 5.0]]);
+//! let mean = ops::mean(&x, Some(&[1]), KeepAxes::Yes)?;
+//! let centred = &x - &mean; // (2, 2) - (2, 1)
+//! assert_eq!(centred.to_vec::<f32>()?, [-0.5, 0.5, -1.0, 1.0]);
+//! assert_eq!((Array::from([1u8]) + 1).dtype(), DType::UInt8);
+//! assert_eq!((Array::from([1u8]) / 2).dtype(), DType::Float32);
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Lazy evaluation
+//!
+//! Operations only record a graph. [`Array::to_vec`], [`Array::item`] and printing compute what they need;
+//! [`eval::eval`] computes several arrays in one go, [`eval::async_eval`] in the background.
+//!
+//! ```
+//! use umber::{Array, eval};
+//!
+//! let x = Array::from([1.0f32, 2.0]);
+//! let (sum, product) = (&x + &x, &x * &x);
+//! assert!(!sum.is_evaluated());
+//! eval::eval(&[sum.clone(), product.clone()])?;
+//! assert!(sum.is_evaluated() && product.is_evaluated());
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Indexing
+//!
+//! [`s!`] spells an index as Python does: numbers, ranges, ranges with a step, `...`, `NewAxis`, index arrays, masks.
+//! Arrays never change: [`Array::set`] makes this handle one to an updated array.
+//!
+//! ```
+//! use umber::{Array, ops, s};
+//!
+//! let mut a = Array::from([[1, 2, 3], [4, 5, 6]]);
+//! assert_eq!(a.get(s![-1, ..2])?.to_vec::<i32>()?, [4, 5]);
+//! assert_eq!(a.get(s![.., ..; -1])?.to_vec::<i32>()?, [3, 2, 1, 6, 5, 4]);
+//! let is_even = ops::equal(&(&a % 2), &Array::from(0))?;
+//! assert_eq!(a.get(s![&is_even])?.to_vec::<i32>()?, [2, 4, 6]);
+//! a.set(s![&is_even], 0)?;
+//! assert_eq!(a.to_vec::<i32>()?, [1, 0, 3, 0, 5, 0]);
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Gradients, batches, compiled functions
+//!
+//! [`transforms`] and [`compile`] take functions of arrays and answer functions of arrays; they nest in any order.
+//!
+//! ```
+//! use umber::compile::compile;
+//! use umber::transforms::{grad, value_and_grad, vmap};
+//! use umber::{Array, KeepAxes, ops};
+//!
+//! let cube = |x: &Array| Ok(x * x * x);
+//! let slope = grad(cube);
+//! assert_eq!(slope(&Array::from(2.0f32))?.item()?.as_f64(), 12.0);
+//! assert_eq!(grad(slope)(&Array::from(2.0f32))?.item()?.as_f64(), 12.0); // the second derivative, 6 x
+//!
+//! let loss = |inputs: &[Array]| ops::sum(&ops::square(&(&inputs[0] - &inputs[1]))?, None, KeepAxes::No);
+//! let (weights, target) = (Array::from([1.0f32, 2.0]), Array::from([0.0f32, 0.0]));
+//! let (value, gradients) = value_and_grad(loss, &[0])(&[weights, target])?;
+//! assert_eq!(value.item()?.as_f64(), 5.0);
+//! assert_eq!(gradients[0].to_vec::<f32>()?, [2.0, 4.0]);
+//!
+//! // The dot product of two vectors becomes one of their rows, and is traced once.
+//! let dot = |inputs: &[Array]| Ok(vec![ops::inner(&inputs[0], &inputs[1])?]);
+//! let dots = compile(vmap(dot, &[Some(0), None], &[Some(0)]));
+//! let rows = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+//! assert_eq!(dots(&[rows, Array::from([1.0f32, 10.0])])?[0].to_vec::<f32>()?, [21.0, 43.0]);
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Files
+//!
+//! [`io::npy`] reads and writes NumPy's format, [`io::safetensors`] named arrays. A file is written whole or not at all.
+//!
+//! ```
+//! use umber::{Array, io};
+//!
+//! let path = std::env::temp_dir().join(format!("umber-tour-{}.safetensors", std::process::id()));
+//! io::safetensors::save(&path, &[("weight".into(), Array::from([1.0f32, 2.0]))], None)?;
+//! let contents = io::safetensors::load(&path)?;
+//! let (name, weight) = &contents.arrays[0];
+//! assert_eq!((name.as_str(), weight.to_vec::<f32>()?), ("weight", vec![1.0, 2.0]));
+//! # std::fs::remove_file(&path).ok();
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Threads
+//!
+//! Arrays can be sent to and shared between threads, pending ones too: whoever evaluates first computes, the others
+//! wait. Kernels split large work over a pool by themselves.
+//!
+//! ```
+//! use umber::{Array, KeepAxes, ops};
+//!
+//! let x = ops::sqrt(&Array::from([4.0f32, 9.0]))?; // pending
+//! let sum = |offset: f64| ops::sum(&(&x + offset), None, KeepAxes::No)?.item();
+//! let (first, second) = std::thread::scope(|scope| {
+//!     let other = scope.spawn(|| sum(1.0));
+//!     (sum(0.0), other.join().expect("it does not panic"))
+//! });
+//! assert_eq!((first?.as_f64(), second?.as_f64()), (5.0, 7.0));
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Errors
+//!
+//! Functions answer an [`Error`], whose class says what kind of thing is wrong and whose text says which operation,
+//! what it got and what it expected. What was recorded before stays as it was.
+//!
+//! ```
+//! use umber::{Array, Error, ops};
+//!
+//! let (a, b) = (Array::from([1, 2]), Array::from([1, 2, 3]));
+//! let error = ops::add(&a, &b).expect_err("the shapes do not broadcast");
+//! assert!(matches!(error, Error::Value(_)));
+//! assert_eq!(error.to_string(), "[add] shapes (2,) and (3,) cannot be broadcast");
+//! ```
 
 pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, compile, device, eval, graph, memory, ops, transforms,
+    Stream, compile, device, eval, graph, memory, ops, s, transforms,
 };
 pub use umber_io as io;
 pub use umber_kernels as kernels;

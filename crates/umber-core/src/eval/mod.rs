@@ -5,6 +5,7 @@
 //! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
 
 mod donate;
+pub mod printing;
 mod run;
 mod schedule;
 mod worker;
@@ -137,18 +138,25 @@ impl Array {
         if self.is_evaluated() { Ok(()) } else { eval(std::slice::from_ref(self)) }
     }
 
-    /// The elements in row-major order.
-    pub fn to_vec<T: umber_types::Element>(&self) -> Result<Vec<T>> {
+    /// The elements in row-major order, as the type of the array's dtype (`bool` or `Bool` for bool).
+    pub fn to_vec<T: umber_types::Value>(&self) -> Result<Vec<T>> {
+        let expected = <T::Element as umber_types::Element>::DTYPE;
         umber_types::ensure!(
-            self.dtype() == T::DTYPE,
+            self.dtype() == expected,
             Type,
-            "[to_vec] got an array of {}, expected {}",
-            self.dtype(),
-            T::DTYPE
+            "[to_vec] got an array of {}, expected {expected}",
+            self.dtype()
         );
         let dense = self.to_dense()?;
         let storage = dense.storage().expect("just evaluated");
-        Ok(storage.view(T::DTYPE).as_slice::<T>().expect("dense").to_vec())
+        let elements = storage.view(expected).as_slice::<T::Element>().expect("dense");
+        Ok(elements.iter().map(|&element| T::from_element(element)).collect())
+    }
+
+    /// Have both one shape and equal elements? Evaluates both; dtypes are promoted, and NaN equals nothing.
+    pub fn equals(&self, other: &Array) -> Result<bool> {
+        use crate::ops::{NanIsEqual, array_equal};
+        Ok(array_equal(self, other, NanIsEqual::No)?.item()?.as_bool())
     }
 
     /// This array evaluated in dense row-major storage: itself if it is, else a copy.

@@ -1,6 +1,7 @@
 //! What an array is: a handle to one output of a node in a graph of recorded operations.
 
 mod array;
+mod conversions;
 mod node;
 mod storage;
 pub mod tracing;

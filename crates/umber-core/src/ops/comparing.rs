@@ -10,6 +10,18 @@ use crate::primitives::rules::binary;
 use crate::primitives::slice::slice_along;
 
 /// Do both arrays have one shape and equal elements? With `nan_is_equal` NaN equals NaN.
+///
+/// A 0-d bool. Dtypes are promoted; shapes that differ are an answer, not an error.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::NanIsEqual;
+/// let x = Array::from([1.0f32, f32::NAN]);
+/// assert!(!ops::array_equal(&x, &x, NanIsEqual::No)?.item()?.as_bool());
+/// assert!(ops::array_equal(&x, &x, NanIsEqual::Yes)?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn array_equal(a: &Array, b: &Array, nan_is_equal: NanIsEqual) -> Result<Array> {
     if a.shape() != b.shape() {
         return Ok(Array::scalar(false, DType::Bool));
@@ -31,11 +43,34 @@ pub enum NanIsEqual {
 }
 
 /// Are all elements close, as [`isclose`] says, after broadcasting?
+///
+/// A 0-d bool. Fails if the shapes do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::Closeness;
+/// let (a, b) = (Array::from([1.0f32, 2.0]), Array::from([1.0f32, 2.000001]));
+/// assert!(ops::allclose(&a, &b, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn allclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
     all(&isclose(a, b, tolerance)?, None, KeepAxes::No)
 }
 
 /// The differences of neighbours along an axis, taken `order` times; of bool whether they differ.
+///
+/// `a[i + 1] - a[i]`: the axis gets shorter by `order`, down to zero; the dtype stays. Fails for a negative order or an
+/// axis that is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([1, 4, 9, 16]);
+/// assert_eq!(ops::diff(&x, 1, -1)?.to_vec::<i32>()?, [3, 5, 7]);
+/// assert_eq!(ops::diff(&x, 2, -1)?.to_vec::<i32>()?, [2, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
     ensure!(order >= 0, Value, "[diff] got order {order}, expected zero or more");
     let axis = normalize_axis("diff", axis, a.ndim())?;

@@ -13,6 +13,19 @@ use crate::primitives::rules::{add, broadcast, cast, conj, constant, mul, reshap
 ///
 /// An operand of one axis is a row on the left and a column on the right; that axis is not in the result.
 /// Integers wrap; the product of bool arrays says whether any pair is true together.
+///
+/// `(…, m, k)` by `(…, k, n)` gives `(…, m, n)` in the promoted dtype. Fails for 0-d operands, lengths `k` that differ,
+/// or batch axes that do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let x = Array::from([1.0f32, -1.0]);
+/// assert_eq!(ops::matmul(&a, &x)?.to_vec::<f32>()?, [-1.0, -1.0]);
+/// assert!(ops::matmul(&a, &Array::from([1.0f32, 2.0, 3.0])).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn matmul(a: &Array, b: &Array) -> Result<Array> {
     product("matmul", a, b)
 }
@@ -76,6 +89,18 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
 }
 
 /// `alpha (a @ b) + beta c`.
+///
+/// `c` broadcasts to the shape of `a @ b`; dtypes are promoted, and factors with a fraction make integers float32. Fails
+/// where [`matmul`] does, or if `c` does not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1.0f32, 2.0]]);
+/// let b = Array::from([[3.0f32], [4.0]]);
+/// assert_eq!(ops::addmm(&Array::from(1.0f32), &a, &b, 2.0, 10.0)?.to_vec::<f32>()?, [32.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f64, beta: f64) -> Result<Array> {
     let scaled = |x: Array, factor: f64| {
         if factor == 1.0 { Ok(x) } else { mul(&x, &constant(&x, Scalar::Float(factor))) }
@@ -104,6 +129,17 @@ fn multiply(op: &str, a: &Array, b: &Array) -> Result<Array> {
 }
 
 /// The sum of products over the last axis of both.
+///
+/// Shapes `(…, k)` and `(…, k)` give the other axes of `a`, then those of `b`; a 0-d operand multiplies. Fails if the last
+/// axes differ in length.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, b) = (Array::from([1, 2, 3]), Array::from([4, 5, 6]));
+/// assert_eq!(ops::inner(&a, &b)?.to_vec::<i32>()?, [32]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn inner(a: &Array, b: &Array) -> Result<Array> {
     if a.ndim() == 0 || b.ndim() == 0 {
         return multiply("inner", a, b);
@@ -112,11 +148,35 @@ pub fn inner(a: &Array, b: &Array) -> Result<Array> {
 }
 
 /// Every element of `a` times every element of `b`, both flattened.
+///
+/// The shape is `(a.size(), b.size())`, the dtype the promoted one.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let products = ops::outer(&Array::from([1, 2]), &Array::from([10, 20, 30]))?;
+/// assert_eq!(products.to_vec::<i32>()?, [10, 20, 30, 20, 40, 60]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn outer(a: &Array, b: &Array) -> Result<Array> {
     multiply("outer", &reshape(a, [a.size(), 1])?, &reshape(b, [b.size()])?)
 }
 
 /// The sum of products over pairs of axes: `a_axes[i]` of `a` with `b_axes[i]` of `b`.
+///
+/// The other axes of `a`, then those of `b`, in the promoted dtype. Fails if the axes are not as many, appear twice, or
+/// differ in length.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops, s};
+/// let a = ops::ones(&Shape::from([2, 3, 4]), DType::Float32);
+/// let b = ops::ones(&Shape::from([4, 3, 5]), DType::Float32);
+/// let c = ops::tensordot(&a, &b, &[1, 2], &[1, 0])?;
+/// assert_eq!(c.shape(), &Shape::from([2, 5]));
+/// assert_eq!(c.get(s![0, 0])?.item()?.as_f64(), 12.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result<Array> {
     ensure!(
         a_axes.len() == b_axes.len(),
@@ -134,6 +194,18 @@ pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result
 }
 
 /// [`tensordot`] over the last `count` axes of `a` and the first `count` of `b`.
+///
+/// Fails if an array has fewer axes, or the axes differ in length.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::ones(&Shape::from([2, 3]), DType::Float32);
+/// let b = ops::ones(&Shape::from([3, 4]), DType::Float32);
+/// assert_eq!(ops::tensordot_count(&a, &b, 1)?.shape(), &Shape::from([2, 4]));
+/// assert_eq!(ops::tensordot_count(&a, &b, 0)?.shape(), &Shape::from([2, 3, 3, 4]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
     ensure!(
         count <= a.ndim().min(b.ndim()),
@@ -173,6 +245,17 @@ fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) 
 }
 
 /// The sum along an axis of `conj(a) * b`, after broadcasting.
+///
+/// The common shape without that axis, in the promoted dtype; a negative axis counts from the end of either. Fails if the
+/// axis differs in length, or the others do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::vecdot(&a, &Array::from([1, 1]), -1)?.to_vec::<i32>()?, [3, 7]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     let (x, y) = meet("vecdot", &conj(a)?, b)?;
     let shortest = a.ndim().min(b.ndim());
@@ -190,6 +273,16 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
 }
 
 /// The Kronecker product: `a` with each element replaced by its multiple of `b`.
+///
+/// Each axis is as long as the product of both; the shorter shape is filled up with ones in front.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = ops::kron(&Array::from([1, 2]), &Array::from([1, 10]))?;
+/// assert_eq!(x.to_vec::<i32>()?, [1, 10, 2, 20]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn kron(a: &Array, b: &Array) -> Result<Array> {
     let ndim = a.ndim().max(b.ndim());
     let padded = |x: &Array| -> SmallVec<[usize; 6]> {

@@ -9,16 +9,41 @@ use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
 use crate::primitives::rules::broadcast;
 
 /// An array full of zeros.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let x = ops::zeros(&Shape::from([2, 3]), DType::Float16);
+/// assert_eq!((x.shape(), x.dtype()), (&Shape::from([2, 3]), DType::Float16));
+/// ```
 pub fn zeros(shape: &Shape, dtype: DType) -> Array {
     Array::full(shape.clone(), 0, dtype)
 }
 
 /// An array full of ones.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let x = ops::ones(&Shape::from([2]), DType::Int32);
+/// assert_eq!(x.to_vec::<i32>()?, [1, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ones(shape: &Shape, dtype: DType) -> Array {
     Array::full(shape.clone(), 1, dtype)
 }
 
 /// `value` broadcast to `shape`, in `dtype` if given.
+///
+/// Fails if `value` does not broadcast to `shape`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops};
+/// let rows = ops::full(&Shape::from([2, 2]), &Array::from([1, 2]), Some(DType::Float32))?;
+/// assert_eq!(rows.to_vec::<f32>()?, [1.0, 2.0, 1.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array> {
     let value = cast_constant(value, dtype.unwrap_or(value.dtype()))?;
     ensure!(
@@ -31,6 +56,17 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
 }
 
 /// `start, start + step, …` up to but not including `stop`.
+///
+/// One axis of `ceil((stop - start) / step)` elements. Fails for a step of zero, parameters that are not finite, bool, or
+/// more elements than memory can address.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// assert_eq!(ops::arange(1.0, 2.0, 0.25, DType::Float32)?.to_vec::<f32>()?, [1.0, 1.25, 1.5, 1.75]);
+/// assert_eq!(ops::arange(5.0, 0.0, -2.0, DType::Int32)?.to_vec::<i32>()?, [5, 3, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(
         start.is_finite() && stop.is_finite() && step.is_finite(),
@@ -58,6 +94,16 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 }
 
 /// `length` values from `start` to `stop`, evenly spaced; `stop` is the last one if `endpoint`.
+///
+/// Fails for a negative length.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// assert_eq!(ops::linspace(0.0, 1.0, 3, true, DType::Float32)?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// assert_eq!(ops::linspace(0.0, 1.0, 4, false, DType::Float32)?.to_vec::<f32>()?, [0.0, 0.25, 0.5, 0.75]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
     ensure!(length >= 0, Value, "[linspace] number of samples must not be negative, got {length}");
     ensure!(
@@ -88,11 +134,30 @@ pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType
 }
 
 /// Ones on the diagonal `diagonal` of a `rows` by `columns` matrix.
+///
+/// A diagonal above the main one is positive, below it negative. Fails for negative lengths.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// assert_eq!(ops::eye(2, 2, 0, DType::Int32)?.to_vec::<i32>()?, [1, 0, 0, 1]);
+/// assert_eq!(ops::eye(2, 3, 1, DType::Int32)?.to_vec::<i32>()?, [0, 1, 0, 0, 0, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn eye(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Array> {
     matrix("eye", rows, columns, diagonal, dtype, false)
 }
 
 /// Ones on and below the diagonal `diagonal` of a `rows` by `columns` matrix.
+///
+/// A diagonal above the main one is positive, below it negative. Fails for negative lengths.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// assert_eq!(ops::tri(2, 3, 0, DType::Int32)?.to_vec::<i32>()?, [1, 0, 0, 1, 1, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tri(rows: i64, columns: i64, diagonal: i64, dtype: DType) -> Result<Array> {
     matrix("tri", rows, columns, diagonal, dtype, true)
 }

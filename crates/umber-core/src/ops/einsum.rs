@@ -274,6 +274,19 @@ impl Term {
 ///
 /// Without an arrow the result has every index that occurs once, in alphabetical order. `...` stands for the axes
 /// that have no letter; they broadcast. An index twice in one term is its diagonal.
+///
+/// The dtype is the promoted one. Fails if the formula is not one, or does not fit the operands.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// let b = Array::from([[1, 0], [0, 2]]);
+/// assert_eq!(ops::einsum("ij,jk->ik", &[&a, &b])?.to_vec::<i32>()?, [1, 4, 3, 8]);
+/// assert_eq!(ops::einsum("ii->", &[&a])?.item()?.as_i64(), 5);
+/// assert_eq!(ops::einsum("ij->ji", &[&a])?.to_vec::<i32>()?, [1, 3, 2, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     let Some(first) = operands.first() else {
         bail!(Value, "[einsum] got no operands, expected at least one")
@@ -302,6 +315,18 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
 
 /// The order in which [`einsum`] multiplies: pairs of places in the list of what is left, whose product goes to its
 /// end.
+///
+/// Fails where [`einsum`] does.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let ones = |rows, columns| ops::ones(&Shape::from([rows, columns]), DType::Float32);
+/// let (a, b, c) = (ones(2, 100), ones(100, 100), ones(100, 3));
+/// // The last two first: their product is smaller than the one of the first two.
+/// assert_eq!(ops::einsum_path("ij,jk,kl->il", &[&a, &b, &c])?.len(), 2);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<Vec<Vec<usize>>> {
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;

@@ -27,6 +27,18 @@ fn record(composite: Composite, inputs: Inputs) -> Result<Array> {
 }
 
 /// `(x - mean) / sqrt(var + eps) * weight + bias` along the last axis; accumulates in float32 at least.
+///
+/// The shape of `x`, the promoted dtype; `weight` and `bias` are as long as the last axis. Fails for 0-d arrays, lengths
+/// that differ, and dtypes that are not real floating point.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([[-1.0f32, 1.0], [3.0, 7.0]]);
+/// let y = ops::fast::layer_norm(&x, None, Some(&Array::from([10.0f32, 20.0])), 0.0)?;
+/// assert_eq!(y.to_vec::<f32>()?, [9.0, 21.0, 9.0, 21.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn layer_norm(x: &Array, weight: Option<&Array>, bias: Option<&Array>, epsilon: f64) -> Result<Array> {
     let inputs = operands("layer_norm", x, &[weight, bias])?;
     let epsilon = Epsilon::new(epsilon);
@@ -35,6 +47,18 @@ pub fn layer_norm(x: &Array, weight: Option<&Array>, bias: Option<&Array>, epsil
 }
 
 /// `x / sqrt(mean(x²) + eps) * weight` along the last axis; accumulates in float32 at least.
+///
+/// The shape of `x`, the promoted dtype; `weight` is as long as the last axis. Fails for 0-d arrays, lengths that differ,
+/// and dtypes that are not real floating point.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([2.0f32, -2.0]);
+/// let y = ops::fast::rms_norm(&x, Some(&Array::from([1.0f32, 3.0])), 0.0)?;
+/// assert_eq!(y.to_vec::<f32>()?, [1.0, -3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn rms_norm(x: &Array, weight: Option<&Array>, epsilon: f64) -> Result<Array> {
     let inputs = operands("rms_norm", x, &[weight])?;
     let norm = RmsNorm { epsilon: Epsilon::new(epsilon), has_weight: weight.is_some() };

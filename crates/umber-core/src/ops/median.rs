@@ -10,6 +10,18 @@ use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
 /// The median over axes: the middle element in order, or the mean of the two middle ones; NaN if any element is.
+///
+/// Floating dtypes stay, others answer float32. Fails over an axis without elements.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[3.0f32, 1.0, 2.0, 10.0], [f32::NAN, 1.0, 1.0, 1.0]]);
+/// let median = ops::median(&a, Some(&[-1]), KeepAxes::No)?.to_vec::<f32>()?;
+/// assert_eq!(median[0], 2.5);
+/// assert!(median[1].is_nan());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("median", a, axes)?;
     check_not_empty("median", a, &axes)?;

@@ -1,4 +1,24 @@
 //! The functions users call, by documentation group: they check, promote, and record.
+//!
+//! | group | what is in it |
+//! |---|---|
+//! | [`comparing`] | whole arrays compared, and neighbours subtracted |
+//! | [`contraction`] | products of matrices and of their kin |
+//! | [`creation`] | arrays from parameters |
+//! | [`einsum`] | sums of products written with an index for each axis |
+//! | [`elementwise`] | functions of one, two or three arrays, element by element |
+//! | [`fast`] | operations that are one kernel where a backend has it |
+//! | [`indexing`] | parts of arrays read and updated, and functions that take index arrays |
+//! | [`median`] | the median |
+//! | [`random`] | draws from distributions, and their keys |
+//! | [`reductions`] | many elements to one: sums, extrema, means, softmax |
+//! | [`scans`] | what a reduction would answer after each element |
+//! | [`shaping`] | the same elements under another shape, in another order, or several times |
+//! | [`sorting`] | order, parts of it, and searching in it |
+//!
+//! All but [`fast`] and [`random`] are also named here: `ops::sum` is `ops::reductions::sum`. Arrays are taken by
+//! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
+//! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
 pub mod bits;
 pub mod choosing;

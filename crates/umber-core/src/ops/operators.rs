@@ -1,20 +1,49 @@
-//! Rust's operators on arrays. They panic with the text of the error where shapes or dtypes do not meet.
+//! Rust's operators on arrays and numbers. They panic with the text of the error where shapes or dtypes do not meet.
+//!
+//! A number beside an array takes the array's dtype where it can, as in Python. Any that a [`Scalar`] can hold may stand
+//! on the right; on the left `f64` and `i64`, one a kind of literal, so that `1 - &x` needs no type annotation.
+//!
+//! ```
+//! # use umber_core as umber;
+//! use umber::{Array, DType};
+//!
+//! let x = Array::from([1u8, 2, 3]);
+//! let mut y = 2 * &x - 1; // still uint8
+//! y <<= 1;
+//! assert_eq!((&y & !&x).to_vec::<u8>()?, [2, 4, 8]);
+//! assert_eq!((&x * 0.5f32).dtype(), DType::Float32);
+//! # Ok::<(), umber::Error>(())
+//! ```
 
-use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+use std::ops::{
+    Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign, Mul,
+    MulAssign, Neg, Not, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
+};
 
-use super::{add, divide, multiply, negative, remainder, subtract, weak};
+use super::{
+    add, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, divide, left_shift, multiply, negative,
+    remainder, right_shift, subtract, weak,
+};
 use crate::graph::Array;
 use umber_types::{Result, Scalar};
 
-fn unwrap(result: Result<Array>) -> Array {
+fn unwrap<T>(result: Result<T>) -> T {
     match result {
-        Ok(array) => array,
+        Ok(value) => value,
         Err(error) => panic!("{error}"),
     }
 }
 
-macro_rules! operators {
-    ($($trait:ident $method:ident $function:ident),* $(,)?) => {$(
+/// A number beside an array.
+fn beside(value: impl Into<Scalar>, like: &Array) -> Array {
+    let value = value.into();
+    unwrap(value.check_fits(value.weak_dtype(like.dtype())));
+    weak(value, like)
+}
+
+/// One operator on every pair of arrays and numbers, and its assigning form.
+macro_rules! binary_operators {
+    ($($trait:ident $method:ident $assign:ident $assign_method:ident $function:ident),* $(,)?) => {$(
         impl $trait<&Array> for &Array {
             type Output = Array;
             fn $method(self, other: &Array) -> Array {
@@ -39,25 +68,46 @@ macro_rules! operators {
                 unwrap($function(&self, &other))
             }
         }
-        impl $trait<f64> for &Array {
+        impl<S: Into<Scalar>> $trait<S> for &Array {
             type Output = Array;
-            fn $method(self, other: f64) -> Array {
-                unwrap($function(self, &weak(Scalar::Float(other), self)))
+            fn $method(self, other: S) -> Array {
+                unwrap($function(self, &beside(other, self)))
             }
         }
-        impl $trait<f64> for Array {
+        impl<S: Into<Scalar>> $trait<S> for Array {
             type Output = Array;
-            fn $method(self, other: f64) -> Array {
+            fn $method(self, other: S) -> Array {
                 (&self).$method(other)
             }
         }
-        impl $trait<&Array> for f64 {
-            type Output = Array;
-            fn $method(self, other: &Array) -> Array {
-                unwrap($function(&weak(Scalar::Float(self), other), other))
+        numbers_on_the_left! { $trait $method $function: f64 i64 }
+        impl $assign<&Array> for Array {
+            fn $assign_method(&mut self, other: &Array) {
+                *self = unwrap($function(self, other));
             }
         }
-        impl $trait<Array> for f64 {
+        impl $assign for Array {
+            fn $assign_method(&mut self, other: Array) {
+                *self = unwrap($function(self, &other));
+            }
+        }
+        impl<S: Into<Scalar>> $assign<S> for Array {
+            fn $assign_method(&mut self, other: S) {
+                *self = unwrap($function(self, &beside(other, self)));
+            }
+        }
+    )*};
+}
+
+macro_rules! numbers_on_the_left {
+    ($trait:ident $method:ident $function:ident: $($number:ty)*) => {$(
+        impl $trait<&Array> for $number {
+            type Output = Array;
+            fn $method(self, other: &Array) -> Array {
+                unwrap($function(&beside(self, other), other))
+            }
+        }
+        impl $trait<Array> for $number {
             type Output = Array;
             fn $method(self, other: Array) -> Array {
                 self.$method(&other)
@@ -66,20 +116,34 @@ macro_rules! operators {
     )*};
 }
 
-operators! {
-    Add add add, Sub sub subtract, Mul mul multiply, Div div divide, Rem rem remainder,
+binary_operators! {
+    Add add AddAssign add_assign add,
+    Sub sub SubAssign sub_assign subtract,
+    Mul mul MulAssign mul_assign multiply,
+    Div div DivAssign div_assign divide,
+    Rem rem RemAssign rem_assign remainder,
+    BitAnd bitand BitAndAssign bitand_assign bitwise_and,
+    BitOr bitor BitOrAssign bitor_assign bitwise_or,
+    BitXor bitxor BitXorAssign bitxor_assign bitwise_xor,
+    Shl shl ShlAssign shl_assign left_shift,
+    Shr shr ShrAssign shr_assign right_shift,
 }
 
-impl Neg for &Array {
-    type Output = Array;
-    fn neg(self) -> Array {
-        unwrap(negative(self))
-    }
+macro_rules! unary_operators {
+    ($($trait:ident $method:ident $function:ident),* $(,)?) => {$(
+        impl $trait for &Array {
+            type Output = Array;
+            fn $method(self) -> Array {
+                unwrap($function(self))
+            }
+        }
+        impl $trait for Array {
+            type Output = Array;
+            fn $method(self) -> Array {
+                unwrap($function(&self))
+            }
+        }
+    )*};
 }
 
-impl Neg for Array {
-    type Output = Array;
-    fn neg(self) -> Array {
-        -&self
-    }
-}
+unary_operators! { Neg neg negative, Not not bitwise_invert }

@@ -7,6 +7,14 @@ use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast};
 
 /// The array a bare constant stands for beside `like`: it never raises the array's precision within its kind.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Scalar, Shape, ops};
+/// let half = Array::full(Shape::from([2]), 1.0, DType::Float16);
+/// assert_eq!(ops::weak(Scalar::Float(0.5), &half).dtype(), DType::Float16);
+/// assert_eq!(ops::weak(Scalar::Float(0.5), &Array::from([1u8])).dtype(), DType::Float32);
+/// ```
 pub fn weak(value: Scalar, like: &Array) -> Array {
     Array::scalar(value, value.weak_dtype(like.dtype()))
 }
@@ -61,6 +69,17 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
 }
 
 /// All arrays broadcast to their common shape.
+///
+/// Dtypes stay. Fails, naming `op`, if the shapes do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let both = ops::broadcast_all("mine", &[&Array::from([1, 2]), &Array::from([[1], [2], [3]])])?;
+/// assert_eq!(both[0].shape(), &Shape::from([3, 2]));
+/// assert_eq!(both[1].to_vec::<i32>()?, [1, 1, 2, 2, 3, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn broadcast_all(op: &str, arrays: &[&Array]) -> Result<SmallVec<[Array; 3]>> {
     let shape = common_shape(op, arrays)?;
     arrays.iter().map(|array| broadcast(array, &shape)).collect()

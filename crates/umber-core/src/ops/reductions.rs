@@ -37,12 +37,34 @@ fn count(a: &Array, axes: &Axes) -> usize {
 }
 
 /// The sum over axes.
+///
+/// Integers of fewer than 32 bits and bool become 32-bit ones of their kind first; the sum of nothing is zero. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, Shape, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::sum(&a, None, KeepAxes::No)?.item()?.as_i64(), 10);
+/// assert_eq!(ops::sum(&a, Some(&[0]), KeepAxes::No)?.to_vec::<i32>()?, [4, 6]);
+/// assert_eq!(ops::sum(&a, Some(&[-1]), KeepAxes::Yes)?.shape(), &Shape::from([2, 1]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn sum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("sum", a, axes)?;
     reduced(ReduceKind::Sum, a, &axes, keep)
 }
 
 /// The product over axes.
+///
+/// Dtypes are those of [`sum`]; the product of nothing is one. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([2.0f32, 3.0, 4.0]);
+/// assert_eq!(ops::prod(&a, None, KeepAxes::No)?.item()?.as_f64(), 24.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn prod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("prod", a, axes)?;
     reduced(ReduceKind::Prod, a, &axes, keep)
@@ -68,31 +90,92 @@ fn extremum(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -
 }
 
 /// The least element over axes; NaN if any is.
+///
+/// The dtype stays. Fails over an axis without elements, or if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[3, 1], [2, 4]]);
+/// assert_eq!(ops::min(&a, Some(&[1]), KeepAxes::No)?.to_vec::<i32>()?, [1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn min(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     extremum(ReduceKind::Min, a, axes, keep)
 }
 
 /// The greatest element over axes; NaN if any is.
+///
+/// The dtype stays. Fails over an axis without elements, or if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[3, 1], [2, 4]]);
+/// assert_eq!(ops::max(&a, Some(&[0]), KeepAxes::Yes)?.to_vec::<i32>()?, [3, 4]);
+/// assert!(ops::max(&Array::from([0.0f32; 0]), None, KeepAxes::No).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn max(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     extremum(ReduceKind::Max, a, axes, keep)
 }
 
 /// The least and the greatest element over axes.
+///
+/// Fails where [`min`] does.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let (least, greatest) = ops::minmax(&Array::from([3, -1, 2]), None, KeepAxes::No)?;
+/// assert_eq!((least.item()?.as_i64(), greatest.item()?.as_i64()), (-1, 3));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn minmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<(Array, Array)> {
     Ok((min(a, axes, keep)?, max(a, axes, keep)?))
 }
 
 /// Are all elements over axes true?
+///
+/// Bool; of no elements true. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[true, false], [true, true]]);
+/// assert_eq!(ops::all(&a, Some(&[1]), KeepAxes::No)?.to_vec::<bool>()?, [false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn all(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::All, a, &axes_of("all", a, axes)?, keep)
 }
 
 /// Is any element over axes true?
+///
+/// Bool; of no elements false. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[0, 0], [0, 7]]);
+/// assert_eq!(ops::any(&a, Some(&[1]), KeepAxes::No)?.to_vec::<bool>()?, [false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn any(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Any, a, &axes_of("any", a, axes)?, keep)
 }
 
 /// The number of elements over axes that are not zero.
+///
+/// Int32. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[0.0f32, 2.0], [f32::NAN, 1.0]]);
+/// assert_eq!(ops::count_nonzero(&a, Some(&[1]), KeepAxes::No)?.to_vec::<i32>()?, [1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn count_nonzero(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("count_nonzero", a, axes)?;
     reduced(ReduceKind::Sum, &cast(a, DType::Bool)?, &axes, keep)
@@ -111,6 +194,16 @@ fn mean_kept(x: &Array, axes: &Axes) -> Result<Array> {
 }
 
 /// The arithmetic mean over axes; float32 for integers, NaN for no elements.
+///
+/// Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::mean(&a, Some(&[0]), KeepAxes::No)?.to_vec::<f32>()?, [2.0, 3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("mean", a, axes)?;
     let mean = mean_kept(&widened(a)?, &axes)?;
@@ -132,6 +225,17 @@ fn var_kept(a: &Array, axes: &Axes, ddof: i64) -> Result<Array> {
 }
 
 /// The variance over axes, `sum(|a - mean(a)|²) / (n - ddof)`; real also for complex numbers.
+///
+/// The dtype is that of [`mean`], real. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([1.0f32, 3.0]);
+/// assert_eq!(ops::var(&a, None, KeepAxes::No, 0)?.item()?.as_f64(), 1.0);
+/// assert_eq!(ops::var(&a, None, KeepAxes::No, 1)?.item()?.as_f64(), 2.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
     let axes = axes_of("var", a, axes)?;
     let var = var_kept(a, &axes, ddof)?;
@@ -139,6 +243,14 @@ pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result
 }
 
 /// The standard deviation over axes: the square root of [`var`].
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[1.0f32, 5.0], [2.0, 2.0]]);
+/// assert_eq!(ops::std(&a, Some(&[1]), KeepAxes::No, 0)?.to_vec::<f32>()?, [2.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn std(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
     let axes = axes_of("std", a, axes)?;
     let std = unary(UnaryKind::Sqrt, &var_kept(a, &axes, ddof)?)?;
@@ -171,11 +283,32 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
 }
 
 /// The index of the least element along an axis, or of the flattened array; the first of several.
+///
+/// Uint32. Fails over an axis without elements, or if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[3, 1, 1], [2, 4, 9]]);
+/// assert_eq!(ops::argmin(&a, Some(1), KeepAxes::No)?.to_vec::<u32>()?, [1, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMin, a, axis, keep)
 }
 
 /// The index of the greatest element along an axis, or of the flattened array; the first of several.
+///
+/// Uint32. Fails over an axis without elements, or if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([[3, 1, 1], [2, 4, 9]]);
+/// assert_eq!(ops::argmax(&a, Some(1), KeepAxes::No)?.to_vec::<u32>()?, [0, 2]);
+/// assert_eq!(ops::argmax(&a, None, KeepAxes::No)?.item()?.as_i64(), 5);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMax, a, axis, keep)
 }
@@ -210,6 +343,16 @@ impl Merged {
 }
 
 /// The logarithm of the sum of exponentials over axes, without overflow.
+///
+/// `log(sum(exp(a)))`. Floating dtypes stay, others answer float32. Fails over an axis without elements.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes, ops};
+/// let a = Array::from([1000.0f32, f32::NEG_INFINITY]);
+/// assert_eq!(ops::logsumexp(&a, None, KeepAxes::No)?.item()?.as_f64(), 1000.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn logsumexp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("logsumexp", a, axes)?;
     check_not_empty("logsumexp", a, &axes)?;
@@ -227,6 +370,18 @@ pub enum Precision {
 }
 
 /// Exponentials over axes divided by their sum; integers answer float32.
+///
+/// The shape stays, and so do floating dtypes. Fails if an axis is not there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::Precision;
+/// let a = Array::from([[1000.0f32, 1000.0], [0.0, f32::NEG_INFINITY]]);
+/// let p = ops::softmax(&a, Some(&[-1]), Precision::Given)?;
+/// assert_eq!(p.to_vec::<f32>()?, [0.5, 0.5, 1.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn softmax(a: &Array, axes: Option<&[i64]>, precision: Precision) -> Result<Array> {
     let axes = axes_of("softmax", a, axes)?;
     let x = cast(a, a.dtype().inexact())?;

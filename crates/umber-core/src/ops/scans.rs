@@ -26,6 +26,12 @@ impl Default for ScanOrder {
 
 impl ScanOrder {
     /// Forward and inclusive along an axis.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::ops::ScanOrder;
+    /// assert_eq!(ScanOrder::along(1), ScanOrder { axis: Some(1), ..ScanOrder::default() });
+    /// ```
     pub fn along(axis: i64) -> ScanOrder {
         ScanOrder { axis: Some(axis), ..ScanOrder::default() }
     }
@@ -41,27 +47,88 @@ fn scanned(kind: ScanKind, a: &Array, order: ScanOrder, dtype: DType) -> Result<
 }
 
 /// Running sums, of `dtype` if given; bool answers int32.
+///
+/// The shape stays, or is that of the flattened array. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::ScanOrder;
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::cumsum(&a, ScanOrder::along(1), None)?.to_vec::<i32>()?, [1, 3, 6, 4, 9, 15]);
+/// assert_eq!(ops::cumsum(&a, ScanOrder::default(), None)?.to_vec::<i32>()?, [1, 3, 6, 10, 15, 21]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
     let natural = if a.dtype() == DType::Bool { DType::Int32 } else { a.dtype() };
     scanned(ScanKind::Sum, a, order, dtype.unwrap_or(natural))
 }
 
 /// Running products, of `dtype` if given.
+///
+/// The shape stays, or is that of the flattened array. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::ScanOrder;
+/// use umber::types::ScanDirection;
+/// let a = Array::from([2, 3, 4]);
+/// let order = ScanOrder { direction: ScanDirection::Reverse, ..ScanOrder::along(0) };
+/// assert_eq!(ops::cumprod(&a, order, None)?.to_vec::<i32>()?, [24, 12, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
     scanned(ScanKind::Prod, a, order, dtype.unwrap_or(a.dtype()))
 }
 
 /// Running maxima.
+///
+/// The shape stays, or is that of the flattened array. Fails if the axis is not there. The dtype stays.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::ScanOrder;
+/// let a = Array::from([1.0f32, 3.0, 2.0]);
+/// assert_eq!(ops::cummax(&a, ScanOrder::along(0))?.to_vec::<f32>()?, [1.0, 3.0, 3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cummax(a: &Array, order: ScanOrder) -> Result<Array> {
     scanned(ScanKind::Max, a, order, a.dtype())
 }
 
 /// Running minima.
+///
+/// The shape stays, or is that of the flattened array. Fails if the axis is not there. The dtype stays.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::ScanOrder;
+/// use umber::types::ScanExtent;
+/// let a = Array::from([2.0f32, 1.0, 3.0]);
+/// let order = ScanOrder { extent: ScanExtent::Exclusive, ..ScanOrder::along(0) };
+/// assert_eq!(ops::cummin(&a, order)?.to_vec::<f32>()?, [f32::INFINITY, 2.0, 1.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cummin(a: &Array, order: ScanOrder) -> Result<Array> {
     scanned(ScanKind::Min, a, order, a.dtype())
 }
 
 /// Running logarithms of sums of exponentials; integers answer float32.
+///
+/// The shape stays, or is that of the flattened array. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::ScanOrder;
+/// let a = Array::from([f32::NEG_INFINITY, 1000.0, 0.0]);
+/// let sums = ops::logcumsumexp(&a, ScanOrder::along(0))?;
+/// assert_eq!(sums.to_vec::<f32>()?, [f32::NEG_INFINITY, 1000.0, 1000.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn logcumsumexp(a: &Array, order: ScanOrder) -> Result<Array> {
     scanned(ScanKind::LogSumExp, a, order, a.dtype().inexact())
 }

@@ -32,6 +32,15 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
 ///
 /// # Errors
 /// If there is no such axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::SortOrder};
+/// let a = Array::from([[3.0f32, f32::NAN, 1.0], [0.0, 2.0, 1.0]]);
+/// let sorted = ops::sort(&a, Some(-1), SortOrder::Ascending)?.to_vec::<f32>()?;
+/// assert_eq!((sorted[0], sorted[1], &sorted[3..]), (1.0, 3.0, &[0.0, 1.0, 2.0][..]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn sort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
     let (a, axis) = along("sort", a, axis)?;
     match order {
@@ -47,6 +56,14 @@ pub fn sort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
 ///
 /// # Errors
 /// If there is no such axis, or it has more than 2^32 elements.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::SortOrder};
+/// let a = Array::from([30, 10, 20, 10]);
+/// assert_eq!(ops::argsort(&a, None, SortOrder::Ascending)?.to_vec::<u32>()?, [1, 3, 2, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argsort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
     let (a, axis) = along("argsort", a, axis)?;
     sorted("argsort", &a, axis, Sorted::Indices(order))
@@ -100,6 +117,14 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
 ///
 /// # Errors
 /// If there is no such axis, or `kth` lies outside of it.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([5, 1, 4, 2, 3]);
+/// assert_eq!(ops::partition(&a, 2, Some(0))?.to_vec::<i32>()?[2], 3);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("partition", a, axis)?;
     let kth = resolve_kth("partition", &a, kth, axis)?;
@@ -110,6 +135,14 @@ pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 ///
 /// # Errors
 /// If there is no such axis, or `kth` lies outside of it.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([50, 10, 40]);
+/// assert_eq!(ops::argpartition(&a, 0, Some(0))?.to_vec::<u32>()?[0], 1);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("argpartition", a, axis)?;
     let kth = resolve_kth("argpartition", &a, kth, axis)?;
@@ -117,6 +150,16 @@ pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 }
 
 /// The `k` greatest elements along an axis, in ascending order.
+///
+/// The axis becomes `k` long; the dtype stays. Fails if the axis has fewer elements.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[5, 1, 4], [7, 9, 8]]);
+/// assert_eq!(ops::topk(&a, 2, Some(1))?.to_vec::<i32>()?, [4, 5, 8, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("topk", a, axis)?;
     let length = a.shape()[axis];

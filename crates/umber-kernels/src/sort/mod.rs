@@ -262,7 +262,11 @@ impl Lines {
 
     fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
         let is_whole = matches!(extent, Extent::All);
-        if is_whole && size_of::<T>() == size_of::<T::Value>() && self.strides[1] == 1 && T::Value::has_vectors() {
+        if is_whole
+            && size_of::<T>() == size_of::<T::Value>()
+            && self.strides[1] == 1
+            && T::Value::has_vectors()
+        {
             self.sort_in_place::<T>(src, dst);
             return Ok(());
         }

@@ -14,6 +14,17 @@ use crate::primitives::slice_update::slice_update;
 
 /// The elements of `a` at `indices` along an axis, or of the flattened array. The axes of the indices stand where the
 /// axis was.
+///
+/// The dtype stays. Fails for indices that are not integers, or that lie outside (when evaluated if need be).
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::take(&a, &Array::from([1, 1]), Some(0))?.to_vec::<i32>()?, [3, 4, 3, 4]);
+/// assert_eq!(ops::take(&a, &Array::from(-1), None)?.item()?.as_i64(), 4);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     check_integers("take", indices)?;
     if let Some(index) = indices.constant() {
@@ -75,12 +86,35 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
 }
 
 /// Elements picked along an axis by indices of the array's own dimensions, or from the flattened array.
+///
+/// The shape is that of the indices, which broadcast with the array's other axes; the dtype stays. Fails for indices that
+/// are not integers, lie outside, or have another number of axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[30, 10, 20], [1, 3, 2]]);
+/// let order = ops::argsort(&a, Some(1))?;
+/// assert_eq!(ops::take_along_axis(&a, &order, Some(1))?.to_vec::<i32>()?, [10, 20, 30, 1, 2, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn take_along_axis(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     let Aligned { source, indices, axis } = align("take_along_axis", a, indices, axis)?;
     Places::along("take_along_axis", axis, indices).read(&source)
 }
 
 /// `a` with `values` set at indices along an axis, or in the flattened array. Values broadcast to the indices' shape.
+///
+/// Shape and dtype are those of `a`. Fails where [`take_along_axis`] does, or if the values do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// let b = ops::put_along_axis(&a, &Array::from([[0], [2]]), &Array::from(9), Some(1))?;
+/// assert_eq!(b.to_vec::<i32>()?, [9, 2, 3, 4, 5, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
     let aligned = align("put_along_axis", a, indices, axis)?;
     let shape = aligned.indices.shape();
@@ -159,6 +193,18 @@ impl Block {
 }
 
 /// A block of `sizes` elements that starts at `start[i]` along `axes[i]`, at zero along the others.
+///
+/// The starts are an array, so they may be computed. Fails if the block is larger than the array, or if it lies outside
+/// (when evaluated).
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// let block = ops::dynamic_slice(&a, &Array::from([1]), &[1], &[2, 2])?;
+/// assert_eq!(block.to_vec::<i32>()?, [2, 3, 5, 6]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn dynamic_slice(a: &Array, start: &Array, axes: &[i64], sizes: &[i64]) -> Result<Array> {
     let block = Block::new("slice", a, start, axes, &Shape::checked("slice", sizes)?)?;
     let part = slice(a, block.window.clone())?;
@@ -174,6 +220,17 @@ pub fn dynamic_slice(a: &Array, start: &Array, axes: &[i64], sizes: &[i64]) -> R
 }
 
 /// `a` with the block that starts at `start[i]` along `axes[i]`, at zero along the others, set to `update`.
+///
+/// Shape and dtype are those of `a`. Fails where [`dynamic_slice`] does.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1, 2, 3, 4]);
+/// let b = ops::dynamic_slice_update(&a, &Array::from([8, 9]), &Array::from([2]), &[0])?;
+/// assert_eq!(b.to_vec::<i32>()?, [1, 2, 8, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn dynamic_slice_update(a: &Array, update: &Array, start: &Array, axes: &[i64]) -> Result<Array> {
     let block = Block::new("slice_update", a, start, axes, update.shape())?;
     let update = cast_constant(update, a.dtype())?;

@@ -4,6 +4,7 @@ mod along;
 mod bounds;
 mod mask;
 mod plan;
+mod spelling;
 
 use smallvec::SmallVec;
 use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
@@ -19,6 +20,7 @@ use plan::Plan;
 pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
 pub use bounds::OutOfBounds;
 pub(crate) use bounds::settle;
+pub use spelling::{Place, Stepped};
 
 /// One entry of an index, as NumPy reads it.
 #[derive(Clone, Debug)]
@@ -46,19 +48,17 @@ pub enum Index {
 
 /// `a[index]`: a view where integers, slices and new axes say it, else a gather.
 ///
-/// # Errors
-/// If there are more indices than axes, an index or a mask does not fit its axes, or a mask has no value yet, inside
-/// `vmap` or `compile`; when evaluated, if an element of an index array lies outside.
+/// The dtype stays; [`s!`](crate::s) spells the index and [`Array::get`] is the same as a method. Fails if there are more
+/// indices than axes, an index lies outside, a mask does not fit its axes, or index arrays do not broadcast.
 ///
-/// # Examples
 /// ```
-/// use umber_core::ops::{self, Index};
-/// use umber_core::{Array, DType};
-///
-/// let a = Array::from_slice(&[1, 2, 3, 4], [4]).unwrap();
-/// let is_large = ops::greater(&a, &Array::scalar(2, DType::Int32)).unwrap();
-/// let picked = ops::get(&a, &[Index::Mask(is_large)]).unwrap();
-/// assert_eq!(picked.to_vec::<i32>().unwrap(), [3, 4]);
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::get(&a, &s![-1, ..2])?.to_vec::<i32>()?, [4, 5]);
+/// assert_eq!(ops::get(&a, &s![.., [2, 0]])?.to_vec::<i32>()?, [3, 1, 6, 4]);
+/// assert!(ops::get(&a, &s![2]).is_err());
+/// # Ok::<(), umber::Error>(())
 /// ```
 pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     if let Some(merged) = merge_masked_axes(a, index)? {
@@ -81,6 +81,18 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
 /// `a` with `a[index]` set to, added to, … `values`, which broadcast to the shape of `a[index]` and take `a`'s dtype.
 ///
 /// Where an element is picked several times every value counts; of several values to set, the last one stays.
+///
+/// Fails where [`get`] does, or if the values do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// use umber::types::ScatterKind;
+/// let counts = Array::from([0, 0, 0]);
+/// let updated = ops::update(ScatterKind::Add, &counts, &s![[0, 2, 2]], &Array::from(1))?;
+/// assert_eq!(updated.to_vec::<i32>()?, [1, 0, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> Result<Array> {
     let values = cast_constant(values, a.dtype())?;
     if let Some(updated) = update_where(kind, a, index, &values)? {

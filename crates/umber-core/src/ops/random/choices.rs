@@ -14,6 +14,17 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 
 /// True with probability `p`; of the shape of `p` if none is given.
+///
+/// Bool. Fails if `p` is not floating point or does not broadcast to the shape.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let key = ops::random::key(0)?;
+/// let drawn = ops::random::bernoulli(&Array::from([0.0f32, 1.0]), None, Some(&key))?;
+/// assert_eq!(drawn.to_vec::<bool>()?, [false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Result<Array> {
     ensure!(
         p.dtype().is_floating(),

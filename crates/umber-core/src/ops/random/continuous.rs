@@ -89,6 +89,18 @@ pub(super) fn spread_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Re
 }
 
 /// Uniform in [low, high).
+///
+/// The bounds broadcast to `shape`. Fails for a dtype that is not real floating point, or shapes that do not fit.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let (low, high) = (Array::from(-1.0f32), Array::from(1.0f32));
+/// let key = ops::random::key(0)?;
+/// let x = ops::random::uniform(&low, &high, &[1000], DType::Float32, Some(&key))?;
+/// assert!(x.to_vec::<f32>()?.iter().all(|x| (-1.0..1.0).contains(x)));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
     check_floating("uniform", dtype)?;
     let shape = Shape::checked("uniform", shape)?;
@@ -98,6 +110,18 @@ pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
 }
 
 /// Normal with mean `loc` and standard deviation `scale`. Complex numbers have variance one half in each part.
+///
+/// `loc` and `scale` broadcast with `shape`. Fails for a dtype that is not floating point.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// let key = ops::random::key(0)?;
+/// let x = ops::random::normal(&[4, 3], DType::Float32, None, None, Some(&key))?;
+/// let again = ops::random::normal(&[4, 3], DType::Float32, None, None, Some(&key))?;
+/// assert!(x.equals(&again)?); // a draw depends on its key and shape alone
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn normal(
     shape: &[i64],
     dtype: DType,
@@ -148,6 +172,17 @@ fn complex_sample(key: &Array, shape: &Shape, dtype: DType) -> Result<Array> {
 }
 
 /// Normal with mean zero and standard deviation one, given that it lies in [lower, upper].
+///
+/// The bounds broadcast to `shape`. Fails for a dtype that is not real floating point, or shapes that do not fit.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let (low, high) = (Array::from(0.0f32), Array::from([1.0f32, 2.0]));
+/// let x = ops::random::truncated_normal(&low, &high, None, DType::Float32, None)?.to_vec::<f32>()?;
+/// assert!((0.0..=1.0).contains(&x[0]) && (0.0..=2.0).contains(&x[1]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn truncated_normal(
     lower: &Array,
     upper: &Array,
@@ -172,6 +207,16 @@ pub fn truncated_normal(
 }
 
 /// The standard Gumbel distribution, that of the greatest of many.
+///
+/// Fails for a dtype that is not real floating point.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let x = ops::random::gumbel(&[2, 3], DType::Float32, None)?;
+/// assert_eq!(x.shape(), &Shape::from([2, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn gumbel(shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
     check_floating("gumbel", dtype)?;
     gumbel_sample("gumbel", &key_or_next(key)?, &Shape::checked("gumbel", shape)?, dtype)
@@ -184,6 +229,16 @@ pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) 
 }
 
 /// The Laplace distribution around `loc`.
+///
+/// The density is `exp(-|x - loc| / scale) / (2 scale)`. Fails for a dtype that is not real floating point.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// let x = ops::random::laplace(&[3], DType::Float32, 5.0, 0.0, None)?;
+/// assert_eq!(x.to_vec::<f32>()?, [5.0, 5.0, 5.0]); // no spread
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn laplace(shape: &[i64], dtype: DType, loc: f64, scale: f64, key: Option<&Array>) -> Result<Array> {
     check_floating("laplace", dtype)?;
     let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;

@@ -10,12 +10,34 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules::move_axis;
 
 /// The numbers below `count` in random order, as uint32.
+///
+/// Fails for a negative count.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops;
+/// let mut order = ops::random::permutation(5, Some(&ops::random::key(0)?))?.to_vec::<u32>()?;
+/// order.sort_unstable();
+/// assert_eq!(order, [0, 1, 2, 3, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn permutation(count: i64, key: Option<&Array>) -> Result<Array> {
     let shape = Shape::checked("permutation", &[count])?;
     sorting::argsort(&bits("permutation", &key_or_next(key)?, shape)?, Some(0), SortOrder::Ascending)
 }
 
 /// `a` with its parts along an axis in random order.
+///
+/// Shape and dtype stay. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// let rows = Array::from([[1, 1], [2, 2], [3, 3]]);
+/// let mixed = ops::random::permuted(&rows, 0, None)?;
+/// assert!(mixed.get(s![.., 0])?.equals(&mixed.get(s![.., 1])?)?); // rows stay together
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
     let axis = normalize_axis("permutation", axis, a.ndim())?;
     let order = permutation(a.shape()[axis] as i64, key)?;

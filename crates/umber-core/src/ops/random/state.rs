@@ -19,16 +19,47 @@ fn lock() -> MutexGuard<'static, Option<Array>> {
 }
 
 /// The key of a seed: its upper and its lower 32 bits.
+///
+/// Shape (2,) and dtype uint32.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops;
+/// assert_eq!(ops::random::key(7)?.to_vec::<u32>()?, [0, 7]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn key(seed: u64) -> Result<Array> {
     Array::from_slice(&[(seed >> 32) as u32, seed as u32], [2])
 }
 
 /// `count` keys from one, as rows.
+///
+/// Shape (count, 2) and dtype uint32. Fails for a negative count or something that is not a key.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Shape, ops, s};
+/// let keys = ops::random::split(&ops::random::key(0)?, 3)?;
+/// assert_eq!(keys.shape(), &Shape::from([3, 2]));
+/// assert!(!keys.get(s![0])?.equals(&keys.get(s![1])?)?);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn split(key: &Array, count: i64) -> Result<Array> {
     bits("split", key, Shape::checked("split", &[count, 2])?)
 }
 
 /// Start the process-wide state from a seed.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// let draw = || ops::random::normal(&[3], DType::Float32, None, None, None);
+/// ops::random::seed(1)?;
+/// let first = draw()?;
+/// ops::random::seed(1)?;
+/// assert!(first.equals(&draw()?)?);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn seed(seed: u64) -> Result<()> {
     *lock() = Some(key(seed)?);
     Ok(())
@@ -41,6 +72,14 @@ fn initial() -> Result<Array> {
 }
 
 /// The process-wide state: a key.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops;
+/// ops::random::seed(7)?;
+/// assert_eq!(ops::random::state()?.to_vec::<u32>()?, [0, 7]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn state() -> Result<Array> {
     let mut state = lock();
     match &*state {
@@ -50,6 +89,18 @@ pub fn state() -> Result<Array> {
 }
 
 /// Replace the process-wide state.
+///
+/// Fails for something that is not a key.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops;
+/// let saved = ops::random::state()?;
+/// let first = ops::random::permutation(100, None)?;
+/// ops::random::set_state(saved)?;
+/// assert!(first.equals(&ops::random::permutation(100, None)?)?);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn set_state(key: Array) -> Result<()> {
     super::check_key("random.state", &key)?;
     *lock() = Some(key);

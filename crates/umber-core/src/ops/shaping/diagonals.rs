@@ -11,6 +11,17 @@ use crate::primitives::slice::{Window, slice};
 use crate::primitives::slice_update::slice_update;
 
 /// The diagonal `offset` above the main one of the matrices along two axes; it becomes the last axis.
+///
+/// Fails for fewer than two axes, or one axis twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::diagonal(&a, 0, 0, 1)?.to_vec::<i32>()?, [1, 5]);
+/// assert_eq!(ops::diagonal(&a, 1, 0, 1)?.to_vec::<i32>()?, [2, 6]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array> {
     let ndim = a.ndim();
     ensure!(ndim >= 2, Value, "[diagonal] got an array with {ndim} dimensions, expected at least 2");
@@ -36,6 +47,17 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
 }
 
 /// The `k`-th diagonal of a matrix, or the matrix with a vector as its `k`-th diagonal.
+///
+/// Fails for other than one or two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let matrix = ops::diag(&Array::from([1, 2]), 0)?;
+/// assert_eq!(matrix.to_vec::<i32>()?, [1, 0, 0, 2]);
+/// assert_eq!(ops::diag(&matrix, 0)?.to_vec::<i32>()?, [1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn diag(a: &Array, k: i64) -> Result<Array> {
     let length = match a.ndim() {
         2 => return diagonal(a, k, 0, 1),
@@ -56,6 +78,16 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
 
 /// The sum of the diagonal `offset` above the main one of the matrices along two axes, in the dtype asked for or in
 /// that of a sum.
+///
+/// The other axes stay. Fails where [`diagonal`] does.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::trace(&a, 0, 0, 1, None)?.item()?.as_i64(), 5);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType>) -> Result<Array> {
     let terms = diagonal(a, offset, axis1, axis2)?;
     let terms = rules::cast(&terms, dtype.unwrap_or(a.dtype()))?;
@@ -64,12 +96,32 @@ pub fn trace(a: &Array, offset: i64, axis1: i64, axis2: i64, dtype: Option<DType
 }
 
 /// Zeros above the `k`-th diagonal of each matrix.
+///
+/// Shape and dtype stay. Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::tril(&a, 0)?.to_vec::<i32>()?, [1, 0, 3, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tril(a: &Array, k: i64) -> Result<Array> {
     let mask = mask("tril", a, k)?;
     Array::record_one(Select, &[&mask, a, &rules::zeros_like(a)])
 }
 
 /// Zeros below the `k`-th diagonal of each matrix.
+///
+/// Shape and dtype stay. Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::triu(&a, 1)?.to_vec::<i32>()?, [0, 2, 0, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn triu(a: &Array, k: i64) -> Result<Array> {
     let mask = mask("triu", a, k.saturating_sub(1))?;
     Array::record_one(Select, &[&mask, &rules::zeros_like(a), a])

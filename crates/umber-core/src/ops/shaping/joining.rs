@@ -17,6 +17,17 @@ fn promoted(arrays: &[&Array]) -> Result<Inputs> {
 }
 
 /// Arrays one after the other along an axis; `None` flattens them first.
+///
+/// Dtypes are promoted. Fails for no arrays, or shapes that differ along another axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let (a, b) = (Array::from([[1], [2]]), Array::from([[3.5f32], [4.5]]));
+/// assert_eq!(ops::concatenate(&[&a, &b], Some(1))?.to_vec::<f32>()?, [1.0, 3.5, 2.0, 4.5]);
+/// assert_eq!(ops::concatenate(&[&a, &b], None)?.shape(), &Shape::from([4]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
     let Some(first) = arrays.first() else {
         bail!(Value, "[concatenate] got no arrays, expected at least one");
@@ -49,6 +60,17 @@ pub fn concatenate(arrays: &[&Array], axis: Option<i64>) -> Result<Array> {
 }
 
 /// Arrays of one shape along a new axis.
+///
+/// Dtypes are promoted. Fails for no arrays, or shapes that differ.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, b) = (Array::from([1, 2]), Array::from([3, 4]));
+/// assert_eq!(ops::stack(&[&a, &b], 0)?.to_vec::<i32>()?, [1, 2, 3, 4]);
+/// assert_eq!(ops::stack(&[&a, &b], -1)?.to_vec::<i32>()?, [1, 3, 2, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn stack(arrays: &[&Array], axis: i64) -> Result<Array> {
     let Some(first) = arrays.first() else {
         bail!(Value, "[stack] got no arrays, expected at least one");
@@ -75,6 +97,20 @@ pub enum Split<'a> {
 }
 
 /// Cut an array apart along an axis.
+///
+/// The parts are views. Fails if the sections are not equal.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::Split;
+/// let a: Array = (0..6).collect();
+/// let halves = ops::split(&a, Split::Sections(2), 0)?;
+/// assert_eq!(halves[1].to_vec::<i32>()?, [3, 4, 5]);
+/// let parts = ops::split(&a, Split::Indices(&[1, -1]), 0)?;
+/// assert_eq!(parts.iter().map(Array::size).collect::<Vec<_>>(), [1, 4, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     let axis = normalize_axis("split", axis, a.ndim())?;
     let length = a.shape()[axis];
@@ -107,6 +143,16 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
 }
 
 /// The parts of an array along an axis, without that axis.
+///
+/// Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let columns = ops::unstack(&Array::from([[1, 2], [3, 4]]), 1)?;
+/// assert_eq!(columns[1].to_vec::<i32>()?, [2, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
     let axis = normalize_axis("unstack", axis, a.ndim())?;
     let mut shape = a.shape().clone();
@@ -117,6 +163,17 @@ pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
 
 /// Elements moved along axes by `shifts`, those pushed out at one end coming in at the other. `None` rolls the
 /// flattened array. One shift holds for every axis; several shifts for one axis add up.
+///
+/// Shape and dtype stay. Fails if shifts and axes are not as many.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::roll(&a, &[1], Some(&[1]))?.to_vec::<i32>()?, [3, 1, 2, 6, 4, 5]);
+/// assert_eq!(ops::roll(&a, &[-1], None)?.to_vec::<i32>()?, [2, 3, 4, 5, 6, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn roll(a: &Array, shifts: &[i64], axes: Option<&[i64]>) -> Result<Array> {
     let total = shifts.iter().fold(0i64, |sum, &shift| sum.wrapping_add(shift));
     let Some(axes) = axes else {

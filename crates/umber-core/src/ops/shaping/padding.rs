@@ -25,6 +25,18 @@ pub enum PadMode {
 
 /// The array with `widths[axis]` elements more before and after it; one pair holds for every axis. `value` is
 /// read by [`PadMode::Constant`] alone.
+///
+/// The dtype stays. Fails for negative widths, another number of pairs, or a value that does not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::PadMode;
+/// let (a, zero) = (Array::from([1, 2, 3]), Array::from(0));
+/// assert_eq!(ops::pad(&a, &[(1, 2)], PadMode::Constant, &zero)?.to_vec::<i32>()?, [0, 1, 2, 3, 0, 0]);
+/// assert_eq!(ops::pad(&a, &[(0, 2)], PadMode::Reflect, &zero)?.to_vec::<i32>()?, [1, 2, 3, 2, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Result<Array> {
     let ndim = a.ndim();
     ensure!(

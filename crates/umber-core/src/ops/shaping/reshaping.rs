@@ -30,12 +30,34 @@ fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
 }
 
 /// The same elements in the same order under another shape; one length may be -1.
+///
+/// A view where the memory allows it. Fails if the sizes differ.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let a: Array = (0..6).collect();
+/// assert_eq!(ops::reshape(&a, &[2, -1])?.shape(), &Shape::from([2, 3]));
+/// assert!(ops::reshape(&a, &[4, -1]).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn reshape(a: &Array, shape: &[i64]) -> Result<Array> {
     let shape = resolve("reshape", shape, a.size())?;
     rules::reshape(a, shape)
 }
 
 /// Join the axes from `start_axis` to `end_axis` into one. Axes beyond the array's are taken as its first or last.
+///
+/// Fails if `start_axis` lies behind `end_axis`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::flatten(&a, 0, -1)?.shape(), &Shape::from([24]));
+/// assert_eq!(ops::flatten(&a, 1, 2)?.shape(), &Shape::from([2, 12]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     let ndim = a.ndim() as i64;
     if ndim == 0 {
@@ -59,6 +81,16 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
 }
 
 /// Split one axis into several; one of their lengths may be -1.
+///
+/// Fails if the lengths do not multiply to that of the axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([2, 12]), DType::Float32);
+/// assert_eq!(ops::unflatten(&a, -1, &[3, -1])?.shape(), &Shape::from([2, 3, 4]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
     ensure!(!shape.is_empty(), Value, "[unflatten] got an empty shape, expected at least one length");
     let at = normalize_axis("unflatten", axis, a.ndim())?;
@@ -76,6 +108,17 @@ pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
 }
 
 /// Remove axes of length one: the given ones, or all.
+///
+/// Fails if a given axis is longer.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([1, 3, 1]), DType::Float32);
+/// assert_eq!(ops::squeeze(&a, None)?.shape(), &Shape::from([3]));
+/// assert_eq!(ops::squeeze(&a, Some(&[0]))?.shape(), &Shape::from([3, 1]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let shape = a.shape();
     let axes = match axes {
@@ -96,6 +139,16 @@ pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
 }
 
 /// Insert axes of length one; `axes` are their places in the result.
+///
+/// Fails if a place lies outside or is named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let a = Array::from([1, 2, 3]);
+/// assert_eq!(ops::expand_dims(&a, &[0, -1])?.shape(), &Shape::from([1, 3, 1]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn expand_dims(a: &Array, axes: &[i64]) -> Result<Array> {
     let axes = Axes::normalized("expand_dims", axes, a.ndim() + axes.len())?;
     let mut shape = a.shape().clone();
@@ -106,6 +159,18 @@ pub fn expand_dims(a: &Array, axes: &[i64]) -> Result<Array> {
 }
 
 /// The axes in another order: axis `i` of the result is axis `axes[i]` of `a`. `None` reverses them.
+///
+/// A view. Fails if the axes are not each there once.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6]]);
+/// assert_eq!(ops::transpose(&a, None)?.to_vec::<i32>()?, [1, 4, 2, 5, 3, 6]);
+/// let b = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::transpose(&b, Some(&[1, -1, 0]))?.shape(), &Shape::from([3, 4, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let ndim = a.ndim();
     let Some(axes) = axes else {
@@ -124,6 +189,16 @@ pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
 }
 
 /// Exchange two axes.
+///
+/// A view. Fails if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::swapaxes(&a, 0, -1)?.shape(), &Shape::from([4, 3, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn swapaxes(a: &Array, axis1: i64, axis2: i64) -> Result<Array> {
     let first = normalize_axis("swapaxes", axis1, a.ndim())?;
     let second = normalize_axis("swapaxes", axis2, a.ndim())?;
@@ -133,6 +208,16 @@ pub fn swapaxes(a: &Array, axis1: i64, axis2: i64) -> Result<Array> {
 }
 
 /// Move one axis to another place; the others keep their order.
+///
+/// A view. Fails if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::moveaxis(&a, 0, -1)?.shape(), &Shape::from([3, 4, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn moveaxis(a: &Array, source: i64, destination: i64) -> Result<Array> {
     let from = normalize_axis("moveaxis", source, a.ndim())?;
     let to = normalize_axis("moveaxis", destination, a.ndim())?;
@@ -140,6 +225,16 @@ pub fn moveaxis(a: &Array, source: i64, destination: i64) -> Result<Array> {
 }
 
 /// Exchange the last two axes.
+///
+/// A view. Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::matrix_transpose(&a)?.shape(), &Shape::from([2, 4, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn matrix_transpose(a: &Array) -> Result<Array> {
     ensure!(
         a.ndim() >= 2,
@@ -151,6 +246,17 @@ pub fn matrix_transpose(a: &Array) -> Result<Array> {
 }
 
 /// Elements in reverse order along the given axes, or along all.
+///
+/// A view. Fails if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::flip(&a, Some(&[1]))?.to_vec::<i32>()?, [2, 1, 4, 3]);
+/// assert_eq!(ops::flip(&a, None)?.to_vec::<i32>()?, [4, 3, 2, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let axes = match axes {
         None => Axes::all(a.ndim()),
@@ -170,6 +276,14 @@ pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
 }
 
 /// The array with at least `ndim` dimensions, 1 to 3. One axis of length one comes in front; a third comes last.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// assert_eq!(ops::atleast(&Array::from(1.0f32), 1)?.shape(), &Shape::from([1]));
+/// assert_eq!(ops::atleast(&Array::from([1, 2]), 3)?.shape(), &Shape::from([1, 2, 1]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
     let shape = a.shape();
     let wanted: Shape = match (ndim, shape.ndim()) {
@@ -183,6 +297,16 @@ pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
 }
 
 /// The same elements, dense in row-major order once evaluated.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = ops::transpose(&Array::from([[1, 2], [3, 4]]), None)?;
+/// let dense = ops::contiguous(&a)?;
+/// dense.eval()?;
+/// assert!(dense.storage().is_some_and(|storage| storage.layout.is_contiguous()));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn contiguous(a: &Array) -> Result<Array> {
     if a.ndim() == 0 || a.storage().is_some_and(|storage| storage.layout.is_contiguous()) {
         return Ok(a.clone());

@@ -11,6 +11,16 @@ use crate::primitives::gather::iota;
 use crate::primitives::rules;
 
 /// The array broadcast to a shape.
+///
+/// A view: no element is copied. Fails if a length is neither one nor the asked-for one.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let rows = ops::broadcast_to(&Array::from([1, 2]), &[3, 2])?;
+/// assert_eq!(rows.to_vec::<i32>()?, [1, 2, 1, 2, 1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     let target = Shape::checked("broadcast_to", shape)?;
     ensure!(
@@ -23,6 +33,16 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
 }
 
 /// The shape that all of `shapes` broadcast to.
+///
+/// Fails for no shapes, or if there is none.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Shape, ops};
+/// let shapes = [Shape::from([2, 1]), Shape::from([3]), Shape::scalar()];
+/// assert_eq!(ops::broadcast_shapes(&shapes)?, Shape::from([2, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
     let Some((first, others)) = shapes.split_first() else {
         bail!(Value, "[broadcast_shapes] got no shapes, expected at least one");
@@ -34,12 +54,33 @@ pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
 }
 
 /// All arrays broadcast to their common shape.
+///
+/// Fails if the shapes do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let arrays = ops::broadcast_arrays(&[&Array::from([[1], [2]]), &Array::from([1.0f32, 2.0])])?;
+/// assert_eq!(arrays[0].to_vec::<i32>()?, [1, 1, 2, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn broadcast_arrays(arrays: &[&Array]) -> Result<Vec<Array>> {
     let shape = common_shape("broadcast_arrays", arrays)?;
     arrays.iter().map(|array| rules::broadcast(array, &shape)).collect()
 }
 
 /// The array `reps[i]` times along each axis. The shorter of `reps` and shape is filled up with ones in front.
+///
+/// The dtype stays. Fails for negative repetitions.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let a = Array::from([1, 2]);
+/// assert_eq!(ops::tile(&a, &[2])?.to_vec::<i32>()?, [1, 2, 1, 2]);
+/// assert_eq!(ops::tile(&a, &[3, 1])?.shape(), &Shape::from([3, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     if reps.iter().any(|&count| count < 0) {
         bail!(Value, "[tile] got repetitions {}, expected none negative", tuple(reps));
@@ -83,6 +124,19 @@ pub enum MeshKind {
 }
 
 /// Coordinates of a grid from the coordinates along each of its axes.
+///
+/// Dtypes stay. Fails for arrays of more than one axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::{MeshIndexing, MeshKind};
+/// let (x, y) = (Array::from([1, 2, 3]), Array::from([10, 20]));
+/// let grids = ops::meshgrid(&[&x, &y], MeshKind::Full, MeshIndexing::Xy)?;
+/// assert_eq!(grids[0].to_vec::<i32>()?, [1, 2, 3, 1, 2, 3]);
+/// assert_eq!(grids[1].to_vec::<i32>()?, [10, 10, 10, 20, 20, 20]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Result<Vec<Array>> {
     let count = arrays.len();
     let place = |i: usize| match (indexing, i) {
@@ -110,6 +164,18 @@ pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Re
 
 /// Elements of the flattened array at `offset + Σ index * stride`; strides and offset count elements. By default the
 /// shape is that of `a`, and the strides are those of a dense array.
+///
+/// Fails if it would reach outside.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a: Array = (0..5).collect();
+/// let windows = ops::as_strided(&a, Some(&[3, 3]), Some(&[1, 1]), 0)?;
+/// assert_eq!(windows.to_vec::<i32>()?, [0, 1, 2, 1, 2, 3, 2, 3, 4]);
+/// assert!(ops::as_strided(&a, Some(&[6]), None, 0).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, offset: i64) -> Result<Array> {
     let shape = match shape {
         Some(shape) => Shape::checked("as_strided", shape)?,

@@ -1,0 +1,130 @@
+//! How arrays print: as Python's arrays do.
+
+use std::fmt;
+
+use umber_types::{DType, Error, Result, Scalar};
+
+use crate::graph::Array;
+
+/// An axis longer than twice this shows its first and last elements only.
+const EDGE: usize = 3;
+/// Significant digits of a number when no decimals are asked for.
+const DIGITS: usize = 6;
+
+/// `array([1, 2], dtype=int32)`: evaluated, and the middle of long axes left out. Real numbers get as many decimals
+/// as asked for, else their shortest form of six significant digits.
+pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
+    let dense = array.to_dense()?;
+    let dtype = dense.dtype();
+    let storage = dense.storage().expect("just evaluated");
+    let Some(bytes) = storage.dense_bytes(dtype) else {
+        return Err(Error::Runtime("[print] the elements do not lie densely".into()));
+    };
+    let mut text = String::from("array(");
+    let indent = text.len() + 1;
+    Writer { dtype, decimals }.axis(&mut text, bytes, dense.shape(), indent);
+    text.push_str(", dtype=");
+    text.push_str(dtype.name());
+    text.push(')');
+    Ok(text)
+}
+
+struct Writer {
+    dtype: DType,
+    decimals: Option<usize>,
+}
+
+impl Writer {
+    fn axis(&self, text: &mut String, bytes: &[u8], shape: &[usize], indent: usize) {
+        let Some((&length, rest)) = shape.split_first() else {
+            text.push_str(&self.element(Scalar::from_bytes(self.dtype, bytes)));
+            return;
+        };
+        let step = rest.iter().product::<usize>() * self.dtype.size();
+        let separator = if rest.is_empty() { ", ".into() } else { format!(",\n{}", " ".repeat(indent)) };
+        text.push('[');
+        let mut i = 0;
+        while i < length {
+            if i > 0 {
+                text.push_str(&separator);
+            }
+            if length > 2 * EDGE && i == EDGE {
+                text.push_str("...");
+                i = length - EDGE;
+                continue;
+            }
+            self.axis(text, &bytes[i * step..(i + 1) * step], rest, indent + 1);
+            i += 1;
+        }
+        text.push(']');
+    }
+
+    fn element(&self, value: Scalar) -> String {
+        match value {
+            Scalar::Bool(v) => if v { "True" } else { "False" }.into(),
+            Scalar::Int(v) => v.to_string(),
+            Scalar::UInt(v) => v.to_string(),
+            Scalar::Float(v) => self.real(v),
+            Scalar::Complex(re, im) => {
+                // A negative zero and a NaN get a plus before their own sign.
+                let sign = if im < 0.0 { "" } else { "+" };
+                format!("{}{sign}{}j", self.real(re), self.real(im))
+            }
+        }
+    }
+
+    fn real(&self, value: f64) -> String {
+        match self.decimals {
+            Some(decimals) if value.is_finite() => format!("{value:.decimals$}"),
+            _ => general(value, DIGITS),
+        }
+    }
+}
+
+/// C's `%g` (ISO C 7.23.6.1): significant digits, no trailing zeros, an exponent when it is shorter.
+pub fn general(value: f64, digits: usize) -> String {
+    if value.is_nan() {
+        return if value.is_sign_negative() { "-nan" } else { "nan" }.into();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "inf" } else { "-inf" }.into();
+    }
+    if value == 0.0 {
+        return if value.is_sign_negative() { "-0" } else { "0" }.into();
+    }
+    let digits = digits.max(1);
+    let scientific = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
+    let exponent: i32 = exponent.parse().expect("the exponent is an integer");
+    let trim = |text: &str| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    if exponent < -4 || exponent >= digits as i32 {
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{}e{sign}{:02}", trim(mantissa), exponent.abs());
+    }
+    trim(&format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize))
+}
+
+/// Evaluates, and prints as Python does; `{:.2}` gives two decimals. An array that cannot be evaluated prints why.
+///
+/// `{:?}` never evaluates: it prints the shape, the dtype and the operation that was recorded.
+///
+/// ```
+/// # use umber_core as umber;
+/// let x = umber::Array::from([[0.5f32, 1.0], [2.0, 1e-7]]);
+/// assert_eq!(x.to_string(), "array([[0.5, 1],\n       [2, 1e-07]], dtype=float32)");
+/// assert_eq!(format!("{:.1}", &x + &x), "array([[1.0, 2.0],\n       [4.0, 0.0]], dtype=float32)");
+/// ```
+impl fmt::Display for Array {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match text(self, f.precision()) {
+            Ok(text) => f.write_str(&text),
+            Err(error) => write!(f, "array(<{} {}: {error}>)", self.shape(), self.dtype()),
+        }
+    }
+}

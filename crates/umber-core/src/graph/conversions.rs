@@ -1,0 +1,60 @@
+//! Rust values that become arrays.
+
+use umber_types::{Element, Elements, IntoElements, Result, Scalar, Value};
+
+use super::Array;
+
+fn unwrap(result: Result<Array>) -> Array {
+    match result {
+        Ok(array) => array,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// A number or `bool` becomes a 0-d array; nested Rust arrays, vectors and slices of them become axes.
+///
+/// The dtype is that of the Rust type: `f64` unless a literal says `0.0f32`. Panics only where memory is exhausted.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape};
+///
+/// assert_eq!(Array::from(1.5f32).shape(), &Shape::scalar());
+/// assert_eq!(Array::from([[1, 2, 3], [4, 5, 6]]).shape(), &Shape::from([2, 3]));
+/// assert_eq!(Array::from(vec![[true, false]]).dtype(), DType::Bool);
+/// assert_eq!(Array::from(&[1.0, 2.0][..]).dtype(), DType::Float64);
+/// ```
+impl<E: IntoElements> From<E> for Array {
+    fn from(elements: E) -> Array {
+        let Elements { values, shape } = elements.into_elements();
+        let array = unwrap(Array::from_slice(&values, shape));
+        let dtype = <E::Value as Value>::Element::DTYPE;
+        match array.storage().and_then(|storage| storage.dense_bytes(dtype)) {
+            // A constant, which fusion takes into its kernels.
+            Some(bytes) if array.ndim() == 0 => Array::scalar(Scalar::from_bytes(dtype, bytes), dtype),
+            _ => array,
+        }
+    }
+}
+
+/// Another handle to the same array.
+impl From<&Array> for Array {
+    fn from(array: &Array) -> Array {
+        array.clone()
+    }
+}
+
+/// The values in one axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// let squares: umber::Array = (1..=3).map(|i| i * i).collect();
+/// assert_eq!(squares.to_vec::<i32>()?, [1, 4, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+impl<V: Value> FromIterator<V> for Array {
+    fn from_iter<I: IntoIterator<Item = V>>(values: I) -> Array {
+        let elements: Vec<V::Element> = values.into_iter().map(Value::into_element).collect();
+        unwrap(Array::from_slice(&elements, [elements.len()]))
+    }
+}

@@ -1,0 +1,106 @@
+//! Nested Rust arrays as elements and a shape.
+
+use crate::{Shape, Value};
+
+/// A value, an array of values, an array of such arrays, …: its type says its shape.
+pub trait Nested {
+    /// The innermost type.
+    type Value: Value;
+
+    /// Append the lengths of all axes, outermost first.
+    fn push_lengths(shape: &mut Shape);
+
+    /// Append the elements in row-major order.
+    fn push_elements(&self, elements: &mut Vec<<Self::Value as Value>::Element>);
+}
+
+impl<V: Value> Nested for V {
+    type Value = V;
+
+    fn push_lengths(_shape: &mut Shape) {}
+
+    fn push_elements(&self, elements: &mut Vec<V::Element>) {
+        elements.push(self.into_element());
+    }
+}
+
+impl<N: Nested, const LENGTH: usize> Nested for [N; LENGTH] {
+    type Value = N::Value;
+
+    fn push_lengths(shape: &mut Shape) {
+        shape.push(LENGTH);
+        N::push_lengths(shape);
+    }
+
+    fn push_elements(&self, elements: &mut Vec<<N::Value as Value>::Element>) {
+        for part in self {
+            part.push_elements(elements);
+        }
+    }
+}
+
+/// Elements in row-major order under a shape.
+#[derive(Debug)]
+pub struct Elements<T> {
+    /// The elements.
+    pub values: Vec<T>,
+    /// Lengths of the axes.
+    pub shape: Shape,
+}
+
+/// Whatever holds elements under a shape: something [`Nested`], or a vector or slice of such.
+pub trait IntoElements {
+    /// The innermost type.
+    type Value: Value;
+
+    /// Its elements.
+    fn into_elements(self) -> Elements<<Self::Value as Value>::Element>;
+}
+
+impl<N: Nested> IntoElements for N {
+    type Value = N::Value;
+
+    fn into_elements(self) -> Elements<<N::Value as Value>::Element> {
+        let mut shape = Shape::scalar();
+        N::push_lengths(&mut shape);
+        let mut values = Vec::with_capacity(shape.size());
+        self.push_elements(&mut values);
+        Elements { values, shape }
+    }
+}
+
+impl<N: Nested> IntoElements for &[N] {
+    type Value = N::Value;
+
+    fn into_elements(self) -> Elements<<N::Value as Value>::Element> {
+        let mut shape = Shape::from([self.len()]);
+        N::push_lengths(&mut shape);
+        let mut values = Vec::with_capacity(shape.size());
+        for part in self {
+            part.push_elements(&mut values);
+        }
+        Elements { values, shape }
+    }
+}
+
+impl<N: Nested> IntoElements for Vec<N> {
+    type Value = N::Value;
+
+    fn into_elements(self) -> Elements<<N::Value as Value>::Element> {
+        self.as_slice().into_elements()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_say_shapes_even_without_elements() {
+        assert_eq!(1.0f32.into_elements().shape, Shape::scalar());
+        assert_eq!([[[0u8; 3]; 0]; 2].into_elements().shape, Shape::from([2, 0, 3]));
+        assert_eq!(Vec::<[i32; 2]>::new().into_elements().shape, Shape::from([0, 2]));
+        let Elements { values, shape } = vec![[true, false], [false, false]].into_elements();
+        assert_eq!((values[0].get(), values[1].get(), shape), (true, false, Shape::from([2, 2])));
+    }
+}
