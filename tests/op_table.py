@@ -164,13 +164,25 @@ def gather_records() -> tuple[OpRecord, ...]:
         creation,
         elementwise,
         indexing,
+        products,
         reductions,
         scans,
         shaping,
         sorting,
     )
 
-    families = (elementwise, reductions, scans, shaping, sorting, indexing, contraction, convolution, creation)
+    families = (
+        elementwise,
+        reductions,
+        scans,
+        shaping,
+        sorting,
+        indexing,
+        contraction,
+        convolution,
+        products,
+        creation,
+    )
     records = tuple(record for family in families for record in family.RECORDS)
     names = [record.name for record in records]
     twice = {name for name in names if names.count(name) > 1}

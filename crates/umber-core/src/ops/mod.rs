@@ -1,5 +1,6 @@
 //! The functions users call, by documentation group: they check, promote, and record.
 
+pub mod block_masked;
 pub mod comparing;
 pub mod contraction;
 pub mod convolution;
@@ -7,6 +8,8 @@ pub mod creation;
 pub mod einsum;
 pub mod elementwise;
 pub mod fast;
+pub mod gathered;
+pub mod hadamard;
 pub mod indexing;
 pub mod median;
 mod operators;
@@ -17,12 +20,15 @@ pub mod scans;
 pub mod shaping;
 pub mod sorting;
 
+pub use block_masked::*;
 pub use comparing::*;
 pub use contraction::*;
 pub use convolution::*;
 pub use creation::*;
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;
+pub use gathered::*;
+pub use hadamard::*;
 pub use indexing::{
     Index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take, take_along_axis, update,
 };
