@@ -5,7 +5,7 @@ mod common;
 #[path = "common/rules.rs"]
 mod rules;
 
-use common::array;
+use common::{array, values};
 use rules::{check_jvp, check_vjp, check_vmap, spread};
 use smallvec::smallvec;
 use umber_core::primitives::convolution::{Convolution, ConvolutionWeight};
@@ -55,12 +55,12 @@ fn options_that_do_not_fit_are_refused() {
 #[test]
 fn several_products_add_up() {
     let (a, b) = (spread([3, 2, 4], 1.0), spread([2, 4, 3], 1.0));
-    let index = |values: &[i64]| array(values, [values.len()]);
+    let index = |numbers: &[i64]| array(numbers, [numbers.len()]);
     let (left, right, places) = (index(&[0, 2, 2, -1]), index(&[1, 0, -1, 1]), index(&[3, 0, 3, 1]));
     let pulled = |op: IndexedMatMul| {
         let out = umber_core::Array::record_one(op, &[&a, &b, &left, &right, &places]).unwrap();
         assert_eq!(out.shape()[..], [5, 2, 3]);
-        common::values::<f64>(&out)
+        values::<f64>(&out)
     };
     let found = pulled(IndexedMatMul { count: 5 });
     let picked = |x: &umber_core::Array, i: i64| {
@@ -68,7 +68,7 @@ fn several_products_add_up() {
     };
     let sum = &ops::matmul(&picked(&a, 0), &picked(&b, 1)).unwrap()
         + &ops::matmul(&picked(&a, 2), &picked(&b, 1)).unwrap();
-    let wanted = common::values::<f64>(&sum);
+    let wanted = values::<f64>(&sum);
     assert!(found[18..24].iter().zip(&wanted).all(|(f, w)| (f - w).abs() < 1e-12), "{found:?} {wanted:?}");
     assert!(found[24..].iter().all(|&zero| zero == 0.0));
 }

@@ -1,10 +1,10 @@
 //! Products of matrices some of whose blocks are masked.
 
-use umber_types::{Result, Shape, ensure, promote};
+use umber_types::{Result, Shape, ensure};
 
-use super::contraction::matmul;
+use super::contraction::{as_matrices, matmul, without_vector_axes};
 use super::elementwise::select;
-use super::promotion::{cast_constant, meet};
+use super::promotion::meet;
 use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast, constant, mul, reshape};
 use crate::primitives::slice::slice_along;
@@ -36,28 +36,11 @@ pub struct BlockMasks<'a> {
 /// If shapes do not fit or the block size is not positive.
 pub fn block_masked_mm(a: &Array, b: &Array, block_size: i64, masks: BlockMasks<'_>) -> Result<Array> {
     ensure!(block_size > 0, Value, "[block_masked_mm] got block size {block_size}, expected a positive one");
-    ensure!(
-        a.ndim() > 0 && b.ndim() > 0,
-        Value,
-        "[block_masked_mm] got operands of shapes {} and {}, expected at least one axis in each",
-        a.shape(),
-        b.shape()
-    );
-    let dtype = promote(a.dtype(), b.dtype());
-    let (x, y) = (cast_constant(a, dtype)?, cast_constant(b, dtype)?);
-    let x = if x.ndim() == 1 { reshape(&x, [1, x.size()])? } else { x };
-    let y = if y.ndim() == 1 { reshape(&y, [y.size(), 1])? } else { y };
+    let (x, y) = as_matrices("block_masked_mm", a, b)?;
     let (x, y) =
         (masked("mask_lhs", &x, masks.lhs, block_size)?, masked("mask_rhs", &y, masks.rhs, block_size)?);
     let out = masked("mask_out", &matmul(&x, &y)?, masks.out, block_size)?;
-    let mut shape = out.shape().clone();
-    if b.ndim() == 1 {
-        shape.remove(shape.ndim() - 1);
-    }
-    if a.ndim() == 1 {
-        shape.remove(shape.ndim() - if b.ndim() == 1 { 1 } else { 2 });
-    }
-    reshape(&out, shape)
+    without_vector_axes(&out, a, b)
 }
 
 /// `x` with its blocks masked.

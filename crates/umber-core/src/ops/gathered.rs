@@ -2,7 +2,7 @@
 
 use umber_types::{BinaryKind, DType, Result, Shape, bail, ensure, promote};
 
-use super::contraction::matmul;
+use super::contraction::{as_matrices, matmul, without_vector_axes};
 use super::promotion::cast_constant;
 use crate::graph::Array;
 use crate::primitives::indexed_matmul::{each, indexed_matmul, listed};
@@ -34,27 +34,7 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
             index.dtype()
         );
     }
-    ensure!(
-        a.ndim() > 0 && b.ndim() > 0,
-        Value,
-        "[gather_mm] got operands of shapes {} and {}, expected at least one axis in each",
-        a.shape(),
-        b.shape()
-    );
-    let dtype = promote(a.dtype(), b.dtype());
-    let (x, y) = (cast_constant(a, dtype)?, cast_constant(b, dtype)?);
-    let x = if x.ndim() == 1 { reshape(&x, [1, x.size()])? } else { x };
-    let y = if y.ndim() == 1 { reshape(&y, [y.size(), 1])? } else { y };
-    let [rows, depth] = [x.shape()[x.ndim() - 2], x.shape()[x.ndim() - 1]];
-    let [height, columns] = [y.shape()[y.ndim() - 2], y.shape()[y.ndim() - 1]];
-    ensure!(
-        depth == height,
-        Value,
-        "[gather_mm] the last axis of the left operand must be as long as the second to last of the right one, got shapes \
-         {} and {}",
-        a.shape(),
-        b.shape()
-    );
+    let (x, y) = as_matrices("gather_mm", a, b)?;
     if lhs.is_none() && rhs.is_none() {
         return matmul(a, b);
     }
@@ -73,18 +53,14 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
         );
     };
     let (left, right) = (listed(&left, &shape)?, listed(&right, &shape)?);
-    let x = reshape(&x, [batch(&x).size(), rows, depth])?;
-    let y = reshape(&y, [batch(&y).size(), depth, columns])?;
+    let stack = |array: &Array| {
+        let matrix = &array.shape()[array.ndim() - 2..];
+        reshape(array, [batch(array).size(), matrix[0], matrix[1]])
+    };
     let count = shape.size();
-    let out = indexed_matmul(count, [&x, &y], [&left, &right, &each(count)?])?;
-    let mut full = shape;
-    if a.ndim() > 1 {
-        full.push(rows);
-    }
-    if b.ndim() > 1 {
-        full.push(columns);
-    }
-    reshape(&out, full)
+    let out = indexed_matmul(count, [&stack(&x)?, &stack(&y)?], [&left, &right, &each(count)?])?;
+    let full: Shape = shape.iter().chain(&out.shape()[1..]).copied().collect();
+    without_vector_axes(&reshape(&out, full)?, a, b)
 }
 
 /// A product of matrices cut along the depth: `out[s] = a[:, from..to] @ b[from..to]` for each of `segments`, `[.., 2]`.

@@ -54,7 +54,9 @@ fn read(view: View, length: usize) -> Result<Vec<usize>> {
 /// Numbers of `keys`, those of equal keys together: key `i` has `order[starts[i]..starts[i + 1]]`.
 fn sorted(keys: &[usize], count: usize) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
-    keys.iter().for_each(|&key| starts[key + 1] += 1);
+    for &key in keys {
+        starts[key + 1] += 1;
+    }
     for i in 0..count {
         starts[i + 1] += starts[i];
     }
