@@ -52,7 +52,8 @@ def conv_general(
     for tap in itertools.product(*map(range, taps)):
         starts = [t * d for t, d in zip(tap, kernel_dilation, strict=True)]
         window = tuple(
-            slice(a, a + (n - 1) * s + 1, s) for a, n, s in zip(starts, lengths, stride, strict=True)
+            slice(a, a + (n - 1) * s + 1, s)
+            for a, n, s in zip(starts, lengths, stride, strict=True)
         )
         seen = x[(slice(None), *window)]
         for g in range(groups):

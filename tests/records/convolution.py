@@ -55,10 +55,18 @@ RECORDS = [
     ),
     convolution("", "conv1d", plain, (2, 5, 3), (4, 3, 3), empty=((0, 5, 3), (4, 3, 3))),
     convolution("no channels", "conv1d", plain, (2, 5, 0), (4, 3, 0)),
-    convolution("", "conv2d", plain, (2, 5, 4, 3), (2, 3, 2, 3), empty=((1, 5, 4, 3), (0, 3, 2, 3))),
-    convolution("options", "conv2d", plain, (1, 6, 5, 2), (2, 2, 3, 2), stride=(2, 1), padding=(0, 2), dilation=2),
+    convolution(
+        "", "conv2d", plain, (2, 5, 4, 3), (2, 3, 2, 3), empty=((1, 5, 4, 3), (0, 3, 2, 3))
+    ),
+    convolution(
+        "options", "conv2d", plain, (1, 6, 5, 2), (2, 2, 3, 2),
+        stride=(2, 1), padding=(0, 2), dilation=2,
+    ),
     convolution("", "conv3d", plain, (1, 3, 4, 3, 2), (2, 2, 2, 2, 2)),
-    convolution("options", "conv3d", plain, (1, 3, 4, 3, 2), (2, 2, 2, 2, 1), groups=2, padding=1, stride=(1, 2, 1)),
+    convolution(
+        "options", "conv3d", plain, (1, 3, 4, 3, 2), (2, 2, 2, 2, 1),
+        groups=2, padding=1, stride=(1, 2, 1),
+    ),
     convolution("", "conv_transpose1d", conv_transpose, (2, 4, 3), (2, 3, 3)),
     convolution(
         "options", "conv_transpose1d", conv_transpose, (1, 4, 4), (2, 3, 2),

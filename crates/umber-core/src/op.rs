@@ -73,6 +73,8 @@ primitives! {
     ScatterAxis(scatter::ScatterAxis),
     ArgReduce(arg_reduce::ArgReduce),
     MatMul(matmul::MatMul),
+    IndexedMatMul(indexed_matmul::IndexedMatMul),
+    SegmentedMatMul(segmented_matmul::SegmentedMatMul),
     Convolution(convolution::Convolution),
     ConvolutionWeight(convolution::ConvolutionWeight),
     RandomBits(random::RandomBits),

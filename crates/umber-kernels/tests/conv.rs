@@ -153,7 +153,9 @@ fn run<T: Element>(case: &Case, number: impl Fn(i64) -> T, same: impl Fn(T, i64)
     let layouts = shapes.clone().map(Layout::contiguous);
 
     let mut wanted = vec![0; y.len()];
-    terms.iter().for_each(|&(i, k, o)| wanted[o] += x[i] * w[k]);
+    for &(i, k, o) in &terms {
+        wanted[o] += x[i] * w[k];
+    }
     let mut found = vec![number(1); y.len()];
     let out = ViewMut::of(&mut found, &layouts[2]);
     convolve(&case.how, View::of(&tx, &layouts[0]), View::of(&tw, &layouts[1]), out);
@@ -164,7 +166,9 @@ fn run<T: Element>(case: &Case, number: impl Fn(i64) -> T, same: impl Fn(T, i64)
     );
 
     let mut wanted = vec![0; w.len()];
-    terms.iter().for_each(|&(i, k, o)| wanted[k] += x[i] * y[o]);
+    for &(i, k, o) in &terms {
+        wanted[k] += x[i] * y[o];
+    }
     let mut found = vec![number(1); w.len()];
     let out = ViewMut::of(&mut found, &layouts[1]);
     weight_gradient(&case.how, View::of(&tx, &layouts[0]), View::of(&ty, &layouts[2]), out);
@@ -174,7 +178,9 @@ fn run<T: Element>(case: &Case, number: impl Fn(i64) -> T, same: impl Fn(T, i64)
 
 #[test]
 fn float32() {
-    cases().iter().for_each(|case| run(case, |v| v as f32, |f, w| f == w as f32));
+    for case in cases() {
+        run(&case, |v| v as f32, |f, w| f == w as f32);
+    }
 }
 
 #[test]
@@ -232,13 +238,17 @@ fn any_strides() {
         let (mw, lw) = spread(&w, &shapes[1]);
         let (my, ly) = spread(&y, &shapes[2]);
         let mut wanted = vec![0; y.len()];
-        terms.iter().for_each(|&(i, k, o)| wanted[o] += x[i] * w[k]);
+        for &(i, k, o) in &terms {
+            wanted[o] += x[i] * w[k];
+        }
         let mut found = vec![1f32; y.len()];
         let dense = Layout::contiguous(shapes[2].clone());
         convolve(&case.how, View::of(&mx, &lx), View::of(&mw, &lw), ViewMut::of(&mut found, &dense));
         assert!(found.iter().zip(&wanted).all(|(&f, &w)| f == w as f32), "{case:?}");
         let mut wanted = vec![0; w.len()];
-        terms.iter().for_each(|&(i, k, o)| wanted[k] += x[i] * y[o]);
+        for &(i, k, o) in &terms {
+            wanted[k] += x[i] * y[o];
+        }
         let mut found = vec![1f32; w.len()];
         let dense = Layout::contiguous(shapes[1].clone());
         weight_gradient(&case.how, View::of(&mx, &lx), View::of(&my, &ly), ViewMut::of(&mut found, &dense));

@@ -940,6 +940,23 @@ def bitwise_xor(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> 
     """Bits set in exactly one."""
 
 
+def block_masked_mm(
+    a: _Operand,
+    b: _Operand,
+    /,
+    block_size: int = 64,
+    mask_out: _Operand | None = None,
+    mask_lhs: _Operand | None = None,
+    mask_rhs: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Matrix product with blocks of `block_size` by `block_size` elements masked, of the result and of either operand.
+
+    A mask has an element a block: of bool it keeps blocks or leaves them out, of numbers it scales them.
+    """
+
+
 def broadcast_arrays(*arrays: array, stream: _StreamOrDevice = None) -> tuple[array, ...]:
     """All arrays broadcast to their common shape."""
 
@@ -1042,6 +1059,154 @@ def contiguous(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` in dense row-major memory."""
+
+
+def conv1d(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Convolution over one spatial axis.
+
+    The input has shape `(N, L, C)`, the weight `(O, K, C / groups)`; `stride`, `padding` (zeros on both sides) and `dilation` are one number or one for each axis. Channels of different `groups` do not mix. Integers are exact and wrap; 16-bit floats are summed in float32.
+    """
+
+
+def conv2d(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Convolution over two spatial axes.
+
+    The input has shape `(N, H, W, C)`, the weight `(O, KH, KW, C / groups)`; `stride`, `padding` (zeros on both sides) and `dilation` are one number or one for each axis. Channels of different `groups` do not mix. Integers are exact and wrap; 16-bit floats are summed in float32.
+    """
+
+
+def conv3d(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Convolution over three spatial axes.
+
+    The input has shape `(N, D, H, W, C)`, the weight `(O, KD, KH, KW, C / groups)`; `stride`, `padding` (zeros on both sides) and `dilation` are one number or one for each axis. Channels of different `groups` do not mix. Integers are exact and wrap; 16-bit floats are summed in float32.
+    """
+
+
+def conv_general(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    kernel_dilation: int | Sequence[int] = 1,
+    input_dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    flip: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Convolution over any number of spatial axes.
+
+    The input has shape `(N, ..., C)`, the weight `(O, ..., C / groups)`. `padding` is one number, one for each axis, or two
+    lists: zeros before and after. `input_dilation - 1` zeros stand between the elements of the input; `flip` reads the
+    kernel backwards.
+    """
+
+
+def conv_transpose1d(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    dilation: int | Sequence[int] = 1,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Transposed convolution over one spatial axis: the derivative of a convolution by its input.
+
+    The input has shape `(N, L, C)`, the weight `(O, K, C / groups)`. The result is `(length - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + output_padding` long.
+    """
+
+
+def conv_transpose2d(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    dilation: int | Sequence[int] = 1,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Transposed convolution over two spatial axes: the derivative of a convolution by its input.
+
+    The input has shape `(N, H, W, C)`, the weight `(O, KH, KW, C / groups)`. The result is `(length - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + output_padding` long.
+    """
+
+
+def conv_transpose3d(
+    input: _Operand,
+    weight: _Operand,
+    /,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] | Sequence[Sequence[int]] = 0,
+    dilation: int | Sequence[int] = 1,
+    output_padding: int | Sequence[int] = 0,
+    groups: int = 1,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Transposed convolution over three spatial axes: the derivative of a convolution by its input.
+
+    The input has shape `(N, D, H, W, C)`, the weight `(O, KD, KH, KW, C / groups)`. The result is `(length - 1) * stride - 2 * padding + dilation * (taps - 1) + 1 + output_padding` long.
+    """
+
+
+def convolve(
+    a: _Operand,
+    v: _Operand,
+    /,
+    mode: str = "full",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Discrete convolution of two one-dimensional arrays, as NumPy's: `mode` is `full`, `same` or `valid`."""
+
+
+def correlate(
+    a: _Operand,
+    v: _Operand,
+    /,
+    mode: str = "valid",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Cross-correlation of two one-dimensional arrays, the second conjugated, as NumPy's: `mode` is `full`, `same` or `valid`."""
 
 
 def cos(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1229,6 +1394,14 @@ def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None)
     """Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`."""
 
 
+def einsum_path(subscripts: str, *operands: _Operand) -> tuple[list[Any], str]:
+    """The order in which `einsum` multiplies its operands, and a description of its cost.
+
+    A list of tuples, each naming the places, in the list of what is left, of the operands of one product, which then goes to
+    the end of that list. Up to eight operands the order is the cheapest there is.
+    """
+
+
 def empty(
     shape: _Shape,
     dtype: Dtype | None = None,
@@ -1352,6 +1525,23 @@ def full_like(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given."""
+
+
+def gather_mm(
+    a: _Operand,
+    b: _Operand,
+    /,
+    lhs_indices: _Operand | None = None,
+    rhs_indices: _Operand | None = None,
+    *,
+    sorted_indices: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Matrix product of matrices picked by flat indices into the batch axes: `a[lhs_indices] @ b[rhs_indices]`.
+
+    Index arrays broadcast; without one, all matrices of its operand are taken in order. Indices are integers, negative ones
+    count from the end, and one out of bounds is an `IndexError`. `sorted_indices` is a hint that is not needed.
+    """
 
 
 def get_active_memory() -> int:
@@ -2021,6 +2211,17 @@ def select(
     stream: _StreamOrDevice = None,
 ) -> array:
     """At each place the choice of the first condition that holds there, or `default` where none does."""
+
+
+def segmented_mm(
+    a: _Operand,
+    b: _Operand,
+    /,
+    segments: array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Product of two matrices cut along the inner axis: `a[:, from:to] @ b[from:to]` for each pair in the last axis of `segments`."""
 
 
 def set_cache_limit(limit: int) -> int:

@@ -31,6 +31,13 @@ pub fn matmul(a: &Array, b: &Array) -> Result<Array> {
 }
 
 fn product(op: &str, a: &Array, b: &Array) -> Result<Array> {
+    let (x, y) = as_matrices(op, a, b)?;
+    without_vector_axes(&stacked(op, &x, &y)?, a, b)
+}
+
+/// The operands of a product as stacks of matrices that fit each other, of one dtype: an operand of one axis is a row on the left
+/// and a column on the right.
+pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     ensure!(
         a.ndim() > 0 && b.ndim() > 0,
         Value,
@@ -51,7 +58,11 @@ fn product(op: &str, a: &Array, b: &Array) -> Result<Array> {
         a.shape(),
         b.shape()
     );
-    let mut out = stacked(op, &x, &y)?;
+    Ok((x, y))
+}
+
+/// A product without the axes that [`as_matrices`] put into its operands.
+pub(super) fn without_vector_axes(out: &Array, a: &Array, b: &Array) -> Result<Array> {
     let mut shape = out.shape().clone();
     if b.ndim() == 1 {
         shape.remove(shape.ndim() - 1);
@@ -59,8 +70,7 @@ fn product(op: &str, a: &Array, b: &Array) -> Result<Array> {
     if a.ndim() == 1 {
         shape.remove(shape.ndim() - if b.ndim() == 1 { 1 } else { 2 });
     }
-    out = reshape(&out, shape)?;
-    Ok(out)
+    reshape(out, shape)
 }
 
 /// Both arrays in the dtype that holds either.

@@ -21,6 +21,7 @@
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
 pub mod bits;
+pub mod block_masked;
 pub mod choosing;
 pub mod combinations;
 pub mod comparing;
@@ -33,6 +34,8 @@ pub mod elementwise;
 pub mod fast;
 pub mod fft;
 pub mod fitting;
+pub mod gathered;
+pub mod hadamard;
 pub mod histograms;
 pub mod index_grids;
 pub mod indexing;
@@ -64,6 +67,7 @@ pub mod turning;
 pub mod windows;
 
 pub use bits::*;
+pub use block_masked::*;
 pub use choosing::*;
 pub use combinations::*;
 pub use comparing::*;
@@ -73,6 +77,8 @@ pub use creation::*;
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;
 pub use fitting::polyfit;
+pub use gathered::*;
+pub use hadamard::*;
 pub use histograms::*;
 pub use index_grids::*;
 pub use indexing::{

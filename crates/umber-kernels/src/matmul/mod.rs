@@ -7,6 +7,7 @@
 mod blocked;
 mod dot;
 mod finish;
+mod indexed;
 pub(crate) mod lanes;
 pub(crate) mod multiply;
 pub(crate) mod pack;
@@ -14,10 +15,14 @@ pub(crate) mod product;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 pub(crate) mod scratch;
+mod segmented;
 mod split;
 pub(crate) mod stream;
 
 use umber_types::match_dtype;
+
+pub use indexed::indexed;
+pub use segmented::{segmented_rows, segmented_sums};
 
 use crate::{View, ViewMut};
 use lanes::Ring;

@@ -1,10 +1,12 @@
 //! Products of arrays.
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use umber::{Array, ops};
 
 use crate::args::{Ints, Operand, StreamArg, on};
 use crate::array::PyArray;
+use crate::enter::OrRaise;
 
 /// Functions of two arrays.
 macro_rules! products {
@@ -101,6 +103,81 @@ fn einsum(subscripts: &str, operands: Vec<Operand>, stream: Option<StreamArg>) -
     on(stream, || ops::einsum(subscripts, &arrays)).map(PyArray::from)
 }
 
+/// The order in which `einsum` multiplies its operands, and a description of its cost.
+///
+/// A list of tuples, each naming the places, in the list of what is left, of the operands of one product, which then goes to
+/// the end of that list. Up to eight operands the order is the cheapest there is.
+#[pyfunction]
+#[pyo3(signature = (subscripts, *operands))]
+fn einsum_path<'py>(
+    py: Python<'py>,
+    subscripts: &str,
+    operands: Vec<Operand>,
+) -> PyResult<(Vec<Bound<'py, PyTuple>>, String)> {
+    let arrays: Vec<Array> = operands.into_iter().map(Operand::alone).collect();
+    let arrays: Vec<&Array> = arrays.iter().collect();
+    let found = ops::einsum_path(subscripts, &arrays).or_raise()?;
+    let path = found.path.iter().map(|places| PyTuple::new(py, places)).collect::<PyResult<_>>()?;
+    Ok((path, found.to_string()))
+}
+
+/// Matrix product of matrices picked by flat indices into the batch axes: `a[lhs_indices] @ b[rhs_indices]`.
+///
+/// Index arrays broadcast; without one, all matrices of its operand are taken in order. Indices are integers, negative ones
+/// count from the end, and one out of bounds is an `IndexError`. `sorted_indices` is a hint that is not needed.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, lhs_indices = None, rhs_indices = None, *, sorted_indices = false, stream = None))]
+fn gather_mm(
+    a: Operand,
+    b: Operand,
+    lhs_indices: Option<Operand>,
+    rhs_indices: Option<Operand>,
+    sorted_indices: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let _ = sorted_indices;
+    let (a, b) = Operand::pair(a, b)?;
+    let (lhs, rhs) = (lhs_indices.map(Operand::alone), rhs_indices.map(Operand::alone));
+    on(stream, || ops::gather_mm(&a, &b, lhs.as_ref(), rhs.as_ref())).map(PyArray::from)
+}
+
+/// Product of two matrices cut along the inner axis: `a[:, from:to] @ b[from:to]` for each pair in the last axis of `segments`.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, segments, *, stream = None))]
+fn segmented_mm(a: Operand, b: Operand, segments: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let ((a, b), segments) = (Operand::pair(a, b)?, segments.alone());
+    on(stream, || ops::segmented_mm(&a, &b, &segments)).map(PyArray::from)
+}
+
+/// Matrix product with blocks of `block_size` by `block_size` elements masked, of the result and of either operand.
+///
+/// A mask has an element a block: of bool it keeps blocks or leaves them out, of numbers it scales them.
+#[pyfunction]
+#[pyo3(signature = (a, b, /, block_size = 64, mask_out = None, mask_lhs = None, mask_rhs = None, *, stream = None))]
+fn block_masked_mm(
+    a: Operand,
+    b: Operand,
+    block_size: i64,
+    mask_out: Option<Operand>,
+    mask_lhs: Option<Operand>,
+    mask_rhs: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, b) = Operand::pair(a, b)?;
+    let [out, lhs, rhs] = [mask_out, mask_lhs, mask_rhs].map(|mask| mask.map(Operand::alone));
+    let masks = ops::BlockMasks { out: out.as_ref(), lhs: lhs.as_ref(), rhs: rhs.as_ref() };
+    on(stream, || ops::block_masked_mm(&a, &b, block_size, masks)).map(PyArray::from)
+}
+
+/// Walsh-Hadamard transform along the last axis, of length `m * 2**k` with `m` one of 1, 12, 20 and 28.
+///
+/// `scale` is `1 / sqrt(length)` by default. Integers become float32. The matrices are Sylvester's, Paley's and Williamson's.
+#[pyfunction]
+#[pyo3(signature = (a, scale = None, stream = None))]
+fn hadamard_transform(a: Operand, scale: Option<f64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    on(stream, || ops::hadamard_transform(&a.alone(), scale)).map(PyArray::from)
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_products(module)?;
     for function in [
@@ -109,6 +186,11 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(vecdot, module)?,
         wrap_pyfunction!(kron, module)?,
         wrap_pyfunction!(einsum, module)?,
+        wrap_pyfunction!(einsum_path, module)?,
+        wrap_pyfunction!(gather_mm, module)?,
+        wrap_pyfunction!(segmented_mm, module)?,
+        wrap_pyfunction!(block_masked_mm, module)?,
+        wrap_pyfunction!(hadamard_transform, module)?,
     ] {
         module.add_function(function)?;
     }

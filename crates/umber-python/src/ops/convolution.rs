@@ -67,7 +67,6 @@ macro_rules! convolutions {
                 ),
                 text_signature = "(input, weight, /, stride=1, padding=0, dilation=1, output_padding=0, groups=1, *, stream=None)"
             )]
-            #[expect(clippy::too_many_arguments, reason = "the arguments of the public function")]
             fn $transposed(
                 input: Operand,
                 weight: Operand,

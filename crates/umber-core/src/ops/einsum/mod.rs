@@ -1,13 +1,17 @@
 //! Sums of products written with an index for each axis.
 //!
 //! `ij,jk->ik` is a matrix product: an index that is not in the answer is summed over. Operands meet two at a time,
-//! each pair by one product of matrices (or elementwise if nothing is summed), the pair with the smallest result first.
+//! each pair by one product of matrices (or elementwise if nothing is summed), in the order that [`order`] finds.
+
+mod order;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use smallvec::SmallVec;
 use umber_types::{Axes, Result, Shape, bail, ensure, promote};
 
+use self::order::Problem;
 use super::promotion::cast_constant;
 use crate::graph::Array;
 use crate::primitives::matmul::matmul;
@@ -145,25 +149,22 @@ impl Formula {
         self.output.contains(&index) || terms.iter().enumerate().any(elsewhere)
     }
 
-    /// What the product of terms `i` and `j` keeps.
-    fn product_indices(&self, terms: &[Indices], i: usize, j: usize) -> Indices {
-        let mut kept = Indices::new();
-        for &index in terms[i].iter().chain(&terms[j]) {
-            if !kept.contains(&index) && self.is_needed(index, terms, &[i, j]) {
-                kept.push(index);
-            }
-        }
-        kept
-    }
-
-    /// The pair of terms with the smallest product.
-    fn best_pair(&self, terms: &[Indices]) -> (usize, usize) {
-        let size = |&(i, j): &(usize, usize)| -> usize {
-            let kept = self.product_indices(terms, i, j);
-            kept.iter().map(|index| self.lengths[index]).fold(1, usize::saturating_mul)
-        };
-        let pairs = (0..terms.len()).flat_map(|i| (i + 1..terms.len()).map(move |j| (i, j)));
-        pairs.min_by_key(size).expect("asked with at least two terms")
+    /// What the order of products is chosen by; `terms` are without the indices of length one that others stretch.
+    fn problem<'a>(&self, terms: impl Iterator<Item = &'a Indices>) -> Result<Problem> {
+        ensure!(
+            self.lengths.len() <= u128::BITS as usize,
+            Value,
+            "[einsum] got {} different indices, expected at most 128",
+            self.lengths.len()
+        );
+        let bit =
+            |index: &Index| 1u128 << self.lengths.keys().position(|key| key == index).expect("has a length");
+        let bits = |indices: &Indices| indices.iter().fold(0, |bits, index| bits | bit(index));
+        Ok(Problem {
+            terms: terms.map(bits).collect(),
+            output: bits(&self.output),
+            lengths: self.lengths.values().copied().collect(),
+        })
     }
 }
 
@@ -299,9 +300,9 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
         .zip(&parsed.terms)
         .map(|(operand, indices)| Term::new(&cast_constant(operand, dtype)?, indices, &parsed.lengths))
         .collect::<Result<Vec<_>>>()?;
-    while terms.len() > 1 {
+    let order = parsed.problem(terms.iter().map(|term| &term.indices))?.order();
+    for (i, j) in order.pairs {
         let indices: Vec<Indices> = terms.iter().map(|term| term.indices.clone()).collect();
-        let (i, j) = parsed.best_pair(&indices);
         let second = terms.remove(j);
         let first = terms.remove(i);
         terms.push(first.times(second, |index| parsed.is_needed(index, &indices, &[i, j]))?);
@@ -313,35 +314,55 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     transpose(&last.array, &order)
 }
 
-/// The order in which [`einsum`] multiplies: pairs of places in the list of what is left, whose product goes to its
-/// end.
-///
-/// Fails where [`einsum`] does.
+/// The order in which [`einsum`] multiplies, and what it costs.
+#[derive(Clone, Debug)]
+pub struct EinsumPath {
+    /// Places, in the list of what is left, of what each product takes out; the product goes to the list's end.
+    pub path: Vec<Vec<usize>>,
+    formula: String,
+    naive: (u128, u32),
+    chosen: (u128, u32),
+}
+
+impl fmt::Display for EinsumPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "  Complete contraction:  {}", self.formula)?;
+        writeln!(f, "         Naive scaling:  {}", self.naive.1)?;
+        writeln!(f, "     Optimized scaling:  {}", self.chosen.1)?;
+        writeln!(f, "      Naive FLOP count:  {}", self.naive.0)?;
+        writeln!(f, "  Optimized FLOP count:  {}", self.chosen.0)
+    }
+}
+
+/// The order in which [`einsum`] multiplies: the cheapest one for up to eight operands.
 ///
 /// ```
-/// # use umber_core as umber;
-/// use umber::{DType, Shape, ops};
-/// let ones = |rows, columns| ops::ones(&Shape::from([rows, columns]), DType::Float32);
-/// let (a, b, c) = (ones(2, 100), ones(100, 100), ones(100, 3));
-/// // The last two first: their product is smaller than the one of the first two.
-/// assert_eq!(ops::einsum_path("ij,jk,kl->il", &[&a, &b, &c])?.len(), 2);
-/// # Ok::<(), umber::Error>(())
+/// # use umber_core::{Array, DType, Shape, ops};
+/// let matrix = |rows, columns| Array::full(Shape::from([rows, columns]), 1.0, DType::Float32);
+/// let [a, b, c] = [matrix(2, 3), matrix(3, 4), matrix(4, 5)];
+/// assert_eq!(ops::einsum_path("ij,jk,kl->il", &[&a, &b, &c])?.path, [[0, 1], [0, 1]]);
+/// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<Vec<Vec<usize>>> {
+///
+/// # Errors
+/// If the formula does not fit the operands.
+pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<EinsumPath> {
+    ensure!(!operands.is_empty(), Value, "[einsum_path] got no operands, expected at least one");
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
-    let mut terms = parsed.terms.clone();
-    let mut path = Vec::new();
-    if terms.len() == 1 {
-        path.push(vec![0]);
-    }
-    while terms.len() > 1 {
-        let (i, j) = parsed.best_pair(&terms);
-        let product = parsed.product_indices(&terms, i, j);
-        terms.remove(j);
-        terms.remove(i);
-        terms.push(product);
-        path.push(vec![i, j]);
-    }
-    Ok(path)
+    let own = |(term, shape): (&Indices, &&Shape)| -> Indices {
+        let axes = term.iter().zip(shape.iter());
+        axes.filter(|(index, length)| **length != 1 || parsed.lengths[index] == 1)
+            .map(|(&index, _)| index)
+            .collect()
+    };
+    let terms: Vec<Indices> = parsed.terms.iter().zip(&shapes).map(own).collect();
+    let problem = parsed.problem(terms.iter())?;
+    let (order, naive) = (problem.order(), problem.at_once());
+    let (path, chosen) = if order.pairs.is_empty() {
+        (vec![vec![0]], naive)
+    } else {
+        (order.pairs.iter().map(|&(i, j)| vec![i, j]).collect(), (order.operations, order.scaling))
+    };
+    Ok(EinsumPath { path, formula: formula.into(), naive, chosen })
 }

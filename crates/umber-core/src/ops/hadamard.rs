@@ -1,0 +1,123 @@
+//! The Walsh-Hadamard transform.
+//!
+//! A Hadamard matrix of order `m * 2^k` is a Kronecker product of one of order `m` and of small ones of powers of two, which are applied
+//! one after the other, each as a product of matrices. The orders 12, 20 and 28 are those of R. Paley (J. Math. Phys. 12,
+//! 1933) and of J. Williamson (Duke Math. J. 11, 1944).
+
+use smallvec::SmallVec;
+use umber_types::{DType, Result, Scalar, Shape, bail, ensure};
+
+use crate::graph::Array;
+use crate::primitives::matmul::matmul;
+use crate::primitives::rules::{broadcast, cast, constant, mul, reshape, swap_last};
+
+/// The largest factor that is a power of two.
+const FACTOR: usize = 64;
+
+/// `scale * H x` along the last axis, where `H` is the Hadamard matrix of that order: a power of two, or 12, 20 or 28 times one.
+///
+/// Without a scale it is `1 / sqrt(n)`, so that the transform keeps lengths. Integers become float32; 16-bit floats are computed in
+/// float32 and rounded once.
+///
+/// ```
+/// # use umber_core::{Array, ops};
+/// let x = Array::from_slice(&[1.0f32, 2.0, 3.0, 4.0], [4])?;
+/// assert_eq!(ops::hadamard_transform(&x, Some(1.0))?.to_vec::<f32>()?, [10.0, -2.0, -4.0, 0.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// If there is no such matrix of that order.
+pub fn hadamard_transform(a: &Array, scale: Option<f64>) -> Result<Array> {
+    let order = a.shape().last().copied().unwrap_or(1);
+    ensure!(
+        order > 0,
+        Value,
+        "[hadamard_transform] got an array of shape {}, expected a last axis that is not empty",
+        a.shape()
+    );
+    let factors = factors(order)?;
+    let dtype = a.dtype().inexact();
+    let wide = match dtype {
+        DType::Float16 | DType::BFloat16 => DType::Float32,
+        other => other,
+    };
+    let mut x = cast(a, wide)?;
+    let (mut before, mut after) = (a.size() / order, order);
+    for factor in factors {
+        after /= factor;
+        let h = cast(&Array::from_slice(&matrix(factor), [factor, factor])?, wide)?;
+        x = if after == 1 {
+            matmul(&reshape(&x, [before, factor])?, &swap_last(&h)?)?
+        } else {
+            let stack = broadcast(&h, &Shape::from([before, factor, factor]))?;
+            matmul(&stack, &reshape(&x, [before, factor, after])?)?
+        };
+        before *= factor;
+    }
+    let x = reshape(&x, a.shape().clone())?;
+    let scale = scale.unwrap_or(1.0 / (order as f64).sqrt());
+    cast(&mul(&x, &constant(&x, Scalar::Float(scale)))?, dtype)
+}
+
+/// Orders whose product is this one, each with a matrix of its own.
+fn factors(order: usize) -> Result<SmallVec<[usize; 8]>> {
+    let mut found: SmallVec<[usize; 8]> = SmallVec::new();
+    let twos = order.trailing_zeros();
+    let mut rest = match (order >> twos, twos) {
+        (1, _) => order,
+        (3 | 5 | 7, 2..) => {
+            let odd = order >> twos;
+            found.push(4 * odd);
+            order / (4 * odd)
+        }
+        _ => bail!(
+            Value,
+            "[hadamard_transform] got a last axis of length {order}, expected m * 2^k with m one of 1, 12, 20 and 28"
+        ),
+    };
+    while rest > 1 {
+        found.push(rest.min(FACTOR));
+        rest /= rest.min(FACTOR);
+    }
+    Ok(found)
+}
+
+/// A Hadamard matrix, row by row.
+fn matrix(order: usize) -> Vec<i8> {
+    let sign = |is_plus: bool| if is_plus { 1 } else { -1 };
+    let entry = |i: usize, j: usize| match order {
+        12 => paley(i, j),
+        20 => williamson(["+----", "+----", "++--+", "+-++-"], i, j),
+        28 => williamson(["+------", "++----+", "+-+--+-", "+--++--"], i, j),
+        _ => sign((i & j).count_ones().is_multiple_of(2)),
+    };
+    (0..order * order).map(|at| entry(at / order, at % order)).collect()
+}
+
+/// Paley's second construction from the field of five elements: `C` times `[+ +; + -]` plus the unit matrix times `[+ -; - -]`, with
+/// the symmetric conference matrix `C` of order six.
+fn paley(i: usize, j: usize) -> i8 {
+    let ((row, column), (down, across)) = ((i / 2, j / 2), (i % 2, j % 2));
+    if row == column {
+        return if (down, across) == (0, 0) { 1 } else { -1 };
+    }
+    // The squares modulo five are one and four.
+    let is_plus = row == 0 || column == 0 || matches!((column + 5 - row) % 5, 1 | 4);
+    if is_plus == ((down, across) != (1, 1)) { 1 } else { -1 }
+}
+
+/// Williamson's array of four symmetric circulant matrices, given by their first rows.
+fn williamson(first_rows: [&str; 4], i: usize, j: usize) -> i8 {
+    let n = first_rows[0].len();
+    // Which of the four stands where, and with which sign.
+    const BLOCKS: [[(usize, i8); 4]; 4] = [
+        [(0, 1), (1, 1), (2, 1), (3, 1)],
+        [(1, -1), (0, 1), (3, -1), (2, 1)],
+        [(2, -1), (3, 1), (0, 1), (1, -1)],
+        [(3, -1), (2, -1), (1, 1), (0, 1)],
+    ];
+    let (which, sign) = BLOCKS[i / n][j / n];
+    let place = (j % n + n - i % n) % n;
+    if first_rows[which].as_bytes()[place] == b'+' { sign } else { -sign }
+}

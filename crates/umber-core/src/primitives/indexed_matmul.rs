@@ -1,0 +1,159 @@
+//! IndexedMatMul: sums of products of matrices that indices pick from stacks. Each of its derivatives is one more.
+
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, ensure};
+
+use super::gather::{iota, named};
+use super::rules::{add, batch, binary, broadcast, cast, conj, constant, reshape, swap_last, zeros_like};
+use super::select::Select;
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Inputs: stacks of matrices `a` and `b`, and three lists of indices: `out[r]` is the sum of `a[left[s]] @ b[right[s]]` over
+/// all `s` with `places[s] = r`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct IndexedMatMul {
+    /// How many matrices the result has.
+    pub count: usize,
+}
+
+/// The sum of products of indexed matrices.
+pub(crate) fn indexed_matmul(
+    count: usize,
+    [a, b]: [&Array; 2],
+    [left, right, places]: [&Array; 3],
+) -> Result<Array> {
+    Array::record_one(IndexedMatMul { count }, &[a, b, left, right, places])
+}
+
+/// Indices into each lane's part of a stack of all lanes' parts, one after the other: `index + lane * length`.
+///
+/// What lies outside of its lane's part, up to `end`, stays outside of the whole.
+pub(crate) fn into_lanes(index: &Batched, lanes: usize, length: usize, end: usize) -> Result<Array> {
+    let index = batch(index, lanes)?;
+    let scalar = |value: usize| constant(&index_zeros(&index), value as i64);
+    let index = match index.dtype() {
+        // Those that are negative as int64 would count from the end.
+        DType::UInt64 => binary(BinaryKind::Minimum, &index, &constant(&index, i64::MAX))?,
+        _ => index.clone(),
+    };
+    let index = cast(&index, DType::Int64)?;
+    let (zero, length_) = (scalar(0), scalar(length));
+    let is_negative = Array::record_one(super::binary::Binary(BinaryKind::Less), &[&index, &zero])?;
+    let from_end = if end == length { add(&index, &length_)? } else { constant(&index, -1) };
+    let index = Array::record_one(Select, &[&is_negative, &from_end, &index])?;
+    let shifted = add(&index, &binary(BinaryKind::Multiply, &iota(index.shape(), 0)?, &length_)?)?;
+    let compare = |kind, by: &Array| Array::record_one(super::binary::Binary(kind), &[&index, by]);
+    let above = compare(BinaryKind::GreaterEqual, &scalar(if end == length { length } else { length + 1 }))?;
+    let below = compare(BinaryKind::Less, &zero)?;
+    let outside = scalar(lanes * length + 1);
+    let shifted = Array::record_one(Select, &[&above, &outside, &shifted])?;
+    Array::record_one(Select, &[&below, &outside, &shifted])
+}
+
+fn index_zeros(index: &Array) -> Array {
+    Array::full(index.shape().clone(), Scalar::Int(0), DType::Int64)
+}
+
+/// The first two axes as one.
+pub(crate) fn joined(x: &Array) -> Result<Array> {
+    let mut shape = x.shape().clone();
+    let first = shape.remove(0);
+    shape.as_mut_slice()[0] *= first;
+    reshape(x, shape)
+}
+
+/// The first axis as two.
+pub(crate) fn parted(x: &Array, lanes: usize, length: usize) -> Result<Array> {
+    let shape: Shape = [lanes, length].into_iter().chain(x.shape()[1..].iter().copied()).collect();
+    reshape(x, shape)
+}
+
+impl Primitive for IndexedMatMul {
+    fn name(&self) -> &'static str {
+        "gather_mm"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (a, b) = (&inputs[0].shape, &inputs[1].shape);
+        ensure!(
+            a.ndim() == 3 && b.ndim() == 3 && a[2] == b[1],
+            Value,
+            "[gather_mm] the last axis of the left matrices must be as long as the second to last of the right ones, got \
+             shapes {a} and {b}"
+        );
+        ensure!(
+            inputs[2..].iter().all(|index| index.dtype.is_integer() && index.shape == inputs[2].shape),
+            Value,
+            "[gather_mm] got indices of different shapes or not of integers"
+        );
+        Ok(ArraySpec { shape: Shape::from([self.count, a[1], b[2]]), dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let [a, b, left, right, places] = at.inputs else { unreachable!("five inputs") };
+            let ct = &cotangents[0];
+            let turned = |x: &Array| swap_last(&conj(x)?);
+            at.pull(|i| match i {
+                0 => indexed_matmul(a.shape()[0], [ct, &turned(b)?], [places, right, left]).map(Some),
+                1 => indexed_matmul(b.shape()[0], [&turned(a)?, ct], [left, places, right]).map(Some),
+                _ => Ok(None),
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let [a, b, left, right, places] = at.inputs else { unreachable!("five inputs") };
+            let product = |a: &Array, b: &Array| indexed_matmul(self.count, [a, b], [left, right, places]);
+            Ok(vec![match (&tangents[0], &tangents[1]) {
+                (Some(da), Some(db)) => add(&product(da, b)?, &product(a, db)?)?,
+                (Some(da), None) => product(da, b)?,
+                (None, Some(db)) => product(a, db)?,
+                (None, None) => zeros_like(&at.outputs[0]),
+            }])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            // A stack that all lanes share needs no second copy: its indices stay as they are.
+            let part = |i: usize, stack: &Batched| -> Result<(Array, Array)> {
+                if stack.batched {
+                    let length = stack.shape()[0];
+                    let index = into_lanes(&inputs[i], lanes, length, length)?;
+                    Ok((joined(&stack.array)?, joined(&index)?))
+                } else {
+                    Ok((stack.array.clone(), joined(&batch(&inputs[i], lanes)?)?))
+                }
+            };
+            let (a, left) = part(2, &inputs[0])?;
+            let (b, right) = part(3, &inputs[1])?;
+            let places = joined(&into_lanes(&inputs[4], lanes, self.count, self.count)?)?;
+            let out = indexed_matmul(lanes * self.count, [&a, &b], [&left, &right, &places])?;
+            Ok(vec![Batched::yes(parted(&out, lanes, self.count)?)])
+        })
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input >= 2
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            umber_kernels::matmul::indexed(inputs[0], inputs[1], inputs[2], inputs[3], inputs[4], output)
+                .map_err(|error| named("gather_mm", error))
+        })
+    }
+}
+
+/// `0, 1, …`, one each.
+pub(crate) fn each(count: usize) -> Result<Array> {
+    iota(&Shape::from([count]), 0)
+}
+
+/// `index` broadcast to a shape and made one list.
+pub(crate) fn listed(index: &Array, shape: &Shape) -> Result<Array> {
+    reshape(&broadcast(index, shape)?, [shape.size()])
+}

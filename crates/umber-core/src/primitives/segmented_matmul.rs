@@ -1,0 +1,122 @@
+//! SegmentedMatMul: products of the segments of an axis. Each derivative of one kind is of the other kind, or its own.
+
+use umber_types::{DType, Result, Shape, ensure};
+
+use super::gather::named;
+use super::indexed_matmul::{into_lanes, joined, parted};
+use super::rules::{add, batch, conj, move_axis, swap_last, zeros_like};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// Which products; the third input, `[segments, 2]` of int64, holds the ends of each segment of an axis of length `k`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SegmentedMatMul {
+    /// `[m, k]` and `[k, n]` to `[segments, m, n]`: `out[s]` is the product over the depths of segment `s`.
+    Sums,
+    /// `[k, n]` and `[segments, n, m]` to `[k, m]`: `out[i]` is the sum of `x[i] @ y[s]` over the segments that hold `i`.
+    Rows,
+}
+
+impl SegmentedMatMul {
+    pub(crate) fn record(self, x: &Array, y: &Array, segments: &Array) -> Result<Array> {
+        Array::record_one(self, &[x, y, segments])
+    }
+}
+
+impl Primitive for SegmentedMatMul {
+    fn name(&self) -> &'static str {
+        "segmented_mm"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let [x, y, segments] = [0, 1, 2].map(|i| &inputs[i].shape);
+        ensure!(
+            inputs[2].dtype == DType::Int64 && segments.ndim() == 2 && segments[1] == 2,
+            Value,
+            "[segmented_mm] got segments of shape {segments}"
+        );
+        let (fits, shape) = match self {
+            SegmentedMatMul::Sums => (x[1] == y[0], Shape::from([segments[0], x[0], y[1]])),
+            SegmentedMatMul::Rows => (x[1] == y[1] && y[0] == segments[0], Shape::from([x[0], y[2]])),
+        };
+        ensure!(fits, Value, "[segmented_mm] shapes {x} and {y} do not fit each other");
+        Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let [x, y, segments] = at.inputs else { unreachable!("three inputs") };
+            let (ct, turned) = (&cotangents[0], |x: &Array| swap_last(&conj(x)?));
+            at.pull(|i| {
+                Ok(match (self, i) {
+                    (SegmentedMatMul::Sums, 0) => {
+                        let turned = SegmentedMatMul::Rows.record(&conj(y)?, &swap_last(ct)?, segments)?;
+                        Some(swap_last(&turned)?)
+                    }
+                    (SegmentedMatMul::Sums, 1) => {
+                        Some(SegmentedMatMul::Rows.record(&turned(x)?, ct, segments)?)
+                    }
+                    (SegmentedMatMul::Rows, 0) => {
+                        Some(SegmentedMatMul::Rows.record(ct, &turned(y)?, segments)?)
+                    }
+                    (SegmentedMatMul::Rows, 1) => {
+                        Some(SegmentedMatMul::Sums.record(&turned(x)?, ct, segments)?)
+                    }
+                    (SegmentedMatMul::Sums | SegmentedMatMul::Rows, _) => None,
+                })
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let [x, y, segments] = at.inputs else { unreachable!("three inputs") };
+            Ok(vec![match (&tangents[0], &tangents[1]) {
+                (Some(dx), Some(dy)) => add(&self.record(dx, y, segments)?, &self.record(x, dy, segments)?)?,
+                (Some(dx), None) => self.record(dx, y, segments)?,
+                (None, Some(dy)) => self.record(x, dy, segments)?,
+                (None, None) => zeros_like(&at.outputs[0]),
+            }])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            // The lanes' axes one after the other are one axis with the segments of all.
+            let lanes = lanes(inputs);
+            let (x, y) = (batch(&inputs[0], lanes)?, batch(&inputs[1], lanes)?);
+            let (length, count) = (y.shape()[1], inputs[2].shape()[0]);
+            Ok(vec![Batched::yes(match self {
+                SegmentedMatMul::Sums => {
+                    let wide = move_axis(&x, 0, 1)?;
+                    let shape = Shape::from([wide.shape()[0], lanes * wide.shape()[2]]);
+                    let wide = super::rules::reshape(&wide, shape)?;
+                    let segments = joined(&into_lanes(&inputs[2], lanes, length, length + 1)?)?;
+                    parted(&self.record(&wide, &joined(&y)?, &segments)?, lanes, count)?
+                }
+                SegmentedMatMul::Rows => {
+                    let length = x.shape()[1];
+                    let segments = joined(&into_lanes(&inputs[2], lanes, length, length + 1)?)?;
+                    parted(&self.record(&joined(&x)?, &joined(&y)?, &segments)?, lanes, length)?
+                }
+            })])
+        })
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input == 2
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        if !task.inputs[2].layout.is_contiguous() {
+            task.inputs[2] = task.inputs[2].to_dense(DType::Int64)?;
+        }
+        let kernel = match self {
+            SegmentedMatMul::Sums => umber_kernels::matmul::segmented_sums,
+            SegmentedMatMul::Rows => umber_kernels::matmul::segmented_rows,
+        };
+        task.run_one(|inputs, output| {
+            kernel(inputs[0], inputs[1], inputs[2], output).map_err(|error| named("segmented_mm", error))
+        })
+    }
+}

@@ -1,0 +1,88 @@
+//! Convolutions and products of chosen matrices: their rules against differences and loops.
+#![allow(clippy::unwrap_used, reason = "tests read better so")]
+
+mod common;
+#[path = "common/rules.rs"]
+mod rules;
+
+use common::{array, values};
+use rules::{check_jvp, check_vjp, check_vmap, spread};
+use smallvec::smallvec;
+use umber_core::primitives::convolution::{Convolution, ConvolutionWeight};
+use umber_core::primitives::indexed_matmul::IndexedMatMul;
+use umber_core::primitives::segmented_matmul::SegmentedMatMul;
+use umber_core::{Error, ops};
+use umber_types::{ConvAxis, Convolving};
+
+fn ways() -> Vec<Convolving> {
+    let one = ConvAxis { stride: 2, low: 1, high: 2, kernel_dilation: 2, input_dilation: 3 };
+    let two = ConvAxis { stride: 1, low: 0, high: 1, kernel_dilation: 1, input_dilation: 1 };
+    [1, 2].map(|groups| Convolving { axes: smallvec![one, two], groups }).into()
+}
+
+#[test]
+fn convolutions_and_their_weights() {
+    for how in ways() {
+        let (x, weight) = (spread([2, 4, 3, 4], 1.0), spread([6, 2, 2, 4 / how.groups], 1.0));
+        let out = [2, how.axes[0].outputs(4, 2), how.axes[1].outputs(3, 2), 6];
+        let by = spread(out, 1.0);
+        let forward = Convolution(Box::new(how.clone()));
+        let backward = ConvolutionWeight { how: Box::new(how.clone()), taps: [2, 2].into() };
+        check_vjp(forward.clone(), &[&x, &weight]);
+        check_jvp(forward.clone(), &[&x, &weight]);
+        check_vjp(backward.clone(), &[&x, &by]);
+        check_jvp(backward.clone(), &[&x, &by]);
+        let lanes = |x: &umber_core::Array| spread([&[3], &x.shape()[..]].concat().as_slice(), 1.0);
+        let (many_x, many_weight, many_by) = (lanes(&x), lanes(&weight), lanes(&by));
+        check_vmap(forward.clone(), &[&many_x, &weight], &[true, false]);
+        check_vmap(forward.clone(), &[&x, &many_weight], &[false, true]);
+        check_vmap(forward, &[&many_x, &many_weight], &[true, true]);
+        check_vmap(backward.clone(), &[&many_x, &by], &[true, false]);
+        check_vmap(backward.clone(), &[&x, &many_by], &[false, true]);
+        check_vmap(backward, &[&many_x, &many_by], &[true, true]);
+    }
+}
+
+#[test]
+fn options_that_do_not_fit_are_refused() {
+    let (x, weight) = (spread([1, 3, 2], 1.0), spread([1, 4, 2], 1.0));
+    let error = ops::conv1d(&x, &weight, &ops::ConvOptions::default()).unwrap_err();
+    assert!(matches!(error, Error::Value(_)) && error.message().starts_with("[conv1d]"), "{error}");
+    let options = ops::ConvOptions { low: smallvec![i64::MAX], ..Default::default() };
+    assert!(ops::conv1d(&x, &weight, &options).is_err());
+}
+
+#[test]
+fn several_products_add_up() {
+    let (a, b) = (spread([3, 2, 4], 1.0), spread([2, 4, 3], 1.0));
+    let index = |numbers: &[i64]| array(numbers, [numbers.len()]);
+    let (left, right, places) = (index(&[0, 2, 2, -1]), index(&[1, 0, -1, 1]), index(&[3, 0, 3, 1]));
+    let pulled = |op: IndexedMatMul| {
+        let out = umber_core::Array::record_one(op, &[&a, &b, &left, &right, &places]).unwrap();
+        assert_eq!(out.shape()[..], [5, 2, 3]);
+        values::<f64>(&out)
+    };
+    let found = pulled(IndexedMatMul { count: 5 });
+    let picked = |x: &umber_core::Array, i: i64| {
+        ops::take(x, &umber_core::Array::scalar(i, umber_core::DType::Int64), Some(0)).unwrap()
+    };
+    let sum = &ops::matmul(&picked(&a, 0), &picked(&b, 1)).unwrap()
+        + &ops::matmul(&picked(&a, 2), &picked(&b, 1)).unwrap();
+    let wanted = values::<f64>(&sum);
+    assert!(found[18..24].iter().zip(&wanted).all(|(f, w)| (f - w).abs() < 1e-12), "{found:?} {wanted:?}");
+    assert!(found[24..].iter().all(|&zero| zero == 0.0));
+}
+
+#[test]
+fn segments_of_lanes() {
+    let segments = array(&[0i64, 2, 1, 4, 3, 3], [3, 2]);
+    let many = array(&[0i64, 2, 1, 4, 3, 3, 4, 4, 0, 4, 1, 3], [2, 3, 2]);
+    let (x, y) = (spread([2, 4], 1.0), spread([4, 3], 1.0));
+    let (many_x, many_y) = (spread([2, 2, 4], 1.0), spread([2, 4, 3], 1.0));
+    check_vmap(SegmentedMatMul::Sums, &[&many_x, &y, &segments], &[true, false, false]);
+    check_vmap(SegmentedMatMul::Sums, &[&x, &many_y, &many], &[false, true, true]);
+    let (x, y) = (spread([4, 3], 1.0), spread([3, 3, 2], 1.0));
+    let (many_x, many_y) = (spread([2, 4, 3], 1.0), spread([2, 3, 3, 2], 1.0));
+    check_vmap(SegmentedMatMul::Rows, &[&many_x, &y, &many], &[true, false, true]);
+    check_vmap(SegmentedMatMul::Rows, &[&x, &many_y, &segments], &[false, true, false]);
+}

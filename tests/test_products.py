@@ -1,0 +1,280 @@
+"""Products by indices, segments and masks, einsum's order, the Hadamard transform."""
+
+import itertools
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import assert_close, to_numpy, to_umber
+from scipy.linalg import hadamard
+from tolerances import tolerance_of
+
+A, B = mx.ones((5, 2, 3)), mx.ones((4, 3, 2))
+
+
+def indices(*values):
+    return mx.array(values, mx.int32)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mx.gather_mm(A, A, indices(0)), r"\[gather_mm\] the last axis of the left"),
+        (
+            lambda: mx.gather_mm(A, B, mx.array([0.0])),
+            r"\[gather_mm\] got indices of dtype float32",
+        ),
+        (lambda: mx.gather_mm(A, B, mx.array([True])), r"\[gather_mm\] got indices of dtype bool"),
+        (lambda: mx.gather_mm(A, B, indices(0, 1)), r"\[gather_mm\] the shapes \(2,\) and \(4,\)"),
+        (lambda: mx.gather_mm(mx.array(1.0), B), r"\[gather_mm\] got operands of shapes \(\)"),
+        (lambda: mx.segmented_mm(A, B, indices(0, 1)), r"\[segmented_mm\] got operands of shapes"),
+        (
+            lambda: mx.segmented_mm(A[0], B[0], mx.array([0.0, 1.0])),
+            r"got segments of dtype float32",
+        ),
+        (
+            lambda: mx.segmented_mm(A[0], B[0], indices(0, 1, 2)),
+            r"expected a last axis of length 2",
+        ),
+        (lambda: mx.segmented_mm(A[0], B[0][:2], indices(0, 1)), r"\[segmented_mm\] got operands"),
+        (lambda: mx.block_masked_mm(A, B[:1], 0), r"\[block_masked_mm\] got block size 0"),
+        (lambda: mx.block_masked_mm(A[0], B[0], 1, mx.ones((3, 2))), r"mask_out of shape \(3, 2\)"),
+        (lambda: mx.block_masked_mm(mx.array(1.0), B), r"\[block_masked_mm\] got operands"),
+        (
+            lambda: mx.hadamard_transform(mx.ones(11)),
+            r"\[hadamard_transform\] got a last axis of length 11",
+        ),
+        (
+            lambda: mx.hadamard_transform(mx.ones(6)),
+            r"expected m \* 2\^k with m one of 1, 12, 20 and 28",
+        ),
+        (lambda: mx.hadamard_transform(mx.ones((2, 0))), r"expected a last axis that is not empty"),
+        (lambda: mx.einsum_path("ij,jk", A[0]), r"\[einsum\] 'ij,jk' has 2 terms, got 1 operands"),
+        (lambda: mx.einsum_path("i"), r"\[einsum_path\] got no operands"),
+    ],
+)
+def test_errors(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: mx.gather_mm(A, B, indices(0, 5), indices(0, 1)),
+            r"\[gather_mm\] index 5 is out of bounds",
+        ),
+        (
+            lambda: mx.gather_mm(A, B, indices(0, 1), indices(0, -5)),
+            r"\[gather_mm\] index -5 is out of",
+        ),
+        (
+            lambda: mx.gather_mm(A, B, mx.array([2**64 - 1], mx.uint64), indices(0)),
+            r"\[gather_mm\] index",
+        ),
+        (
+            lambda: mx.segmented_mm(A[0], B[0], indices(0, 4)),
+            r"\[segmented_mm\] the segment from 0 to 4 lies",
+        ),
+        (
+            lambda: mx.segmented_mm(A[0], B[0], indices(-1, 3)),
+            r"the segment from -1 to 3 lies outside",
+        ),
+        (lambda: mx.segmented_mm(A[0], B[0], mx.array([0, 2**64 - 1], mx.uint64)), r"lies outside"),
+    ],
+)
+def test_indices_are_checked(call, message):
+    with pytest.raises(IndexError, match=message):
+        mx.eval(call())
+
+
+def test_lanes_do_not_reach_into_each_other():
+    """Under vmap an index that is out of bounds in its lane stays so."""
+    stack, bad = mx.ones((2, 5, 2, 3)), mx.array([[0, 1], [0, 5]])
+    for index in (bad, -bad - 1):
+        with pytest.raises(IndexError):
+            mx.eval(mx.vmap(lambda a, i: mx.gather_mm(a, B[:1], i))(stack, index))
+    segments = mx.array([[[0, 2]], [[-1, 2]]])
+    with pytest.raises(IndexError):
+        mx.eval(mx.vmap(lambda a, s: mx.segmented_mm(a, B[0], s))(mx.ones((2, 2, 3)), segments))
+
+
+def test_negative_indices_count_from_the_end(rng):
+    a, b = rng.normal(size=(5, 2, 3)), rng.normal(size=(4, 3, 2))
+    found = mx.gather_mm(
+        to_umber(a, "float64"), to_umber(b, "float64"), indices(-1, 0), indices(1, -4)
+    )
+    assert_close(to_numpy(found), a[[-1, 0]] @ b[[1, -4]], tolerance_of("float64"))
+    mapped = mx.vmap(
+        lambda i: mx.gather_mm(to_umber(a, "float64"), to_umber(b, "float64"), i, i % 4)
+    )
+    assert_close(
+        to_numpy(mapped(mx.array([[-1], [2]])))[:, 0],
+        a[[-1, 2]] @ b[[3, 2]],
+        tolerance_of("float64"),
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32", "complex64"])
+def test_experts(dtype, rng):
+    """Many rows for few matrices, and many products for few results in the gradient."""
+    a, b = rng.integers(-2, 3, (300, 1, 70)), rng.integers(-2, 3, (6, 70, 40))
+    which = rng.integers(0, 6, 300)
+    x, y = (mx.array(v).astype(getattr(mx, dtype)) for v in (a, b))
+    found = mx.gather_mm(x, y, rhs_indices=mx.array(which))
+    want = mx.array(a @ b[which]).astype(found.dtype)
+    assert mx.array_equal(found, want)
+    if dtype == "float32":
+        ct = rng.integers(-2, 3, (300, 1, 40))
+        _, (dx, dy) = mx.vjp(
+            lambda x, y: mx.gather_mm(x, y, rhs_indices=mx.array(which)),
+            [x, y],
+            [mx.array(ct).astype(mx.float32)],
+        )
+        assert_close(to_numpy(dx), (ct @ b[which].swapaxes(1, 2)).astype("float32"))
+        want = np.zeros(b.shape)
+        np.add.at(want, which, a.swapaxes(1, 2) @ ct)
+        assert_close(to_numpy(dy), want.astype("float32"))
+
+
+def test_no_products():
+    assert mx.gather_mm(A, B, indices(), indices()).shape == (0, 2, 2)
+    assert mx.gather_mm(A[..., :0], B[:, :0], indices(1), indices(1)).tolist() == [[[0, 0], [0, 0]]]
+    assert mx.segmented_mm(A[0], B[0], indices(2, 1)).tolist() == [[0, 0], [0, 0]]
+
+
+def test_masked_blocks_hide_nan():
+    """A bool mask leaves out whatever is there; a factor of zero does not."""
+    nan, ones = mx.full((4, 4), float("nan")), mx.ones((4, 4))
+    off = mx.zeros((2, 2), mx.bool_)
+    assert mx.block_masked_mm(nan, ones, 2, mask_lhs=off).tolist() == np.zeros((4, 4)).tolist()
+    assert mx.block_masked_mm(nan, ones, 2, mask_out=off).tolist() == np.zeros((4, 4)).tolist()
+    assert mx.isnan(mx.block_masked_mm(nan, ones, 2, mask_out=off.astype(mx.float32))).all()
+
+
+def test_a_block_may_be_larger_than_the_matrix():
+    assert mx.block_masked_mm(A[0], B[0], 2**62, mx.array([[2.0]])).tolist() == [[6, 6], [6, 6]]
+
+
+@pytest.mark.parametrize("order", [12, 20, 28, 24, 112, 80, 2, 64, 128, 4096])
+def test_hadamard_matrices(order):
+    """Rows are orthogonal; where SciPy has the matrix, it is the same."""
+    found = to_numpy(mx.hadamard_transform(mx.eye(order, dtype=mx.float64), 1.0)).T
+    assert set(np.unique(found)) == {-1.0, 1.0}
+    assert np.array_equal(found @ found.T, order * np.eye(order))
+    if order & (order - 1) == 0:
+        assert np.array_equal(found, hadamard(order))
+
+
+def test_hadamard_of_nothing_and_of_a_number():
+    assert mx.hadamard_transform(mx.zeros((0, 4))).shape == (0, 4)
+    assert mx.hadamard_transform(mx.array(3.0), 2.0).item() == 6.0
+    assert mx.hadamard_transform(mx.array([1, 2])).dtype == mx.float32
+
+
+FORMULAS = [
+    ("ij,jk,kl->il", ((2, 3), (3, 4), (4, 5))),
+    ("ab,bc,cd,de->ae", ((10, 100), (100, 5), (5, 50), (50, 3))),
+    ("abc,cd,def,ab->ef", ((3, 4, 5), (5, 6), (6, 7, 8), (3, 4))),
+    ("ea,fb,abcd,gc,hd->efgh", ((4, 4), (4, 4), (4, 4, 4, 4), (4, 4), (4, 4))),
+    ("ij,jk,kl,lm,mn,no->io", ((2, 30), (30, 4), (4, 50), (50, 6), (6, 7), (7, 8))),
+    ("i,j,k->ijk", ((2,), (3,), (4,))),
+    ("ab,ac,ad->bcd", ((9, 2), (9, 3), (9, 4))),
+    ("ij->ji", ((2, 3),)),
+    ("ii->", ((4, 4),)),
+    ("...ij,jk", ((7, 2, 3), (3, 4))),
+    (
+        "a,ab,b,bc,c,cd,d,de,e,ef->f",
+        tuple((2 + i // 2,) if i % 2 == 0 else (2 + i // 2, 3 + i // 2) for i in range(10)),
+    ),
+]
+
+
+def flops_of(path, formula, shapes):
+    """What a path of pairs costs, counted as in the report."""
+    left, _, right = formula.partition("->")
+    terms, lengths = [set(t) for t in left.split(",")], {}
+    for term, shape in zip(left.split(","), shapes, strict=True):
+        lengths.update(zip(term, shape, strict=True))
+    total = 0
+    for places in path:
+        taken = [terms.pop(i) for i in sorted(places, reverse=True)]
+        both = set().union(*taken)
+        kept = both & (set(right).union(*terms))
+        size = int(np.prod([lengths[i] for i in both]))
+        total += size * (max(len(taken) - 1, 1) + (both != kept))
+        terms.append(kept)
+    return total
+
+
+@pytest.mark.parametrize(("formula", "shapes"), FORMULAS)
+def test_einsum_orders(formula, shapes, rng):
+    """As cheap as NumPy's orders; the report says what the path costs; the result is right."""
+    arrays = [rng.uniform(0.5, 1.5, shape) for shape in shapes]
+    path, report = mx.einsum_path(formula, *(mx.array(a) for a in arrays))
+    assert f"Complete contraction:  {formula}\n" in report
+    if "..." not in formula and "ii" not in formula:
+        flops = flops_of(path, formula, shapes)
+        assert f"Optimized FLOP count:  {flops}\n" in report
+        for optimize in ("greedy", "optimal"):
+            other = np.einsum_path(formula, *arrays, optimize=optimize)[0][1:]
+            pairwise = all(len(places) <= 2 for places in other)
+            assert flops <= flops_of(other, formula, shapes) or (len(shapes) > 8 or not pairwise)
+    found = mx.einsum(formula, *(to_umber(a, "float64") for a in arrays))
+    assert_close(to_numpy(found), np.einsum(formula, *arrays), tolerance_of("float64", 100))
+
+
+def test_every_dtype_multiplies(rng):
+    """Integers wrap, bools say whether any pair is true together."""
+    for dtype in ("uint8", "int8", "int64", "uint64"):
+        a, b = (
+            rng.integers(0, 120, (3, 4)).astype(dtype),
+            rng.integers(0, 120, (4, 5)).astype(dtype),
+        )
+        x, y = mx.array(a), mx.array(b)
+        for found in (x @ y, mx.tensordot(x, y, 1), mx.einsum("ij,jk->ik", x, y), mx.inner(x, y.T)):
+            assert_close(to_numpy(found), a @ b)
+        assert_close(to_numpy(mx.kron(x, y)), np.kron(a, b))
+    a, b = rng.integers(0, 2, (3, 4)).astype(bool), rng.integers(0, 2, (4, 5)).astype(bool)
+    for found in (mx.array(a) @ mx.array(b), mx.einsum("ij,jk->ik", mx.array(a), mx.array(b))):
+        assert_close(to_numpy(found), a @ b)
+
+
+def test_against_mlx(rng):
+    reference = pytest.importorskip("mlx.core")
+    for order in (1, 2, 12, 20, 28, 24, 40, 56, 1024):
+        x = rng.normal(size=(3, order)).astype("float32")
+        want = np.array(reference.hadamard_transform(reference.array(x)))
+        assert_close(to_numpy(mx.hadamard_transform(mx.array(x))), want, tolerance_of("float32", 4))
+    a, b = rng.normal(size=(70, 40)).astype("float32"), rng.normal(size=(40, 50)).astype("float32")
+    bools, factors = (
+        rng.integers(0, 2, (3, 2)).astype(bool),
+        rng.normal(size=(2, 2)).astype("float32"),
+    )
+    for masks in ({}, {"mask_lhs": bools}, {"mask_rhs": factors}, {"mask_out": bools}):
+        theirs = {name: reference.array(mask) for name, mask in masks.items()}
+        ours = {name: mx.array(mask) for name, mask in masks.items()}
+        want = np.array(
+            reference.block_masked_mm(reference.array(a), reference.array(b), 32, **theirs)
+        )
+        assert_close(
+            to_numpy(mx.block_masked_mm(mx.array(a), mx.array(b), 32, **ours)),
+            want,
+            tolerance_of("float32", 8),
+        )
+    segments = np.array([[[0, 7], [5, 40]], [[3, 3], [9, 2]]], "int32")
+    want = np.array(
+        reference.segmented_mm(reference.array(a), reference.array(b), reference.array(segments))
+    )
+    assert_close(
+        to_numpy(mx.segmented_mm(mx.array(a), mx.array(b), mx.array(segments))),
+        want,
+        tolerance_of("float32", 8),
+    )
+    for formula, shapes in FORMULAS[:6]:
+        report = reference.einsum_path(formula, *(reference.ones(shape) for shape in shapes))[1]
+        ours = mx.einsum_path(formula, *(mx.ones(shape) for shape in shapes))[1]
+        for line, wanted in itertools.zip_longest(ours.split("\n"), report.split("\n")):
+            if "Optimized" not in line:
+                assert line == wanted
