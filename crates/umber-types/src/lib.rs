@@ -4,6 +4,7 @@
 //! axes, a [`Layout`] says where each element lies in a buffer, the kinds name the members of an operation
 //! family, and [`Error`] is the one error type of the workspace.
 
+pub mod cut;
 pub mod device;
 pub mod dtype;
 pub mod element;

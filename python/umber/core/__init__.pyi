@@ -13,6 +13,7 @@ _Scalar: TypeAlias = bool | int | float | complex
 _Operand: TypeAlias = array | _Scalar | _Buffer
 _Nested: TypeAlias = _Operand | Sequence[_Nested]
 _Shape: TypeAlias = int | Sequence[int]
+_DType: TypeAlias = Dtype | str | type[Any] | Any
 _Axes: TypeAlias = int | Sequence[int]
 _Device: TypeAlias = Device | DeviceType
 _StreamOrDevice: TypeAlias = Stream | Device | DeviceType | None
@@ -112,6 +113,15 @@ class ArrayIterator:
     def __next__(self) -> array: ...
 
 
+class ArrayLike:
+    """An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory."""
+    def __init__(self, object: _Nested) -> None: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
+    @property
+    def object(self) -> Any:
+        """The object that is like an array."""
+
+
 class AxisError(IndexError, ValueError):
     """An axis lies outside the dimensions of an array."""
 
@@ -147,7 +157,7 @@ class DeviceType:
 
 class Dtype:
     """The type of an array's elements."""
-    def __init__(self, name: str | Dtype) -> None: ...
+    def __init__(self, name: _DType) -> None: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -204,7 +214,7 @@ class array:
 
     Operations on arrays are recorded and computed when a value is needed.
     """
-    def __init__(self, val: _Nested, dtype: Dtype | None = None) -> None: ...
+    def __init__(self, val: _Nested, dtype: _DType = None) -> None: ...
     def __abs__(self) -> array: ...
     def __add__(self, other: _Operand) -> array: ...
     def __and__(self, other: _Operand) -> array: ...
@@ -214,15 +224,35 @@ class array:
         bfloat16 needs the package ml_dtypes.
         """
 
+    def __array_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """NumPy's other functions on arrays: ours of the same name where there is one."""
+
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """NumPy's array interface, version 3."""
 
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        """The module of functions that the array API standard asks for."""
+
     __array_priority__: float
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's ufuncs on arrays: ours of the same name where there is one."""
+
     def __bool__(self) -> bool: ...
+    def __bytes__(self) -> bytes:
+        """The elements' bytes in row-major order."""
+
     def __complex__(self) -> complex: ...
     def __copy__(self) -> array: ...
     def __deepcopy__(self, _memo: Any) -> Self: ...
+    def __div__(self, other: _Operand) -> array: ...
+    def __divmod__(self, other: _Operand) -> tuple[array, ...]: ...
     def __dlpack__(
         self,
         *,
@@ -283,6 +313,8 @@ class array:
     def __pow__(self, exponent: _Operand, modulo: None = None) -> array: ...
     def __radd__(self, other: _Operand) -> array: ...
     def __rand__(self, other: _Operand) -> array: ...
+    def __rdiv__(self, other: _Operand) -> array: ...
+    def __rdivmod__(self, other: _Operand) -> tuple[array, ...]: ...
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, other: _Operand) -> array: ...
     def __rlshift__(self, other: _Operand) -> array: ...
@@ -344,7 +376,7 @@ class array:
     ) -> array:
         """Index of the first smallest element along `axis`."""
 
-    def astype(self, dtype: Dtype, *, stream: _StreamOrDevice = None) -> array:
+    def astype(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
         """The elements converted to `dtype`."""
 
     @property
@@ -612,10 +644,15 @@ class array:
         `correction` is the array API standard's name for `ddof`.
         """
 
+    def view(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
+        """The bytes read as another dtype; the last axis shrinks or grows with the size of an element."""
+
 
 class finfo:
-    """Limits of a floating-point dtype; of a complex one, those of its parts."""
-    def __init__(self, dtype: Dtype) -> None: ...
+    """Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts."""
+    def __init__(self, dtype: array | _DType) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
     def __repr__(self) -> str: ...
     @property
     def bits(self) -> int:
@@ -643,8 +680,10 @@ class finfo:
 
 
 class iinfo:
-    """Limits of an integer dtype."""
-    def __init__(self, dtype: Dtype) -> None: ...
+    """Limits of an integer dtype, given by itself or by an array of it."""
+    def __init__(self, dtype: array | _DType) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
     def __repr__(self) -> str: ...
     @property
     def bits(self) -> int:
@@ -716,6 +755,10 @@ def allclose(
     """Whether all of `isclose(a, b)` hold, as a 0-d bool array."""
 
 
+def angle(a: _Operand, /, deg: bool = False, *, stream: _StreamOrDevice = None) -> array:
+    """The angle of complex numbers in radians, or degrees; of real ones 0 or π."""
+
+
 def any(
     a: _Operand,
     /,
@@ -731,7 +774,7 @@ def arange(
     start: float,
     stop: float | None = None,
     step: float | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -829,7 +872,7 @@ def as_strided(
 
 def asarray(
     a: _Nested,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     copy: bool | None = None,
     stream: _StreamOrDevice = None,
@@ -848,7 +891,7 @@ def asinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `arcsinh`."""
 
 
-def astype(a: _Operand, dtype: Dtype, /, *, stream: _StreamOrDevice = None) -> array:
+def astype(a: _Operand, dtype: _DType, /, *, stream: _StreamOrDevice = None) -> array:
     """The elements of `a` converted to `dtype`."""
 
 
@@ -884,6 +927,10 @@ def bitwise_and(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> 
     """Bits set in both."""
 
 
+def bitwise_count(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Number of bits set in the absolute value of each integer, as uint8."""
+
+
 def bitwise_invert(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Every bit inverted; of bool, not."""
 
@@ -916,8 +963,12 @@ def broadcast_to(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = Non
     """`a` under a shape that it broadcasts to; never copies."""
 
 
-def can_cast(from_: array | Dtype, to: Dtype) -> bool:
+def can_cast(from_: array | _DType, to: _DType) -> bool:
     """Does promotion lead from `from_` (a dtype or an array) to `to`?"""
+
+
+def cbrt(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Real cube root of each element."""
 
 
 def ceil(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -931,12 +982,14 @@ def clear_cache() -> None:
 def clip(
     a: _Operand,
     /,
-    a_min: _Operand,
-    a_max: _Operand,
+    a_min: _Operand | None = None,
+    a_max: _Operand | None = None,
     *,
+    min: _Operand | None = None,
+    max: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`a` limited to `a_min..=a_max`; `None` does not limit."""
+    """`a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names."""
 
 
 def compile(
@@ -982,6 +1035,10 @@ def contiguous(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` in dense row-major memory."""
+
+
+def copysign(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The magnitude of `a` with the sign of `b`."""
 
 
 def cos(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1034,7 +1091,7 @@ def cumprod(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Product so far along `axis` (of the flattened array by default)."""
@@ -1047,7 +1104,7 @@ def cumsum(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Sum so far along `axis` (of the flattened array by default)."""
@@ -1060,7 +1117,7 @@ def cumulative_prod(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """The same as `cumprod`."""
@@ -1073,7 +1130,7 @@ def cumulative_sum(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """The same as `cumsum`."""
@@ -1085,6 +1142,10 @@ def default_device() -> Device:
 
 def default_stream(device: _Device) -> Stream:
     """The stream that this thread's operations on a device go to."""
+
+
+def deg2rad(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The same as `radians`."""
 
 
 def degrees(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -1124,6 +1185,10 @@ def diff(
     """The differences of neighbours along `axis`, taken `n` times."""
 
 
+def digamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Derivative of the logarithm of the gamma function of each element (DLMF 5.2)."""
+
+
 def disable_compile() -> None:
     """Let compiled functions run as written."""
 
@@ -1132,27 +1197,22 @@ def divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array
     """`a / b`; integers divide as float32."""
 
 
-def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
-    """The quotient rounded down, and the remainder."""
+def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> list[array]:
+    """A list of the quotient rounded down, and the remainder."""
 
 
 def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None) -> array:
     """Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`."""
 
 
-def empty(
-    shape: _Shape,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def empty(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """An array whose elements are not promised to be anything; they are zeros."""
 
 
 def empty_like(
     a: _Operand,
     /,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1171,6 +1231,10 @@ def erf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Error function of each element."""
 
 
+def erfc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`1 - erf(a)` of each element, accurate where `erf(a)` is near one."""
+
+
 def erfinv(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Inverse of the error function of each element."""
 
@@ -1181,6 +1245,10 @@ def eval(*args: _Tree) -> None:
 
 def exp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`e` to the power of each element."""
+
+
+def exp2(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """2 to the power of each element."""
 
 
 def expand_dims(a: _Operand, /, axis: _Axes, *, stream: _StreamOrDevice = None) -> array:
@@ -1195,11 +1263,15 @@ def eye(
     n: int,
     m: int | None = None,
     k: int = 0,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
     """A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`."""
+
+
+def fabs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Absolute value of each element in floating point."""
 
 
 def flatten(
@@ -1217,12 +1289,32 @@ def flip(a: _Operand, /, axis: _Axes | None = None, *, stream: _StreamOrDevice =
     """`a` with the order of elements along `axis` (all axes by default) reversed."""
 
 
+def float_power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`a` to the power of `b` in double precision."""
+
+
 def floor(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Largest integer not above each element."""
 
 
 def floor_divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """The quotient rounded down; zero where an integer is divided by zero."""
+
+
+def fmax(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The larger of `a` and `b`; the other one where one is not a number."""
+
+
+def fmin(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The smaller of `a` and `b`; the other one where one is not a number."""
+
+
+def fmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The remainder of `a / b`, with the sign of `a`."""
+
+
+def frexp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, array]:
+    """Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32."""
 
 
 def from_dlpack(x: Any, /, *, device: _Device | None = None, copy: bool | None = None) -> array:
@@ -1240,7 +1332,7 @@ def from_numpy(a: Any, *, zero_copy: bool = True) -> array:
 def full(
     shape: _Shape,
     vals: _Operand,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1250,11 +1342,19 @@ def full(
 def full_like(
     a: _Operand,
     vals: _Operand,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
     """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given."""
+
+
+def gammaln(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Logarithm of the absolute value of the gamma function of each element (DLMF 5.2)."""
+
+
+def gcd(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Greatest common divisor of integers."""
 
 
 def get_active_memory() -> int:
@@ -1295,7 +1395,31 @@ def greater_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -
     """Where `a >= b`."""
 
 
-def identity(n: int, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
+def heaviside(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """0 where `a` is negative, 1 where it is positive, `b` where it is zero."""
+
+
+def hypot(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`sqrt(a**2 + b**2)` without overflow on the way."""
+
+
+def i0(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the first kind of order zero (DLMF 10.25)."""
+
+
+def i0e(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`exp(-|a|) i0(a)`, which does not overflow."""
+
+
+def i1(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the first kind of order one (DLMF 10.25)."""
+
+
+def i1e(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`exp(-|a|) i1(a)`, which does not overflow."""
+
+
+def identity(n: int, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """The identity matrix of order `n`."""
 
 
@@ -1324,7 +1448,11 @@ def isclose(
     """Where `|a - b| <= atol + rtol * |b|`; infinities are close only to themselves."""
 
 
-def isdtype(dtype: Dtype, kind: Dtype | str | tuple[Dtype | str, ...]) -> bool:
+def iscomplex(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Where the imaginary part is different from zero."""
+
+
+def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> bool:
     """Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?"""
 
 
@@ -1348,7 +1476,11 @@ def isposinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are positive infinity."""
 
 
-def issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory) -> bool:
+def isreal(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Where the imaginary part is zero."""
+
+
+def issubdtype(arg1: _DType | DtypeCategory, arg2: _DType | DtypeCategory) -> bool:
     """Is `arg1` the same as, or a kind of, `arg2`?"""
 
 
@@ -1364,6 +1496,14 @@ def kron(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Kronecker product: blocks of `b` scaled by the elements of `a`."""
 
 
+def lcm(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Least common multiple of integers."""
+
+
+def ldexp(x: _Operand, n: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`x` times 2 to the power of the integer `n`, rounded once."""
+
+
 def left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Bits of `a` moved up by `b`."""
 
@@ -1376,12 +1516,16 @@ def less_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> a
     """Where `a <= b`."""
 
 
+def lgamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The same as `gammaln`."""
+
+
 def linspace(
     start: float,
     stop: float,
     num: int = 50,
     endpoint: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1420,6 +1564,10 @@ def log2(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def logaddexp(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`log(exp(a) + exp(b))` without overflow."""
+
+
+def logaddexp2(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`log2(2**a + 2**b)` without overflow."""
 
 
 def logcumsumexp(
@@ -1575,21 +1723,19 @@ def new_stream(device: _Device) -> Stream:
     """A new stream on a device, usable from every thread."""
 
 
+def nextafter(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The next floating-point number after `a` towards `b`."""
+
+
 def not_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Where `a != b`."""
 
 
-def ones(shape: _Shape, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
+def ones(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """An array full of ones."""
 
 
-def ones_like(
-    a: _Operand,
-    /,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def ones_like(a: _Operand, /, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """Ones with the shape of `a`, and its dtype unless one is given."""
 
 
@@ -1668,6 +1814,10 @@ def put_along_axis(
     """`a` with `values` put at `indices` along `axis` (of the flattened array if `None`)."""
 
 
+def rad2deg(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The same as `degrees`."""
+
+
 def radians(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
 
@@ -1702,8 +1852,10 @@ def reshape(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = None) ->
     """`a` under another shape of the same size; one length may be -1 and follows from the others."""
 
 
-def result_type(*arrays_and_dtypes: array | Dtype | _Scalar) -> Dtype:
-    """The dtype that operations on all of these answer in."""
+def result_type(*arrays_and_dtypes: array | _DType | _Scalar) -> Dtype:
+    """The dtype that operations on all of these answer in. Python numbers take part as they do beside arrays: they
+    raise the kind where they have to, never the precision.
+    """
 
 
 def right_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -1786,8 +1938,16 @@ def sign(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """-1, 0 or 1 as each element is below, at or above zero; of a complex number `a / |a|`."""
 
 
+def signbit(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Where the sign bit is set: negative numbers and -0.0."""
+
+
 def sin(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Sine of each element, in radians."""
+
+
+def sinc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`sin(πa) / (πa)` of each element, and 1 at zero."""
 
 
 def sinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1829,6 +1989,10 @@ def softmax(
 
 def sort(a: _Operand, /, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
     """Elements in ascending order along `axis` (of the flattened array if `None`); not-a-number last."""
+
+
+def spacing(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Distance from each element to the next number away from zero."""
 
 
 def split(
@@ -1969,7 +2133,7 @@ def trace(
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1990,7 +2154,7 @@ def tri(
     n: int,
     m: int | None = None,
     k: int = 0,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2061,6 +2225,10 @@ def vecdot(
     """Sum of products over `axis`, the first operand conjugated; other axes broadcast."""
 
 
+def view(a: _Operand, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
+    """The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element."""
+
+
 def vjp(
     fun: Callable[..., Any],
     primals: Sequence[array],
@@ -2091,19 +2259,14 @@ def where(
     """Elements of `x` where `condition` is not zero, else of `y`."""
 
 
-def zeros(
-    shape: _Shape,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def zeros(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """An array full of zeros."""
 
 
 def zeros_like(
     a: _Operand,
     /,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:

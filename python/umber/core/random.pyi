@@ -2,7 +2,7 @@
 
 """Random numbers from keys (threefry2x32), or from the global state."""
 from typing import Any
-from umber.core import Dtype, _Operand, _Shape, _StreamOrDevice, array
+from umber.core import _DType, _Operand, _Shape, _StreamOrDevice, array
 
 
 state: _RandomState
@@ -42,7 +42,7 @@ def categorical(
 
 def gumbel(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -55,7 +55,7 @@ def key(seed: int) -> array:
 
 def laplace(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     loc: float = 0.0,
     scale: float = 1.0,
     key: array | None = None,
@@ -66,7 +66,7 @@ def laplace(
 
 def normal(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     loc: _Operand | None = None,
     scale: _Operand | None = None,
     key: array | None = None,
@@ -88,7 +88,7 @@ def randint(
     low: _Operand,
     high: _Operand,
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -107,7 +107,7 @@ def truncated_normal(
     lower: _Operand,
     upper: _Operand,
     shape: _Shape | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -118,7 +118,7 @@ def uniform(
     low: _Operand = 0,
     high: _Operand = 1,
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:

@@ -9,6 +9,7 @@ mod random;
 mod reductions;
 mod shaping;
 mod sorting;
+mod special;
 mod types;
 
 use pyo3::prelude::*;
@@ -17,6 +18,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     types::register(module)?;
     creation::register(module)?;
     elementwise::register(module)?;
+    special::register(module)?;
     reductions::register(module)?;
     shaping::register(module)?;
     indexing::register(module)?;
