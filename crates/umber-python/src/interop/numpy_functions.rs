@@ -15,7 +15,8 @@ use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
 
 /// NumPy's name, ours.
-const RENAMED: [(&str, &str); 9] = [
+const RENAMED: [(&str, &str); 10] = [
+    ("copy", "array"),
     ("psi", "digamma"),
     ("absolute", "abs"),
     ("invert", "bitwise_invert"),
