@@ -14,7 +14,7 @@ PI = LONG("3.14159265358979323846264338327950288")
 
 
 def ulps(found, exact, dtype):
-    """Distances in units of the last place of the nearest value; infinite where NaN or infinities differ."""
+    """Distances in ulp of the nearest value; infinite where NaN or infinity differ."""
     with np.errstate(all="ignore"):
         nearest = exact.astype(dtype)
         unit = np.maximum(np.abs(np.spacing(nearest)), np.finfo(dtype).smallest_subnormal)
@@ -38,11 +38,15 @@ def positive(rng):
 
 def within_one(rng):
     near = 1 - 10 ** rng.uniform(-15, -1, COUNT)
-    return np.concatenate([rng.uniform(-1, 1, COUNT), near, -near, 10 ** rng.uniform(-20, 0, COUNT)])
+    return np.concatenate(
+        [rng.uniform(-1, 1, COUNT), near, -near, 10 ** rng.uniform(-20, 0, COUNT)]
+    )
 
 
 def above_one(rng):
-    return np.concatenate([1 + 10 ** rng.uniform(-10, 2, COUNT), np.exp(rng.uniform(0, 300, COUNT))])
+    return np.concatenate(
+        [1 + 10 ** rng.uniform(-10, 2, COUNT), np.exp(rng.uniform(0, 300, COUNT))]
+    )
 
 
 def angles(rng):

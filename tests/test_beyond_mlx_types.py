@@ -66,6 +66,14 @@ def test_float64_of_numpy_stays():
         assert array.tolist() == [1 / 3]
 
 
+def test_files_keep_float64(tmp_path):
+    third = mx.array([1 / 3], dtype=mx.float64)
+    mx.save_safetensors(str(tmp_path / "x.safetensors"), {"x": third})
+    read = mx.load(str(tmp_path / "x.safetensors"))["x"]
+    assert read.dtype == mx.float64
+    assert read.tolist() == [1 / 3]
+
+
 def test_compiled_functions_see_new_shapes():
     mean = mx.compile(lambda x: x.sum() / x.shape[0], shapeless=True)
     assert mean(mx.ones((4,))).item() == 1.0
@@ -97,7 +105,7 @@ DTYPES = ["float32", np.float32, np.dtype("float32"), mx.float32, float]
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_dtypes_by_any_name(dtype):
     assert mx.float32 == dtype
-    assert not mx.float32 != dtype
+    assert (mx.float32 != dtype) is False
     assert mx.float16 != dtype
     for made in (
         mx.zeros(3, dtype=dtype),
@@ -120,7 +128,15 @@ def test_dtypes_by_any_name(dtype):
 
 
 def test_every_name_of_every_dtype():
-    for dtype in (mx.int8, mx.uint16, mx.int64, mx.float16, mx.float64, mx.complex64, mx.complex128):
+    for dtype in (
+        mx.int8,
+        mx.uint16,
+        mx.int64,
+        mx.float16,
+        mx.float64,
+        mx.complex64,
+        mx.complex128,
+    ):
         name = str(dtype).rpartition(".")[2]
         assert dtype == name
         assert dtype == getattr(np, name)
@@ -179,7 +195,11 @@ def test_either_side_of_an_operator_decides_alike():
 
 
 MESSAGES = [
-    (lambda: mx.zeros(3, dtype="f4"), TypeError, r"^'f4' is not the name of a dtype, expected one of bool, .*complex128$"),
+    (
+        lambda: mx.zeros(3, dtype="f4"),
+        TypeError,
+        r"^'f4' is not the name of a dtype, expected one of bool, .*complex128$",
+    ),
     (lambda: mx.zeros(3, dtype=3), TypeError, r"^expected a Dtype or the name of one, got int$"),
     (lambda: mx.zeros(3, dtype=np.str_), TypeError, r"^'str_?' is not the name of a dtype"),
     (lambda: mx.array(2**70), ValueError, r"-2\*\*63 or above 2\*\*64 - 1"),

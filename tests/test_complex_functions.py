@@ -1,4 +1,4 @@
-"""Complex functions: branch cuts, signed zeros, infinities and NaN as NumPy (C99, Annex G) has them."""
+"""Complex functions: branch cuts, signed zeros, infinities and NaN as C99 (Annex G) has them."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,8 @@ exp log log2 log10 sqrt sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh 
 """.split()
 FINITE = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, -3.0, 1e-300, -1e-300]
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, np.inf, -np.inf, np.nan]
+
+
 def plane(values):
     return np.array([complex(a, b) for a in values for b in values])
 

@@ -28,11 +28,18 @@ def test_values_at_the_edges(dtype):
     check("i0e", [[0.0, INF, NAN]], [1.0, 0.0, NAN], dtype)
     check("i1e", [[0.0, -0.0, INF, -INF]], [0.0, -0.0, 0.0, -0.0], dtype)
     check("erfc", [[0.0, INF, -INF, NAN]], [1.0, 0.0, 2.0, NAN], dtype)
-    check("cbrt", [[8.0, -8.0, 0.0, -0.0, INF, -INF, NAN]], [2, -2, 0.0, -0.0, INF, -INF, NAN], dtype)
+    check(
+        "cbrt", [[8.0, -8.0, 0.0, -0.0, INF, -INF, NAN]], [2, -2, 0.0, -0.0, INF, -INF, NAN], dtype
+    )
     check("exp2", [[3.0, -1.0, INF, -INF, NAN, 2000.0]], [8, 0.5, INF, 0, NAN, INF], dtype)
     check("hypot", [[INF, NAN, 3.0, 0.0], [NAN, -INF, -4.0, -0.0]], [INF, INF, 5.0, 0.0], dtype)
     check("copysign", [[1.0, -2.0, NAN, 0.0], [-0.0, 3.0, 1.0, -1.0]], [-1, 2, NAN, -0.0], dtype)
-    check("fmod", [[5.5, -5.5, 1.0, INF, 2.0], [2.0, 2.0, 0.0, 2.0, INF]], [1.5, -1.5, NAN, NAN, 2], dtype)
+    check(
+        "fmod",
+        [[5.5, -5.5, 1.0, INF, 2.0], [2.0, 2.0, 0.0, 2.0, INF]],
+        [1.5, -1.5, NAN, NAN, 2],
+        dtype,
+    )
     check("heaviside", [[-1.0, 0.0, 2.0, NAN], [0.5] * 4], [0, 0.5, 1, NAN], dtype)
     check("fmax", [[1.0, NAN, NAN], [NAN, 2.0, NAN]], [1.0, 2.0, NAN], dtype)
     check("signbit", [[-0.0, 0.0, -1.0, -INF]], [True, False, True, True], dtype)
@@ -151,9 +158,10 @@ def test_integers_are_rounded_exactly():
     values = [123456789012345678, 150, 250, -150, 49, -51]
     x = mx.array(values)
     for places in (1, 2, 3, 17):
-        assert mx.round(x, -places).tolist() == np.round(np.array(values), -places).tolist() or [
-            round(v, -places) for v in values
-        ] == mx.round(x, -places).tolist()
+        assert (
+            mx.round(x, -places).tolist() == np.round(np.array(values), -places).tolist()
+            or [round(v, -places) for v in values] == mx.round(x, -places).tolist()
+        )
     assert mx.round(x, 3).tolist() == values
     assert mx.round(mx.array([255], dtype=mx.uint8), -3).tolist() == [0]
     assert mx.round(x, -25).tolist() == [0] * 6
@@ -184,3 +192,35 @@ def test_clip_takes_either_name():
         mx.clip(x, 0, min=0)
     with pytest.raises(ValueError, match=r"^\[clip\] "):
         mx.clip(x)
+
+
+GRID = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, -2.0, 3.0, -3.0, 1e30, -1e30, 1e-40, INF, -INF, NAN]
+TWO = """
+add subtract multiply divide power remainder fmod arctan2 hypot copysign maximum minimum fmax fmin
+logaddexp logaddexp2 heaviside
+""".split()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", TWO)
+def test_functions_of_two_at_special_values(name, dtype):
+    """IEEE 754's and the array API standard's cases, as NumPy has them, signs of zeros included."""
+    a, b = (v.ravel() for v in np.meshgrid(np.array(GRID, dtype), np.array(GRID, dtype)))
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(a, b)
+    got = to_numpy(getattr(mx, name)(mx.array(a), mx.array(b)))
+    assert_close(got, want, Tolerance(1e-6 if dtype == "float32" else 1e-15, 0.0), name)
+    # Which of two zeros is the larger one is open.
+    number = ~np.isnan(want) & (
+        got != 0 if name in ("maximum", "minimum", "fmax", "fmin") else True
+    )
+    assert np.array_equal(np.signbit(got[number]), np.signbit(want[number])), name
+
+
+def test_floor_divide_rounds_the_quotient():
+    """Infinities stay: the quotient rounded down, as the array API standard and MLX have it."""
+    a = mx.array([INF, -INF, 5.0, -5.0, 0.0, 1.0, -1.0])
+    b = mx.array([2.0, 2.0, INF, INF, 0.0, 0.0, 0.0])
+    with np.errstate(all="ignore"):
+        want = np.floor(to_numpy(a) / to_numpy(b))
+    assert np.array_equal(to_numpy(mx.floor_divide(a, b)), want, equal_nan=True)

@@ -4,6 +4,8 @@ import numpy as np
 from arrays import BOOL, COMPLEX, FLOATS, INEXACT, INTEGERS, REAL
 from domains import ANY, DISTINCT, EXPONENT, OFF_STEPS, POSITIVE
 from op_table import OpRecord, bind, op
+from scipy import special
+
 from records.elementwise import (
     aliases,
     arithmetic,
@@ -12,7 +14,6 @@ from records.elementwise import (
     smooth,
     unary,
 )
-from scipy import special
 
 REAL_ONLY = {"dtypes": REAL, "refuses": COMPLEX}
 
@@ -28,7 +29,9 @@ SPECIAL = [
     smooth("erfc", special.erfc, **REAL_ONLY),
     # SciPy's value at minus infinity is not C's.
     *aliases(
-        smooth("gammaln", special.gammaln, domain=POSITIVE, specials=False, tolerance=2, **REAL_ONLY),
+        smooth(
+            "gammaln", special.gammaln, domain=POSITIVE, specials=False, tolerance=2, **REAL_ONLY
+        ),
         "lgamma",
     ),
     smooth("digamma", special.digamma, domain=POSITIVE, specials=False, tolerance=2, **REAL_ONLY),
@@ -50,7 +53,7 @@ PARTS = [
     unary("angle[deg]", lambda x: np.angle(x, deg=True), result="spread", tolerance=2).but(
         call=bind("angle", deg=True)
     ),
-    # The neighbours of numbers are those of the dtype itself: test_special_functions.py has all dtypes.
+    # Neighbours are those of the dtype itself: test_special_functions.py has all dtypes.
     unary("spacing", np.spacing, dtypes=("float64",), refuses=COMPLEX),
     binary("nextafter", np.nextafter, dtypes=("float64",), refuses=COMPLEX),
     arithmetic(
@@ -124,4 +127,3 @@ OTHER_NAMES = [
 ]
 
 RECORDS = [*SPECIAL, *PARTS, *TWO, *OTHER_NAMES]
-

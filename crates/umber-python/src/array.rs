@@ -298,41 +298,7 @@ impl ArrayIterator {
     }
 }
 
-/// An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory.
-#[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
-struct ArrayLike {
-    /// The object that is like an array.
-    #[pyo3(get)]
-    object: Py<PyAny>,
-}
-
-#[pymethods]
-impl ArrayLike {
-    #[new]
-    fn new(object: &Bound<'_, PyAny>) -> PyResult<ArrayLike> {
-        if convert::is_array_like(object)? {
-            return Ok(ArrayLike { object: object.clone().unbind() });
-        }
-        Err(PyTypeError::new_err(format!(
-            "[ArrayLike] cannot make an array of {}",
-            object.get_type().name()?
-        )))
-    }
-
-    #[pyo3(signature = (dtype = None, copy = None))]
-    fn __array__(
-        &self,
-        py: Python<'_>,
-        dtype: Option<&Bound<'_, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Py<PyAny>> {
-        let array = PyArray::from(convert::array(self.object.bind(py), None)?);
-        Bound::new(py, array)?.call_method1("__array__", (dtype, copy)).map(Bound::unbind)
-    }
-}
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyArray>()?;
-    module.add_class::<ArrayLike>()?;
     module.add_class::<ArrayIterator>()
 }

@@ -2,6 +2,7 @@
 
 mod args;
 mod array;
+mod array_like;
 mod convert;
 mod dtype;
 mod enter;
@@ -27,6 +28,7 @@ fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(module)?;
     streams::register(module)?;
     array::register(module)?;
+    array_like::register(module)?;
     indexing::register(module)?;
     interop::register(module)?;
     io::register(module)?;

@@ -5,6 +5,7 @@
 //! family, and [`Error`] is the one error type of the workspace.
 
 pub mod convolving;
+pub mod cut;
 pub mod device;
 pub mod dtype;
 pub mod element;

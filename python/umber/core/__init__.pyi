@@ -14,6 +14,7 @@ _Scalar: TypeAlias = bool | int | float | complex
 _Operand: TypeAlias = array | _Scalar | _Buffer
 _Nested: TypeAlias = _Operand | Sequence[_Nested]
 _Shape: TypeAlias = int | Sequence[int]
+_DType: TypeAlias = Dtype | str | type[Any] | Any
 _Axes: TypeAlias = int | Sequence[int]
 _Device: TypeAlias = Device | DeviceType
 _StreamOrDevice: TypeAlias = Stream | Device | DeviceType | None
@@ -113,6 +114,15 @@ class ArrayIterator:
     def __next__(self) -> array: ...
 
 
+class ArrayLike:
+    """An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory."""
+    def __init__(self, object: _Nested) -> None: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
+    @property
+    def object(self) -> Any:
+        """The object that is like an array."""
+
+
 class AxisError(IndexError, ValueError):
     """An axis lies outside the dimensions of an array."""
 
@@ -148,7 +158,7 @@ class DeviceType:
 
 class Dtype:
     """The type of an array's elements."""
-    def __init__(self, name: str | Dtype) -> None: ...
+    def __init__(self, name: _DType) -> None: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -205,7 +215,7 @@ class array:
 
     Operations on arrays are recorded and computed when a value is needed.
     """
-    def __init__(self, val: _Nested, dtype: Dtype | None = None) -> None: ...
+    def __init__(self, val: _Nested, dtype: _DType = None) -> None: ...
     def __abs__(self) -> array: ...
     def __add__(self, other: _Operand) -> array: ...
     def __and__(self, other: _Operand) -> array: ...
@@ -215,15 +225,35 @@ class array:
         bfloat16 needs the package ml_dtypes.
         """
 
+    def __array_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """NumPy's other functions on arrays: ours of the same name where there is one."""
+
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """NumPy's array interface, version 3."""
 
+    def __array_namespace__(self, api_version: str | None = None) -> Any:
+        """The module of functions that the array API standard asks for."""
+
     __array_priority__: float
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """NumPy's ufuncs on arrays: ours of the same name where there is one."""
+
     def __bool__(self) -> bool: ...
+    def __bytes__(self) -> bytes:
+        """The elements' bytes in row-major order."""
+
     def __complex__(self) -> complex: ...
     def __copy__(self) -> array: ...
     def __deepcopy__(self, _memo: Any) -> Self: ...
+    def __div__(self, other: _Operand) -> array: ...
+    def __divmod__(self, other: _Operand) -> tuple[array, ...]: ...
     def __dlpack__(
         self,
         *,
@@ -284,6 +314,8 @@ class array:
     def __pow__(self, exponent: _Operand, modulo: None = None) -> array: ...
     def __radd__(self, other: _Operand) -> array: ...
     def __rand__(self, other: _Operand) -> array: ...
+    def __rdiv__(self, other: _Operand) -> array: ...
+    def __rdivmod__(self, other: _Operand) -> tuple[array, ...]: ...
     def __repr__(self) -> str: ...
     def __rfloordiv__(self, other: _Operand) -> array: ...
     def __rlshift__(self, other: _Operand) -> array: ...
@@ -345,7 +377,7 @@ class array:
     ) -> array:
         """Index of the first smallest element along `axis`."""
 
-    def astype(self, dtype: Dtype, *, stream: _StreamOrDevice = None) -> array:
+    def astype(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
         """The elements converted to `dtype`."""
 
     @property
@@ -613,10 +645,15 @@ class array:
         `correction` is the array API standard's name for `ddof`.
         """
 
+    def view(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
+        """The bytes read as another dtype; the last axis shrinks or grows with the size of an element."""
+
 
 class finfo:
-    """Limits of a floating-point dtype; of a complex one, those of its parts."""
-    def __init__(self, dtype: Dtype) -> None: ...
+    """Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts."""
+    def __init__(self, dtype: array | _DType) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
     def __repr__(self) -> str: ...
     @property
     def bits(self) -> int:
@@ -644,8 +681,10 @@ class finfo:
 
 
 class iinfo:
-    """Limits of an integer dtype."""
-    def __init__(self, dtype: Dtype) -> None: ...
+    """Limits of an integer dtype, given by itself or by an array of it."""
+    def __init__(self, dtype: array | _DType) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
     def __repr__(self) -> str: ...
     @property
     def bits(self) -> int:
@@ -717,6 +756,10 @@ def allclose(
     """Whether all of `isclose(a, b)` hold, as a 0-d bool array."""
 
 
+def angle(a: _Operand, /, deg: bool = False, *, stream: _StreamOrDevice = None) -> array:
+    """The angle of complex numbers in radians, or degrees; of real ones 0 or π."""
+
+
 def any(
     a: _Operand,
     /,
@@ -742,7 +785,7 @@ def arange(
     start: float,
     stop: float | None = None,
     step: float | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -852,7 +895,7 @@ def as_strided(
 
 def asarray(
     a: _Nested,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     copy: bool | None = None,
     stream: _StreamOrDevice = None,
@@ -871,7 +914,7 @@ def asinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `arcsinh`."""
 
 
-def astype(a: _Operand, dtype: Dtype, /, *, stream: _StreamOrDevice = None) -> array:
+def astype(a: _Operand, dtype: _DType, /, *, stream: _StreamOrDevice = None) -> array:
     """The elements of `a` converted to `dtype`."""
 
 
@@ -918,6 +961,10 @@ def bincount(
 
 def bitwise_and(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Bits set in both."""
+
+
+def bitwise_count(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Number of bits set in the absolute value of each integer, as uint8."""
 
 
 def bitwise_invert(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -969,8 +1016,12 @@ def broadcast_to(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = Non
     """`a` under a shape that it broadcasts to; never copies."""
 
 
-def can_cast(from_: array | Dtype, to: Dtype) -> bool:
+def can_cast(from_: array | _DType, to: _DType) -> bool:
     """Does promotion lead from `from_` (a dtype or an array) to `to`?"""
+
+
+def cbrt(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Real cube root of each element."""
 
 
 def ceil(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -996,12 +1047,14 @@ def clear_cache() -> None:
 def clip(
     a: _Operand,
     /,
-    a_min: _Operand,
-    a_max: _Operand,
+    a_min: _Operand | None = None,
+    a_max: _Operand | None = None,
     *,
+    min: _Operand | None = None,
+    max: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`a` limited to `a_min..=a_max`; `None` does not limit."""
+    """`a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names."""
 
 
 def compile(
@@ -1259,7 +1312,7 @@ def cumprod(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Product so far along `axis` (of the flattened array by default)."""
@@ -1272,7 +1325,7 @@ def cumsum(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Sum so far along `axis` (of the flattened array by default)."""
@@ -1285,7 +1338,7 @@ def cumulative_prod(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """The same as `cumprod`."""
@@ -1298,7 +1351,7 @@ def cumulative_sum(
     *,
     reverse: bool = False,
     inclusive: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """The same as `cumsum`."""
@@ -1310,6 +1363,10 @@ def default_device() -> Device:
 
 def default_stream(device: _Device) -> Stream:
     """The stream that this thread's operations on a device go to."""
+
+
+def deg2rad(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The same as `radians`."""
 
 
 def degrees(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -1386,8 +1443,8 @@ def divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array
     """`a / b`; integers divide as float32."""
 
 
-def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
-    """The quotient rounded down, and the remainder."""
+def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> list[array]:
+    """A list of the quotient rounded down, and the remainder."""
 
 
 def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None) -> array:
@@ -1414,7 +1471,7 @@ def empty(
 def empty_like(
     a: _Operand,
     /,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1433,6 +1490,10 @@ def erf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Error function of each element."""
 
 
+def erfc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`1 - erf(a)` of each element, accurate where `erf(a)` is near one."""
+
+
 def erfinv(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Inverse of the error function of each element."""
 
@@ -1443,6 +1504,10 @@ def eval(*args: _Tree) -> None:
 
 def exp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`e` to the power of each element."""
+
+
+def exp2(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """2 to the power of each element."""
 
 
 def expand_dims(a: _Operand, /, axis: _Axes, *, stream: _StreamOrDevice = None) -> array:
@@ -1461,7 +1526,7 @@ def eye(
     n: int,
     m: int | None = None,
     k: int = 0,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1487,12 +1552,32 @@ def flip(a: _Operand, /, axis: _Axes | None = None, *, stream: _StreamOrDevice =
     """`a` with the order of elements along `axis` (all axes by default) reversed."""
 
 
+def float_power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`a` to the power of `b` in double precision."""
+
+
 def floor(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Largest integer not above each element."""
 
 
 def floor_divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """The quotient rounded down; zero where an integer is divided by zero."""
+
+
+def fmax(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The larger of `a` and `b`; the other one where one is not a number."""
+
+
+def fmin(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The smaller of `a` and `b`; the other one where one is not a number."""
+
+
+def fmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The remainder of `a / b`, with the sign of `a`."""
+
+
+def frexp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, array]:
+    """Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32."""
 
 
 def from_dlpack(x: Any, /, *, device: _Device | None = None, copy: bool | None = None) -> array:
@@ -1510,7 +1595,7 @@ def from_numpy(a: Any, *, zero_copy: bool = True) -> array:
 def full(
     shape: _Shape,
     vals: _Operand,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1520,7 +1605,7 @@ def full(
 def full_like(
     a: _Operand,
     vals: _Operand,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1676,7 +1761,11 @@ def isclose(
     """Where `|a - b| <= atol + rtol * |b|`; infinities are close only to themselves."""
 
 
-def isdtype(dtype: Dtype, kind: Dtype | str | tuple[Dtype | str, ...]) -> bool:
+def iscomplex(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Where the imaginary part is different from zero."""
+
+
+def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> bool:
     """Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?"""
 
 
@@ -1711,7 +1800,11 @@ def isposinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are positive infinity."""
 
 
-def issubdtype(arg1: Dtype | DtypeCategory, arg2: Dtype | DtypeCategory) -> bool:
+def isreal(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Where the imaginary part is zero."""
+
+
+def issubdtype(arg1: _DType | DtypeCategory, arg2: _DType | DtypeCategory) -> bool:
     """Is `arg1` the same as, or a kind of, `arg2`?"""
 
 
@@ -1731,6 +1824,14 @@ def jvp(
 
 def kron(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Kronecker product: blocks of `b` scaled by the elements of `a`."""
+
+
+def lcm(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Least common multiple of integers."""
+
+
+def ldexp(x: _Operand, n: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`x` times 2 to the power of the integer `n`, rounded once."""
 
 
 def left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -1762,7 +1863,7 @@ def linspace(
     stop: float,
     num: int = 50,
     endpoint: bool = True,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1801,6 +1902,10 @@ def log2(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def logaddexp(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`log(exp(a) + exp(b))` without overflow."""
+
+
+def logaddexp2(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`log2(2**a + 2**b)` without overflow."""
 
 
 def logcumsumexp(
@@ -1981,17 +2086,11 @@ def not_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> ar
     """Where `a != b`."""
 
 
-def ones(shape: _Shape, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
+def ones(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """An array full of ones."""
 
 
-def ones_like(
-    a: _Operand,
-    /,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def ones_like(a: _Operand, /, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """Ones with the shape of `a`, and its dtype unless one is given."""
 
 
@@ -2278,8 +2377,16 @@ def sign(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """-1, 0 or 1 as each element is below, at or above zero; of a complex number `a / |a|`."""
 
 
+def signbit(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Where the sign bit is set: negative numbers and -0.0."""
+
+
 def sin(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Sine of each element, in radians."""
+
+
+def sinc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`sin(πa) / (πa)` of each element, and 1 at zero."""
 
 
 def sinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2329,6 +2436,10 @@ def sort(
     stream: _StreamOrDevice = None,
 ) -> array:
     """Elements in order along `axis` (of the flattened array if `None`); not-a-number last, also with `descending`."""
+
+
+def spacing(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Distance from each element to the next number away from zero."""
 
 
 def split(
@@ -2469,7 +2580,7 @@ def trace(
     offset: int = 0,
     axis1: int = 0,
     axis2: int = 1,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2490,7 +2601,7 @@ def tri(
     n: int,
     m: int | None = None,
     k: int = 0,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2635,6 +2746,10 @@ def vecdot(
     """Sum of products over `axis`, the first operand conjugated; other axes broadcast."""
 
 
+def view(a: _Operand, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
+    """The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element."""
+
+
 def vjp(
     fun: Callable[..., Any],
     primals: Sequence[array],
@@ -2665,19 +2780,14 @@ def where(
     """Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`."""
 
 
-def zeros(
-    shape: _Shape,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def zeros(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """An array full of zeros."""
 
 
 def zeros_like(
     a: _Operand,
     /,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:

@@ -2,7 +2,7 @@
 
 """Random numbers from keys (threefry2x32), or from the global state."""
 from typing import Any
-from umber.core import Dtype, _Operand, _Shape, _StreamOrDevice, array
+from umber.core import _DType, _Operand, _Shape, _StreamOrDevice, array
 
 
 state: _RandomState
@@ -112,7 +112,7 @@ def gamma(
 
 def gumbel(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -125,7 +125,7 @@ def key(seed: int) -> array:
 
 def laplace(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     loc: float = 0.0,
     scale: float = 1.0,
     key: array | None = None,
@@ -136,7 +136,7 @@ def laplace(
 
 def normal(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     loc: _Operand | None = None,
     scale: _Operand | None = None,
     key: array | None = None,
@@ -171,7 +171,7 @@ def randint(
     low: _Operand,
     high: _Operand,
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -199,7 +199,7 @@ def truncated_normal(
     lower: _Operand,
     upper: _Operand,
     shape: _Shape | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -210,7 +210,7 @@ def uniform(
     low: _Operand = 0,
     high: _Operand = 1,
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:

@@ -17,7 +17,7 @@ pub struct Binary(pub BinaryKind);
 impl Binary {
     /// `factor` times the derivative with respect to input `i`; `None` where the output does not change with it.
     ///
-    /// With `conjugate` the derivative is conjugated (pulling back), without it is not (pushing forward).
+    /// One arm a function: long because there are many. With `conjugate` the derivative is conjugated (pulling back), without it is not (pushing forward).
     fn derivative(self, at: &Point<'_>, i: usize, factor: &Array, conjugate: bool) -> Result<Option<Array>> {
         use BinaryKind::*;
         let (a, b, y) = (&at.inputs[0], &at.inputs[1], &at.outputs[0]);

@@ -15,7 +15,8 @@ use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
 
 /// NumPy's name, ours.
-const RENAMED: [(&str, &str); 9] = [
+const RENAMED: [(&str, &str); 10] = [
+    ("copy", "array"),
     ("psi", "digamma"),
     ("absolute", "abs"),
     ("invert", "bitwise_invert"),
@@ -268,6 +269,70 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
     Ok(target.py().None().into_bound(target.py()))
 }
 
+/// A parameter of a function: its name, and how Python's `inspect` calls its kind.
+struct Parameter {
+    name: String,
+    kind: String,
+}
+
+fn parameters(function: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
+    let signature = function.py().import("inspect")?.call_method1("signature", (function,))?;
+    signature
+        .getattr("parameters")?
+        .call_method0("values")?
+        .try_iter()?
+        .map(|parameter| {
+            let parameter = parameter?;
+            Ok(Parameter {
+                name: parameter.getattr("name")?.extract()?,
+                kind: parameter.getattr("kind")?.getattr("name")?.extract()?,
+            })
+        })
+        .collect()
+}
+
+/// Arguments in the order and under the names of our function.
+type Arranged<'py> = (Vec<Bound<'py, PyAny>>, Bound<'py, PyDict>);
+
+/// Arguments bound to NumPy's parameters, arranged for ours; `None` if one has no place there and is not its default.
+fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Option<Arranged<'py>>> {
+    let theirs = bound.getattr("signature")?.getattr("parameters")?;
+    let (mut args, kwargs) = (Vec::new(), PyDict::new(bound.py()));
+    let mut in_order = true;
+    for item in bound.getattr("arguments")?.call_method0("items")?.try_iter()? {
+        let (name, value): (String, Bound<'py, PyAny>) = item?.extract()?;
+        let parameter = theirs.get_item(&name)?;
+        let kind: String = parameter.getattr("kind")?.getattr("name")?.extract()?;
+        if kind == "VAR_POSITIONAL" {
+            args.extend(value.try_iter()?.collect::<PyResult<Vec<_>>>()?);
+            continue;
+        }
+        if kind == "VAR_KEYWORD" {
+            kwargs.update(value.cast()?)?;
+            continue;
+        }
+        // The first argument is the array, whatever it is called.
+        let fits = own.get(args.len()).is_some_and(|own| {
+            own.kind == "POSITIONAL_ONLY"
+                || own.kind == "POSITIONAL_OR_KEYWORD" && (own.name == name || args.is_empty())
+        });
+        if in_order && fits {
+            args.push(value);
+            continue;
+        }
+        in_order = false;
+        let takes = |name: &str| own.iter().any(|own| own.name == name && own.kind != "POSITIONAL_ONLY");
+        let renamed = RENAMED_ARGUMENTS.iter().find(|(theirs, ours)| *theirs == name && takes(ours));
+        let name = renamed.map_or(name, |(_, ours)| (*ours).to_owned());
+        if takes(&name) || name == "dtype" {
+            kwargs.set_item(name, value)?;
+        } else if !value.is(&parameter.getattr("default")?) {
+            return Ok(None);
+        }
+    }
+    Ok(Some((args, kwargs)))
+}
+
 /// The call of ours that a function of NumPy with these arguments stands for; `None` if there is none.
 fn function_call<'py>(
     function: &Bound<'py, PyAny>,
@@ -278,76 +343,21 @@ fn function_call<'py>(
     let name: String = function.getattr("__name__")?.extract()?;
     let module: String = function.getattr("__module__")?.extract()?;
     let Some(ours) = twin(py, &module, &name) else { return Ok(None) };
-    let inspect = py.import("inspect")?;
-    let kwargs = PyDict::new(py);
-    let mut args: Vec<Bound<'py, PyAny>> = Vec::new();
-    let bound = inspect
+    let own = parameters(&ours)?;
+    let bound = py
+        .import("inspect")?
         .call_method1("signature", (function,))
         .and_then(|signature| signature.call_method("bind", given, Some(named)));
-    let Ok(bound) = bound else {
+    let (args, kwargs) = match bound {
+        Ok(bound) => match arranged(&bound, &own)? {
+            Some(arranged) => arranged,
+            None => return Ok(None),
+        },
         // Without a signature to go by, the arguments go on as they came.
-        let kwargs = named.copy()?;
-        let Ok(dtype) = dtype_of(&kwargs)? else { return Ok(None) };
-        let call = Call { function: ours, args: given.iter().collect(), kwargs, dtype };
-        return Ok(if call.binds()? { Some(call) } else { None });
+        Err(_) => (given.iter().collect(), named.copy()?),
     };
-    let theirs = bound.getattr("signature")?.getattr("parameters")?;
-    let own = inspect.call_method1("signature", (&ours,))?.getattr("parameters")?;
-    let own: Vec<(String, String)> = own
-        .call_method0("values")?
-        .try_iter()?
-        .map(|parameter| {
-            let parameter = parameter?;
-            Ok((
-                parameter.getattr("name")?.extract()?,
-                parameter.getattr("kind")?.getattr("name")?.extract()?,
-            ))
-        })
-        .collect::<PyResult<_>>()?;
-    let mut in_order = true;
-    for item in bound.getattr("arguments")?.call_method0("items")?.try_iter()? {
-        let (name, value): (String, Bound<'py, PyAny>) = item?.extract()?;
-        let parameter = theirs.get_item(&name)?;
-        let default = parameter.getattr("default")?;
-        let kind: String = parameter.getattr("kind")?.getattr("name")?.extract()?;
-        if kind == "VAR_POSITIONAL" {
-            args.extend(value.try_iter()?.collect::<PyResult<Vec<_>>>()?);
-            continue;
-        }
-        if kind == "VAR_KEYWORD" {
-            kwargs.update(value.cast()?)?;
-            continue;
-        }
-        let here = own.get(args.len());
-        let fits = here.is_some_and(|(own, kind)| {
-            kind == "POSITIONAL_ONLY"
-                || (kind == "POSITIONAL_OR_KEYWORD" && (*own == name || args.is_empty()))
-        });
-        if in_order && fits {
-            args.push(value);
-            continue;
-        }
-        in_order = false;
-        let name = RENAMED_ARGUMENTS
-            .iter()
-            .find(|(theirs, ours)| *theirs == name && own.iter().any(|(own, _)| own == ours))
-            .map_or(name, |(_, ours)| (*ours).to_owned());
-        let is_named = own.iter().any(|(own, kind)| *own == name && kind != "POSITIONAL_ONLY");
-        if is_named || name == "dtype" {
-            kwargs.set_item(name, value)?;
-        } else if !value.is(&default) {
-            return Ok(None);
-        }
-    }
-    let takes_dtype = own.iter().any(|(name, _)| name == "dtype");
-    let dtype = if takes_dtype {
-        None
-    } else {
-        match dtype_of(&kwargs)? {
-            Ok(dtype) => dtype,
-            Err(()) => return Ok(None),
-        }
-    };
+    let dtype = if own.iter().any(|own| own.name == "dtype") { Ok(None) } else { dtype_of(&kwargs)? };
+    let Ok(dtype) = dtype else { return Ok(None) };
     let call = Call { function: ours, args, kwargs, dtype };
     Ok(if call.binds()? { Some(call) } else { None })
 }

@@ -48,6 +48,8 @@ macro_rules! binary_functions {
     };
 }
 
+pub(super) use {binary_functions, unary_functions};
+
 unary_functions! {
     register_unary (a, /, *, stream = None)
     sqrt sqrt "Square root of each element.",
@@ -74,23 +76,6 @@ unary_functions! {
     erf erf "Error function of each element.",
     erfinv erfinv "Inverse of the error function of each element.",
     sigmoid sigmoid "`1 / (1 + exp(-a))` of each element.",
-    exp2 exp2 "2 to the power of each element.",
-    cbrt cbrt "Real cube root of each element.",
-    erfc erfc "`1 - erf(a)` of each element, accurate where `erf(a)` is near one.",
-    gammaln gammaln "Logarithm of the absolute value of the gamma function of each element (DLMF 5.2).",
-    lgamma gammaln "The same as `gammaln`.",
-    digamma digamma "Derivative of the logarithm of the gamma function of each element (DLMF 5.2).",
-    i0 i0 "Modified Bessel function of the first kind of order zero (DLMF 10.25).",
-    i0e i0e "`exp(-|a|) i0(a)`, which does not overflow.",
-    i1 i1 "Modified Bessel function of the first kind of order one (DLMF 10.25).",
-    i1e i1e "`exp(-|a|) i1(a)`, which does not overflow.",
-    sinc sinc "`sin(πa) / (πa)` of each element, and 1 at zero.",
-    fabs fabs "Absolute value of each element in floating point.",
-    signbit signbit "Where the sign bit is set: negative numbers and -0.0.",
-    spacing spacing "Distance from each element to the next number away from zero.",
-    bitwise_count bitwise_count "Number of bits set in the absolute value of each integer, as uint8.",
-    isreal isreal "Where the imaginary part is zero.",
-    iscomplex iscomplex "Where the imaginary part is different from zero.",
     abs abs "Absolute value of each element; of a complex number its modulus.",
     negative negative "`-a`. Not defined for bool.",
     positive positive "`a` itself.",
@@ -163,16 +148,6 @@ binary_functions! {
     logical_xor logical_xor "Where exactly one is different from zero.",
     pow power "The same as `power`.",
     atan2 arctan2 "The same as `arctan2`.",
-    logaddexp2 logaddexp2 "`log2(2**a + 2**b)` without overflow.",
-    hypot hypot "`sqrt(a**2 + b**2)` without overflow on the way.",
-    copysign copysign "The magnitude of `a` with the sign of `b`.",
-    nextafter nextafter "The next floating-point number after `a` towards `b`.",
-    heaviside heaviside "0 where `a` is negative, 1 where it is positive, `b` where it is zero.",
-    float_power float_power "`a` to the power of `b` in double precision.",
-    fmax fmax "The larger of `a` and `b`; the other one where one is not a number.",
-    fmin fmin "The smaller of `a` and `b`; the other one where one is not a number.",
-    gcd gcd "Greatest common divisor of integers.",
-    lcm lcm "Least common multiple of integers.",
 }
 
 /// The elements of `a` converted to `dtype`.
@@ -201,40 +176,6 @@ fn clip(
     let low = a_min.or(min).map(|low| low.beside(&a)).transpose()?;
     let high = a_max.or(max).map(|high| high.beside(&a)).transpose()?;
     on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(PyArray::from)
-}
-
-/// The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element.
-#[pyfunction]
-#[pyo3(signature = (a, dtype, *, stream = None))]
-fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let a = a.alone();
-    on(stream, || ops::view(&a, dtype.0)).map(PyArray::from)
-}
-
-/// `x` times 2 to the power of the integer `n`, rounded once.
-#[pyfunction]
-#[pyo3(signature = (x, n, /, *, stream = None))]
-fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let (x, n) = (x.alone(), n.alone());
-    on(stream, || ops::ldexp(&x, &n)).map(PyArray::from)
-}
-
-/// Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32.
-#[pyfunction]
-#[pyo3(signature = (a, /, *, stream = None))]
-fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
-    let a = a.alone();
-    let (mantissa, exponent) = on(stream, || ops::frexp(&a))?;
-    Ok((mantissa.into(), exponent.into()))
-}
-
-/// The angle of complex numbers in radians, or degrees; of real ones 0 or π.
-#[pyfunction]
-#[pyo3(signature = (a, /, deg = false, *, stream = None))]
-fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let a = a.alone();
-    let turn = if deg { ops::degrees } else { ops::positive };
-    on(stream, || turn(&ops::angle(&a)?)).map(PyArray::from)
 }
 
 /// `a` rounded to `decimals` places, halves to even.
@@ -317,10 +258,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(astype, module)?,
         wrap_pyfunction!(clip, module)?,
-        wrap_pyfunction!(view, module)?,
-        wrap_pyfunction!(ldexp, module)?,
-        wrap_pyfunction!(frexp, module)?,
-        wrap_pyfunction!(angle, module)?,
         wrap_pyfunction!(round, module)?,
         wrap_pyfunction!(nan_to_num, module)?,
         wrap_pyfunction!(isclose, module)?,

@@ -25,6 +25,7 @@ mod selection;
 mod sets;
 mod shaping;
 mod sorting;
+mod special;
 mod stacking;
 mod statistics;
 mod types;
@@ -36,6 +37,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     types::register(module)?;
     creation::register(module)?;
     elementwise::register(module)?;
+    special::register(module)?;
     reductions::register(module)?;
     selection::register(module)?;
     nan_reductions::register(module)?;
