@@ -1,6 +1,6 @@
-"""Names of MLX's core API that umber does not have yet.
+"""Names of MLX's core API that umber does not have yet, or not right yet.
 
-The list only shrinks: whoever adds a name takes it out (`test_core_mlx.py` fails until then).
+The lists only shrink: whoever adds a name takes it out (`test_core_mlx.py` fails until then).
 """
 
 EXPECTED = set(
@@ -21,3 +21,9 @@ EXPECTED = set(
     segmented_mm set_wired_limit to_fp8 unique view
     """.split()
 )
+
+# Known to differ without being meant to: what is wrong.
+WRONG = {
+    "array.__format__": "an empty format of a 0-d array prints the array, MLX the number",
+    "random.categorical": "draws differ for logits of a single row, of shape (1, n)",
+}

@@ -80,15 +80,38 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
         bail!(Overflow, "[arange] {length} elements are more than memory can address");
     }
     let (start, step) = if dtype.is_integer() {
-        // Elements are truncated one by one for fractional steps, as if computed in floating point.
-        if step.fract() != 0.0 || start.fract() != 0.0 {
-            let real = arange(start, stop, step, DType::Float64)?;
-            return astype(&real, dtype);
-        }
-        (Scalar::Int(start as i64), Scalar::Int(step as i64))
+        // The step is the distance of the first two elements after truncation, as in NumPy and MLX.
+        let (first, second) = (start as i64, (start + step) as i64);
+        (Scalar::Int(first), Scalar::Int(second.wrapping_sub(first)))
     } else {
         (Scalar::Float(start), Scalar::Float(step))
     };
+    let parameters = ArangeParameters { start, step, length: length as u64, dtype };
+    Array::record_one(Arange(Box::new(parameters)), &[])
+}
+
+/// [`arange`] of whole numbers that double precision may not hold, in an integer `dtype`.
+///
+/// ```
+/// use umber_core::ops;
+/// use umber_types::DType;
+/// let x = ops::arange_whole(1 << 60, (1 << 60) + 3, 2, DType::Int64)?;
+/// assert_eq!(x.size(), 2);
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+///
+/// # Errors
+/// A step of zero, a dtype that is not an integer's, more elements than memory can address.
+pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result<Array> {
+    ensure!(step != 0, Value, "[arange] step must not be zero");
+    ensure!(dtype.is_integer(), Type, "[arange] expected an integer dtype, got {dtype}");
+    let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
+    let length = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
+    if length > isize::MAX as u128 / 16 {
+        bail!(Overflow, "[arange] {length} elements are more than memory can address");
+    }
+    // Elements wrap around in the dtype, so the low 64 bits are all that counts.
+    let (start, step) = (Scalar::Int(start as i64), Scalar::Int(step as i64));
     let parameters = ArangeParameters { start, step, length: length as u64, dtype };
     Array::record_one(Arange(Box::new(parameters)), &[])
 }

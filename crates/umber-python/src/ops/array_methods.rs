@@ -166,7 +166,7 @@ fn spread(args: &Bound<'_, PyTuple>) -> PyResult<Ints> {
 #[pymethods]
 impl PyArray {
     /// The elements converted to `dtype`.
-    #[pyo3(signature = (dtype, *, stream = None))]
+    #[pyo3(signature = (dtype, stream = None))]
     fn astype(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
         on(stream, || ops::astype(&self.get(), dtype.0)).map(PyArray::from)
     }

@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{Ints, Operand, StreamArg, number, on};
@@ -63,13 +64,22 @@ like! {
     empty_like zeros "An array with the shape of `a` whose elements are not promised to be anything.",
 }
 
+/// What fills an array of `dtype`: a number goes to an inexact dtype directly, without rounding in between.
+fn filling(vals: Operand, dtype: Option<DType>) -> Array {
+    match (vals, dtype) {
+        (Operand::Number(value), Some(dtype)) if dtype.is_inexact() => Array::scalar(value, dtype),
+        (vals, _) => vals.alone(),
+    }
+}
+
 /// `vals` broadcast to `shape`, in its own dtype unless one is given.
 #[pyfunction]
 #[pyo3(signature = (shape, vals, dtype = None, *, stream = None))]
 fn full(shape: Ints, vals: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let shape = shape_of("full", &shape)?;
-    let vals = vals.alone();
-    on(stream, || ops::full(&shape, &vals, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+    let dtype = dtype.map(|dtype| dtype.0);
+    let vals = filling(vals, dtype);
+    on(stream, || ops::full(&shape, &vals, dtype)).map(PyArray::from)
 }
 
 /// `vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given.
@@ -81,8 +91,10 @@ fn full_like(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    let (a, vals) = (a.alone(), vals.alone());
-    on(stream, || ops::full(a.shape(), &vals, Some(or(dtype, a.dtype())))).map(PyArray::from)
+    let a = a.alone();
+    let dtype = or(dtype, a.dtype());
+    let vals = filling(vals, Some(dtype));
+    on(stream, || ops::full(a.shape(), &vals, Some(dtype))).map(PyArray::from)
 }
 
 /// A number that a range is made from.
@@ -101,6 +113,16 @@ pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
             value.get_type().name()?
         ))),
         Some(value) => Ok(value),
+    }
+}
+
+/// The value of a whole number, exactly.
+fn whole(value: Scalar) -> Option<i128> {
+    match value {
+        Scalar::Bool(value) => Some(value.into()),
+        Scalar::Int(value) => Some(value.into()),
+        Scalar::UInt(value) => Some(value.into()),
+        Scalar::Float(_) | Scalar::Complex(..) => None,
     }
 }
 
@@ -127,12 +149,17 @@ fn arange(
     let given = [first, last, step].map(Scalar::default_dtype);
     let found = given.into_iter().fold(DType::Int32, umber::types::promote);
     let dtype = or(dtype, found);
+    if let (true, [Some(first), Some(last), Some(step)]) =
+        (dtype.is_integer(), [first, last, step].map(whole))
+    {
+        return on(stream, || ops::arange_whole(first, last, step, dtype)).map(PyArray::from);
+    }
     on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(PyArray::from)
 }
 
 /// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`.
 #[pyfunction]
-#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, *, stream = None))]
+#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, stream = None))]
 fn linspace(
     start: &Bound<'_, PyAny>,
     stop: &Bound<'_, PyAny>,
@@ -207,11 +234,12 @@ fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
 #[pyfunction]
 #[pyo3(signature = (*arrays, sparse = false, indexing = "xy", stream = None))]
 fn meshgrid(
+    py: Python<'_>,
     arrays: Vec<Operand>,
     sparse: bool,
     indexing: &str,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<PyArray>> {
+) -> PyResult<Py<PyTuple>> {
     let indexing = match indexing {
         "xy" => ops::MeshIndexing::Xy,
         "ij" => ops::MeshIndexing::Ij,
@@ -224,7 +252,8 @@ fn meshgrid(
     let kind = if sparse { ops::MeshKind::Sparse } else { ops::MeshKind::Full };
     let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
-    Ok(on(stream, || ops::meshgrid(&arrays, kind, indexing))?.into_iter().map(PyArray::from).collect())
+    let grids = on(stream, || ops::meshgrid(&arrays, kind, indexing))?;
+    Ok(PyTuple::new(py, grids.into_iter().map(PyArray::from))?.unbind())
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

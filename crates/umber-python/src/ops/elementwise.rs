@@ -84,11 +84,6 @@ unary_functions! {
     floor floor "Largest integer not above each element.",
     ceil ceil "Smallest integer not below each element.",
     trunc trunc "Each element without its fraction.",
-    isnan isnan "Where elements are not a number.",
-    isinf isinf "Where elements are infinite.",
-    isfinite isfinite "Where elements are neither infinite nor not a number.",
-    isposinf isposinf "Where elements are positive infinity.",
-    isneginf isneginf "Where elements are negative infinity.",
     logical_not logical_not "Where elements are zero.",
     real real "Real part of each element.",
     imag imag "Imaginary part of each element.",
@@ -102,10 +97,15 @@ unary_functions! {
 }
 
 unary_functions! {
-    register_unary_named (a, *, stream = None)
+    register_unary_named (a, stream = None)
     conjugate conjugate "Complex conjugate of each element.",
     conj conjugate "Complex conjugate of each element.",
     bitwise_invert bitwise_invert "Every bit inverted; of bool, not.",
+    isnan isnan "Where elements are not a number.",
+    isinf isinf "Where elements are infinite.",
+    isfinite isfinite "Where elements are neither infinite nor not a number.",
+    isposinf isposinf "Where elements are positive infinity.",
+    isneginf isneginf "Where elements are negative infinity.",
     degrees degrees "Radians to degrees.",
     radians radians "Degrees to radians.",
     rad2deg degrees "The same as `degrees`.",
@@ -113,7 +113,7 @@ unary_functions! {
 }
 
 binary_functions! {
-    register_binary_named (a, b, *, stream = None)
+    register_binary_named (a, b, stream = None)
     add add "`a + b`, element by element with broadcasting.",
     subtract subtract "`a - b`.",
     multiply multiply "`a * b`.",
@@ -180,7 +180,7 @@ fn clip(
 
 /// `a` rounded to `decimals` places, halves to even.
 #[pyfunction]
-#[pyo3(signature = (a, /, decimals = 0, *, stream = None))]
+#[pyo3(signature = (a, /, decimals = 0, stream = None))]
 fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let a = a.alone();
     on(stream, || ops::round(&a, decimals)).map(PyArray::from)
@@ -243,7 +243,7 @@ fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg
 
 /// A list of the quotient rounded down, and the remainder.
 #[pyfunction]
-#[pyo3(signature = (a, b, *, stream = None))]
+#[pyo3(signature = (a, b, stream = None))]
 fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Vec<PyArray>> {
     let (a, b) = Operand::pair(a, b)?;
     let (quotient, remainder) = on(stream, || ops::divmod(&a, &b))?;
