@@ -179,7 +179,7 @@ fn the_first_matrix_without_an_answer_is_named() {
     let n = 2;
     let mut a: Vec<C> = (0..50).flat_map(|_| unit(n)).collect();
     for singular in [41, 17] {
-        a[singular * 4..singular * 4 + 4].fill(C::new(2.0, 0.0));
+        a[singular * 4..singular * 4 + 4].fill(C::default());
     }
     let shape = [5, 10, n, n];
     one(&a, &shape, &shape, |a, x| {

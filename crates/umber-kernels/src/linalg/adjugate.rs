@@ -77,7 +77,7 @@ fn limit<T: Field>(from: &Matrices<'_, T>, index: usize, values: &mut [T]) -> Re
     let products: Vec<T> = (0..n).map(others).collect();
     for (vector, product) in svd.v.chunks_exact_mut(n).zip(products) {
         for element in vector {
-            *element = *element * product;
+            *element *= product;
         }
     }
     matmul(

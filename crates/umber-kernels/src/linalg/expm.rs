@@ -106,7 +106,7 @@ impl<T: Field> Scratch<T> {
         let squarings = if norm > bound { (norm / bound).log2().ceil().min(4096.0) as i32 } else { 0 };
         let scale = of_double::<T>(0.5);
         for _ in 0..squarings {
-            self.a.iter_mut().for_each(|element| *element = *element * scale);
+            self.a.iter_mut().for_each(|element| *element *= scale);
         }
         self.approximate(coefficients);
         for _ in 0..squarings {
@@ -135,7 +135,7 @@ impl<T: Field> Scratch<T> {
         let low = [1, 0].map(|i| of_double::<T>(coefficients[i]));
         combine(n, &mut self.x, low[0], &powers, [3, 5, 7].map(|i| of_double(coefficients[i])));
         for (x, &odd) in self.x.iter_mut().zip(&self.odd) {
-            *x = *x + odd;
+            *x += odd;
         }
         multiply(n, &self.a, &self.x, &mut self.odd);
         combine(n, &mut self.x, low[1], &powers, [2, 4, 6].map(|i| of_double(coefficients[i])));
@@ -170,7 +170,7 @@ fn combine<T: Field>(n: usize, out: &mut [T], constant: T, powers: &[&Vec<T>; 3]
         *element = powers[0][i] * factors[0] + powers[1][i] * factors[1] + powers[2][i] * factors[2];
     }
     for i in 0..n {
-        out[i * n + i] = out[i * n + i] + constant;
+        out[i * n + i] += constant;
     }
 }
 

@@ -93,8 +93,8 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
             let (mut sign, mut log) = (T::of_real(factors.sign()), T::Magnitude::zero());
             for pivot in factors.diagonal() {
                 let size = pivot.magnitude();
-                log = log + Float::ln(size);
-                sign = sign * (pivot / T::of_real(size));
+                log += Float::ln(size);
+                sign *= pivot / T::of_real(size);
             }
             if factors.is_singular() {
                 (sign, log) = (T::zero(), T::Magnitude::neg_infinity());
@@ -193,13 +193,13 @@ impl<T: Field> Factors<T> {
             let (left, right) = self.packed.split_at_mut((k + 1) * rows);
             let factors = &mut left[k * rows + k + 1..];
             for factor in &mut *factors {
-                *factor = *factor / pivot;
+                *factor /= pivot;
             }
             for column in right.chunks_exact_mut(rows) {
                 let top = column[k];
                 if top != T::zero() {
                     for (element, &factor) in column[k + 1..].iter_mut().zip(&*factors) {
-                        *element = *element - factor * top;
+                        *element -= factor * top;
                     }
                 }
             }
