@@ -344,7 +344,7 @@ class array:
     ) -> array:
         """Index of the first smallest element along `axis`."""
 
-    def astype(self, dtype: Dtype, *, stream: _StreamOrDevice = None) -> array:
+    def astype(self, dtype: Dtype, stream: _StreamOrDevice = None) -> array:
         """The elements converted to `dtype`."""
 
     @property
@@ -675,7 +675,7 @@ def acosh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `arccosh`."""
 
 
-def add(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def add(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a + b`, element by element with broadcasting."""
 
 
@@ -880,27 +880,27 @@ def atleast_3d(*arys: array, stream: _StreamOrDevice = None) -> array | list[arr
     """Arrays with at least three axes: a list, or one array for one."""
 
 
-def bitwise_and(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_and(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in both."""
 
 
-def bitwise_invert(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_invert(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Every bit inverted; of bool, not."""
 
 
-def bitwise_left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_left_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The same as `left_shift`."""
 
 
-def bitwise_or(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_or(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in either."""
 
 
-def bitwise_right_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The same as `right_shift`."""
 
 
-def bitwise_xor(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_xor(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in exactly one."""
 
 
@@ -966,11 +966,11 @@ def concatenate(
     """Arrays joined along `axis` (flattened first if `None`)."""
 
 
-def conj(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def conj(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Complex conjugate of each element."""
 
 
-def conjugate(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def conjugate(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Complex conjugate of each element."""
 
 
@@ -1087,7 +1087,7 @@ def default_stream(device: _Device) -> Stream:
     """The stream that this thread's operations on a device go to."""
 
 
-def degrees(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def degrees(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Radians to degrees."""
 
 
@@ -1128,11 +1128,11 @@ def disable_compile() -> None:
     """Let compiled functions run as written."""
 
 
-def divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def divide(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a / b`; integers divide as float32."""
 
 
-def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+def divmod(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> tuple[array, ...]:
     """The quotient rounded down, and the remainder."""
 
 
@@ -1163,7 +1163,7 @@ def enable_compile() -> None:
     """Let compiled functions replay graphs, whatever `UMBER_DISABLE_COMPILE` says."""
 
 
-def equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a == b`."""
 
 
@@ -1221,7 +1221,7 @@ def floor(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Largest integer not above each element."""
 
 
-def floor_divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def floor_divide(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The quotient rounded down; zero where an integer is divided by zero."""
 
 
@@ -1287,11 +1287,11 @@ def grad(
     """
 
 
-def greater(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def greater(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a > b`."""
 
 
-def greater_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def greater_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a >= b`."""
 
 
@@ -1328,23 +1328,23 @@ def isdtype(dtype: Dtype, kind: Dtype | str | tuple[Dtype | str, ...]) -> bool:
     """Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?"""
 
 
-def isfinite(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isfinite(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are neither infinite nor not a number."""
 
 
-def isinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isinf(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are infinite."""
 
 
-def isnan(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isnan(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are not a number."""
 
 
-def isneginf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isneginf(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are negative infinity."""
 
 
-def isposinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isposinf(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are positive infinity."""
 
 
@@ -1364,15 +1364,15 @@ def kron(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Kronecker product: blocks of `b` scaled by the elements of `a`."""
 
 
-def left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def left_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits of `a` moved up by `b`."""
 
 
-def less(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def less(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a < b`."""
 
 
-def less_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def less_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a <= b`."""
 
 
@@ -1382,7 +1382,6 @@ def linspace(
     num: int = 50,
     endpoint: bool = True,
     dtype: Dtype | None = None,
-    *,
     stream: _StreamOrDevice = None,
 ) -> array:
     """`num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`."""
@@ -1552,7 +1551,7 @@ def moveaxis(
     """`a` with an axis moved to another place."""
 
 
-def multiply(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def multiply(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a * b`."""
 
 
@@ -1575,7 +1574,7 @@ def new_stream(device: _Device) -> Stream:
     """A new stream on a device, usable from every thread."""
 
 
-def not_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def not_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a != b`."""
 
 
@@ -1668,7 +1667,7 @@ def put_along_axis(
     """`a` with `values` put at `indices` along `axis` (of the flattened array if `None`)."""
 
 
-def radians(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def radians(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
 
 
@@ -1680,7 +1679,7 @@ def reciprocal(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """One over each element."""
 
 
-def remainder(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def remainder(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The remainder of `a / b`, with the sign of `b`."""
 
 
@@ -1706,7 +1705,7 @@ def result_type(*arrays_and_dtypes: array | Dtype | _Scalar) -> Dtype:
     """The dtype that operations on all of these answer in."""
 
 
-def right_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits of `a` moved down by `b`."""
 
 
@@ -1721,7 +1720,7 @@ def roll(
     """`a` with elements moved by `shift` along `axis`, those that fall off come back at the other end."""
 
 
-def round(a: _Operand, /, decimals: int = 0, *, stream: _StreamOrDevice = None) -> array:
+def round(a: _Operand, /, decimals: int = 0, stream: _StreamOrDevice = None) -> array:
     """`a` rounded to `decimals` places, halves to even."""
 
 
@@ -1884,7 +1883,7 @@ def stream(s: _StreamOrDevice) -> StreamContext:
     """A context that makes a stream or device the default."""
 
 
-def subtract(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def subtract(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a - b`."""
 
 

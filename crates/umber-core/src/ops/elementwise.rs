@@ -160,22 +160,6 @@ test_unary! {
     isfinite IsFinite true,
 }
 
-/// Round to `decimals` places, halves to even.
-pub fn round(x: &Array, decimals: i32) -> Result<Array> {
-    if decimals == 0 {
-        return if x.dtype().is_inexact() { unary(UnaryKind::Round, x) } else { Ok(x.clone()) };
-    }
-    let dtype = x.dtype();
-    let wide = cast_constant(x, dtype.inexact())?;
-    let scale = weak(Scalar::Float(10f64.powi(decimals.abs())), &wide);
-    let rounded = if decimals > 0 {
-        divide(&unary(UnaryKind::Round, &multiply(&wide, &scale)?)?, &scale)?
-    } else {
-        multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
-    };
-    astype(&rounded, dtype)
-}
-
 /// Is it zero?
 pub fn logical_not(x: &Array) -> Result<Array> {
     unary(UnaryKind::LogicalNot, &cast_constant(x, DType::Bool)?)

@@ -12,6 +12,7 @@ mod operators;
 mod promotion;
 pub mod random;
 pub mod reductions;
+pub mod rounding;
 pub mod scans;
 pub mod shaping;
 pub mod sorting;
@@ -27,6 +28,7 @@ pub use indexing::{
 pub use median::median;
 pub use promotion::{broadcast_all, weak};
 pub use reductions::*;
+pub use rounding::round;
 pub use scans::*;
 pub use shaping::*;
 pub use sorting::*;
