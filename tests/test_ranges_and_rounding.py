@@ -1,4 +1,4 @@
-"""Ranges of large whole numbers, numbers that fill an array, rounding to places: where digits get lost."""
+"""Where digits get lost: large ranges, numbers that fill an array, rounding to places."""
 
 import numpy as np
 import pytest

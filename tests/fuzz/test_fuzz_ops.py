@@ -231,7 +231,9 @@ def test_contraction(data):
     for term in subscripts.split("->")[0].split(","):
         shape = tuple(sizes[letter] for letter in term)
         backwards = data.draw(st.booleans())
-        twin = data.draw(twins((dtype,), st.just(shape[::-1] if backwards else shape), layouts=False))
+        twin = data.draw(
+            twins((dtype,), st.just(shape[::-1] if backwards else shape), layouts=False)
+        )
         if backwards:
             twin.ours, twin.theirs = mx.transpose(twin.ours), twin.theirs.T
         operands.append(twin)
