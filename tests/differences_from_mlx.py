@@ -80,6 +80,18 @@ def asks_for_dtype(call) -> bool:
     return "dtype" in call.kwargs or len(call.args) > 2
 
 
+def pads_past_the_kernel(call) -> bool:
+    """A transposed convolution that cuts off more than the kernel's reach adds."""
+    kernel = call.args[1].shape[1:-1]
+    names = ("stride", "padding", "dilation")
+    options = dict(zip(names, call.args[2:], strict=False)) | call.kwargs
+    padding, dilation = (
+        (options[name],) * len(kernel) if isinstance(options[name], int) else options[name]
+        for name in names[1:]
+    )
+    return any(p > d * (k - 1) for p, d, k in zip(padding, dilation, kernel, strict=True))
+
+
 WHOLE = ("bool_", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 SAFE = "Nothing that a program can pass may end the process or read foreign memory."
 NUMPY = "NumPy's answer, and the mathematical one."
@@ -178,6 +190,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             when=has(*WHOLE),
         ),
         Difference(
+            "conv_transpose1d conv_transpose2d conv_transpose3d",
+            "mx.conv_transpose1d(mx.ones((1, 3, 1)), mx.ones((1, 1, 1)), stride=2, padding=1)",
+            "a shorter result where the padding cuts off more than the kernel adds",
+            "`(n - 1) * stride - 2 * padding + dilation * (kernel - 1) + 1` elements, always",
+            "The documented formula, and PyTorch's.",
+            when=pads_past_the_kernel,
+        ),
+        Difference(
             "mean",
             "mx.mean(mx.full((100000,), 10.0, dtype=mx.float16))",
             "inf: the sum overflows",
@@ -188,7 +208,7 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "Accuracy": (
         Difference(
             "linspace cos exp sin erf erfinv sigmoid logaddexp logsumexp logcumsumexp softmax "
-            "round array.cos array.exp array.sin array.round array.logsumexp array.logcumsumexp",
+            "round linalg.det array.cos array.exp array.sin array.round array.logsumexp array.logcumsumexp",
             "mx.exp(mx.array(np.linspace(0, 1, 5), dtype=mx.float64))",
             "float64 values that are good to float32 only",
             "full float64 accuracy",
@@ -232,6 +252,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "complex128, which MLX lacks",
             NUMPY,
             when=both("float64", "complex64"),
+        ),
+        Difference(
+            "linalg.eig linalg.eigvals",
+            "mx.linalg.eigvals(mx.array([[2.0]], dtype=mx.float64))",
+            "complex64",
+            "complex128, which MLX lacks",
+            ACCURATE,
+            when=has("float64"),
         ),
         Difference(
             "where add subtract multiply maximum minimum array.__*__",
