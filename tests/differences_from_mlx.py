@@ -208,7 +208,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "Accuracy": (
         Difference(
             "linspace cos exp sin erf erfinv sigmoid logaddexp logsumexp logcumsumexp softmax "
-            "round linalg.det array.cos array.exp array.sin array.round array.logsumexp array.logcumsumexp",
+            "round linalg.det array.cos array.exp array.sin array.round array.logsumexp "
+            "array.logcumsumexp",
             "mx.exp(mx.array(np.linspace(0, 1, 5), dtype=mx.float64))",
             "float64 values that are good to float32 only",
             "full float64 accuracy",
