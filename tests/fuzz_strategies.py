@@ -113,7 +113,7 @@ def rearranged(draw, twin: Twin):
 def twins(draw, dtypes=INTEGERS + FLOATS, shape=None, low=-4, high=4, special=False, layouts=True):
     """An array of one of these dtypes, in any layout."""
     dtype = draw(st.sampled_from(dtypes))
-    theirs = draw(values(draw(shape or shapes()), dtype, low, high, special))
+    theirs = draw(values(draw(shapes() if shape is None else shape), dtype, low, high, special))
     twin = Twin(to_umber(theirs, dtype), theirs, dtype)
     return draw(rearranged(twin)) if layouts else twin
 

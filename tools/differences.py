@@ -15,11 +15,11 @@ from differences_from_mlx import COMPARED_WITH, DIFFERENCES, Difference  # noqa:
 HEAD = f"""\
 <!-- Written by tools/differences.py from tests/differences_from_mlx.py. -->
 
-# Where umber differs from MLX
+# Where umber differs from MLX {COMPARED_WITH}
 
-Programs for MLX run on umber unchanged, and results agree. Where umber does something else on purpose, it is listed
-here: compared with MLX {COMPARED_WITH} on a CPU, by random calls of every function and by the examples below, which are run
-under both.
+Programs for MLX run on umber unchanged, and results agree. Where umber does something else on
+purpose, it is listed here. The list is checked on a CPU, by random calls of every function and by
+the examples below, which are run under both.
 """
 
 

@@ -43,7 +43,9 @@ def alone(example):
 def test_difference_shows(row):
     ours = evaluate(row.example, mx)
     if row.alone:
-        result = str(ours) if isinstance(ours, Refused) else str(eval(row.example, {"mx": mx, "np": np}))
+        result = (
+            str(ours) if isinstance(ours, Refused) else str(eval(row.example, {"mx": mx, "np": np}))
+        )
         assert alone(row.example) != result, "no longer a difference: take the row out"
         return
     theirs = evaluate(row.example, mlx)

@@ -29,7 +29,9 @@ BINARY = {
     "minimum": np.minimum,
     "multiply": np.multiply,
 }
-STEPS = "unary final binary number reduce scan move index write inplace where cast sort matmul eval".split()
+STEPS = (
+    "unary final binary number reduce scan move index write inplace where cast sort matmul eval"
+).split()
 
 
 class Program:

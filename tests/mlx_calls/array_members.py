@@ -55,7 +55,7 @@ def astype(draw):
 
 
 def view(draw):
-    a = draw.array(draw.shape(1, 3)[:-1] + (8,))
+    a = draw.array((*draw.shape(1, 3)[:-1], 8))
     return draw.call(a, must={"dtype": Dtype(draw.dtype(ALL))})
 
 
@@ -112,7 +112,9 @@ def inplace(make):
 def matrices(draw):
     size = draw.int(1, 4)
     dtype = draw.dtype(FLOATS)
-    return Call((draw.array((*draw.shape(0, 1), size, size), dtype), draw.array((size, size), dtype)))
+    return Call(
+        (draw.array((*draw.shape(0, 1), size, size), dtype), draw.array((size, size), dtype))
+    )
 
 
 def at(draw):
@@ -171,9 +173,7 @@ CALLS = {
         f"array.__{op}__": binary(FLOATING)
         for op in "truediv rtruediv div rdiv floordiv rfloordiv mod rmod pow rpow".split()
     },
-    **{
-        f"array.__{op}__": inplace(FLOATING) for op in "itruediv ifloordiv imod ipow".split()
-    },
+    **{f"array.__{op}__": inplace(FLOATING) for op in "itruediv ifloordiv imod ipow".split()},
     "array.__matmul__": matrices,
     "array.__imatmul__": matrices,
     "array.__getitem__": indexing.getitem,

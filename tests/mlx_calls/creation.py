@@ -16,7 +16,7 @@ def arange(draw):
         return draw.call(start, stop, must={"step": step})
     return draw.call(
         must={"start": start, "stop": stop, "step": step},
-        either={"dtype": Dtype(draw.dtype(FLOATS + ("int32", "int64", "int16")))},
+        either={"dtype": Dtype(draw.dtype((*FLOATS, "int32", "int64", "int16")))},
     )
 
 

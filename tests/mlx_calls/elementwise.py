@@ -1,6 +1,7 @@
 """Functions of one, two and three operands."""
 
 import numpy as np
+
 from mlx_calls.draw import (
     ALL,
     BOOL,
@@ -105,7 +106,7 @@ def nan_to_num(draw):
 
 
 def view(draw):
-    a = draw.array(draw.shape(1, 3)[:-1] + (8,))
+    a = draw.array((*draw.shape(1, 3)[:-1], 8))
     return draw.call(a, must={"dtype": Dtype(draw.dtype(ALL))})
 
 

@@ -24,7 +24,9 @@ def one_axis(*, real=False, half=False):
 def several_axes(*, real=False, two=False):
     def make(draw):
         shape = draw.shape(2, 3, 6, zero=0.0)
-        axes = draw.pick([[-2, -1], [0, 1], [-1, -2]]) if two else draw.pick([[-1], [-2, -1], [0, 1]])
+        axes = (
+            draw.pick([[-2, -1], [0, 1], [-1, -2]]) if two else draw.pick([[-1], [-2, -1], [0, 1]])
+        )
         sizes = [draw.int(2, 6) for _ in axes]
         must = {"a": source(draw, shape, real), "s": sizes, "axes": axes}
         return draw.call(must=must, either={"norm": draw.pick(NORMS)})

@@ -1,6 +1,7 @@
 """Reading and writing along axes."""
 
 import numpy as np
+
 from mlx_calls.draw import BOOL, FLOATS, SIGNED, UNSIGNED, Given, Item
 
 
@@ -120,7 +121,9 @@ def setitem(draw):
     key = expression(draw, a.shape, arrays=False)
     with_none = key.parts if isinstance(key.parts, tuple) else (key.parts,)
     shape = np.empty(a.shape)[with_none].shape
-    value = draw.pick([draw.number(0, 3, "bi"), draw.array(shape, a.dtype), draw.array((), a.dtype)])
+    value = draw.pick(
+        [draw.number(0, 3, "bi"), draw.array(shape, a.dtype), draw.array((), a.dtype)]
+    )
     return draw.call(a, key, value)
 
 

@@ -1,6 +1,7 @@
 """Linear algebra; factors are compared by what they multiply to."""
 
 import numpy as np
+
 from mlx_calls.draw import Draw, Given
 from mlx_calls.products import norm
 

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 from arrays import name_of
-from mlx_calls.draw import Call, realise
 from tolerances import BY_DTYPE, EXACT, Tolerance
+
+from mlx_calls.draw import Call, realise
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,13 @@ def reduce_freedom(name, call, result, module):
 
 def sorted_sides(short, call, result, module):
     a = np.array(realise(call.args[0], module).astype(module.float64))
-    options = dict(zip(("kth", "axis") if short != "topk" else ("k", "axis"), call.args[1:], strict=False))
+    options = dict(
+        zip(("kth", "axis") if short != "topk" else ("k", "axis"), call.args[1:], strict=False)
+    )
     options |= call.kwargs
-    axis, values = options["axis"], np.array(
-        result if short == "argpartition" else result.astype(module.float64)
+    axis, values = (
+        options["axis"],
+        np.array(result if short == "argpartition" else result.astype(module.float64)),
     )
     if axis is None:
         a, axis = a.ravel(), 0
@@ -173,6 +177,15 @@ def difference(ours, theirs, accuracy: str | None = None) -> str | None:
     return None if ours == theirs else f"{ours!r}, theirs {theirs!r}"
 
 
+def parts(values: np.ndarray) -> np.ndarray:
+    """Complex values as two real ones, both not-a-number if one is; an infinite one says nothing
+    about the other."""
+    if values.dtype.kind != "c":
+        return values
+    lost = np.isnan(values)
+    return np.stack([np.where(lost, np.nan, part) for part in (values.real, values.imag)], -1)
+
+
 def leaf_difference(ours: Leaf, theirs: Leaf, accuracy) -> str | None:
     if ours.values.shape != theirs.values.shape:
         return f"shape {ours.values.shape}, theirs {theirs.values.shape}"
@@ -181,7 +194,7 @@ def leaf_difference(ours: Leaf, theirs: Leaf, accuracy) -> str | None:
     if ours.values.size == 0:
         return None
     tolerance = tolerance_for(accuracy or ours.dtype)
-    a, b = ours.values, theirs.values
+    a, b = parts(ours.values), parts(theirs.values)
     if ours.dtype in BY_DTYPE:
         # Cancellation leaves an error of the size of what was added, not of what is left.
         sizes = np.abs(b[np.isfinite(b)])

@@ -1,6 +1,7 @@
 """Matrix products and contractions."""
 
 import numpy as np
+
 from mlx_calls.draw import BOOL, COMPLEX, FLOATS, Call, Draw, Given
 
 INEXACT = FLOATS + COMPLEX

@@ -1,6 +1,7 @@
 """Random numbers: the same key gives the same draws."""
 
 import numpy as np
+
 from mlx_calls.draw import Call, Draw, Dtype, Given
 
 # Draws of 16-bit dtypes are a matter of their own.

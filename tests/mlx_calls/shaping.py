@@ -1,6 +1,5 @@
 """Shape and layout."""
 
-
 from mlx_calls.draw import ALL, Call
 
 
@@ -58,7 +57,7 @@ def diagonal(draw):
 
 def expand_dims(draw):
     a = draw.array()
-    new = draw.axes(a.shape + (1,), 1)
+    new = draw.axes((*a.shape, 1), 1)
     new = new if isinstance(new, int) or len(new) < 2 else type(new)([0, -1])
     return draw.call(a, must={"axis": new})
 
@@ -166,7 +165,7 @@ def squeeze(draw):
 def stack(draw):
     shape = draw.shape(0, 2)
     arrays = [draw.array(shape) for _ in range(draw.int(1, 3))]
-    return draw.call(arrays, either={"axis": draw.axis(shape + (1,))})
+    return draw.call(arrays, either={"axis": draw.axis((*shape, 1))})
 
 
 def tile(draw):

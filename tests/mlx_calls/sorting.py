@@ -1,6 +1,7 @@
 """Sorting and searching."""
 
 import numpy as np
+
 from mlx_calls.draw import REAL, Draw, Given
 
 

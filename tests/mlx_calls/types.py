@@ -16,7 +16,7 @@ def can_cast(draw):
 
 
 def finfo(draw):
-    return draw.call(Dtype(draw.pick(FLOATS + ("complex64",))))
+    return draw.call(Dtype(draw.pick((*FLOATS, "complex64"))))
 
 
 def iinfo(draw):

@@ -715,7 +715,7 @@ def acosh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `arccosh`."""
 
 
-def add(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def add(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a + b`, element by element with broadcasting."""
 
 
@@ -971,19 +971,19 @@ def bitwise_invert(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """Every bit inverted; of bool, not."""
 
 
-def bitwise_left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_left_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The same as `left_shift`."""
 
 
-def bitwise_or(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_or(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in either."""
 
 
-def bitwise_right_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The same as `right_shift`."""
 
 
-def bitwise_xor(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_xor(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in exactly one."""
 
 
@@ -1096,11 +1096,11 @@ def concatenate(
     """Arrays joined along `axis` (flattened first if `None`)."""
 
 
-def conj(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def conj(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Complex conjugate of each element."""
 
 
-def conjugate(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def conjugate(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Complex conjugate of each element."""
 
 
@@ -1439,7 +1439,7 @@ def disable_compile() -> None:
     """Let compiled functions run as written."""
 
 
-def divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def divide(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a / b`; integers divide as float32."""
 
 
@@ -1482,7 +1482,7 @@ def enable_compile() -> None:
     """Let compiled functions replay graphs, whatever `UMBER_DISABLE_COMPILE` says."""
 
 
-def equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a == b`."""
 
 
@@ -1560,7 +1560,7 @@ def floor(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Largest integer not above each element."""
 
 
-def floor_divide(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def floor_divide(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The quotient rounded down; zero where an integer is divided by zero."""
 
 
@@ -1659,11 +1659,11 @@ def grad(
     """
 
 
-def greater(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def greater(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a > b`."""
 
 
-def greater_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def greater_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a >= b`."""
 
 
@@ -1769,7 +1769,7 @@ def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> bool:
     """Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?"""
 
 
-def isfinite(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isfinite(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are neither infinite nor not a number."""
 
 
@@ -1788,15 +1788,15 @@ def isinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where elements are infinite."""
 
 
-def isnan(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isnan(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are not a number."""
 
 
-def isneginf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isneginf(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are negative infinity."""
 
 
-def isposinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isposinf(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are positive infinity."""
 
 
@@ -1838,11 +1838,11 @@ def left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> a
     """Bits of `a` moved up by `b`."""
 
 
-def less(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def less(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a < b`."""
 
 
-def less_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def less_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a <= b`."""
 
 
@@ -2052,7 +2052,7 @@ def moveaxis(
     """`a` with an axis moved to another place."""
 
 
-def multiply(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def multiply(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a * b`."""
 
 
@@ -2220,7 +2220,7 @@ def reciprocal(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """One over each element."""
 
 
-def remainder(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def remainder(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The remainder of `a / b`, with the sign of `b`."""
 
 
@@ -2252,7 +2252,7 @@ def result_type(*arrays_and_dtypes: array | Dtype | _Scalar) -> Dtype:
     """The dtype that operations on all of these answer in."""
 
 
-def right_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits of `a` moved down by `b`."""
 
 
@@ -2267,7 +2267,7 @@ def roll(
     """`a` with elements moved by `shift` along `axis`, those that fall off come back at the other end."""
 
 
-def round(a: _Operand, /, decimals: int = 0, *, stream: _StreamOrDevice = None) -> array:
+def round(a: _Operand, /, decimals: int = 0, stream: _StreamOrDevice = None) -> array:
     """`a` rounded to `decimals` places, halves to even."""
 
 
@@ -2495,7 +2495,7 @@ def stream(s: _StreamOrDevice) -> StreamContext:
     """A context that makes a stream or device the default."""
 
 
-def subtract(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def subtract(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a - b`."""
 
 
