@@ -150,6 +150,7 @@ def test_a_view_shares_memory():
     assert a[0].item() == 1
 
 
+@pytest.mark.filterwarnings(r"ignore:\[grad\]")
 def test_a_write_behind_the_gradient_is_an_error():
     """Where others give a wrong gradient in silence, the write raises."""
 

@@ -42,7 +42,9 @@ fn supported_dtypes_are_as_documented() {
         for &kind in BinaryKind::ALL {
             let expected = match kind {
                 Divide | LogAddExp => dtype.is_inexact(),
-                Arctan2 => dtype.is_floating(),
+                Arctan2 | LogAddExp2 | Hypot | CopySign | Ldexp | Zeta => dtype.is_floating(),
+                Fmod => dtype.is_integer() || dtype.is_floating(),
+                Gcd => dtype.is_integer(),
                 FloorDivide | Remainder => !dtype.is_complex(),
                 BitwiseAnd | BitwiseOr | BitwiseXor => dtype.is_integer() || dtype == DType::Bool,
                 LeftShift | RightShift => dtype.is_integer(),
@@ -55,8 +57,11 @@ fn supported_dtypes_are_as_documented() {
             let expected = match kind {
                 Negative => dtype != DType::Bool,
                 BitwiseInvert => dtype.is_integer() || dtype == DType::Bool,
-                Floor | Ceil | Trunc => !dtype.is_complex(),
-                Erf | ErfInv => dtype.is_floating(),
+                Floor | Ceil | Trunc | SignBit => !dtype.is_complex(),
+                BitCount => dtype.is_integer(),
+                Erf | ErfInv | Erfc | LogGamma | Digamma | I0 | I0e | I1 | I1e | Cbrt | Exponent => {
+                    dtype.is_floating()
+                }
                 Abs | Sign | Square | Round | LogicalNot | Conjugate | Real | Imag | IsNan | IsInf
                 | IsFinite => true,
                 _ => dtype.is_inexact(),

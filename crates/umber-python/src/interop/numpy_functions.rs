@@ -28,9 +28,6 @@ const RENAMED: [(&str, &str); 10] = [
     ("mod", "remainder"),
 ];
 
-/// NumPy's name of an argument, ours.
-const RENAMED_ARGUMENTS: [(&str, &str); 1] = [("fill_value", "vals")];
-
 /// A ufunc, its reduction, its scan.
 const FOLDS: [(&str, &str, Option<&str>); 7] = [
     ("add", "sum", Some("cumsum")),
@@ -63,7 +60,7 @@ fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyA
         "numpy.fft" => core.getattr("fft").ok()?,
         _ => return None,
     };
-    home.getattr(name).ok().filter(|found| found.is_callable())
+    home.getattr(name).ok().filter(PyAnyMethods::is_callable)
 }
 
 /// Is this NumPy's or SciPy's own ufunc of its name, not somebody else's?
@@ -79,7 +76,7 @@ fn is_known(ufunc: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
 
 /// Objects with their own idea of NumPy's functions, which should be asked instead.
 fn is_foreign(object: &Bound<'_, PyAny>, protocol: &str) -> PyResult<bool> {
-    if object.is_instance_of::<PyArray>() || object.hasattr(protocol)? == false {
+    if object.is_instance_of::<PyArray>() || !object.hasattr(protocol)? {
         return Ok(false);
     }
     let numpy = object.py().import("numpy")?;
@@ -269,10 +266,11 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
     Ok(target.py().None().into_bound(target.py()))
 }
 
-/// A parameter of a function: its name, and how Python's `inspect` calls its kind.
+/// A parameter of a function: its name, how Python's `inspect` calls its kind, whether it must be given.
 struct Parameter {
     name: String,
     kind: String,
+    is_required: bool,
 }
 
 fn parameters(function: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
@@ -286,6 +284,7 @@ fn parameters(function: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
             Ok(Parameter {
                 name: parameter.getattr("name")?.extract()?,
                 kind: parameter.getattr("kind")?.getattr("name")?.extract()?,
+                is_required: parameter.getattr("default")?.is(&parameter.getattr("empty")?),
             })
         })
         .collect()
@@ -311,10 +310,10 @@ fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Optio
             kwargs.update(value.cast()?)?;
             continue;
         }
-        // The first argument is the array, whatever it is called.
+        // What must be given has its place, whatever it is called.
         let fits = own.get(args.len()).is_some_and(|own| {
             own.kind == "POSITIONAL_ONLY"
-                || own.kind == "POSITIONAL_OR_KEYWORD" && (own.name == name || args.is_empty())
+                || own.kind == "POSITIONAL_OR_KEYWORD" && (own.name == name || own.is_required)
         });
         if in_order && fits {
             args.push(value);
@@ -322,8 +321,6 @@ fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Optio
         }
         in_order = false;
         let takes = |name: &str| own.iter().any(|own| own.name == name && own.kind != "POSITIONAL_ONLY");
-        let renamed = RENAMED_ARGUMENTS.iter().find(|(theirs, ours)| *theirs == name && takes(ours));
-        let name = renamed.map_or(name, |(_, ours)| (*ours).to_owned());
         if takes(&name) || name == "dtype" {
             kwargs.set_item(name, value)?;
         } else if !value.is(&parameter.getattr("default")?) {
@@ -374,7 +371,7 @@ impl PyArray {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let kwargs = kwargs.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+        let kwargs = kwargs.map_or_else(|| Ok(PyDict::new(py)), PyDictMethods::copy)?;
         let outs = outs_of(&kwargs)?;
         let inputs: Vec<Bound<'py, PyAny>> = inputs.iter().collect();
         for object in inputs.iter().chain(&outs) {
@@ -388,7 +385,7 @@ impl PyArray {
         if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
             return delivered(call.run()?, &outs);
         }
-        let writes = outs.iter().any(|out| out.is_instance_of::<PyArray>());
+        let writes = outs.iter().any(PyAnyMethods::is_instance_of::<PyArray>);
         if writes && kwargs.contains("where")? {
             return Err(PyTypeError::new_err("[out] an array of umber cannot be written in part: where"));
         }
