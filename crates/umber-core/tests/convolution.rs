@@ -20,6 +20,12 @@ fn ways() -> Vec<Convolving> {
     [1, 2].map(|groups| Convolving { axes: smallvec![one, two], groups }).into()
 }
 
+/// Small whole numbers.
+fn whole(shape: &[usize]) -> umber_core::Array {
+    let numbers: Vec<f64> = (0..shape.iter().product()).map(|i: usize| (i * i % 7) as f64 - 3.0).collect();
+    array(&numbers, shape)
+}
+
 #[test]
 fn convolutions_and_their_weights() {
     for how in ways() {
@@ -32,7 +38,9 @@ fn convolutions_and_their_weights() {
         check_jvp(forward.clone(), &[&x, &weight]);
         check_vjp(backward.clone(), &[&x, &by]);
         check_jvp(backward.clone(), &[&x, &by]);
-        let lanes = |x: &umber_core::Array| spread([&[3], &x.shape()[..]].concat().as_slice(), 1.0);
+        // Whole numbers: sums are the same in any order.
+        let (x, weight, by) = (whole(&x.shape()[..]), whole(&weight.shape()[..]), whole(&by.shape()[..]));
+        let lanes = |x: &umber_core::Array| whole(&[&[3], &x.shape()[..]].concat());
         let (many_x, many_weight, many_by) = (lanes(&x), lanes(&weight), lanes(&by));
         check_vmap(forward.clone(), &[&many_x, &weight], &[true, false]);
         check_vmap(forward.clone(), &[&x, &many_weight], &[false, true]);
