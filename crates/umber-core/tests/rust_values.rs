@@ -81,7 +81,8 @@ fn set_replaces_this_handle_only_and_fails_without_a_change() {
     let mut a = count(4);
     let before = a.clone();
     a.set(s![1..3], [7, 8]).unwrap();
-    a.set(s![-1], &Array::from(9)).unwrap();
+    let nine = Array::from(9);
+    a.set(s![-1], &nine).unwrap();
     assert_eq!(a.to_vec::<i32>().unwrap(), [0, 7, 8, 9]);
     assert_eq!(before.to_vec::<i32>().unwrap(), [0, 1, 2, 3]);
     assert!(a.set(s![..2], [1, 2, 3]).is_err());
@@ -139,7 +140,7 @@ fn bits_and_assigning_operators() {
     y -= Array::from(6);
     y %= 100;
     y |= 1;
-    assert_eq!(values(y), [(13 * 12 - 6) % 100 | 1, (7 * 6 - 6) % 100 | 1]);
+    assert_eq!(values(y), [51, 37]);
     let flags = !Array::from([true, false]) & true;
     assert_eq!(flags.to_vec::<bool>().unwrap(), [false, true]);
 }

@@ -101,7 +101,7 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
 /// `alpha (a @ b) + beta c`.
 ///
 /// `c` broadcasts to the shape of `a @ b`; dtypes are promoted, and factors with a fraction make integers float32. Fails
-/// where [`matmul`] does, or if `c` does not broadcast.
+/// where [`matmul()`] does, or if `c` does not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -5,11 +5,11 @@
 //! | [`comparing`] | whole arrays compared, and neighbours subtracted |
 //! | [`contraction`] | products of matrices and of their kin |
 //! | [`creation`] | arrays from parameters |
-//! | [`einsum`] | sums of products written with an index for each axis |
+//! | [`einsum`](mod@einsum) | sums of products written with an index for each axis |
 //! | [`elementwise`] | functions of one, two or three arrays, element by element |
 //! | [`fast`] | operations that are one kernel where a backend has it |
 //! | [`indexing`] | parts of arrays read and updated, and functions that take index arrays |
-//! | [`median`] | the median |
+//! | [`median`](mod@median) | the median |
 //! | [`random`] | draws from distributions, and their keys |
 //! | [`reductions`] | many elements to one: sums, extrema, means, softmax |
 //! | [`scans`] | what a reduction would answer after each element |

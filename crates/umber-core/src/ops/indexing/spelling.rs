@@ -36,6 +36,7 @@ use crate::graph::Array;
 #[macro_export]
 macro_rules! s {
     (@ [$($done:expr,)*]) => {{
+        #[allow(clippy::reversed_empty_ranges, reason = "a bound may count from the end, a step go backwards")]
         let index: [$crate::ops::Index; _] = [$($done),*];
         index
     }};
