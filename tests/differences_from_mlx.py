@@ -345,15 +345,6 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     ),
     "Form": (
         Difference(
-            "divmod",
-            "mx.divmod(mx.array(7), 2)",
-            "a list",
-            "a tuple, as Python's `divmod`",
-            "A pair of two different things is a tuple.",
-            when=always,
-            only_form=True,
-        ),
-        Difference(
             "asarray",
             "(lambda n: (mx.asarray(n), n.__setitem__(0, 9))[0])(np.zeros(2, np.float32))",
             "copies NumPy's memory",

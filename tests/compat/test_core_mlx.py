@@ -89,7 +89,7 @@ def compared(name):
     return pytest.param(name, marks=marks)
 
 
-@pytest.mark.parametrize("name", map(compared, sorted(CALLS)))
+@pytest.mark.parametrize("name", [compared(name) for name in sorted(CALLS)])
 def test_same_as_mlx(name):
     if name in MISSING:
         pytest.skip("not in umber yet")

@@ -3,8 +3,8 @@
 use umber_types::{DType, Kind, Result, Scalar, UnaryKind, bf16, f16};
 
 use super::elementwise::{
-    add, astype, bitwise_and, divide, equal, floor_divide, greater, imag, isfinite, isnan, isneginf,
-    isposinf, logical_and, logical_or, multiply, real, remainder, select, subtract, unary,
+    abs, add, astype, bitwise_and, divide, equal, floor_divide, greater, imag, isfinite, isnan, isneginf,
+    isposinf, less, logical_and, logical_or, multiply, real, remainder, select, subtract, unary,
 };
 use super::promotion::{cast_constant, weak};
 use crate::graph::Array;
@@ -41,7 +41,15 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
     } else {
         let scale = weak(Scalar::Float(10f64.powi(decimals.abs())), &wide);
         if decimals > 0 {
-            divide(&unary(UnaryKind::Round, &multiply(&wide, &scale)?)?, &scale)?
+            let scaled = multiply(&wide, &scale)?;
+            let rounded = divide(&unary(UnaryKind::Round, &scaled)?, &scale)?;
+            if x.dtype().is_complex() {
+                rounded
+            } else {
+                // From here on every number is whole: scaling back would only add an error.
+                let whole = if most == 308 { 2f64.powi(52) } else { 2f64.powi(23) };
+                select(&less(&abs(&scaled)?, &weak(Scalar::Float(whole), &scaled))?, &rounded, &wide)?
+            }
         } else {
             multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
         }

@@ -45,7 +45,7 @@ binary_functions! {
 
 /// The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element.
 #[pyfunction]
-#[pyo3(signature = (a, dtype, *, stream = None))]
+#[pyo3(signature = (a, dtype, stream = None))]
 fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let a = a.alone();
     on(stream, || ops::view(&a, dtype.0)).map(PyArray::from)
