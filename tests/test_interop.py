@@ -326,7 +326,7 @@ def test_references_are_balanced():
 
 
 def test_complex_memory_aligned_for_its_parts_only():
-    """NumPy calls complex64 aligned at multiples of 4: copies must not read it as words of 8 bytes."""
+    """NumPy calls complex64 aligned at multiples of 4: no copy may read it in words of 8 bytes."""
     memory = np.zeros(808, np.uint8)
     start = 4 if memory.ctypes.data % 8 == 0 else 0
     values = memory[start : start + 800].view(np.complex64)

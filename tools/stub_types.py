@@ -182,8 +182,8 @@ PARAMETERS = {
     "multi_dot.arrays": "Sequence[_Operand]",
     # Flags and words.
     **dict.fromkeys(
-        "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused full_matrices"
-        " inclusive increasing keepdims onesided precise return_index return_inverse"
+        "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused"
+        " full_matrices inclusive increasing keepdims onesided precise return_index return_inverse"
         " return_metadata returned reverse rowvar shapeless sorted sorted_indices sparse stable"
         " strict traditional transpose".split(),
         "bool",
@@ -265,7 +265,7 @@ PARAMETERS = {
     "__array__.dtype": "Any",
     "api_version": "str",
     "ldexp.n": "_Operand",
-    "deg": "bool",
+    "angle.deg": "bool",
     "ArrayLike.object": "_Nested",
     "__array_ufunc__.inputs": "Any",
     **dict.fromkeys("ufunc func types".split(), "Any"),

@@ -7,6 +7,7 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 from typing_extensions import Buffer as _Buffer
+from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 
@@ -377,7 +378,7 @@ class array:
     ) -> array:
         """Index of the first smallest element along `axis`."""
 
-    def astype(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
+    def astype(self, dtype: _DType, stream: _StreamOrDevice = None) -> array:
         """The elements converted to `dtype`."""
 
     @property
@@ -738,9 +739,13 @@ def all(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Whether all elements over `axis` are different from zero."""
+    """Whether all elements over `axis` are different from zero.
+
+    Elements where `where` does not hold are left out.
+    """
 
 
 def allclose(
@@ -766,9 +771,13 @@ def any(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Whether any element over `axis` is different from zero."""
+    """Whether any element over `axis` is different from zero.
+
+    Elements where `where` does not hold are left out.
+    """
 
 
 def append(
@@ -779,6 +788,19 @@ def append(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`values` behind the elements of `arr` along `axis`; both flattened by default."""
+
+
+def apply_along_axis(
+    func1d: Callable[..., Any],
+    axis: int,
+    arr: _Operand,
+    *args: Any,
+    **kwargs: Any,
+) -> array:
+    """`func1d(row, *args, **kwargs)` of every row of `arr` along `axis`; the axes of its result stand where `axis` was.
+
+    The function is followed once, on a row without values, as `vmap` does.
+    """
 
 
 def arange(
@@ -881,6 +903,16 @@ def array_equal(
     """Whether shapes and all elements are equal, as a 0-d bool array."""
 
 
+def array_split(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    axis: int = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along `axis` into parts whose lengths differ by one at most, or before each of the given indices."""
+
+
 def as_strided(
     a: _Operand,
     /,
@@ -946,6 +978,30 @@ def atleast_3d(*arys: array, stream: _StreamOrDevice = None) -> array | list[arr
     """Arrays with at least three axes: a list, or one array for one."""
 
 
+def average(
+    a: _Operand,
+    axis: _Axes | None = None,
+    weights: _Nested | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array | tuple[array, array]:
+    """Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
+
+    `weights` have the shape of `a`, or that of the axes alone; without them it is the mean. With `returned` the sum of
+    the weights comes with it.
+    """
+
+
+def bartlett(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The triangle from 0 to 1 and back: `1 - |2n / (M - 1) - 1|`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
 def bincount(
     x: _Operand,
     /,
@@ -959,7 +1015,7 @@ def bincount(
     """
 
 
-def bitwise_and(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_and(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in both."""
 
 
@@ -967,7 +1023,7 @@ def bitwise_count(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Number of bits set in the absolute value of each integer, as uint8."""
 
 
-def bitwise_invert(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def bitwise_invert(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Every bit inverted; of bool, not."""
 
 
@@ -985,6 +1041,18 @@ def bitwise_right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None
 
 def bitwise_xor(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in exactly one."""
+
+
+def blackman(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The Blackman window: `0.42 - 0.5 cos(2πn / (M - 1)) + 0.08 cos(4πn / (M - 1))`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
+def block(arrays: _Nested, *, stream: _StreamOrDevice = None) -> array:
+    """An array from nested lists of blocks: the innermost lists join along the last axis, the next along the one before."""
 
 
 def block_masked_mm(
@@ -1055,6 +1123,10 @@ def clip(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names."""
+
+
+def column_stack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Vectors as the columns of a matrix, beside matrices as they are."""
 
 
 def compile(
@@ -1251,6 +1323,24 @@ def convolve(
     """Discrete convolution of two one-dimensional arrays, as NumPy's: `mode` is `full`, `same` or `valid`."""
 
 
+def copysign(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The magnitude of `a` with the sign of `b`."""
+
+
+def corrcoef(
+    x: _Operand,
+    y: _Operand | None = None,
+    rowvar: bool = True,
+    *,
+    dtype: _DType = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Correlation coefficients, -1 to 1, of the variables in `x` and `y`, in rows or (without `rowvar`) in columns.
+
+    Not a number for a variable that does not vary. Integers answer float32.
+    """
+
+
 def correlate(
     a: _Operand,
     v: _Operand,
@@ -1279,6 +1369,25 @@ def count_nonzero(
     stream: _StreamOrDevice = None,
 ) -> array:
     """How many elements over `axis` are different from zero."""
+
+
+def cov(
+    m: _Operand,
+    y: _Operand | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: _Nested | None = None,
+    aweights: _Nested | None = None,
+    *,
+    dtype: _DType = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Covariance matrix of the variables in `m` and `y`, in rows or (without `rowvar`) in columns; a variance for one.
+
+    Sums are divided by the number of observations less `ddof`, which is 1, or 0 with `bias`. `fweights` say how often
+    each observation was made, `aweights` how much it counts. Integers answer float32.
+    """
 
 
 def cummax(
@@ -1365,11 +1474,11 @@ def default_stream(device: _Device) -> Stream:
     """The stream that this thread's operations on a device go to."""
 
 
-def deg2rad(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def deg2rad(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """The same as `radians`."""
 
 
-def degrees(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def degrees(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Radians to degrees."""
 
 
@@ -1422,6 +1531,10 @@ def diff(
     """The differences of neighbours along `axis`, taken `n` times."""
 
 
+def digamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Derivative of the logarithm of the gamma function of each element (DLMF 5.2)."""
+
+
 def digitize(
     x: _Operand,
     bins: _Operand,
@@ -1443,8 +1556,31 @@ def divide(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """`a / b`; integers divide as float32."""
 
 
-def divmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> list[array]:
+def divmod(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> list[array]:
     """A list of the quotient rounded down, and the remainder."""
+
+
+def dsplit(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along its third axis into equal parts, or before each of the given indices."""
+
+
+def dstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Arrays joined along the third axis, vectors and matrices being one deep."""
+
+
+def ediff1d(
+    ary: _Operand,
+    to_end: _Operand | None = None,
+    to_begin: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Differences of neighbours in the flattened array, with `to_begin` in front of them and `to_end` behind."""
 
 
 def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None) -> array:
@@ -1459,12 +1595,7 @@ def einsum_path(subscripts: str, *operands: _Operand) -> tuple[list[Any], str]:
     """
 
 
-def empty(
-    shape: _Shape,
-    dtype: Dtype | None = None,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def empty(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """An array whose elements are not promised to be anything; they are zeros."""
 
 
@@ -1533,6 +1664,10 @@ def eye(
     """A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`."""
 
 
+def fabs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Absolute value of each element in floating point."""
+
+
 def flatnonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The indices, uint32, of the elements of the flattened array that are not zero. `a` is evaluated."""
 
@@ -1550,6 +1685,14 @@ def flatten(
 
 def flip(a: _Operand, /, axis: _Axes | None = None, *, stream: _StreamOrDevice = None) -> array:
     """`a` with the order of elements along `axis` (all axes by default) reversed."""
+
+
+def fliplr(m: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """`m` with its columns in reverse order."""
+
+
+def flipud(m: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """`m` with its rows in reverse order."""
 
 
 def float_power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1572,7 +1715,7 @@ def fmin(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arra
     """The smaller of `a` and `b`; the other one where one is not a number."""
 
 
-def fmod(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def fmod(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The remainder of `a / b`, with the sign of `a`."""
 
 
@@ -1590,6 +1733,16 @@ def from_numpy(a: Any, *, zero_copy: bool = True) -> array:
     With `zero_copy` the memory is handed over: `a` becomes read-only, so that operations stay lazy. Without, it is
     copied.
     """
+
+
+def fromfunction(
+    function: Callable[..., Any],
+    shape: _Shape,
+    *,
+    dtype: _DType = None,
+    **kwargs: Any,
+) -> Any:
+    """`function(*indices, **kwargs)` of the index of every element of `shape` along each axis: arrays of `dtype`."""
 
 
 def full(
@@ -1612,6 +1765,10 @@ def full_like(
     """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given."""
 
 
+def gammaln(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Logarithm of the absolute value of the gamma function of each element (DLMF 5.2)."""
+
+
 def gather_mm(
     a: _Operand,
     b: _Operand,
@@ -1626,6 +1783,25 @@ def gather_mm(
 
     Index arrays broadcast; without one, all matrices of its operand are taken in order. Indices are integers, negative ones
     count from the end, and one out of bounds is an `IndexError`. `sorted_indices` is a hint that is not needed.
+    """
+
+
+def gcd(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Greatest common divisor of integers."""
+
+
+def geomspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: _DType = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
+
+    `start` and `stop` have one sign, and neither is zero.
     """
 
 
@@ -1659,12 +1835,57 @@ def grad(
     """
 
 
+def gradient(
+    f: _Operand,
+    *varargs: _Operand,
+    axis: _Axes | None = None,
+    edge_order: Literal[1, 2] = 1,
+    stream: _StreamOrDevice = None,
+) -> array | list[array]:
+    """Slopes of `f` along `axis` (each of all axes by default) from differences of neighbours: an array, or a list of them.
+
+    `varargs` are the distance of neighbours, for all axes or one an axis, or the places along each axis. At the ends the
+    slope comes from two points (`edge_order` 1) or three (2). Integers answer float32.
+    """
+
+
 def greater(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a > b`."""
 
 
 def greater_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a >= b`."""
+
+
+def hadamard_transform(
+    a: _Operand,
+    scale: float | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Walsh-Hadamard transform along the last axis, of length `m * 2**k` with `m` one of 1, 12, 20 and 28.
+
+    `scale` is `1 / sqrt(length)` by default. Integers become float32. The matrices are Sylvester's, Paley's and Williamson's.
+    """
+
+
+def hamming(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The Hamming window: `0.54 - 0.46 cos(2πn / (M - 1))`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
+def hanning(M: int, *, stream: _StreamOrDevice = None) -> array:
+    """The Hann window: `0.5 - 0.5 cos(2πn / (M - 1))`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See F. J. Harris, On the Use of
+    Windows for Harmonic Analysis with the Discrete Fourier Transform, 1978.
+    """
+
+
+def heaviside(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """0 where `a` is negative, 1 where it is positive, `b` where it is zero."""
 
 
 def histogram(
@@ -1694,7 +1915,40 @@ def histogram_bin_edges(
     """The edges of the bins of a histogram; `weights` change nothing."""
 
 
-def identity(n: int, dtype: Dtype | None = None, *, stream: _StreamOrDevice = None) -> array:
+def hsplit(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along its second axis (or only one) into equal parts, or before each of the given indices."""
+
+
+def hstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Arrays joined along the second axis, vectors along their only one."""
+
+
+def hypot(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`sqrt(a**2 + b**2)` without overflow on the way."""
+
+
+def i0(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the first kind of order zero (DLMF 10.25)."""
+
+
+def i0e(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`exp(-|a|) i0(a)`, which does not overflow."""
+
+
+def i1(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the first kind of order one (DLMF 10.25)."""
+
+
+def i1e(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """`exp(-|a|) i1(a)`, which does not overflow."""
+
+
+def identity(n: int, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
     """The identity matrix of order `n`."""
 
 
@@ -1704,7 +1958,7 @@ def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def indices(
     dimensions: _Shape,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     sparse: bool = False,
     *,
     stream: _StreamOrDevice = None,
@@ -1728,6 +1982,23 @@ def insert(
 ) -> array:
     """`arr` with `values` put in before the elements at `obj` (an integer, a slice, or an array of integers or bool) along
     `axis`, of the flattened array by default. An array of indices is evaluated.
+    """
+
+
+def interp(
+    x: _Operand,
+    xp: _Operand,
+    fp: _Operand,
+    left: _Operand | None = None,
+    right: bool | None = None,
+    period: float | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Straight lines between the points `(xp, fp)`, at every element of `x`.
+
+    `xp` must rise. Below and above the points the values are `left` and `right`, by default those at the ends; with a
+    `period` the points repeat instead, in any order. Inexact, in the dtype that holds all three; `fp` may be complex.
     """
 
 
@@ -1784,7 +2055,7 @@ def isin(
     """Whether each element is among the test elements, or with `invert` whether it is not. Not-a-number is among nothing."""
 
 
-def isinf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+def isinf(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where elements are infinite."""
 
 
@@ -1834,7 +2105,7 @@ def ldexp(x: _Operand, n: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """`x` times 2 to the power of the integer `n`, rounded once."""
 
 
-def left_shift(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def left_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits of `a` moved up by `b`."""
 
 
@@ -1858,13 +2129,16 @@ def lexsort(
     """
 
 
+def lgamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The same as `gammaln`."""
+
+
 def linspace(
     start: float,
     stop: float,
     num: int = 50,
     endpoint: bool = True,
     dtype: _DType = None,
-    *,
     stream: _StreamOrDevice = None,
 ) -> array:
     """`num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`."""
@@ -1936,6 +2210,19 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
     """Where exactly one is different from zero."""
 
 
+def logspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: _DType = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`."""
+
+
 def logsumexp(
     a: _Operand,
     /,
@@ -1975,9 +2262,16 @@ def max(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: _DType = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Largest element over `axis`; not a number if any is."""
+    """Largest element over `axis`; not a number if any is.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
 
 
 def maximum(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1990,9 +2284,15 @@ def mean(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: _DType = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Mean over `axis`; integers answer float32."""
+    """Mean over `axis`; integers answer float32.
+
+    Elements are converted to `dtype` first, in which the mean is answered; those where `where` does not hold are left
+    out.
+    """
 
 
 def median(
@@ -2021,9 +2321,16 @@ def min(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: _DType = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Smallest element over `axis`; not a number if any is."""
+    """Smallest element over `axis`; not a number if any is.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
 
 
 def minimum(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2067,12 +2374,196 @@ def nan_to_num(
     """`a` with not-a-number and infinities replaced; infinities by the largest finite values unless given."""
 
 
+def nanargmax(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Index of the first largest number along `axis`, as uint32; 0 where there is none."""
+
+
+def nanargmin(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Index of the first smallest number along `axis`, as uint32; 0 where there is none."""
+
+
+def nancumprod(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    dtype: _DType = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Product so far of what is a number, along `axis` (of the flattened array by default)."""
+
+
+def nancumsum(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    dtype: _DType = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Sum so far of what is a number, along `axis` (of the flattened array by default)."""
+
+
+def nanmax(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Largest number over `axis`; NaN where there is none."""
+
+
+def nanmean(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32."""
+
+
+def nanmedian(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Median over `axis` of what is a number; NaN where nothing is."""
+
+
+def nanmin(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Smallest number over `axis`; NaN where there is none."""
+
+
+def nanpercentile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
+def nanprod(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Product over `axis` of what is a number; 1 where nothing is."""
+
+
+def nanquantile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
+def nanstd(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    ddof: int = 0,
+    *,
+    correction: int | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Standard deviation over `axis` of what is a number: the square root of `nanvar`.
+
+    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+    """
+
+
+def nansum(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Sum over `axis` of what is a number; 0 where nothing is."""
+
+
+def nanvar(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    ddof: int = 0,
+    *,
+    correction: int | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.
+
+    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+    """
+
+
+def ndim(a: _Operand) -> int:
+    """The number of axes of `a`."""
+
+
 def negative(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`-a`. Not defined for bool."""
 
 
 def new_stream(device: _Device) -> Stream:
     """A new stream on a device, usable from every thread."""
+
+
+def nextafter(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """The next floating-point number after `a` towards `b`."""
 
 
 def nonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
@@ -2082,7 +2573,7 @@ def nonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, .
     """
 
 
-def not_equal(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def not_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Where `a != b`."""
 
 
@@ -2096,6 +2587,21 @@ def ones_like(a: _Operand, /, dtype: _DType = None, *, stream: _StreamOrDevice =
 
 def outer(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Products of every element of `a` with every element of `b`, both flattened."""
+
+
+def packbits(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    bitorder: Literal['big', 'little'] = "big",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Eight elements (bool or integers) along `axis`, or of the flattened array, as the bits of one uint8.
+
+    A bit is 1 where the element is not zero; zeros fill the last byte. `bitorder` says whether the first bit is the
+    highest ("big") or the lowest ("little").
+    """
 
 
 def pad(
@@ -2120,6 +2626,23 @@ def partition(
     """Elements along `axis` with the `kth` in its sorted place, none larger before it and none smaller after it."""
 
 
+def percentile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
 def permute_dims(
     a: _Operand,
     /,
@@ -2134,6 +2657,54 @@ def place(arr: array, mask: _Operand, vals: _Nested, *, stream: _StreamOrDevice 
     """Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
     used up.
     """
+
+
+def polyadd(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Sum of two polynomials.
+
+    Polynomials are vectors of coefficients, the highest power first.
+    """
+
+
+def polyder(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
+    """Derivative of the polynomial with coefficients `p`, taken `m` times."""
+
+
+def polyfit(
+    x: _Operand,
+    y: _Operand,
+    deg: int,
+    *,
+    w: _Operand | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
+
+    `sum(w**2 * (y - p(x))**2)` is least. `y` may have several columns, each with its polynomial in a column of the
+    result. Computed in double precision; integers answer float32.
+    """
+
+
+def polyint(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
+    """Integral of the polynomial with coefficients `p` that is zero at zero, taken `m` times. Integers answer float32."""
+
+
+def polymul(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Product of two polynomials.
+
+    Polynomials are vectors of coefficients, the highest power first.
+    """
+
+
+def polysub(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Difference of two polynomials.
+
+    Polynomials are vectors of coefficients, the highest power first.
+    """
+
+
+def polyval(p: _Operand, x: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Values of the polynomial with coefficients `p`, the highest power first, at every element of `x`."""
 
 
 def positive(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2158,9 +2729,26 @@ def prod(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: _DType = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
+    """Product over `axis` (all axes by default). Small integers and bool answer int32 or uint32.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
+
+
+def ptp(
+    a: _Operand,
+    axis: _Axes | None = None,
+    keepdims: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Largest element over `axis` minus the smallest."""
 
 
 def put(
@@ -2196,8 +2784,38 @@ def putmask(
     """Set the elements of `a` where `mask` holds to those of `values` at the same place; those begin again when there are fewer."""
 
 
-def radians(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
+def quantile(
+    a: _Operand,
+    q: _Nested,
+    axis: _Axes | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.
+
+    The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
+    "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
+    Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    """
+
+
+def rad2deg(a: _Operand, stream: _StreamOrDevice = None) -> array:
+    """The same as `degrees`."""
+
+
+def radians(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
+
+
+def ravel(
+    a: _Operand,
+    order: Literal['C', 'F'] = "C",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first."""
 
 
 def ravel_multi_index(
@@ -2248,8 +2866,10 @@ def resize(a: _Operand, new_shape: _Shape, *, stream: _StreamOrDevice = None) ->
     """The elements of `a` in row-major order, begun again as often as needed, in another shape."""
 
 
-def result_type(*arrays_and_dtypes: array | Dtype | _Scalar) -> Dtype:
-    """The dtype that operations on all of these answer in."""
+def result_type(*arrays_and_dtypes: array | _DType | _Scalar) -> Dtype:
+    """The dtype that operations on all of these answer in. Python numbers take part as they do beside arrays: they
+    raise the kind where they have to, never the precision.
+    """
 
 
 def right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
@@ -2265,6 +2885,26 @@ def roll(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` with elements moved by `shift` along `axis`, those that fall off come back at the other end."""
+
+
+def rollaxis(
+    a: _Operand,
+    axis: int,
+    start: int = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`a` with one axis moved back until it lies before `start`."""
+
+
+def rot90(
+    m: _Operand,
+    k: int = 1,
+    axes: tuple[int, int] = (0, 1),
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`m` turned `k` times by a right angle, from the first of `axes` towards the second."""
 
 
 def round(a: _Operand, /, decimals: int = 0, stream: _StreamOrDevice = None) -> array:
@@ -2302,16 +2942,6 @@ def searchsorted(
     """
 
 
-def select(
-    condlist: Sequence[_Operand],
-    choicelist: Sequence[_Operand],
-    default: _Operand = 0,
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
-    """At each place the choice of the first condition that holds there, or `default` where none does."""
-
-
 def segmented_mm(
     a: _Operand,
     b: _Operand,
@@ -2321,6 +2951,16 @@ def segmented_mm(
     stream: _StreamOrDevice = None,
 ) -> array:
     """Product of two matrices cut along the inner axis: `a[:, from:to] @ b[from:to]` for each pair in the last axis of `segments`."""
+
+
+def select(
+    condlist: Sequence[_Operand],
+    choicelist: Sequence[_Operand],
+    default: _Operand = 0,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """At each place the choice of the first condition that holds there, or `default` where none does."""
 
 
 def set_cache_limit(limit: int) -> int:
@@ -2369,6 +3009,10 @@ def setxor1d(
     """The distinct elements that are in one array but not in both, in ascending order. The arrays are evaluated."""
 
 
+def shape(a: _Operand) -> tuple[int, ...]:
+    """The shape of `a`, as a tuple."""
+
+
 def sigmoid(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`1 / (1 + exp(-a))` of each element."""
 
@@ -2391,6 +3035,10 @@ def sinc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def sinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Hyperbolic sine of each element."""
+
+
+def size(a: _Operand, axis: _Axes | None = None) -> int:
+    """The number of elements of `a`, or its length along `axis` (over all of several axes)."""
 
 
 def slice(
@@ -2482,9 +3130,16 @@ def std(
     keepdims: bool = False,
     ddof: int = 0,
     *,
+    correction: int | None = None,
+    dtype: _DType = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Standard deviation over `axis`: the square root of the variance."""
+    """Standard deviation over `axis`: the square root of the variance.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
+    is the array API standard's name for `ddof`.
+    """
 
 
 def stop_gradient(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2505,9 +3160,16 @@ def sum(
     axis: _Axes | None = None,
     keepdims: bool = False,
     *,
+    dtype: _DType = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32."""
+    """Sum over `axis` (all axes by default). Small integers and bool answer int32 or uint32.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out; `initial` is
+    what the reduction starts from.
+    """
 
 
 def swapaxes(
@@ -2595,6 +3257,17 @@ def transpose(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` with its axes in the order of `axes`, reversed by default."""
+
+
+def trapezoid(
+    y: _Operand,
+    x: _Operand | None = None,
+    dx: float = 1.0,
+    axis: int = ...,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Area under straight lines between the values `y` along `axis`, at places `x` or at a distance of `dx`."""
 
 
 def tri(
@@ -2696,6 +3369,21 @@ def unique_values(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The distinct elements of `x` in ascending order. Every not-a-number counts for itself."""
 
 
+def unpackbits(
+    a: _Operand,
+    /,
+    axis: int | None = None,
+    count: int | None = None,
+    bitorder: Literal['big', 'little'] = "big",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The bits of each uint8 along `axis`, or of the flattened array, as eight uint8 that are 0 or 1.
+
+    `count` takes that many bits, with zeros where there are fewer, or leaves off so many at the end if negative.
+    """
+
+
 def unravel_index(
     indices: _Operand,
     shape: _Shape,
@@ -2723,6 +3411,16 @@ def value_and_grad(
     """As `grad`, for a function that computes the value too: `(value, gradient)`."""
 
 
+def vander(
+    x: _Operand,
+    N: int | None = None,
+    increasing: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Powers of the elements of a vector, those of `x[i]` in row `i`: `N` of them, falling unless `increasing`."""
+
+
 def var(
     a: _Operand,
     /,
@@ -2730,9 +3428,16 @@ def var(
     keepdims: bool = False,
     ddof: int = 0,
     *,
+    correction: int | None = None,
+    dtype: _DType = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Variance over `axis`: squared distances from the mean divided by `n - ddof`."""
+    """Variance over `axis`: squared distances from the mean divided by `n - ddof`.
+
+    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
+    is the array API standard's name for `ddof`.
+    """
 
 
 def vecdot(
@@ -2746,7 +3451,7 @@ def vecdot(
     """Sum of products over `axis`, the first operand conjugated; other axes broadcast."""
 
 
-def view(a: _Operand, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
+def view(a: _Operand, dtype: _DType, stream: _StreamOrDevice = None) -> array:
     """The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element."""
 
 
@@ -2767,6 +3472,19 @@ def vmap(
 
     Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are.
     """
+
+
+def vsplit(
+    ary: _Operand,
+    indices_or_sections: int | Sequence[int] | array,
+    *,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """`ary` cut along its first axis into equal parts, or before each of the given indices."""
+
+
+def vstack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
+    """Arrays joined along the first axis, each vector being a row."""
 
 
 def where(

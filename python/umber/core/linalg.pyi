@@ -2,7 +2,7 @@
 
 """Linear algebra on the matrices along the last two axes."""
 from collections.abc import Sequence
-from umber.core import Dtype, _Axes, _Operand, _StreamOrDevice, array
+from umber.core import _Axes, _DType, _Operand, _StreamOrDevice, array
 
 
 def cholesky(a: _Operand, upper: bool = False, *, stream: _StreamOrDevice = None) -> array:
@@ -218,7 +218,7 @@ def trace(
     /,
     *,
     offset: int = 0,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Sums of the diagonals of the matrices along the last two axes, `offset` above the main one."""

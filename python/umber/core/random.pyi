@@ -33,7 +33,7 @@ def beta(
     a: _Operand,
     b: _Operand,
     shape: _Shape | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -74,7 +74,7 @@ def choice(
 def dirichlet(
     alpha: _Operand,
     shape: _Shape | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -87,7 +87,7 @@ def dirichlet(
 
 def exponential(
     shape: _Shape = [],
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     scale: _Operand | None = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
@@ -98,7 +98,7 @@ def exponential(
 def gamma(
     a: _Operand,
     shape: _Shape | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     scale: _Operand | None = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
@@ -157,7 +157,7 @@ def permutation(
 def poisson(
     lam: _Operand = 1.0,
     shape: _Shape | None = None,
-    dtype: Dtype | None = None,
+    dtype: _DType = None,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
