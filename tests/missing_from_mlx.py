@@ -8,7 +8,7 @@ EXPECTED = set(
     FunctionExporter ThreadLocalStream checkpoint clear_streams custom_function depends dequantize
     export_function export_to_dot exporter from_fp8 gather_qmm gather_qqmm get_array_buffer_size
     import_function new_thread_local_stream new_thread_unsafe_stream qqmm quantize
-    quantized_matmul random.multivariate_normal save_gguf savez savez_compressed
+    quantized_matmul save_gguf savez savez_compressed
     set_wired_limit to_fp8
     """.split()
 )

@@ -573,3 +573,23 @@ ERRORS = [
 def test_errors(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_multivariate_normal():
+    """The moments, the shapes, and what does not fit."""
+    key = mx.random.key(4)
+    mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.6], [0.6, 0.5]])
+    drawn = mx.random.multivariate_normal(mean, cov, (20_000,), mx.float64, key)
+    values = np.asarray(drawn)
+    np.testing.assert_allclose(values.mean(0), mean, atol=0.05)
+    np.testing.assert_allclose(np.cov(values.T), cov, atol=0.05)
+    batch = mx.random.multivariate_normal(mx.zeros((3, 2)), mx.eye(2), (5, 1), key=key)
+    assert (batch.shape, batch.dtype) == ((5, 3, 2), mx.float32)
+    lanes = mx.vmap(lambda m: mx.random.multivariate_normal(m, mx.eye(2), key=key))(mx.zeros((3, 2)))
+    assert lanes.shape == (3, 2)
+    assert mx.random.multivariate_normal(mx.zeros(2), mx.eye(2), dtype=mx.float16).dtype == mx.float16
+    for bad in [(mx.zeros(3), mx.eye(2)), (mx.array(0.0), mx.eye(2)), (mx.zeros(2), mx.zeros((2, 3)))]:
+        with pytest.raises(ValueError, match=r"\[multivariate_normal\]"):
+            mx.random.multivariate_normal(*bad)
+    with pytest.raises(ValueError, match=r"\[multivariate_normal\]"):
+        mx.random.multivariate_normal(mx.zeros((3, 2)), mx.eye(2), (5,))

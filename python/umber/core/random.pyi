@@ -134,6 +134,21 @@ def laplace(
     """Numbers of the Laplace distribution with mean `loc` and scale `scale`."""
 
 
+def multivariate_normal(
+    mean: _Operand,
+    cov: _Operand,
+    shape: _Shape = [],
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.
+
+    `shape` broadcasts with the other axes of both. The covariance should be symmetric and positive semi-definite, which
+    is not checked; its symmetric square root comes from a singular value decomposition.
+    """
+
+
 def normal(
     shape: _Shape = [],
     dtype: _DType = None,

@@ -225,6 +225,28 @@ fn laplace(
         .map(PyArray::from)
 }
 
+/// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.
+///
+/// `shape` broadcasts with the other axes of both. The covariance should be symmetric and positive semi-definite, which
+/// is not checked; its symmetric square root comes from a singular value decomposition.
+#[pyfunction]
+#[pyo3(
+    signature = (mean, cov, shape = None, dtype = None, key = None, stream = None),
+    text_signature = "(mean, cov, shape=[], dtype=None, key=None, stream=None)"
+)]
+fn multivariate_normal(
+    mean: Operand,
+    cov: Operand,
+    shape: Option<Ints>,
+    dtype: Option<DtypeArg>,
+    key: Option<&Bound<'_, PyArray>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (mean, cov) = (mean.alone(), cov.alone());
+    let (shape, dtype, key) = (shape_or_scalar(shape.as_ref()), or(dtype, DType::Float32), given(key));
+    on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref())).map(PyArray::from)
+}
+
 /// Indices drawn with the probabilities that `softmax(logits)` gives along `axis`, as uint32.
 ///
 /// `shape` is the whole shape of the result, `num_samples` adds a last axis; at most one may be given.
@@ -434,6 +456,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(truncated_normal, &random)?,
         wrap_pyfunction!(gumbel, &random)?,
         wrap_pyfunction!(laplace, &random)?,
+        wrap_pyfunction!(multivariate_normal, &random)?,
         wrap_pyfunction!(categorical, &random)?,
         wrap_pyfunction!(permutation, &random)?,
         wrap_pyfunction!(shuffle, &random)?,

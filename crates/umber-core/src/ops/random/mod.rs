@@ -6,12 +6,14 @@
 mod choices;
 mod continuous;
 mod families;
+mod multivariate;
 mod orders;
 mod state;
 
 pub use self::choices::{Replacement, Samples, bernoulli, categorical, choice, randint};
 pub use self::continuous::{gumbel, laplace, normal, truncated_normal, uniform};
 pub use self::families::{beta, dirichlet, exponential, gamma, poisson};
+pub use self::multivariate::multivariate_normal;
 pub use self::orders::{permutation, permuted, shuffle};
 pub use self::state::{key, seed, set_state, split, state};
 

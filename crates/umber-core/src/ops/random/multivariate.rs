@@ -1,0 +1,72 @@
+//! Draws of several correlated numbers.
+
+use smallvec::SmallVec;
+use umber_types::{DType, Result, Shape, bail, ensure};
+
+use super::normal;
+use crate::graph::Array;
+use crate::ops::contraction::matmul;
+use crate::ops::elementwise::{add, multiply, sqrt};
+use crate::ops::linalg::{self, Basis};
+use crate::primitives::rules::{cast, reshape};
+
+const OP: &str = "multivariate_normal";
+
+/// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`, of shape `[..., d]`: `mean + z C`, where `z`
+/// is standard normal and `C` the symmetric square root of the covariance, by its singular value decomposition.
+///
+/// `shape` is that of the result without its last axis; it broadcasts with the other axes of both. The covariance
+/// should be symmetric and positive semi-definite, which is not checked.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops::random};
+/// let (mean, covariance) = (Array::from([0.0f32, 1.0]), Array::from([[2.0f32, 0.5], [0.5, 1.0]]));
+/// let drawn = random::multivariate_normal(&mean, &covariance, &[5, 3], DType::Float32, Some(&random::key(0)?))?;
+/// assert_eq!(drawn.shape(), &Shape::from([5, 3, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If the last axes do not fit together, the other ones do not broadcast, or `dtype` is not a real floating-point dtype.
+pub fn multivariate_normal(
+    mean: &Array,
+    covariance: &Array,
+    shape: &[i64],
+    dtype: DType,
+    key: Option<&Array>,
+) -> Result<Array> {
+    ensure!(dtype.is_floating(), Value, "[{OP}] got dtype {dtype}, expected a real floating-point dtype");
+    let (mean_shape, covariance_shape) = (mean.shape(), covariance.shape());
+    let fits = match (mean_shape.split_last(), &covariance_shape[..]) {
+        (Some((length, _)), [.., rows, columns]) => length == rows && length == columns,
+        _ => false,
+    };
+    ensure!(
+        fits,
+        Value,
+        "[{OP}] got a mean of shape {mean_shape} and a covariance of shape {covariance_shape}, expected (..., d) and \
+         (..., d, d)"
+    );
+    let length = mean_shape[mean.ndim() - 1];
+    let rest = [Shape::from(&covariance_shape[..covariance.ndim() - 2]), Shape::checked(OP, shape)?];
+    let mut batch = Shape::from(&mean_shape[..mean.ndim() - 1]);
+    for other in &rest {
+        let Some(common) = batch.broadcast(other) else {
+            bail!(Value, "[{OP}] shapes {batch} and {other} do not broadcast");
+        };
+        batch = common;
+    }
+    let drawn: SmallVec<[i64; 6]> = batch.iter().chain([&length]).map(|&axis| axis as i64).collect();
+    let computed = if dtype.is_half() { DType::Float32 } else { dtype };
+    let z = normal(&drawn, computed, None, None, key)?;
+    let factors = linalg::svd(&cast(covariance, computed)?, Basis::Reduced)?;
+    // One axis more than the values, so that each scales a column.
+    let scales = sqrt(&factors.values)?;
+    let mut row = scales.shape().clone();
+    row.insert(row.ndim() - 1, 1);
+    let root = matmul(&multiply(&factors.u, &reshape(&scales, row)?)?, &factors.vh)?;
+    let rows: Shape = batch.iter().copied().chain([1, length]).collect();
+    let sample = reshape(&matmul(&reshape(&z, rows)?, &root)?, z.shape().clone())?;
+    cast(&add(&sample, &cast(mean, computed)?)?, dtype)
+}
