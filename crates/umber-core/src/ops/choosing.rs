@@ -66,6 +66,18 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
 /// # Errors
 /// If there are no choices, indices are not integers, or shapes do not broadcast; in [`OutOfBounds::Raise`] if an index is
 /// negative or not below the number of choices, when it is evaluated.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::{self, OutOfBounds};
+/// use umber::Array;
+/// let (low, high) = (Array::from([1, 2, 3]), Array::from([10, 20, 30]));
+/// let which = Array::from([0, 1, 7]);
+/// let picked = ops::choose(&which, &[&low, &high], OutOfBounds::Clip)?;
+/// assert_eq!(picked.to_vec::<i32>()?, [1, 20, 30]);
+/// assert!(ops::choose(&which, &[&low, &high], OutOfBounds::Raise).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<Array> {
     let Some(first) = choices.first() else { bail!(Value, "[choose] got no choices, expected at least one") };
     let indices = settle("choose", indices, choices.len(), mode)?;
@@ -89,6 +101,17 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
 /// # Errors
 /// If there are indices but no values, or indices are not integers; in [`OutOfBounds::Raise`] if one lies outside, when
 /// it is evaluated.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::{self, OutOfBounds};
+/// use umber::Array;
+/// let (a, places) = (Array::from([[1, 2], [3, 4]]), Array::from([0, 2, 3]));
+/// let changed = ops::put(&a, &places, &Array::from([-1, -2]), OutOfBounds::Raise)?;
+/// assert_eq!(changed.to_vec::<i32>()?, [-1, 2, -2, -1]);
+/// assert_eq!(changed.shape(), a.shape());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Result<Array> {
     ensure!(
         a.size() > 0 || indices.size() == 0,
@@ -108,6 +131,16 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
 ///
 /// # Errors
 /// If the mask has another size than `a`, or there are no values for a mask that holds.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1, 2, 3, 4]);
+/// let mask = Array::from([true, false, true, true]);
+/// let placed = ops::place(&a, &mask, &Array::from([10, 20]))?;
+/// assert_eq!(placed.to_vec::<i32>()?, [10, 2, 20, 10]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let mask = check_mask("place", a, mask)?;
     if values.size() == 0 {
@@ -129,6 +162,16 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 ///
 /// # Errors
 /// If the mask has another size than `a`, or there are no values.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1, 2, 3, 4]);
+/// let mask = Array::from([true, false, true, true]);
+/// let changed = ops::putmask(&a, &mask, &Array::from([10, 20]))?; // in turn 10, 20, 10, 20
+/// assert_eq!(changed.to_vec::<i32>()?, [10, 2, 10, 20]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let mask = check_mask("putmask", a, mask)?;
     ensure!(values.size() > 0 || a.size() == 0, Value, "[putmask] got no values, expected at least one");

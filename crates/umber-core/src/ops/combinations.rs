@@ -13,12 +13,32 @@ use super::rounding::round;
 use crate::graph::Array;
 
 /// The absolute value in floating point. Not defined for complex numbers.
+///
+/// Integers and bool become float32; shape and floating dtypes stay.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([-3, 0, 2]);
+/// assert_eq!(ops::fabs(&x)?.to_vec::<f32>()?, [3.0, 0.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn fabs(x: &Array) -> Result<Array> {
     ensure!(!x.dtype().is_complex(), Type, "[fabs] is not defined for an array of {}", x.dtype());
     abs(&cast_constant(x, x.dtype().inexact())?)
 }
 
 /// 0 below zero, 1 above, and `at_zero` there.
+///
+/// NaN stays. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([-1.5f32, 0.0, f32::INFINITY]);
+/// assert_eq!(ops::heaviside(&x, &Array::from(0.5f32))?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
     let dtype = promote(x.dtype(), at_zero.dtype()).inexact();
     ensure!(dtype.is_floating(), Type, "[heaviside] is not defined for arrays of {dtype}");
@@ -31,12 +51,33 @@ pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
 }
 
 /// `a` to the power of `b` in double precision: float64, or complex128 if either is complex.
+///
+/// The shapes broadcast; fails if they cannot.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let halves = ops::float_power(&Array::from(2), &Array::from([3, 0, -1]))?;
+/// assert_eq!(halves.to_vec::<f64>()?, [8.0, 1.0, 0.5]); // integers would have no negative powers
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn float_power(a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(promote(a.dtype(), b.dtype()), DType::Float64);
     power(&cast_constant(a, dtype)?, &cast_constant(b, dtype)?)
 }
 
 /// `sin(πx) / (πx)`, and 1 at zero; exactly zero at the other integers.
+///
+/// Shape and floating dtypes stay; integers and bool become float32.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let y = ops::sinc(&Array::from([0.0, 0.5, -3.0]))?.to_vec::<f64>()?;
+/// assert_eq!((y[0], y[2]), (1.0, 0.0));
+/// assert!((y[1] - std::f64::consts::FRAC_2_PI).abs() < 1e-15);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn sinc(x: &Array) -> Result<Array> {
     let dtype = x.dtype().inexact();
     let x = cast_constant(x, if dtype.is_half() { DType::Float32 } else { dtype })?;
@@ -68,6 +109,16 @@ fn integers(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
 }
 
 /// The greatest common divisor of integers; `gcd(0, b) = |b|`.
+///
+/// The shapes broadcast; the dtype is the promoted one, which must be an integer one.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, b) = (Array::from([12, -8, 0]), Array::from([18, 12, -5]));
+/// assert_eq!(ops::gcd(&a, &b)?.to_vec::<i32>()?, [6, 4, 5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn gcd(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = integers("gcd", a, b)?;
     binary(BinaryKind::Gcd, &a, &b)
@@ -90,11 +141,32 @@ pub fn lcm(a: &Array, b: &Array) -> Result<Array> {
 }
 
 /// The larger of two numbers, and the other one where one is not a number.
+///
+/// The shapes broadcast; the dtype is the promoted one. Fails if they do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, b) = (Array::from([1.0f32, f32::NAN]), Array::from([2.0f32, 3.0]));
+/// assert_eq!(ops::fmax(&a, &b)?.to_vec::<f32>()?, [2.0, 3.0]); // `maximum` answers NaN for the second
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn fmax(a: &Array, b: &Array) -> Result<Array> {
     number_of_two("fmax", BinaryKind::Maximum, a, b)
 }
 
 /// The smaller of two numbers, and the other one where one is not a number.
+///
+/// The shapes broadcast; the dtype is the promoted one. Fails if they do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, b) = (Array::from([1.0f32, f32::NAN]), Array::from([2.0f32, 3.0]));
+/// assert_eq!(ops::fmin(&a, &b)?.to_vec::<f32>()?, [1.0, 3.0]);
+/// assert!(ops::fmin(&a, &Array::from(f32::NAN))?.to_vec::<f32>()?[1].is_nan()); // neither is a number
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn fmin(a: &Array, b: &Array) -> Result<Array> {
     number_of_two("fmin", BinaryKind::Minimum, a, b)
 }

@@ -322,6 +322,15 @@ impl ConvolveMode {
     ///
     /// # Errors
     /// If there is none.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::ops::ConvolveMode;
+    /// assert_eq!(ConvolveMode::parse("convolve", "same")?, ConvolveMode::Same);
+    /// let error = ConvolveMode::parse("convolve", "half").expect_err("there is no such mode");
+    /// assert_eq!(error.to_string(), "[convolve] got mode 'half', expected 'full', 'same' or 'valid'");
+    /// # Ok::<(), umber::Error>(())
+    /// ```
     pub fn parse(op: &str, name: &str) -> Result<ConvolveMode> {
         match name {
             "full" => Ok(ConvolveMode::Full),

@@ -42,6 +42,16 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
 /// # Errors
 /// If `a` has not one axis of integers, or one is negative, or weights have another shape; inside `vmap` and `compile`,
 /// where `a` has no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([0, 2, 2]);
+/// assert_eq!(ops::bincount(&a, None, 4)?.to_vec::<i32>()?, [1, 0, 2, 0]);
+/// let weights = Array::from([0.5f32, 1.0, 2.0]);
+/// assert_eq!(ops::bincount(&a, Some(&weights), 0)?.to_vec::<f32>()?, [0.5, 0.0, 3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result<Array> {
     ensure!(
         a.ndim() == 1 && (a.dtype().is_integer() || a.dtype() == DType::Bool || a.size() == 0),
@@ -78,6 +88,17 @@ pub enum Bins {
 ///
 /// # Errors
 /// If there is no bin, edges do not rise, or a range is not finite.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Bins};
+/// let a = Array::from([1.0f32, 2.0, 5.0]);
+/// let edges = |bins| ops::histogram_bin_edges(&a, &bins)?.to_vec::<f32>();
+/// assert_eq!(edges(Bins::Count(2, None))?, [1.0, 3.0, 5.0]);
+/// assert_eq!(edges(Bins::Count(4, Some((0.0, 1.0))))?, [0.0, 0.25, 0.5, 0.75, 1.0]);
+/// assert!(edges(Bins::Count(0, None)).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn histogram_bin_edges(a: &Array, bins: &Bins) -> Result<Array> {
     edges_of("histogram_bin_edges", a, bins)
 }

@@ -83,6 +83,16 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
 /// # Errors
 /// If there is not an array for each axis, one is not of integers, or shapes do not broadcast; in [`OutOfBounds::Raise`]
 /// if a coordinate lies outside, which is not checked inside `vmap` and `compile`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops, ops::OutOfBounds};
+/// let (row, column) = (Array::from([1, 3]), Array::from([2, 0]));
+/// let places = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), mode);
+/// assert_eq!(places(OutOfBounds::Wrap)?.to_vec::<u32>()?, [5, 3]);
+/// assert!(places(OutOfBounds::Raise).is_err()); // there is no row 3
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBounds) -> Result<Array> {
     ensure!(
         coordinates.len() == shape.ndim() && shape.ndim() > 0,
@@ -111,6 +121,15 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBound
 ///
 /// # Errors
 /// If a length is negative.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops;
+/// let places = ops::tril_indices(3, -1, 3)?;
+/// assert_eq!(places[0].to_vec::<u32>()?, [1, 2, 2]);
+/// assert_eq!(places[1].to_vec::<u32>()?, [0, 0, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
     super::searching::nonzero(&tri(rows, columns, k, DType::Bool)?)
 }
@@ -119,6 +138,15 @@ pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 ///
 /// # Errors
 /// If a length is negative.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops;
+/// let places = ops::triu_indices(2, 0, 3)?;
+/// assert_eq!(places[0].to_vec::<u32>()?, [0, 0, 0, 1, 1]);
+/// assert_eq!(places[1].to_vec::<u32>()?, [0, 1, 2, 1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
     let below = tri(rows, columns, k.saturating_sub(1), DType::Bool)?;
     super::searching::nonzero(&super::logical_not(&below)?)
@@ -128,6 +156,15 @@ pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 ///
 /// # Errors
 /// If a length is negative.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// let [rows, columns] = &ops::diag_indices(2, 2)?[..] else { panic!("two axes") };
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(a.get(s![rows, columns])?.to_vec::<i32>()?, [1, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
     // Checked as the length of a matrix.
     let length = eye(n, 0, 0, DType::Bool)?.shape()[0];
@@ -140,6 +177,17 @@ pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
 ///
 /// # Errors
 /// If an array without elements has too long an axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops, ops::MeshKind};
+/// let shape = Shape::from([2, 3]);
+/// let columns = &ops::indices(&shape, DType::Int32, MeshKind::Full)?[1];
+/// assert_eq!(columns.to_vec::<i32>()?, [0, 1, 2, 0, 1, 2]);
+/// let columns = &ops::indices(&shape, DType::Int32, MeshKind::Sparse)?[1];
+/// assert_eq!(columns.shape(), &Shape::from([1, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec<Array>> {
     (0..shape.ndim())
         .map(|axis| {
@@ -160,6 +208,15 @@ pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec
 ///
 /// # Errors
 /// If an array has not one axis, or is not of integers or bool.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// let a = Array::from([[1, 2, 3], [4, 5, 6], [7, 8, 9]]);
+/// let picks = ops::ix_(&[&Array::from([0, 2]), &Array::from([false, true, true])])?;
+/// assert_eq!(a.get(s![&picks[0], &picks[1]])?.to_vec::<i32>()?, [2, 3, 8, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
     let ndim = arrays.len();
     arrays

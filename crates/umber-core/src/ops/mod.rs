@@ -2,21 +2,49 @@
 //!
 //! | group | what is in it |
 //! |---|---|
+//! | [`bits`] | bits packed into bytes, and out of them |
+//! | [`block_masked`] | products of matrices some of whose blocks are masked |
+//! | [`choosing`] | arrays chosen from element by element, and chosen elements set |
+//! | [`combinations`] | elementwise functions made of others: `sinc`, `gcd`, `fmax`, … |
 //! | [`comparing`] | whole arrays compared, and neighbours subtracted |
 //! | [`contraction`] | products of matrices and of their kin |
+//! | [`convolution`] | kernels that slide over their input, forwards and transposed |
 //! | [`creation`] | arrays from parameters |
 //! | [`einsum`](mod@einsum) | sums of products written with an index for each axis |
 //! | [`elementwise`] | functions of one, two or three arrays, element by element |
 //! | [`fast`] | operations that are one kernel where a backend has it |
+//! | [`fft`] | Fourier transforms along one axis or several, and of frames of a signal |
+//! | [`fitting`] | polynomials that lie closest to points |
+//! | [`gathered`] | products of matrices that indices or segments choose |
+//! | [`hadamard`] | the Walsh-Hadamard transform |
+//! | [`histograms`] | how many elements, or how much weight, falls where |
+//! | [`index_grids`] | index arrays of triangles, diagonals and grids, and places as coordinates |
 //! | [`indexing`] | parts of arrays read and updated, and functions that take index arrays |
+//! | [`interpolation`] | functions known at some points, between them |
+//! | [`linalg`] | factors, inverses, norms, eigenvalues and solutions of matrices |
 //! | [`median`](mod@median) | the median |
+//! | [`nan_reductions`] | reductions and scans that pass over NaN |
+//! | [`parts`] | what numbers are made of: signs, bits, exponents, parts, neighbours |
+//! | [`polynomials`] | polynomials as vectors of coefficients |
+//! | [`quantile_places`] | the methods by which quantiles are found among sorted elements |
+//! | [`quantiles`] | quantiles and percentiles, with or without NaN |
 //! | [`random`] | draws from distributions, and their keys |
 //! | [`reductions`] | many elements to one: sums, extrema, means, softmax |
+//! | [`rounding`] | rounding to decimal places, and numbers in place of NaN and infinities |
 //! | [`scans`] | what a reduction would answer after each element |
+//! | [`searching`] | where something holds, and where values go |
+//! | [`selection`] | reductions of some of the elements, in a given dtype, from a given start |
+//! | [`sets`] | distinct elements, and what two arrays have in common |
 //! | [`shaping`] | the same elements under another shape, in another order, or several times |
-//! | [`sorting`] | order, parts of it, and searching in it |
+//! | [`slopes`] | slopes of values, the area under them, and differences of neighbours |
+//! | [`sorting`] | order, and parts of it |
+//! | [`spacing`](mod@spacing) | numbers spaced evenly on a logarithmic scale |
+//! | [`stacking`] | arrays joined as rows, columns or blocks, and cut apart again |
+//! | [`statistics`] | weighted means, spans, covariances and correlations |
+//! | [`turning`] | arrays mirrored and turned |
+//! | [`windows`] | weights that fall towards both ends of an interval |
 //!
-//! All but [`fast`] and [`random`] are also named here: `ops::sum` is `ops::reductions::sum`. Arrays are taken by
+//! All but [`fast`], [`fft`], [`linalg`] and [`random`] are also named here: `ops::sum` is `ops::reductions::sum`. Arrays are taken by
 //! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 

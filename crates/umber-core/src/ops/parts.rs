@@ -13,16 +13,46 @@ use crate::primitives::view::View;
 /// The bytes of `x` read as `dtype`: the last axis shrinks or grows with the size of an element.
 ///
 /// Errors where the last axis has no whole number of elements of `dtype`. The bits have no derivative.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops};
+/// let x = Array::from([1.0f32, -2.0]);
+/// assert_eq!(ops::view(&x, DType::UInt32)?.to_vec::<u32>()?, [0x3f80_0000, 0xc000_0000]);
+/// assert_eq!(ops::view(&x, DType::UInt16)?.shape(), &Shape::from([4]));
+/// assert!(ops::view(&Array::from([1.0f32]), DType::Float64).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn view(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == dtype { Ok(x.clone()) } else { Array::record_one(View(dtype), &[x]) }
 }
 
 /// Is the sign bit set? True for `-0.0` and for NaN with a sign. Not defined for complex numbers.
+///
+/// The result is bool, of the shape of `x`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([-0.0f32, 0.0, -3.0]);
+/// assert_eq!(ops::signbit(&x)?.to_vec::<bool>()?, [true, false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn signbit(x: &Array) -> Result<Array> {
     unary(UnaryKind::SignBit, x)
 }
 
 /// `x 2^n` for integers `n`, rounded once.
+///
+/// The shapes broadcast; integers and bool become float32. Fails if `n` is not of integers or bool.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (x, n) = (Array::from([1.0f32, 3.0]), Array::from([4, -1]));
+/// assert_eq!(ops::ldexp(&x, &n)?.to_vec::<f32>()?, [16.0, 1.5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ldexp(x: &Array, n: &Array) -> Result<Array> {
     ensure!(!n.dtype().is_inexact(), Type, "[ldexp] got exponents of {}, expected integers", n.dtype());
     let (x, n) = meet_as("ldexp", x, n, x.dtype().inexact())?;
@@ -30,6 +60,17 @@ pub fn ldexp(x: &Array, n: &Array) -> Result<Array> {
 }
 
 /// Mantissa and exponent: `x = m 2^e` with `1/2 <= |m| < 1` and `e` int32; `(x, 0)` for zero, infinities and NaN.
+///
+/// Both have the shape of `x`. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (mantissa, exponent) = ops::frexp(&Array::from([8.0f32, -3.0, 0.0]))?;
+/// assert_eq!(mantissa.to_vec::<f32>()?, [0.5, -0.75, 0.0]);
+/// assert_eq!(exponent.to_vec::<i32>()?, [4, 2, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn frexp(x: &Array) -> Result<(Array, Array)> {
     let x = cast_constant(x, x.dtype().inexact())?;
     let exponent = unary(UnaryKind::Exponent, &x)?;
@@ -38,6 +79,16 @@ pub fn frexp(x: &Array) -> Result<(Array, Array)> {
 }
 
 /// The next floating-point number after `a` towards `b`, in their promoted dtype; flat where it has a slope.
+///
+/// The shapes broadcast; NaN in either answers NaN. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let next = ops::nextafter(&Array::from([1.0f32, 0.0, 2.0]), &Array::from([2.0f32, -1.0, 2.0]))?;
+/// assert_eq!(next.to_vec::<f32>()?, [1.0 + f32::EPSILON, -f32::from_bits(1), 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype()).inexact();
     let (a, b) = meet_as("nextafter", a, b, dtype)?;
@@ -61,6 +112,16 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
 }
 
 /// The distance from `x` to the next number away from zero, with the sign of `x`; NaN for infinities.
+///
+/// Of the greatest number, the distance to the one below. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([1.0f32, -2.0]);
+/// assert_eq!(ops::spacing(&x)?.to_vec::<f32>()?, [f32::EPSILON, -2.0 * f32::EPSILON]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn spacing(x: &Array) -> Result<Array> {
     let x = cast_constant(x, x.dtype().inexact())?;
     let size = abs(&x)?;
@@ -74,6 +135,15 @@ pub fn spacing(x: &Array) -> Result<Array> {
 }
 
 /// The number of bits set in the absolute value of an integer, as uint8.
+///
+/// Fails for floating-point and complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// assert_eq!(ops::bitwise_count(&Array::from([7, -8, 0]))?.to_vec::<u8>()?, [3, 1, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn bitwise_count(x: &Array) -> Result<Array> {
     let bits = match x.dtype().kind() {
         Kind::Bool => cast_constant(x, DType::UInt8)?,
@@ -87,11 +157,35 @@ pub fn bitwise_count(x: &Array) -> Result<Array> {
 }
 
 /// The angle of a complex number, in radians; of a real one 0 or π.
+///
+/// `atan2(im x, re x)`, in the real dtype of the same precision.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::types::Complex64;
+/// let x = Array::from([Complex64::new(0.0, 2.0), Complex64::new(1.0, 0.0)]);
+/// let angles = ops::angle(&x)?.to_vec::<f64>()?;
+/// assert!((angles[0] - std::f64::consts::FRAC_PI_2).abs() < 1e-15 && angles[1] == 0.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn angle(x: &Array) -> Result<Array> {
     arctan2(&imag(x)?, &real(x)?)
 }
 
 /// Is the imaginary part zero?
+///
+/// Bool, of the shape of `x`; always true for real dtypes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::types::Complex32;
+/// let x = Array::from([Complex32::new(1.0, 0.0), Complex32::new(0.0, 1.0)]);
+/// assert_eq!(ops::isreal(&x)?.to_vec::<bool>()?, [true, false]);
+/// assert_eq!(ops::isreal(&Array::from([1.5]))?.to_vec::<bool>()?, [true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn isreal(x: &Array) -> Result<Array> {
     if !x.dtype().is_complex() {
         return Ok(Array::full(x.shape().clone(), true, DType::Bool));
@@ -101,6 +195,17 @@ pub fn isreal(x: &Array) -> Result<Array> {
 }
 
 /// Is the imaginary part different from zero?
+///
+/// Bool, of the shape of `x`; never true for real dtypes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::types::Complex32;
+/// let x = Array::from([Complex32::new(1.0, 0.0), Complex32::new(0.0, 1.0)]);
+/// assert_eq!(ops::iscomplex(&x)?.to_vec::<bool>()?, [false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn iscomplex(x: &Array) -> Result<Array> {
     if !x.dtype().is_complex() {
         return Ok(Array::full(x.shape().clone(), false, DType::Bool));

@@ -65,6 +65,13 @@ impl QuantileMethod {
     ];
 
     /// The method with this name.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::ops::QuantileMethod;
+    /// assert_eq!(QuantileMethod::from_name("hazen"), Some(QuantileMethod::Hazen));
+    /// assert_eq!(QuantileMethod::from_name("Hazen"), None);
+    /// ```
     pub fn from_name(name: &str) -> Option<QuantileMethod> {
         QuantileMethod::ALL.into_iter().find(|(_, other)| *other == name).map(|(method, _)| method)
     }

@@ -82,6 +82,17 @@ fn round_integer(x: &Array, places: u32) -> Result<Array> {
 
 /// `x` with not-a-number and infinities replaced (infinities by the extreme finite values unless given); of a
 /// complex number both parts.
+///
+/// Shape and dtype stay; integers and bool are returned as they are.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let x = Array::from([f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1.5]);
+/// let finite = ops::nan_to_num(&x, 0.0, Some(9.0), None)?;
+/// assert_eq!(finite.to_vec::<f32>()?, [0.0, 9.0, f32::MIN, 1.5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn nan_to_num(x: &Array, nan: f64, positive: Option<f64>, negative: Option<f64>) -> Result<Array> {
     if !x.dtype().is_inexact() {
         return Ok(x.clone());

@@ -20,6 +20,14 @@ use crate::primitives::slice::slice_along;
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where `a` has no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[0, 3], [4, 0]]);
+/// assert_eq!(ops::flatnonzero(&a)?.to_vec::<u32>()?, [1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn flatnonzero(a: &Array) -> Result<Array> {
     cast(&dependent::places_of("flatnonzero", &cast(a, DType::Bool)?)?, index_dtype(a.size()))
 }
@@ -53,6 +61,15 @@ fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where `a` has no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let a = Array::from([[0, 3], [4, 0]]);
+/// assert_eq!(ops::argwhere(&a)?.to_vec::<u32>()?, [0, 1, 1, 0]);
+/// assert_eq!(ops::argwhere(&Array::from([[0, 0]]))?.shape(), &Shape::from([0, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn argwhere(a: &Array) -> Result<Array> {
     if a.ndim() == 0 {
         let count = dependent::count_of("argwhere", &cast(a, DType::Bool)?)?;
@@ -66,6 +83,15 @@ pub fn argwhere(a: &Array) -> Result<Array> {
 ///
 /// # Errors
 /// If the condition holds where `a` has no element; inside `vmap` and `compile`, where it has no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// let is_even = Array::from([[false, true], [false, true]]);
+/// assert_eq!(ops::extract(&is_even, &a)?.to_vec::<i32>()?, [2, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
     compress_as("extract", &reshape(condition, [condition.size()])?, a, None)
 }
@@ -76,6 +102,17 @@ pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
 /// # Errors
 /// If the condition has more than one axis or holds where `a` has no element; inside `vmap` and `compile`, where it has
 /// no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4], [5, 6]]);
+/// let condition = Array::from([false, true]);
+/// assert_eq!(ops::compress(&condition, &a, Some(0))?.to_vec::<i32>()?, [3, 4]);
+/// assert_eq!(ops::compress(&condition, &a, Some(1))?.to_vec::<i32>()?, [2, 4, 6]);
+/// assert_eq!(ops::compress(&condition, &a, None)?.to_vec::<i32>()?, [2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn compress(condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array> {
     ensure!(
         condition.ndim() == 1,
@@ -168,6 +205,16 @@ pub(super) fn search_as(
 ///
 /// # Errors
 /// If `bins` has not one axis; if it is not monotonic, which is not checked inside `vmap` and `compile`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Side};
+/// let (x, bins) = (Array::from([0.5f32, 1.0, 7.0]), Array::from([0.0f32, 1.0, 2.0]));
+/// assert_eq!(ops::digitize(&x, &bins, Side::Left)?.to_vec::<u32>()?, [1, 2, 3]);
+/// assert_eq!(ops::digitize(&x, &bins, Side::Right)?.to_vec::<u32>()?, [1, 1, 3]);
+/// assert!(ops::digitize(&x, &Array::from([0.0f32, 2.0, 1.0]), Side::Left).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn digitize(x: &Array, bins: &Array, closed: Side) -> Result<Array> {
     ensure!(
         bins.ndim() == 1 && !bins.dtype().is_complex() && !x.dtype().is_complex(),

@@ -179,6 +179,14 @@ fn as_set(a: &Array, is_distinct: Distinct) -> Result<Array> {
 ///
 /// # Errors
 /// If the set has more elements than uint32 can count.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, set) = (Array::from([[1.0f32, f32::NAN], [3.0, 4.0]]), Array::from([4.0f32, 1.0, f32::NAN]));
+/// assert_eq!(ops::isin(&a, &set)?.to_vec::<bool>()?, [true, false, false, true]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn isin(a: &Array, set: &Array) -> Result<Array> {
     let set = sort(&reshape(set, [set.size()])?, Some(0), SortOrder::Ascending)?;
     if set.size() == 0 {
@@ -198,6 +206,17 @@ fn picked(a: &Array, mask: Array) -> Result<Array> {
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Distinct};
+/// let (a, b) = (Array::from([5, 1, 5, 2]), Array::from([2, 7, 5]));
+/// let [common, in_a, in_b] = ops::intersect1d(&a, &b, Distinct::Unknown)?;
+/// assert_eq!(common.to_vec::<i32>()?, [2, 5]);
+/// assert_eq!(in_a.to_vec::<u32>()?, [3, 0]);
+/// assert_eq!(in_b.to_vec::<u32>()?, [0, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Array; 3]> {
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (reshape(&cast(a, dtype)?, [a.size()])?, reshape(&cast(b, dtype)?, [b.size()])?);
@@ -220,6 +239,14 @@ pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Arra
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let union = ops::union1d(&Array::from([3, 1, 3]), &Array::from([2, 1]))?;
+/// assert_eq!(union.to_vec::<i32>()?, [1, 2, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn union1d(a: &Array, b: &Array) -> Result<Array> {
     distinct(&concatenate(&[a, b], None)?)
 }
@@ -228,6 +255,14 @@ pub fn union1d(a: &Array, b: &Array) -> Result<Array> {
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Distinct};
+/// let rest = ops::setdiff1d(&Array::from([3, 1, 2, 3]), &Array::from([2]), Distinct::Unknown)?;
+/// assert_eq!(rest.to_vec::<i32>()?, [1, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn setdiff1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> {
     let set = as_set(a, are_distinct)?;
     let is_elsewhere = logical_not(&isin(&set, b)?)?;
@@ -238,6 +273,14 @@ pub fn setdiff1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> 
 ///
 /// # Errors
 /// Inside `vmap` and `compile`, where the arrays have no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Distinct};
+/// let (a, b) = (Array::from([3, 1, 3]), Array::from([2, 1]));
+/// assert_eq!(ops::setxor1d(&a, &b, Distinct::Unknown)?.to_vec::<i32>()?, [2, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn setxor1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (as_set(&cast(a, dtype)?, are_distinct)?, as_set(&cast(b, dtype)?, are_distinct)?);

@@ -75,6 +75,15 @@ pub fn argsort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> 
 ///
 /// # Errors
 /// If there is no key, or they differ in shape.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (first_names, surnames) = (Array::from([2, 1, 1]), Array::from([7, 9, 7]));
+/// let order = ops::lexsort(&[&first_names, &surnames], -1)?;
+/// assert_eq!(order.to_vec::<u32>()?, [2, 0, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
     let Some((first, others)) = keys.split_first() else {
         bail!(Value, "[lexsort] got no keys, expected at least one");

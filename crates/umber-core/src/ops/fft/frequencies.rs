@@ -19,11 +19,30 @@ fn frequencies(op: &str, n: i64, d: f64, places: impl FnOnce(i64) -> Vec<i64>) -
 }
 
 /// The frequency of each result of [`super::fft`] of `n` numbers `d` apart, as float32: `0, 1, …, -2, -1` over `n d`.
+///
+/// `[n]`. Fails if `n` is not positive or `d` is zero.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::fft;
+/// assert_eq!(fft::fftfreq(4, 0.5)?.to_vec::<f32>()?, [0.0, 0.5, -1.0, -0.5]);
+/// assert!(fft::fftfreq(0, 1.0).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn fftfreq(n: i64, d: f64) -> Result<Array> {
     frequencies("fftfreq", n, d, |n| (0..(n + 1) / 2).chain(-(n / 2)..0).collect())
 }
 
 /// The frequency of each result of [`super::rfft`] of `n` numbers `d` apart, as float32: `0, 1, …` over `n d`.
+///
+/// `[n / 2 + 1]`. Fails if `n` is not positive or `d` is zero.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::fft;
+/// assert_eq!(fft::rfftfreq(4, 0.5)?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn rfftfreq(n: i64, d: f64) -> Result<Array> {
     frequencies("rfftfreq", n, d, |n| (0..=n / 2).collect())
 }
@@ -39,11 +58,31 @@ fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64)
 }
 
 /// Frequency zero moved from the front to the middle of each axis, of all by default.
+///
+/// Shape and dtype stay. Fails if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::fft};
+/// let a = Array::from([0, 1, 2, -2, -1]);
+/// assert_eq!(fft::fftshift(&a, None)?.to_vec::<i32>()?, [-2, -1, 0, 1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn fftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     shifted("fftshift", a, axes, |length| (length / 2) as i64)
 }
 
 /// Frequency zero moved from the middle to the front of each axis: the inverse of [`fftshift`].
+///
+/// Shape and dtype stay. Fails if an axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::fft};
+/// let a = Array::from([-2, -1, 0, 1, 2]);
+/// assert_eq!(fft::ifftshift(&a, None)?.to_vec::<i32>()?, [0, 1, 2, -2, -1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ifftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     shifted("ifftshift", a, axes, |length| -((length / 2) as i64))
 }

@@ -38,6 +38,14 @@ pub enum Norm {
 
 impl Norm {
     /// The norm of this name; `op` names the function in the error.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::ops::fft::Norm;
+    /// assert_eq!(Norm::named("fft", "ortho")?, Norm::Ortho);
+    /// assert!(Norm::named("fft", "Ortho").is_err());
+    /// # Ok::<(), umber::Error>(())
+    /// ```
     pub fn named(op: &str, name: &str) -> Result<Norm> {
         Ok(match name {
             "backward" => Norm::Backward,
@@ -134,6 +142,18 @@ pub fn fft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
 }
 
 /// The inverse of [`fft`]: `x[j] = 1/n Σ y[k] exp(2πi jk / n)`.
+///
+/// Fails if the axis is not there or `n` is not positive.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness};
+/// use umber::ops::fft::{Norm, fft, ifft};
+/// let x = Array::from([1.0, 2.0, 4.0]);
+/// let again = ifft(&fft(&x, None, -1, Norm::Backward)?, None, -1, Norm::Backward)?;
+/// assert!(ops::allclose(&again, &x, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ifft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("ifft", Transform::Inverse, a, n, axis, norm)
 }
@@ -141,6 +161,20 @@ pub fn ifft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
 /// The first `n / 2 + 1` results of [`fft`] for real numbers, of which the others are mirror images.
 ///
 /// An imaginary part does not count.
+///
+/// Fails if the axis is not there or `n` is not positive.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape};
+/// use umber::ops::fft::{Norm, rfft};
+/// let x = Array::from([[1.0f32, 1.0, 1.0, 1.0], [1.0, -1.0, 1.0, -1.0]]);
+/// let y = rfft(&x, None, -1, Norm::Backward)?;
+/// assert_eq!(y.shape(), &Shape::from([2, 3]));
+/// let real: Vec<f32> = y.to_vec::<umber::types::Complex32>()?.iter().map(|y| y.re).collect();
+/// assert_eq!(real, [4.0, 0.0, 0.0, 0.0, 0.0, 4.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn rfft(a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     one("rfft", Transform::RealForward, a, n, axis, norm)
 }

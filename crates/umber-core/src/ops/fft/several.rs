@@ -78,6 +78,18 @@ pub fn fftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
 }
 
 /// [`super::ifft`] along several axes.
+///
+/// Fails if an axis is not there, or lengths are not positive or as many as axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness};
+/// use umber::ops::fft::{AxesOf, Norm, fftn, ifftn};
+/// let x = Array::from([[1.0, 2.0, 4.0], [0.0, -1.0, 3.0]]);
+/// let again = ifftn(&fftn(&x, AxesOf::default(), Norm::Ortho)?, AxesOf::default(), Norm::Ortho)?;
+/// assert!(ops::allclose(&again, &x, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn ifftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
     named_fftn("ifftn", Transform::Inverse, a, axes, norm)
 }
@@ -88,6 +100,19 @@ fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm:
 }
 
 /// [`super::rfft`] along the last of several axes, then [`super::fft`] along the others.
+///
+/// The last of the axes becomes `n / 2 + 1` long. Fails if an axis is not there, or lengths are not positive or as many as
+/// axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// use umber::ops::fft::{AxesOf, Norm, rfftn};
+/// let x = ops::ones(&[2, 3, 5], DType::Float32)?;
+/// let y = rfftn(&x, AxesOf { axes: Some(&[0, 1]), ..AxesOf::default() }, Norm::Backward)?;
+/// assert_eq!((y.shape(), y.dtype()), (&Shape::from([2, 2, 5]), DType::Complex64));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
     let axes = settle(a, Transform::RealForward, axes.resolve("rfftn", a)?);
     let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };
@@ -96,6 +121,20 @@ pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
 }
 
 /// The inverse of [`rfftn`]: [`super::ifft`] along all axes but the last, then [`super::irfft`] along that.
+///
+/// The last axis becomes `2 (length - 1)` long unless a length says otherwise. Fails if an axis is not there, or lengths are
+/// not positive or as many as axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness};
+/// use umber::ops::fft::{AxesOf, Norm, irfftn, rfftn};
+/// let x = Array::from([[1.0, 2.0, 4.0], [0.0, -1.0, 3.0]]);
+/// let lengths = AxesOf { lengths: Some(&[2, 3]), ..AxesOf::default() }; // three is odd: it has to be said
+/// let again = irfftn(&rfftn(&x, lengths, Norm::Backward)?, lengths, Norm::Backward)?;
+/// assert!(ops::allclose(&again, &x, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn irfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
     let axes = settle(a, Transform::RealInverse, axes.resolve("irfftn", a)?);
     let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };

@@ -141,6 +141,20 @@ const LEAST_ENVELOPE: f64 = 1e-8;
 ///
 /// The transforms of the frames times the window, added where frames overlap, over the sum of the squared windows.
 /// `n_fft` is by default `2 (frequencies - 1)`, or as many as there are frequencies of both signs.
+///
+/// Fails for fewer than two axes, no frames, a window longer than a frame, or lengths that are not positive.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::fft::{Frames, istft, stft};
+/// use umber::ops::{self, Closeness, PadMode};
+/// let x = ops::ones(&[100], umber::DType::Float32)?;
+/// let options = Frames { hop: Some(5), centred: true, ..Frames::default() };
+/// let frames = stft(&x, 20, options, PadMode::Reflect)?;
+/// let again = istft(&frames, None, options, Some(100))?;
+/// assert!(ops::allclose(&again, &x, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Option<i64>) -> Result<Array> {
     const OP: &str = "istft";
     ensure!(

@@ -15,12 +15,34 @@ use crate::primitives::rules::{cast, constant};
 use crate::primitives::slice::slice_along;
 
 /// The determinant of square matrices: zero for singular ones.
+///
+/// `[..., n, n]` to `[...]`. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let a = Array::from([[[2.0f32, 1.0], [0.0, 3.0]], [[1.0, 2.0], [2.0, 4.0]]]);
+/// assert_eq!(linalg::det(&a)?.to_vec::<f32>()?, [6.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn det(a: &Array) -> Result<Array> {
     rounded(&Array::record_one(Determinant, &[&square("det", a)?])?, a.dtype())
 }
 
 /// The determinant of square matrices as its sign (for complex ones the number of absolute value one that it points to)
 /// and the logarithm of its absolute value: `(0, -inf)` for singular ones, which have no gradient.
+///
+/// Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let a = Array::from([[[0.0f32, 1.0], [1.0, 0.0]], [[1.0, 2.0], [2.0, 4.0]]]);
+/// let (sign, logarithm) = linalg::slogdet(&a)?;
+/// assert_eq!(sign.to_vec::<f32>()?, [-1.0, 0.0]);
+/// assert_eq!(logarithm.to_vec::<f32>()?, [0.0, f32::NEG_INFINITY]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn slogdet(a: &Array) -> Result<(Array, Array)> {
     let outputs = Array::record(SignedLog, smallvec![square("slogdet", a)?])?;
     Ok((rounded(&outputs[0], a.dtype())?, rounded(&outputs[1], a.dtype())?))
@@ -28,6 +50,17 @@ pub fn slogdet(a: &Array) -> Result<(Array, Array)> {
 
 /// The number of singular values above `tolerance` times the greatest, int32; without one, above `max(m, n)` rounding
 /// errors.
+///
+/// `[..., m, n]` to `[...]`. Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let a = Array::from([[[1.0f32, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 1e-3]]]);
+/// assert_eq!(linalg::matrix_rank(&a, None)?.to_vec::<i32>()?, [1, 2]);
+/// assert_eq!(linalg::matrix_rank(&a, Some(0.01))?.to_vec::<i32>()?, [1, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn matrix_rank(a: &Array, tolerance: Option<f64>) -> Result<Array> {
     let x = matrices("matrix_rank", a)?;
     rank_of(&values_of(&x)?, tolerance.unwrap_or_else(|| default_tolerance(a)))
@@ -43,6 +76,17 @@ pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
 
 /// How much solving with `a` enlarges errors: `|a| |a⁻¹|` in a norm, by default the ratio of the greatest and the least
 /// singular value, for which matrices need not be square. Infinite for singular matrices.
+///
+/// Fails for matrices without elements, and for others than square ones in another norm than by singular values.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg::{MatrixNorm, cond}};
+/// let a = Array::from([[[1.0f32, 0.0], [0.0, 4.0]], [[1.0, 2.0], [2.0, 4.0]]]);
+/// let numbers = cond(&a, Some(MatrixNorm::GreatestColumn))?.to_vec::<f32>()?;
+/// assert_eq!(numbers, [4.0, f32::INFINITY]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
     let norm = norm.unwrap_or(MatrixNorm::Greatest);
     if matches!(norm, MatrixNorm::Greatest | MatrixNorm::Least) {

@@ -21,6 +21,19 @@ fn triangle_of(op: &str, a: &Array, triangle: Triangle) -> Result<Array> {
 ///
 /// The gradient is Hermitian. Equal eigenvalues count as staying equal in it, which is right for what does not depend
 /// on the choice of vectors among them.
+///
+/// `[..., n, n]` to `[..., n]` and `[..., n, n]`. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::linalg::{Triangle, eigh};
+/// use umber::ops::{self, Closeness};
+/// let a = umber::Array::from([[2.0, 1.0], [1.0, 2.0]]); // eigenvalues 1 and 3
+/// let (values, vectors) = eigh(&a, Triangle::Lower)?;
+/// let scaled = ops::multiply(&vectors, &values)?; // each column by its eigenvalue
+/// assert!(ops::allclose(&ops::matmul(&a, &vectors)?, &scaled, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn eigh(a: &Array, triangle: Triangle) -> Result<(Array, Array)> {
     let x = triangle_of("eigh", a, triangle)?;
     let outputs = Array::record(Eigh { has_vectors: true }, smallvec![x])?;
@@ -28,6 +41,17 @@ pub fn eigh(a: &Array, triangle: Triangle) -> Result<(Array, Array)> {
 }
 
 /// Eigenvalues in ascending order, real, of Hermitian matrices of which one triangle is read.
+///
+/// `[..., n, n]` to `[..., n]`. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness};
+/// use umber::ops::linalg::{Triangle, eigvalsh};
+/// let values = eigvalsh(&Array::from([[2.0, 99.0], [1.0, 2.0]]), Triangle::Lower)?; // 99 is not read
+/// assert!(ops::allclose(&values, &Array::from([1.0, 3.0]), Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn eigvalsh(a: &Array, triangle: Triangle) -> Result<Array> {
     let x = triangle_of("eigvalsh", a, triangle)?;
     rounded(&Array::record_one(Eigh { has_vectors: false }, &[&x])?, a.dtype())
@@ -37,12 +61,35 @@ pub fn eigvalsh(a: &Array, triangle: Triangle) -> Result<Array> {
 ///
 /// Vectors have length one and a real greatest element. The gradient needs a basis of eigenvectors; equal eigenvalues
 /// count as staying equal in it.
+///
+/// `[..., n, n]` to `[..., n]` and `[..., n, n]`. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness, ops::linalg};
+/// let a = Array::from([[0.0, -1.0], [1.0, 0.0]]); // a quarter turn: i and -i
+/// let (values, vectors) = linalg::eig(&a)?;
+/// let scaled = ops::multiply(&vectors, &values)?; // each column by its eigenvalue
+/// assert!(ops::allclose(&ops::matmul(&a, &vectors)?, &scaled, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn eig(a: &Array) -> Result<(Array, Array)> {
     let outputs = Array::record(Eig { has_vectors: true }, smallvec![square("eig", a)?])?;
     Ok((outputs[0].clone(), outputs[1].clone()))
 }
 
 /// Complex eigenvalues of square matrices; complex128 for float64, else complex64.
+///
+/// `[..., n, n]` to `[..., n]`, in no promised order. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg, types::Complex64};
+/// let a = Array::from([[0.0, -1.0], [1.0, 0.0]]); // a quarter turn: i and -i
+/// let values = linalg::eigvals(&a)?.to_vec::<Complex64>()?;
+/// assert!(values.iter().all(|value| (value * value + 1.0).norm() < 1e-12));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn eigvals(a: &Array) -> Result<Array> {
     Array::record_one(Eig { has_vectors: false }, &[&square("eigvals", a)?])
 }

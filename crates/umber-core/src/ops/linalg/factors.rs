@@ -35,6 +35,20 @@ pub fn cholesky(a: &Array, triangle: Triangle) -> Result<Array> {
 /// `a = q r` for matrices `[..., m, n]`: `q` with orthonormal columns, `r` upper triangular with a real diagonal.
 ///
 /// The gradient needs the first `min(m, n)` columns to be independent.
+///
+/// Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops, ops::Closeness};
+/// use umber::ops::linalg::{Basis, qr};
+/// let a = Array::from([[3.0, 1.0], [4.0, 2.0], [0.0, 5.0]]);
+/// let (q, r) = qr(&a, Basis::Reduced)?;
+/// assert!(ops::allclose(&ops::matmul(&q, &r)?, &a, Closeness::default())?.item()?.as_bool());
+/// let (q, r) = qr(&a, Basis::Complete)?;
+/// assert_eq!((q.shape(), r.shape()), (&Shape::from([3, 3]), &Shape::from([3, 2])));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn qr(a: &Array, basis: Basis) -> Result<(Array, Array)> {
     let x = matrices("qr", a)?;
     let factors = Array::record(Qr { basis }, smallvec![x])?;
@@ -53,6 +67,18 @@ pub struct LuFactors {
 }
 
 /// LU factors with partial pivoting.
+///
+/// Fails for fewer than two axes; a singular matrix has factors, too.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let factors = linalg::lu(&Array::from([[0.0f32, 1.0], [2.0, 4.0]]))?;
+/// assert_eq!(factors.rows.to_vec::<u32>()?, [1, 0]);
+/// assert_eq!(factors.lower.to_vec::<f32>()?, [1.0, 0.0, 0.0, 1.0]);
+/// assert_eq!(factors.upper.to_vec::<f32>()?, [2.0, 4.0, 0.0, 1.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn lu(a: &Array) -> Result<LuFactors> {
     let x = matrices("lu", a)?;
     let outputs = Array::record(Lu, smallvec![x])?;
@@ -64,6 +90,18 @@ pub fn lu(a: &Array) -> Result<LuFactors> {
 }
 
 /// Both LU factors in one matrix, and the pivots: row `i` was exchanged with row `pivots[i]`, one after the other.
+///
+/// `[..., m, n]` to `[..., m, n]` and `[..., min(m, n)]`, uint32. The ones on the diagonal of the lower factor are not
+/// written. Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let (factors, pivots) = linalg::lu_factor(&Array::from([[2.0f32, 1.0], [4.0, 4.0]]))?;
+/// assert_eq!(factors.to_vec::<f32>()?, [4.0, 4.0, 0.5, -1.0]);
+/// assert_eq!(pivots.to_vec::<u32>()?, [1, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn lu_factor(a: &Array) -> Result<(Array, Array)> {
     let x = matrices("lu_factor", a)?;
     let outputs = Array::record(Lu, smallvec![x])?;
@@ -85,6 +123,20 @@ pub struct SvdFactors {
 ///
 /// Equal singular values count as staying equal in the gradient, which is right for what does not depend on the choice
 /// of vectors among them.
+///
+/// Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops, ops::Closeness};
+/// use umber::ops::linalg::{Basis, svd};
+/// let a = Array::from([[3.0, 1.0], [4.0, 2.0], [0.0, 5.0]]);
+/// let factors = svd(&a, Basis::Reduced)?;
+/// let again = ops::matmul(&ops::multiply(&factors.u, &factors.values)?, &factors.vh)?;
+/// assert!(ops::allclose(&again, &a, Closeness::default())?.item()?.as_bool());
+/// assert_eq!(svd(&a, Basis::Complete)?.u.shape(), &Shape::from([3, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn svd(a: &Array, basis: Basis) -> Result<SvdFactors> {
     let x = matrices("svd", a)?;
     let vectors = match basis {
@@ -100,6 +152,16 @@ pub fn svd(a: &Array, basis: Basis) -> Result<SvdFactors> {
 }
 
 /// Singular values in descending order, real.
+///
+/// `[..., m, n]` to `[..., min(m, n)]`. Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness, ops::linalg};
+/// let values = linalg::svdvals(&Array::from([[3.0, 0.0], [0.0, -4.0]]))?;
+/// assert!(ops::allclose(&values, &Array::from([4.0, 3.0]), Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn svdvals(a: &Array) -> Result<Array> {
     let x = matrices("svdvals", a)?;
     rounded(&values_of(&x)?, a.dtype())

@@ -46,6 +46,16 @@ pub enum MatrixNorm {
 
 impl MatrixNorm {
     /// The norm that an order names.
+    ///
+    /// Fails for a number that names none; `op` names the function in the error.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::ops::linalg::{MatrixNorm, Order};
+    /// assert_eq!(MatrixNorm::of("norm", Order::Number(1.0))?, MatrixNorm::GreatestColumn);
+    /// assert!(MatrixNorm::of("norm", Order::Number(3.0)).is_err()); // a norm of vectors only
+    /// # Ok::<(), umber::Error>(())
+    /// ```
     pub fn of(op: &str, order: Order) -> Result<MatrixNorm> {
         Ok(match order {
             Order::Frobenius => MatrixNorm::Frobenius,
@@ -69,6 +79,19 @@ impl MatrixNorm {
 ///
 /// Integers answer float32, complex numbers real ones. Nothing overflows unless the result does. The gradient of a norm
 /// of vectors at zero is zero; elements that tie for an extremum share its gradient.
+///
+/// Fails if an axis is not there, there are more than two, or the order is none of theirs.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes};
+/// use umber::ops::linalg::{Order, norm};
+/// let a = Array::from([[3.0f32, -4.0], [0.0, 0.0]]);
+/// assert_eq!(norm(&a, None, None, KeepAxes::No)?.to_vec::<f32>()?, [5.0]);
+/// let sums = norm(&a, Some(Order::Number(1.0)), Some(&[1]), KeepAxes::No)?;
+/// assert_eq!(sums.to_vec::<f32>()?, [7.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let x = cast(a, computing(a.dtype()))?;
     let ndim = a.ndim();
@@ -104,6 +127,20 @@ pub fn norm(a: &Array, order: Option<Order>, axes: Option<&[i64]>, keep: KeepAxe
 }
 
 /// The norm of vectors along some axes together, of all elements without any.
+///
+/// `sum(|x|^p)^(1/p)`, its limits for `p` of ±inf, and for 0 the number of elements that are not zero. Fails if an axis is
+/// not there, or has no elements to take the greatest or least of.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes};
+/// use umber::ops::linalg::vector_norm;
+/// let a = Array::from([[3.0f32, -4.0], [0.0, 1e30]]);
+/// let lengths = vector_norm(&a, 2.0, Some(&[1]), KeepAxes::No)?; // 1e60 would overflow
+/// assert_eq!(lengths.to_vec::<f32>()?, [5.0, 1e30]);
+/// assert_eq!(vector_norm(&a, 0.0, None, KeepAxes::No)?.to_vec::<f32>()?, [3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn vector_norm(a: &Array, order: f64, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = match axes {
         Some(axes) => Axes::normalized("linalg.vector_norm", axes, a.ndim())?,
@@ -114,6 +151,19 @@ pub fn vector_norm(a: &Array, order: f64, axes: Option<&[i64]>, keep: KeepAxes) 
 }
 
 /// The norm of the matrices along the last two axes.
+///
+/// `[..., m, n]` to `[...]`. Fails for fewer than two axes, or an order that is none of matrices.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, KeepAxes};
+/// use umber::ops::linalg::{Order, matrix_norm};
+/// let a = Array::from([[1.0f32, -2.0], [3.0, 4.0]]);
+/// let greatest = |order| matrix_norm(&a, Order::Number(order), KeepAxes::No)?.to_vec::<f32>();
+/// assert_eq!(greatest(1.0)?, [6.0]); // of the columns
+/// assert_eq!(greatest(f64::INFINITY)?, [7.0]); // of the rows
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn matrix_norm(a: &Array, order: Order, keep: KeepAxes) -> Result<Array> {
     let x = super::matrices("matrix_norm", a)?;
     let axes = [a.ndim() - 2, a.ndim() - 1];

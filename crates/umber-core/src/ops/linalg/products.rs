@@ -11,11 +11,33 @@ use crate::primitives::rules::{broadcast, cast, move_axis, reshape, zeros_like};
 use crate::primitives::slice::slice_along;
 
 /// The exponential `1 + a + a²/2 + …` of square matrices.
+///
+/// Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness, ops::linalg};
+/// let power = linalg::expm(&Array::from([[0.0, 3.0], [0.0, 0.0]]))?; // 1 + a, as a² is zero
+/// let expected = Array::from([[1.0, 3.0], [0.0, 1.0]]);
+/// assert!(ops::allclose(&power, &expected, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn expm(a: &Array) -> Result<Array> {
     rounded(&Array::record_one(Expm, &[&square("expm", a)?])?, a.dtype())
 }
 
 /// Square matrices to a whole power; negative ones are powers of the inverse. Integers wrap, and have no inverse.
+///
+/// The dtype stays. Fails if the matrices are not square; a singular one to a negative power is an error at evaluation.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let a = Array::from([[1, 1], [0, 1]]);
+/// assert_eq!(linalg::matrix_power(&a, 5)?.to_vec::<i32>()?, [1, 5, 0, 1]);
+/// assert_eq!(linalg::matrix_power(&a, 0)?.to_vec::<i32>()?, [1, 0, 0, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
     square("matrix_power", a)?;
     let base = if n < 0 { super::inv(a)? } else { a.clone() };
@@ -42,6 +64,18 @@ pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
 /// last a column.
 ///
 /// T. H. Cormen et al., "Introduction to Algorithms", chapter 15.2.
+///
+/// Fails for fewer than two arrays, others than matrices between the ends, or inner lengths that differ.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops::linalg};
+/// let (row, a) = (Array::from([1, 2]), Array::from([[0, 1], [1, 0]]));
+/// assert_eq!(linalg::multi_dot(&[&row, &a, &a])?.to_vec::<i32>()?, [1, 2]);
+/// assert_eq!(linalg::multi_dot(&[&row, &a, &row])?.shape(), &Shape::scalar());
+/// assert!(linalg::multi_dot(&[&a]).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
     let [first, .., last] = arrays else {
         bail!(Value, "[linalg.multi_dot] got {} arrays, expected at least two", arrays.len());
@@ -112,6 +146,17 @@ fn multiply_chain(chain: &[Array], splits: &[Vec<usize>], from: usize, to: usize
 }
 
 /// The cross product of vectors of length 3 (or 2, with a third element of zero) along an axis; other axes broadcast.
+///
+/// The dtype is the promoted one. Fails for vectors of another length, or other axes that do not broadcast.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg::cross};
+/// let (x, y) = (Array::from([1, 0, 0]), Array::from([0, 1, 0]));
+/// assert_eq!(cross(&x, &y, -1)?.to_vec::<i32>()?, [0, 0, 1]);
+/// assert_eq!(cross(&Array::from([1, 2]), &Array::from([3, 4]), -1)?.to_vec::<i32>()?, [0, 0, -2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cross(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     let dtype = umber_types::promote(a.dtype(), b.dtype());
     let (x, y) = (vectors(&cast(a, dtype)?, axis)?, vectors(&cast(b, dtype)?, axis)?);

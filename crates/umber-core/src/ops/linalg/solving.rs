@@ -28,6 +28,15 @@ pub fn solve(a: &Array, b: &Array) -> Result<Array> {
 }
 
 /// [`solve`] for triangular matrices, of which one triangle is read. A zero on the diagonal is an error at evaluation.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg::{Triangle, solve_triangular}};
+/// let a = Array::from([[2.0f32, 99.0], [1.0, 4.0]]); // 99 is not read
+/// let x = solve_triangular(&a, &Array::from([2.0f32, 9.0]), Triangle::Lower)?;
+/// assert_eq!(x.to_vec::<f32>()?, [1.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn solve_triangular(a: &Array, b: &Array, triangle: Triangle) -> Result<Array> {
     solve_as(Solve { form: form_of(triangle), name: "solve_triangular" }, a, b)
 }
@@ -88,6 +97,17 @@ fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
 }
 
 /// The inverse of square matrices. A singular matrix is an error at evaluation.
+///
+/// `[..., n, n]` to the same shape. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[2.0f32, 0.0], [0.0, 4.0]]);
+/// assert_eq!(ops::linalg::inv(&a)?.to_vec::<f32>()?, [0.5, 0.0, 0.0, 0.25]);
+/// assert!(ops::linalg::inv(&Array::from([[1.0, 2.0], [2.0, 4.0]]))?.eval().is_err()); // singular
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn inv(a: &Array) -> Result<Array> {
     let x = square("inv", a)?;
     rounded(&inverse_of(&x, OnSingular::Fail, "inv")?, a.dtype())
@@ -99,6 +119,14 @@ pub(super) fn inverse_of(x: &Array, on_singular: OnSingular, name: &'static str)
 }
 
 /// The inverse of triangular matrices, of which one triangle is read. A zero on the diagonal is an error at evaluation.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg::{Triangle, tri_inv}};
+/// let a = Array::from([[2.0f32, 99.0], [1.0, 4.0]]); // 99 is not read
+/// assert_eq!(tri_inv(&a, Triangle::Lower)?.to_vec::<f32>()?, [0.5, 0.0, -0.125, 0.25]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn tri_inv(a: &Array, triangle: Triangle) -> Result<Array> {
     let x = square("tri_inv", a)?;
     rounded(&triangular_inverse(&x, triangle, "tri_inv")?, a.dtype())
@@ -110,6 +138,17 @@ fn triangular_inverse(x: &Array, triangle: Triangle, name: &'static str) -> Resu
 }
 
 /// The inverse of the matrices `L Lᴴ` (or `Uᴴ U`) whose [`cholesky`](super::cholesky) factor is `a`.
+///
+/// A zero on the diagonal is an error at evaluation.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg::{Triangle, cholesky_inv}};
+/// let l = Array::from([[2.0f32, 0.0], [1.0, 2.0]]); // the factor of [[4, 2], [2, 5]]
+/// let inverse = cholesky_inv(&l, Triangle::Lower)?;
+/// assert_eq!(inverse.to_vec::<f32>()?, [0.3125, -0.125, -0.125, 0.25]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn cholesky_inv(a: &Array, triangle: Triangle) -> Result<Array> {
     let x = square("cholesky_inv", a)?;
     let inverse = triangular_inverse(&x, triangle, "cholesky_inv")?;
@@ -128,6 +167,17 @@ pub(super) fn default_tolerance(a: &Array) -> f64 {
 /// The Moore-Penrose inverse `[..., n, m]` of matrices `[..., m, n]`. Singular values up to `tolerance` times the
 /// greatest count as zero; without one, up to `max(m, n)` rounding errors. The gradient is right where the rank does
 /// not change.
+///
+/// Fails for fewer than two axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops, ops::Closeness, ops::linalg::pinv};
+/// let inverse = pinv(&Array::from([[3.0], [4.0]]), None)?;
+/// assert_eq!(inverse.shape(), &Shape::from([1, 2]));
+/// assert!(ops::allclose(&inverse, &Array::from([[0.12, 0.16]]), Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn pinv(a: &Array, tolerance: Option<f64>) -> Result<Array> {
     let x = matrices("pinv", a)?;
     let tolerance = tolerance.unwrap_or_else(|| default_tolerance(a));
@@ -149,6 +199,19 @@ pub struct LeastSquares {
 
 /// The `x` that makes `|b - a x|` least, for matrices `a` `[..., m, n]` and a vector `b` `[m]` or matrices
 /// `[..., m, k]`; the shortest of several.
+///
+/// Singular values count as in [`pinv`]. Fails if `b` has another number of rows than `a`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness, ops::linalg::lstsq};
+/// let a = Array::from([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]); // of a line at 0, 1 and 2
+/// let found = lstsq(&a, &Array::from([1.0, 3.0, 5.0]), None)?;
+/// let expected = Array::from([1.0, 2.0]);
+/// assert!(ops::allclose(&found.solution, &expected, Closeness::default())?.item()?.as_bool());
+/// assert_eq!(found.rank.to_vec::<i32>()?, [2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquares> {
     let dtype = promote(a.dtype(), b.dtype()).inexact();
     matrices("lstsq", a)?;

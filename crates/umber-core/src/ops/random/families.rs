@@ -62,6 +62,18 @@ fn two_keys(key: Option<&Array>) -> Result<[Array; 2]> {
 }
 
 /// Exponential with mean `scale`: `-scale log(1 - u)`.
+///
+/// Real numbers of 0 or more. Fails for a dtype that is not real floating point, or if `scale` does not broadcast to `shape`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops::random};
+/// let (scale, key) = (Array::from(3.0f32), random::key(0)?);
+/// let waits = random::exponential(&[1000], DType::Float32, Some(&scale), Some(&key))?.to_vec::<f32>()?;
+/// assert!(waits.iter().all(|&wait| wait >= 0.0));
+/// assert!((waits.iter().sum::<f32>() / 1000.0 - 3.0).abs() < 0.5);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn exponential(shape: &[i64], dtype: DType, scale: Option<&Array>, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "exponential";
     check_real(OP, dtype)?;
@@ -111,6 +123,20 @@ pub fn gamma(
 
 /// Beta: `x / (x + y)` of a [`gamma`] draw `x` of parameter `a` and one `y` of parameter `b`, from their logarithms, so
 /// that small parameters do not underflow.
+///
+/// Without a shape that of the parameters, broadcast. Fails for a dtype that is not real floating point, or a constant
+/// parameter that is not positive.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops::random};
+/// let (a, b) = (Array::from(2.0f32), Array::from(6.0f32));
+/// let drawn = random::beta(&a, &b, Some(&[1000]), DType::Float32, Some(&random::key(0)?))?;
+/// let drawn = drawn.to_vec::<f32>()?;
+/// assert!(drawn.iter().all(|x| (0.0..=1.0).contains(x)));
+/// assert!((drawn.iter().sum::<f32>() / 1000.0 - 0.25).abs() < 0.03);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "beta";
     check_real(OP, dtype)?;
@@ -125,6 +151,19 @@ pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Opti
 
 /// Dirichlet: along the last axis, [`gamma`] draws of the parameters `alpha` over their sum. `shape` is that of the draw without
 /// its last axis.
+///
+/// Fails for a dtype that is not real floating point, or if `alpha` has no axes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops::random};
+/// let alpha = Array::from([1.0f32, 2.0, 5.0]);
+/// let drawn = random::dirichlet(&alpha, Some(&[4]), DType::Float32, Some(&random::key(0)?))?;
+/// assert_eq!(drawn.shape(), &Shape::from([4, 3]));
+/// let sums = drawn.to_vec::<f32>()?.chunks(3).map(|row| row.iter().sum()).collect::<Vec<f32>>();
+/// assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-5));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "dirichlet";
     check_real(OP, dtype)?;
@@ -145,6 +184,19 @@ pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option
 ///
 /// Drawn by counting exponential waits for small rates and by transformed rejection (Hörmann, Insurance: Mathematics and
 /// Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1 (the least value of an unsigned dtype).
+///
+/// Fails for a constant rate below zero, or for bool and complex dtypes.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops::random};
+/// let rate = Array::from([0.0f32, 4.0]);
+/// let drawn = random::poisson(&rate, Some(&[1000, 2]), DType::Int32, Some(&random::key(0)?))?;
+/// let counts = drawn.to_vec::<i32>()?;
+/// assert!(counts.iter().step_by(2).all(|&count| count == 0));
+/// assert!((f64::from(counts.iter().sum::<i32>()) / 1000.0 - 4.0).abs() < 0.4);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&Array>) -> Result<Array> {
     const OP: &str = "poisson";
     ensure!(

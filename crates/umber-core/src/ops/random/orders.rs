@@ -46,6 +46,17 @@ pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
 }
 
 /// A copy of `a` with its parts along an axis in random order: [`permuted`] under the name others give it.
+///
+/// Shape and dtype stay. Fails if the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let mut cards = ops::random::shuffle(&Array::from([7, 8, 9]), 0, None)?.to_vec::<i32>()?;
+/// cards.sort_unstable();
+/// assert_eq!(cards, [7, 8, 9]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn shuffle(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
     permuted(a, axis, key)
         .map_err(|error| error.map_message(|text| text.replacen("permutation", "shuffle", 1)))

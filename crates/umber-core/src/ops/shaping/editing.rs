@@ -75,6 +75,16 @@ fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
 /// # Errors
 /// If an index lies outside, or a mask has another length than the axis; inside `vmap` or `compile`, where an index
 /// array has no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Index};
+/// let a = Array::from([[1, 2], [3, 4], [5, 6]]);
+/// assert_eq!(ops::delete(&a, &Index::from(-1), Some(0))?.to_vec::<i32>()?, [1, 2, 3, 4]);
+/// assert_eq!(ops::delete(&a, &Index::from(1..5), None)?.to_vec::<i32>()?, [1, 6]);
+/// assert!(ops::delete(&a, &Index::from(3), Some(0)).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("delete", a, axis)?;
     let length = a.shape()[axis];
@@ -92,6 +102,16 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
 ///
 /// # Errors
 /// If an index lies outside, or values do not broadcast; inside `vmap` or `compile`, where an index array has no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Index};
+/// let a = Array::from([1, 2, 3]);
+/// let insert = |index: Index, values| ops::insert(&a, &index, &values, Some(0))?.to_vec::<i32>();
+/// assert_eq!(insert(Index::from(1), Array::from([8, 9]))?, [1, 8, 9, 2, 3]);
+/// assert_eq!(insert(Index::from([0, 3]), Array::from(7))?, [7, 1, 2, 3, 7]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("insert", a, axis)?;
     let length = a.shape()[axis];
@@ -144,6 +164,15 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
 ///
 /// # Errors
 /// If shapes differ along another axis.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (a, row) = (Array::from([[1, 2], [3, 4]]), Array::from([[5, 6]]));
+/// assert_eq!(ops::append(&a, &row, Some(0))?.to_vec::<i32>()?, [1, 2, 3, 4, 5, 6]);
+/// assert!(ops::append(&a, &row, Some(1)).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn append(a: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
     concatenate(&[a, values], axis)
 }
@@ -152,6 +181,15 @@ pub fn append(a: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
 ///
 /// # Errors
 /// If a length is negative.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1, 2, 3]);
+/// assert_eq!(ops::resize(&a, &[2, 2])?.to_vec::<i32>()?, [1, 2, 3, 1]);
+/// assert_eq!(ops::resize(&a, &[2])?.to_vec::<i32>()?, [1, 2]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn resize(a: &Array, shape: &[i64]) -> Result<Array> {
     let shape = Shape::checked("resize", shape)?;
     if a.size() == 0 {

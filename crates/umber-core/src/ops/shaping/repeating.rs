@@ -13,6 +13,17 @@ use crate::primitives::rules;
 use crate::primitives::search::search;
 
 /// Each element `repeats` times along an axis, or along the flattened array.
+///
+/// The axis becomes `repeats` times as long; the dtype stays. Fails if `repeats` is negative or the axis is not there.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// assert_eq!(ops::repeat(&a, 2, Some(0))?.to_vec::<i32>()?, [1, 2, 1, 2, 3, 4, 3, 4]);
+/// assert_eq!(ops::repeat(&a, 2, None)?.to_vec::<i32>()?, [1, 1, 2, 2, 3, 3, 4, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
     ensure!(repeats >= 0, Value, "[repeat] got {repeats} repeats, expected none negative");
     let Some(axis) = axis else {
@@ -36,6 +47,15 @@ pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
 /// # Errors
 /// If the counts are not integers of one axis, none negative, one or as many as there are elements; inside `vmap` or
 /// `compile`, where they have no value.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([[1, 2], [3, 4]]);
+/// let repeated = ops::repeat_each(&a, &Array::from([2, 0]), Some(1))?;
+/// assert_eq!(repeated.to_vec::<i32>()?, [1, 1, 3, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn repeat_each(a: &Array, counts: &Array, axis: Option<i64>) -> Result<Array> {
     let Some(axis) = axis else {
         return repeat_each(&rules::reshape(a, [a.size()])?, counts, Some(0));
