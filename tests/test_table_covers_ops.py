@@ -82,7 +82,7 @@ def public_callables(module, prefix=""):
 
 
 def all_callables():
-    modules = ((mx, ""), (mx.random, "random."), (mx.linalg, "linalg."), (mx.fft, "fft."))
+    modules = ((mx, ""), (mx.random, "random."), (mx.linalg, "linalg."), (mx.fft, "fft."), (mx.fast, "fast."))
     return [name for module, prefix in modules for name in public_callables(module, prefix)]
 
 

@@ -17,6 +17,8 @@ const GRAIN: usize = 1 << 14;
 const LONG: usize = 1 << 17;
 /// Elements of a row whose best is found before its place.
 const BLOCK: usize = 1024;
+/// Keys compared side by side.
+const LANES: usize = 32;
 /// Results found at once when they lie closer together than the elements of one.
 const TILE: usize = 256;
 
@@ -181,13 +183,32 @@ impl<T: Keyed> Search<T> {
 fn greatest_key<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
     // The direction is settled outside the loop.
     match direction {
-        Direction::Ascending => {
-            block.iter().map(|element| element.key(Direction::Ascending)).fold(T::Key::LEAST, Ord::max)
-        }
-        Direction::Descending => {
-            block.iter().map(|element| element.key(Direction::Descending)).fold(T::Key::LEAST, Ord::max)
+        Direction::Ascending => greatest_of(
+            block,
+            #[inline(always)]
+            |element| element.key(Direction::Ascending),
+        ),
+        Direction::Descending => greatest_of(
+            block,
+            #[inline(always)]
+            |element| element.key(Direction::Descending),
+        ),
+    }
+}
+
+/// The greatest key, found in lanes side by side.
+#[inline(always)]
+fn greatest_of<T: Keyed>(block: &[T], key: impl Fn(T) -> T::Key) -> T::Key {
+    let mut lanes = [T::Key::LEAST; LANES];
+    let mut vectors = block.chunks_exact(LANES);
+    for vector in &mut vectors {
+        for (lane, &element) in lanes.iter_mut().zip(vector) {
+            let key = key(element);
+            *lane = if key > *lane { key } else { *lane };
         }
     }
+    let rest = vectors.remainder().iter().map(|&element| key(element));
+    rest.chain(lanes).fold(T::Key::LEAST, Ord::max)
 }
 
 #[inline(always)]

@@ -7,6 +7,7 @@ from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 from typing_extensions import Buffer as _Buffer
+from . import fast as fast
 from . import fft as fft
 from . import linalg as linalg
 from . import random as random
@@ -2880,7 +2881,6 @@ def roll(
     a: _Operand,
     shift: int | Sequence[int],
     axis: _Axes | None = None,
-    /,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:

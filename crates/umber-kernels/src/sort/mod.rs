@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use umber_types::{Bool, Complex32, Complex64, DType, Error, Result, SortOrder, bf16, f16, match_dtype};
 
-use self::order::{Item, sort_items};
+use self::order::{Item, select_item, sort_items};
 use crate::isa::vectorised;
 use crate::keys::{Direction, Invertible, Keyed};
 use crate::nest::Nest;
@@ -236,9 +236,7 @@ impl Lines {
                 }));
                 match extent {
                     Extent::All => sort_items(&mut items, &mut spare, bits.clone()),
-                    Extent::Around(kth) => {
-                        items.select_nth_unstable(kth);
-                    }
+                    Extent::Around(kth) => select_item(&mut items, kth),
                 }
                 for (i, &item) in items.iter().enumerate() {
                     write(starts, i, item);
@@ -261,13 +259,8 @@ impl Lines {
     }
 
     fn sort_values<T: SortedValue>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
-        let is_whole = matches!(extent, Extent::All);
-        if is_whole
-            && size_of::<T>() == size_of::<T::Value>()
-            && self.strides[1] == 1
-            && T::Value::has_vectors()
-        {
-            self.sort_in_place::<T>(src, dst);
+        if size_of::<T>() == size_of::<T::Value>() && self.strides[1] == 1 && T::Value::has_vectors() {
+            self.sort_in_place::<T>(src, dst, extent);
             return Ok(());
         }
         let to = Target::<T>::of(dst);
@@ -279,7 +272,7 @@ impl Lines {
     }
 
     /// For keys as wide as the elements: they are sorted where the elements go.
-    fn sort_in_place<T: SortedValue>(&self, src: &View, dst: &ViewMut) {
+    fn sort_in_place<T: SortedValue>(&self, src: &View, dst: &ViewMut, extent: Extent) {
         // Lines without elements may have no address.
         if self.length == 0 {
             return;
@@ -311,7 +304,10 @@ impl Lines {
                 );
                 // SAFETY: the keys of the line were written, and no other task has the line.
                 let keys = unsafe { std::slice::from_raw_parts_mut(keys.at(0), self.length) };
-                T::Value::sort_with_vectors(keys);
+                match extent {
+                    Extent::All => T::Value::sort_with_vectors(keys),
+                    Extent::Around(kth) => T::Value::select_with_vectors(keys, kth),
+                };
                 let keys = Target::over(keys);
                 in_vectors(
                     self.length,

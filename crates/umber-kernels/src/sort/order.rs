@@ -30,6 +30,10 @@ pub(super) trait Item: Copy + Ord + Send + Sync {
     fn sort_with_vectors(_items: &mut [Self]) -> bool {
         false
     }
+    /// Select with vectors if that can be done; says whether it was.
+    fn select_with_vectors(_items: &mut [Self], _kth: usize) -> bool {
+        false
+    }
 }
 
 macro_rules! items {
@@ -46,6 +50,10 @@ macro_rules! items {
             #[cfg(target_arch = "x86_64")]
             fn sort_with_vectors(items: &mut [$ty]) -> bool {
                 super::vectors::sort_with_vectors(items)
+            }
+            #[cfg(target_arch = "x86_64")]
+            fn select_with_vectors(items: &mut [$ty], kth: usize) -> bool {
+                super::vectors::select_with_vectors(items, kth)
             }
         }
     )* };
@@ -102,6 +110,13 @@ pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>, bits: 
         }
         std::mem::swap(items, spare);
         width *= 2;
+    }
+}
+
+/// Bring the item that sorting would put at `kth` there, none greater before and none lesser after it.
+pub(super) fn select_item<I: Item>(items: &mut [I], kth: usize) {
+    if !I::select_with_vectors(items, kth) {
+        items.select_nth_unstable(kth);
     }
 }
 

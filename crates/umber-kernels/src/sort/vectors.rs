@@ -39,6 +39,17 @@ pub(super) fn sort_with_vectors<T: Lanes>(items: &mut [T]) -> bool {
     true
 }
 
+/// Bring the item that sorting would put at `kth` there, none greater before and none lesser after it, with vectors if
+/// the processor has them; says whether it did.
+pub(super) fn select_with_vectors<T: Lanes>(items: &mut [T], kth: usize) -> bool {
+    if !T::has_vectors() {
+        return false;
+    }
+    // SAFETY: the processor has AVX-512.
+    unsafe { quickselect(items, kth) };
+    true
+}
+
 /// An unsigned integer in the lanes of a register.
 ///
 /// # Safety
@@ -247,6 +258,29 @@ unsafe fn quicksort<T: Lanes>(mut items: &mut [T], mut depth: u32) {
             _ => sort_few::<T, NETWORK>(items),
         }
     }
+}
+
+#[target_feature(enable = "avx512f,bmi2,popcnt")]
+unsafe fn quickselect<T: Lanes>(items: &mut [T], kth: usize) {
+    let (mut start, mut end, mut depth) = (0, items.len(), depth_for(items.len()));
+    while end - start > NETWORK * T::COUNT {
+        if depth == 0 {
+            items[start..end].select_nth_unstable(kth - start);
+            return;
+        }
+        depth -= 1;
+        // SAFETY: the caller's promise.
+        let Split::At(left, right) = (unsafe { split(&mut items[start..end]) }) else { return };
+        if kth < start + left {
+            end = start + left;
+        } else if kth >= start + right {
+            start += right;
+        } else {
+            return;
+        }
+    }
+    // SAFETY: as above.
+    unsafe { quicksort(&mut items[start..end], depth) };
 }
 
 /// What a partition found.
@@ -481,6 +515,26 @@ mod tests {
     fn sorts_whatever_the_order_and_the_repetitions() {
         check(|x| x as u32);
         check(|x| x);
+    }
+
+    #[test]
+    fn selects_what_sorting_would_put_there() {
+        if !u64::has_vectors() {
+            return;
+        }
+        for length in [1usize, 2, 100, 257, 5000, 100_000] {
+            for kth in [0, length / 3, length - 1] {
+                let mut items: Vec<u64> = (0..length as u64).map(|i| i * 7919 % 10_007 % 3001).collect();
+                let mut wanted = items.clone();
+                wanted.sort_unstable();
+                assert!(select_with_vectors(&mut items, kth));
+                assert_eq!(items[kth], wanted[kth]);
+                assert!(items[..kth].iter().all(|&item| item <= wanted[kth]));
+                assert!(items[kth..].iter().all(|&item| item >= wanted[kth]));
+                items.sort_unstable();
+                assert_eq!(items, wanted);
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod convolution;
 mod creation;
 mod editing;
 mod elementwise;
+mod fast;
 mod fft;
 mod histograms;
 mod index_grids;
@@ -62,6 +63,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::register(module)?;
     random::register(module)?;
     fft::register(module)?;
+    fast::register(module)?;
     convolution::register(module)?;
     Ok(())
 }

@@ -225,7 +225,7 @@ fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> 
 
 /// `a` with elements moved by `shift` along `axis`, those that fall off come back at the other end.
 #[pyfunction]
-#[pyo3(signature = (a, shift, axis = None, /, *, stream = None))]
+#[pyo3(signature = (a, shift, axis = None, *, stream = None))]
 fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let a = a.alone();
     on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(PyArray::from)

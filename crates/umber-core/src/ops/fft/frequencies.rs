@@ -4,18 +4,21 @@ use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, ensure};
 
 use crate::graph::Array;
+use crate::ops::creation::arange;
+use crate::ops::elementwise::{greater_equal, select};
 use crate::ops::shaping::roll;
-use crate::primitives::rules::cast;
+use crate::primitives::rules::{cast, constant, div, sub};
 
-/// The frequencies of the results at `places`, for `n` numbers that stand `d` apart.
-fn frequencies(op: &str, n: i64, d: f64, places: impl FnOnce(i64) -> Vec<i64>) -> Result<Array> {
+/// `0, 1, …, count - 1` times the lowest frequency of `n` numbers that stand `d` apart; from `turn` on `n` less.
+fn frequencies(op: &str, n: i64, d: f64, count: i64, turn: i64) -> Result<Array> {
     ensure!(n > 0, Value, "[{op}] got n = {n}, expected more than 0");
-    ensure!(n <= 1 << 40, Overflow, "[{op}] got n = {n}, more numbers than memory can address");
     ensure!(d != 0.0, Value, "[{op}] got d = 0, expected a distance");
-    let places = places(n);
-    let count = places.len();
-    let values: Vec<f64> = places.into_iter().map(|k| k as f64 / (n as f64 * d)).collect();
-    cast(&Array::from_slice(&values, [count])?, DType::Float32)
+    // Whole numbers up to 2^53 are float64.
+    ensure!(n <= 1 << 53, Overflow, "[{op}] got n = {n}, more numbers than memory can address");
+    let places = arange(0.0, count as f64, 1.0, DType::Float64)?;
+    let is_turned = greater_equal(&places, &constant(&places, turn as f64))?;
+    let places = select(&is_turned, &sub(&places, &constant(&places, n as f64))?, &places)?;
+    cast(&div(&places, &constant(&places, n as f64 * d))?, DType::Float32)
 }
 
 /// The frequency of each result of [`super::fft`] of `n` numbers `d` apart, as float32: `0, 1, …, -2, -1` over `n d`.
@@ -30,7 +33,7 @@ fn frequencies(op: &str, n: i64, d: f64, places: impl FnOnce(i64) -> Vec<i64>) -
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn fftfreq(n: i64, d: f64) -> Result<Array> {
-    frequencies("fftfreq", n, d, |n| (0..(n + 1) / 2).chain(-(n / 2)..0).collect())
+    frequencies("fftfreq", n, d, n, n / 2 + n % 2)
 }
 
 /// The frequency of each result of [`super::rfft`] of `n` numbers `d` apart, as float32: `0, 1, …` over `n d`.
@@ -44,7 +47,7 @@ pub fn fftfreq(n: i64, d: f64) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn rfftfreq(n: i64, d: f64) -> Result<Array> {
-    frequencies("rfftfreq", n, d, |n| (0..=n / 2).collect())
+    frequencies("rfftfreq", n, d, n / 2 + 1, n)
 }
 
 fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64) -> Result<Array> {

@@ -1,6 +1,6 @@
 //! What becomes of indices that lie outside.
 
-use umber_types::{DType, Result};
+use umber_types::{DType, Result, bail};
 
 use super::check_integers;
 use crate::graph::Array;
@@ -30,5 +30,21 @@ pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds
             let last = constant(&indices, (length - 1).max(0));
             clip(&indices, Some(&constant(&indices, 0)), Some(&last))
         }
+    }
+}
+
+/// Refuse indices outside of an axis where they are few and have their values: later would be too late for whoever
+/// writes, since the array that is written to would be lost.
+pub(super) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
+    const FEW: usize = 1 << 10;
+    let is_known = indices.is_evaluated() && !indices.is_volatile() && indices.size() <= FEW;
+    if !is_known || indices.dtype() == DType::UInt64 {
+        return Ok(());
+    }
+    let length = length as i64;
+    let is_outside = |index: &i64| !(-length..length).contains(index);
+    match cast(indices, DType::Int64)?.to_vec::<i64>()?.iter().find(|index| is_outside(index)) {
+        Some(index) => bail!(Index, "[{op}] index {index} is out of bounds for axis {axis} with size {length}"),
+        None => Ok(()),
     }
 }

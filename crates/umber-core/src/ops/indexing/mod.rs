@@ -115,6 +115,7 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
         }
         return slice_update(kind, a, plan.window, &values);
     }
+    plan.check_known()?;
     let places = plan.places()?;
     let values = rules::reshape(&plan.move_picked_to_front(&values)?, plan.read_shape())?;
     if plan.window.is_whole(a.shape()) {

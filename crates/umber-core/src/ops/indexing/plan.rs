@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, bail, ensure};
 
-use super::{Index, broadcast_indices, check_integers, mask};
+use super::{Index, bounds, broadcast_indices, check_integers, mask};
 use crate::graph::{Array, Inputs};
 use crate::primitives::gather::Places;
 use crate::primitives::rules;
@@ -181,6 +181,14 @@ impl Plan {
     pub(super) fn places(&self) -> Result<Places> {
         let indices = broadcast_indices(&self.indices, &self.picked)?;
         Ok(Places::grid("index", &self.axes, indices))
+    }
+
+    /// Refuse index arrays whose values are known to lie outside.
+    pub(super) fn check_known(&self) -> Result<()> {
+        for (&axis, indices) in self.axes.iter().zip(&self.indices) {
+            bounds::check_known("index", indices, axis, self.window.lengths[axis])?;
+        }
+        Ok(())
     }
 
     /// The shape of the result.

@@ -10,6 +10,9 @@ use crate::primitives::concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::slice_along;
 
+/// An array is cut into at most so many parts: each is an array of its own.
+const MOST_PARTS: i64 = 1 << 24;
+
 /// The arrays in the one dtype that holds them all.
 fn promoted(arrays: &[&Array]) -> Result<Inputs> {
     let dtype = arrays.iter().map(|array| array.dtype()).reduce(promote).unwrap_or(DType::Float32);
@@ -116,7 +119,11 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
     let length = a.shape()[axis];
     match at {
         Split::Sections(count) => {
-            ensure!(count > 0, Value, "[split] got {count} sections, expected at least one");
+            ensure!(
+                (1..=MOST_PARTS).contains(&count),
+                Value,
+                "[split] got {count} sections, expected 1 to {MOST_PARTS}"
+            );
             ensure!(
                 length as i64 % count == 0,
                 Value,
@@ -157,6 +164,12 @@ pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
     let axis = normalize_axis("unstack", axis, a.ndim())?;
     let mut shape = a.shape().clone();
     let length = shape.remove(axis);
+    ensure!(
+        length as i64 <= MOST_PARTS,
+        Value,
+        "[unstack] got axis {axis} of shape {}, expected at most {MOST_PARTS} elements along it",
+        a.shape()
+    );
     let part = |i| rules::reshape(&slice_along(a, axis, i, 1)?, shape.clone());
     (0..length).map(part).collect()
 }
