@@ -94,7 +94,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
 /// # use umber_core as umber;
 /// use umber::{Array, ops};
 /// let a = Array::from([[30, 10, 20], [1, 3, 2]]);
-/// let order = ops::argsort(&a, Some(1))?;
+/// let order = ops::argsort(&a, Some(1), ops::SortOrder::Ascending)?;
 /// assert_eq!(ops::take_along_axis(&a, &order, Some(1))?.to_vec::<i32>()?, [10, 20, 30, 1, 2, 3]);
 /// # Ok::<(), umber::Error>(())
 /// ```
