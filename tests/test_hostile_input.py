@@ -94,3 +94,25 @@ def test_state_made_while_tracing_is_carried_out():
     assert losses[-1] < losses[0]
     mx.eval(optimizer.state)
     assert int(optimizer.step.item()) == 4
+
+
+def test_many_axes():
+    """Nothing that nests an axis deep takes stack without end."""
+    x = mx.zeros((1,) * 20_000)
+    assert repr(x) == "array(..., dtype=float32)"
+    with pytest.raises(ValueError, match=r"\[tolist\]"):
+        x.tolist()
+    assert mx.zeros((1,) * 100).sum().item() == 0
+
+
+def test_many_parts():
+    """An array without elements can be cut into any number of parts, but not into too many."""
+    for cut in (
+        lambda: mx.split(mx.zeros(0), 2**40),
+        lambda: mx.unstack(mx.zeros((2**31, 0))),
+        lambda: mx.fft.fftfreq(2**60),
+    ):
+        with pytest.raises((ValueError, OverflowError), match=r"\[\w+\]"):
+            cut()
+    with pytest.raises((MemoryError, RuntimeError, ValueError)):
+        mx.eval(mx.fft.fftfreq(2**45))

@@ -429,3 +429,13 @@ def test_large_gathers_and_scatters():
     want[index] = np.arange(400_000)
     a[mx.array(index)] = mx.arange(400_000)
     assert_close(to_numpy(a), want)
+
+
+@pytest.mark.parametrize("index", [[5], mx.array([5]), [-4], np.array([7])])
+def test_a_write_to_a_place_that_is_not_there_changes_nothing(index):
+    x = mx.array([1.0, 2.0, 3.0])
+    with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+        x[index] = 1
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[index] += 1
+    assert x.tolist() == [1, 2, 3]

@@ -179,3 +179,20 @@ def test_many_small_programs_do_not_grow():
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 8192, f"{done.stdout} KiB more"
+
+
+@pytest.mark.parametrize("exported", [False, True])
+def test_shared_memory_beside_arguments_without_values(exported):
+    """A transformed function may use memory that others can write: it takes what it holds."""
+    if exported:
+        shared = mx.ones(3)
+        view = np.asarray(shared)
+    else:
+        view = np.ones(3, np.float32)
+        shared = mx.asarray(view)
+    assert mx.compile(lambda t: t + shared)(mx.ones(3)).tolist() == [2, 2, 2]
+    assert mx.vmap(lambda t: t * shared.sum())(mx.ones(2)).tolist() == [3, 3]
+    assert mx.vmap(mx.grad(lambda t: (t * shared).sum()))(mx.ones((2, 3))).tolist() == [[1] * 3] * 2
+    value, slope = mx.value_and_grad(lambda t: (t * shared).sum())(mx.ones(3))
+    view[:] = 5
+    assert (value.item(), slope.tolist()) == (3, [1, 1, 1])

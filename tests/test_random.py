@@ -585,11 +585,33 @@ def test_multivariate_normal():
     np.testing.assert_allclose(np.cov(values.T), cov, atol=0.05)
     batch = mx.random.multivariate_normal(mx.zeros((3, 2)), mx.eye(2), (5, 1), key=key)
     assert (batch.shape, batch.dtype) == ((5, 3, 2), mx.float32)
-    lanes = mx.vmap(lambda m: mx.random.multivariate_normal(m, mx.eye(2), key=key))(mx.zeros((3, 2)))
+    lanes = mx.vmap(lambda m: mx.random.multivariate_normal(m, mx.eye(2), key=key))(
+        mx.zeros((3, 2))
+    )
     assert lanes.shape == (3, 2)
-    assert mx.random.multivariate_normal(mx.zeros(2), mx.eye(2), dtype=mx.float16).dtype == mx.float16
-    for bad in [(mx.zeros(3), mx.eye(2)), (mx.array(0.0), mx.eye(2)), (mx.zeros(2), mx.zeros((2, 3)))]:
+    assert (
+        mx.random.multivariate_normal(mx.zeros(2), mx.eye(2), dtype=mx.float16).dtype == mx.float16
+    )
+    for bad in [
+        (mx.zeros(3), mx.eye(2)),
+        (mx.array(0.0), mx.eye(2)),
+        (mx.zeros(2), mx.zeros((2, 3))),
+    ]:
         with pytest.raises(ValueError, match=r"\[multivariate_normal\]"):
             mx.random.multivariate_normal(*bad)
     with pytest.raises(ValueError, match=r"\[multivariate_normal\]"):
         mx.random.multivariate_normal(mx.zeros((3, 2)), mx.eye(2), (5,))
+
+
+@pytest.mark.parametrize(
+    ("p", "replace"),
+    [
+        ([np.nan, 1.0, 0.0], True),
+        ([0.5, -1.0, 1.5], True),
+        ([0.0, 0.0, 0.0], True),
+        ([1.0, 0.0, 0.0], False),
+    ],
+)
+def test_choice_refuses_what_are_no_probabilities(p, replace):
+    with pytest.raises(ValueError, match=r"\[choice\]"):
+        mx.random.choice(3, (2,), replace=replace, p=mx.array(p))

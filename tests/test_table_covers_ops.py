@@ -82,7 +82,13 @@ def public_callables(module, prefix=""):
 
 
 def all_callables():
-    modules = ((mx, ""), (mx.random, "random."), (mx.linalg, "linalg."), (mx.fft, "fft."), (mx.fast, "fast."))
+    modules = (
+        (mx, ""),
+        (mx.random, "random."),
+        (mx.linalg, "linalg."),
+        (mx.fft, "fft."),
+        (mx.fast, "fast."),
+    )
     return [name for module, prefix in modules for name in public_callables(module, prefix)]
 
 

@@ -13,7 +13,9 @@ def rms(x, weight=1.0):
 
 def layer(x, weight=1.0, bias=0.0):
     centred = x - np.mean(x, -1, keepdims=True)
-    return centred / np.sqrt(np.mean(centred * centred, -1, keepdims=True) + EPSILON) * weight + bias
+    return (
+        centred / np.sqrt(np.mean(centred * centred, -1, keepdims=True) + EPSILON) * weight + bias
+    )
 
 
 def norm(name, oracle, arity, given):

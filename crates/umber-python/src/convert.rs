@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use umber::eval::printing::MOST_AXES;
 use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};
@@ -201,6 +202,12 @@ pub(crate) fn to_number(py: Python<'_>, value: Scalar) -> PyResult<Py<PyAny>> {
 
 /// The elements as nested lists; a 0-d array as a number.
 pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
+    if array.ndim() > MOST_AXES {
+        return Err(PyValueError::new_err(format!(
+            "[tolist] got an array with {} axes, expected at most {MOST_AXES}",
+            array.ndim()
+        )));
+    }
     let dense = crate::enter::enter(py, || array.to_dense())?;
     let dtype = dense.dtype();
     let size = dtype.size();

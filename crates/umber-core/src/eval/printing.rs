@@ -6,6 +6,8 @@ use umber_types::{DType, Error, Result, Scalar};
 
 use crate::graph::Array;
 
+/// Arrays with more axes are not spelled out: nobody could read it, and each bracket takes stack.
+pub const MOST_AXES: usize = 128;
 /// An axis longer than twice this shows its first and last elements only.
 const EDGE: usize = 3;
 /// Significant digits of a number when no decimals are asked for.
@@ -20,6 +22,9 @@ pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     let Some(bytes) = storage.dense_bytes(dtype) else {
         return Err(Error::Runtime("[print] the elements do not lie densely".into()));
     };
+    if dense.ndim() > MOST_AXES {
+        return Ok(format!("array(..., dtype={})", dtype.name()));
+    }
     let mut text = String::from("array(");
     let indent = text.len() + 1;
     Writer { dtype, decimals }.axis(&mut text, bytes, dense.shape(), indent);

@@ -59,7 +59,7 @@ impl Array {
             let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
             op.infer(&given)?
         };
-        let is_volatile = inputs.iter().any(Array::is_volatile);
+        let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let node = Node::new(op, inputs, specs, stream);
         let arrays: SmallVec<[Array; 1]> = (0..node.outputs.len())
             .map(|output| Array { node: Arc::clone(&node), output: output as u32 })
@@ -77,7 +77,7 @@ impl Array {
             op.infer(&given)?
         };
         debug_assert_eq!(specs.len(), 1);
-        let is_volatile = inputs.iter().any(Array::is_volatile);
+        let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;
         Ok(array)
@@ -255,6 +255,23 @@ impl Array {
     pub fn from_buffer(buffer: Arc<Buffer>, layout: Layout, dtype: DType) -> Result<Array> {
         Array::from_storage(Storage { buffer, layout }, dtype)
     }
+}
+
+/// Inputs of an operation, and whether it must run now since others can write their memory.
+///
+/// Beside an input that is traced and may have no value yet it cannot run now: then it takes what the memory holds.
+fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
+    if !inputs.iter().any(Array::is_volatile) {
+        return Ok((inputs, false));
+    }
+    if inputs.iter().any(Array::is_traced) {
+        for input in inputs.iter_mut().filter(|input| input.is_volatile() && !input.is_traced()) {
+            let storage = input.storage().expect("volatile memory is there");
+            *input = Array::from_storage(storage.to_dense(input.dtype())?, input.dtype())?;
+        }
+    }
+    let is_volatile = inputs.iter().any(Array::is_volatile);
+    Ok((inputs, is_volatile))
 }
 
 impl fmt::Debug for Array {

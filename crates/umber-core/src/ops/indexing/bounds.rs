@@ -44,7 +44,9 @@ pub(super) fn check_known(op: &str, indices: &Array, axis: usize, length: usize)
     let length = length as i64;
     let is_outside = |index: &i64| !(-length..length).contains(index);
     match cast(indices, DType::Int64)?.to_vec::<i64>()?.iter().find(|index| is_outside(index)) {
-        Some(index) => bail!(Index, "[{op}] index {index} is out of bounds for axis {axis} with size {length}"),
+        Some(index) => {
+            bail!(Index, "[{op}] index {index} is out of bounds for axis {axis} with size {length}")
+        }
         None => Ok(()),
     }
 }

@@ -6,6 +6,7 @@ use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder,
 use super::continuous::{float32_between, gumbel_sample, spread_bounds, unit};
 use super::{bits, key_or_next, permutation};
 use crate::graph::Array;
+use crate::ops::dependent::has_value;
 use crate::ops::promotion::{cast_constant, meet};
 use crate::ops::{reductions, sorting};
 use crate::primitives::random::Pick;
@@ -240,6 +241,25 @@ pub enum Replacement {
     Without,
 }
 
+/// Refuse what are no probabilities, where they have values.
+fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draws: usize) -> Result<()> {
+    if draws == 0 || !has_value(weights)? {
+        return Ok(());
+    }
+    let values = cast(weights, DType::Float64)?.to_vec::<f64>()?;
+    if let Some(value) = values.iter().find(|value| !(0.0..=f64::MAX).contains(*value)) {
+        bail!(Value, "[{op}] got {value} in p, expected finite numbers that are not negative");
+    }
+    let possible = values.iter().filter(|&&value| value > 0.0).count();
+    ensure!(possible > 0, Value, "[{op}] got a p of zeros, expected at least one that is more");
+    ensure!(
+        replacement == Replacement::With || draws <= possible,
+        Value,
+        "[{op}] got {possible} items of which p is not zero, expected at least {draws} to draw without replacement"
+    );
+    Ok(())
+}
+
 /// Places below `count` along one axis, for every index of `shape`, uniform or in proportion to `weights`, as uint32.
 ///
 /// Without replacement, weighted places are those with the greatest `log(weight) + gumbel` (Efraimidis and Spirakis,
@@ -266,12 +286,13 @@ pub fn choice(
     ensure!(items > 0 || shape.size() == 0, Value, "[choice] got no items to draw {shape} from");
     if let Some(weights) = weights {
         ensure!(
-            weights.dtype().is_floating() && weights.shape()[..] == [items],
+            !weights.dtype().is_complex() && weights.shape()[..] == [items],
             Value,
-            "[choice] got p of shape {} and dtype {}, expected floating point of shape ({items},)",
+            "[choice] got p of shape {} and dtype {}, expected real numbers of shape ({items},)",
             weights.shape(),
             weights.dtype()
         );
+        check_probabilities(OP, weights, replacement, shape.size())?;
     }
     let weights = weights
         .map(|weights| {
