@@ -29,7 +29,7 @@ impl From<Array> for PyArray {
     #[inline]
     fn from(array: Array) -> PyArray {
         if array.is_volatile() && !array.is_traced() {
-            let snapshot = crate::interop::copied(&array);
+            let snapshot = array.copied();
             return PyArray::sharing(snapshot.unwrap_or(array));
         }
         PyArray::sharing(array)

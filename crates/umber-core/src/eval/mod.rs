@@ -166,7 +166,7 @@ impl Array {
         if storage.layout.is_contiguous() {
             return Ok(self.clone());
         }
-        Array::from_storage(storage.to_dense(self.dtype())?, self.dtype())
+        self.copied()
     }
 
     /// The one element of an array of size one.

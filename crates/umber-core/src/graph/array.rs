@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
-use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, ensure};
+use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
 use super::{Inputs, Node, Storage, node};
 use crate::device;
@@ -91,6 +91,14 @@ impl Array {
         let node = Node::build(op, Inputs::new(), spec.into(), device::current_stream(), false, None);
         node.outputs[0].storage.get_or_init(|| storage);
         Ok(Array { node, output: 0 })
+    }
+
+    /// A dense copy that shares nothing, of an evaluated array.
+    pub fn copied(&self) -> Result<Array> {
+        let Some(storage) = self.storage() else {
+            bail!(Value, "[copy] an array of shape {} has no value yet", self.shape());
+        };
+        Array::from_storage(storage.to_dense(self.dtype())?, self.dtype())
     }
 
     /// An array with a copy of the elements, in row-major order.
@@ -266,8 +274,7 @@ fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
     }
     if inputs.iter().any(Array::is_traced) {
         for input in inputs.iter_mut().filter(|input| input.is_volatile() && !input.is_traced()) {
-            let storage = input.storage().expect("volatile memory is there");
-            *input = Array::from_storage(storage.to_dense(input.dtype())?, input.dtype())?;
+            *input = input.copied()?;
         }
     }
     let is_volatile = inputs.iter().any(Array::is_volatile);

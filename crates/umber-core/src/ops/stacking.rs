@@ -3,7 +3,7 @@
 use umber_types::{Result, Shape, bail, ensure};
 
 use super::naming::under;
-use super::shaping::{Split, atleast, concatenate, split};
+use super::shaping::{MOST_PARTS, Split, atleast, concatenate, split};
 use crate::graph::Array;
 use crate::primitives::rules::{reshape, transpose};
 
@@ -146,9 +146,6 @@ pub fn block(blocks: &Blocks) -> Result<Array> {
     let depth = blocks.depth()?;
     blocks.join(depth, blocks.most_axes().max(depth))
 }
-
-/// Most parts that [`array_split`] makes: one beyond the length costs memory although it is empty.
-const MOST_PARTS: i64 = 1 << 24;
 
 /// Cut an array apart along an axis as [`split`] does, except that sections may differ in length by one: the first ones
 /// are the longer.

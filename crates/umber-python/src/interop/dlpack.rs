@@ -14,9 +14,9 @@ use umber::types::layout::row_major_strides;
 
 use super::export::Export;
 use super::formats::{ByteOrder, dlpack_code, from_dlpack_code};
-use super::import::{Copying, Described, copied, share};
+use super::import::{Copying, Described, share};
 use crate::array::PyArray;
-use crate::enter::to_exception;
+use crate::enter::{OrRaise, to_exception};
 
 const CPU: i32 = 1;
 /// Host memory that CUDA pinned or manages: readable by the CPU.
@@ -340,7 +340,7 @@ fn consume(capsule: &Bound<'_, PyAny>, copying: Copying) -> PyResult<umber::Arra
             ffi::PyCapsule_SetName(pointer, USED_VERSIONED_NAME.as_ptr());
             let array = share(described, Box::new(Owned::Versioned(managed)), without_always(copying))?;
             let needs_copy = copying == Copying::Always && flags & IS_COPIED == 0;
-            return if needs_copy { copied(&array) } else { Ok(array) };
+            return if needs_copy { array.copied().or_raise() } else { Ok(array) };
         }
         if named(NAME) {
             let managed = ffi::PyCapsule_GetPointer(pointer, NAME.as_ptr()).cast::<Managed>();

@@ -70,13 +70,8 @@ impl Export {
         let array = exported.get();
         warn_if_traced(py, &array)?;
         let copy = enter(py, || {
-            let dense = array.to_dense()?;
-            let storage = dense.storage().expect("just evaluated");
-            let mut fresh = umber::graph::Storage::allocate(dense.shape(), dense.dtype())?;
-            if let Some(view) = fresh.view_mut(dense.dtype()) {
-                umber::kernels::tape::copy(storage.view(dense.dtype()), view);
-            }
-            Array::from_storage(fresh, dense.dtype())
+            array.eval()?;
+            array.copied()
         })?;
         let lease =
             Lease::new(&copy.storage().expect("born evaluated").buffer, Access::Writable).or_raise()?;

@@ -129,21 +129,11 @@ pub(super) unsafe fn share(
         offset: (-low) as usize / itemsize,
     };
     let array = Array::from_buffer(Arc::new(buffer), layout, from.dtype).or_raise()?;
-    if copying == Copying::Always { copied(&array) } else { Ok(array) }
+    if copying == Copying::Always { array.copied().or_raise() } else { Ok(array) }
 }
 
 fn alignment(dtype: DType) -> usize {
     if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() }
-}
-
-/// A dense copy that shares nothing.
-pub(crate) fn copied(array: &Array) -> PyResult<Array> {
-    let storage = array.storage().expect("imported arrays are evaluated");
-    let mut fresh = umber::graph::Storage::allocate(array.shape(), array.dtype()).or_raise()?;
-    if let Some(view) = fresh.view_mut(array.dtype()) {
-        umber::kernels::tape::copy(storage.view(array.dtype()), view);
-    }
-    Array::from_storage(fresh, array.dtype()).or_raise()
 }
 
 /// A copy element by element, for memory that kernels cannot read.
@@ -352,7 +342,7 @@ fn asarray(
         if copying == Copying::Always {
             let py = a.py();
             enter(py, || own.eval())?;
-            copied(&own)?
+            own.copied().or_raise()?
         } else {
             own
         }

@@ -13,7 +13,7 @@ mod numpy_functions;
 
 use pyo3::prelude::*;
 
-pub(crate) use import::{Copying, copied, from_shared};
+pub(crate) use import::{Copying, from_shared};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     export::register(module)?;

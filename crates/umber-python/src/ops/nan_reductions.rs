@@ -6,26 +6,7 @@ use umber::ops;
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
-
-/// Reductions over any axes.
-macro_rules! reductions {
-    ($($name:ident $doc:literal,)*) => {
-        $(
-            #[doc = $doc]
-            #[pyfunction]
-            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
-            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                let a = a.alone();
-                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
-            }
-        )*
-
-        fn register_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
-            Ok(())
-        }
-    };
-}
+use crate::ops::reductions::{arg_reductions, reductions};
 
 reductions! {
     nansum "Sum over `axis` of what is a number; 0 where nothing is.",
@@ -34,26 +15,6 @@ reductions! {
     nanmin "Smallest number over `axis`; NaN where there is none.",
     nanmax "Largest number over `axis`; NaN where there is none.",
     nanmedian "Median over `axis` of what is a number; NaN where nothing is.",
-}
-
-/// Position of an extremum along one axis.
-macro_rules! arg_reductions {
-    ($($name:ident $doc:literal,)*) => {
-        $(
-            #[doc = $doc]
-            #[pyfunction]
-            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
-            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                let a = a.alone();
-                on(stream, || ops::$name(&a, axis, keep(keepdims))).map(PyArray::from)
-            }
-        )*
-
-        fn register_arg_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
-            Ok(())
-        }
-    };
 }
 
 arg_reductions! {

@@ -26,6 +26,7 @@ macro_rules! reductions {
         }
     };
 }
+pub(super) use reductions;
 
 reductions! {
     logsumexp "`log(sum(exp(a)))` over `axis` without overflow.",
@@ -51,6 +52,7 @@ macro_rules! arg_reductions {
         }
     };
 }
+pub(super) use arg_reductions;
 
 arg_reductions! {
     argmin "Index of the first smallest element along `axis` (of the flattened array by default), as uint32.",

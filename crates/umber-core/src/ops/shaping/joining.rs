@@ -11,7 +11,7 @@ use crate::primitives::rules;
 use crate::primitives::slice::slice_along;
 
 /// An array is cut into at most so many parts: each is an array of its own.
-const MOST_PARTS: i64 = 1 << 24;
+pub(in crate::ops) const MOST_PARTS: i64 = 1 << 24;
 
 /// The arrays in the one dtype that holds them all.
 fn promoted(arrays: &[&Array]) -> Result<Inputs> {

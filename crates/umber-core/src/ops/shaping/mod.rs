@@ -11,6 +11,7 @@ mod spreading;
 pub use diagonals::{diag, diagonal, trace, tril, triu};
 pub(crate) use editing::set_in_turn;
 pub use editing::{append, delete, insert, resize};
+pub(super) use joining::MOST_PARTS;
 pub use joining::{Split, concatenate, roll, split, stack, unstack};
 pub use padding::{PadMode, pad};
 pub use repeating::{repeat, repeat_each};
