@@ -4,7 +4,6 @@
 //! anyway. A call then costs neither the user's function nor the search for regions, only the making of nodes.
 
 pub mod cache;
-mod program;
 mod simplify;
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -12,21 +11,39 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use umber_types::{Result, ensure};
 
 use crate::fusion::fuse;
-use crate::graph::{Array, ArraySpec, tracing};
+use crate::graph::{Array, ArraySpec, Program, tracing};
 use crate::primitives::leaf::Leaf;
 use crate::transforms::Trace;
-use program::Program;
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.
 #[derive(Debug)]
 pub struct CompiledGraph {
     specs: Vec<ArraySpec>,
     /// With regions fused.
-    fused: Program,
+    fused: Closure,
     /// As traced, for transforms that follow the call: fusion folds away what only matters to them.
-    plain: Program,
+    plain: Closure,
     /// Does it hold an array that another transform is following?
     captures_traced: bool,
+}
+
+/// A program with the arrays it captured.
+#[derive(Debug)]
+struct Closure {
+    program: Program,
+    captured: Vec<Array>,
+}
+
+impl Closure {
+    fn new(placeholders: &[Array], outputs: &[Array]) -> Closure {
+        let (program, captured) = Program::close(placeholders, outputs);
+        Closure { program, captured }
+    }
+
+    fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
+        let all: Vec<Array> = arguments.iter().chain(&self.captured).cloned().collect();
+        self.program.replay(&all)
+    }
 }
 
 /// Begin to trace a function that is to be compiled.
@@ -40,11 +57,11 @@ impl CompiledGraph {
         let simple = simplify::simplify(&trace.inputs, outputs)?;
         let fused = fuse(&simple, |node| node.traced)?;
         let specs = trace.inputs.iter().map(|input| input.spec().clone()).collect();
-        let plain = Program::new(&trace.inputs, &simple);
-        let fused = Program::new(&trace.inputs, &fused);
+        let plain = Closure::new(&trace.inputs, &simple);
+        let fused = Closure::new(&trace.inputs, &fused);
         drop(trace);
         // An outer transform's own arrays are traced still.
-        let captures_traced = plain.captured().any(Array::is_traced);
+        let captures_traced = plain.captured.iter().any(Array::is_traced);
         Ok(CompiledGraph { specs, fused, plain, captures_traced })
     }
 
@@ -63,8 +80,8 @@ impl CompiledGraph {
         );
         let is_followed =
             tracing::depth() > 0 && (self.captures_traced || arguments.iter().any(Array::is_traced));
-        let program = if is_followed { &self.plain } else { &self.fused };
-        program.replay(arguments)
+        let closure = if is_followed { &self.plain } else { &self.fused };
+        closure.call(arguments)
     }
 }
 

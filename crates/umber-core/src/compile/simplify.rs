@@ -11,13 +11,12 @@ use smallvec::SmallVec;
 use umber_types::{BinaryKind, Result, Shape, Stream};
 
 use crate::graph::walk::{IdMap, node_id};
-use crate::graph::{Array, ArraySpec, Inputs, Node};
+use crate::graph::{Array, ArraySpec, Inputs, Node, Tape};
 use crate::op::Op;
 use crate::primitives::binary::Binary;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::reshape::Reshape;
 use crate::primitives::transpose::Transpose;
-use crate::transforms::Tape;
 
 /// What makes two nodes compute the same.
 #[derive(PartialEq, Eq, Hash)]

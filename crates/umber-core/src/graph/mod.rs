@@ -3,11 +3,15 @@
 mod array;
 mod conversions;
 mod node;
+pub mod program;
 mod storage;
+mod tape;
 pub mod tracing;
 pub mod walk;
 
 pub use array::{Array, ArraySpec, Specs};
 pub(crate) use node::{Claim, set_due_hook, set_origin_hook};
 pub use node::{Inputs, Node};
+pub use program::Program;
 pub use storage::Storage;
+pub(crate) use tape::Tape;

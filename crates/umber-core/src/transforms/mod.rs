@@ -14,7 +14,6 @@ mod vmap;
 
 pub use grad::{check_scalar, grad, value_and_grad};
 pub use jvp::{jvp, push_forward};
-pub(crate) use trace::Tape;
 pub use trace::Trace;
 pub use vjp::{pull_back, vjp};
 pub use vmap::{Mapped, batch, from_front, to_front, vmap};

@@ -1,12 +1,12 @@
-//! Trace: the arguments a function is run on while it is followed, and the tape of what it recorded.
+//! Trace: the arguments a function is run on while it is followed, and nodes as derivative rules see them.
 
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use umber_types::Result;
 
+pub(super) use crate::graph::Tape;
 use crate::graph::tracing::{self, Tracing};
-use crate::graph::walk::{IdMap, node_id, topological_until};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::op::Op;
 use crate::primitive::Primitive;
@@ -42,75 +42,6 @@ impl Trace {
     pub fn end(self) -> Vec<Array> {
         drop(self.guard);
         self.inputs
-    }
-}
-
-/// The nodes through which outputs depend on sources, and a numbering of their outputs ("slots").
-#[derive(Debug)]
-pub(crate) struct Tape {
-    /// Inputs before users; the sources' own nodes are not among them.
-    pub(crate) nodes: Vec<Arc<Node>>,
-    /// The slot of a node's first output, for `nodes` and the sources.
-    first: IdMap<usize, u32>,
-    slots: usize,
-}
-
-impl Tape {
-    /// The tape between `sources` and `outputs`; nodes for which `is_outside` holds cannot depend on a source.
-    pub(crate) fn between(
-        sources: &[Array],
-        outputs: &[Array],
-        is_outside: impl Fn(&Arc<Node>) -> bool,
-    ) -> Tape {
-        let mut tape = Tape { nodes: Vec::new(), first: IdMap::default(), slots: 0 };
-        for source in sources {
-            tape.number(source.node());
-        }
-        let order = topological_until(outputs, |node| tape.holds(node) || is_outside(node));
-        for node in order {
-            if tape.holds(&node) || is_outside(&node) {
-                continue;
-            }
-            let depends = node.lock_inputs().iter().any(|input| tape.holds(input.node()));
-            if depends {
-                tape.number(&node);
-                tape.nodes.push(node);
-            }
-        }
-        tape
-    }
-
-    /// The tape of a traced function: only traced nodes can depend on its arguments.
-    pub(crate) fn traced(sources: &[Array], outputs: &[Array]) -> Tape {
-        Tape::between(sources, outputs, |node| !node.traced)
-    }
-
-    fn number(&mut self, node: &Arc<Node>) {
-        let next = self.slots;
-        let first = *self.first.entry(node_id(node)).or_insert(next as u32);
-        if first as usize == next {
-            self.slots += node.outputs.len();
-        }
-    }
-
-    fn holds(&self, node: &Arc<Node>) -> bool {
-        self.first.contains_key(&node_id(node))
-    }
-
-    /// How many slots there are.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots
-    }
-
-    /// The slot of an array, if it depends on a source or is one.
-    pub(crate) fn slot(&self, array: &Array) -> Option<usize> {
-        self.first.get(&node_id(array.node())).map(|&first| first as usize + array.output())
-    }
-
-    /// The slots of a node on the tape.
-    pub(crate) fn slots_of(&self, node: &Arc<Node>) -> std::ops::Range<usize> {
-        let first = self.first[&node_id(node)] as usize;
-        first..first + node.outputs.len()
     }
 }
 
