@@ -8,6 +8,7 @@ pub mod backend;
 pub mod compile;
 pub mod device;
 pub mod eval;
+pub mod export;
 pub mod fusion;
 pub mod graph;
 pub mod memory;

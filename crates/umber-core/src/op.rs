@@ -8,11 +8,11 @@ use crate::primitives::*;
 
 /// `enum Op` with a variant a primitive, and `impl Primitive for Op` that hands every question on.
 macro_rules! primitives {
-    ($($variant:ident($module:ident::$ty:ident)),* $(,)?) => {
+    ($($(#[$attribute:meta])* $variant:ident($module:ident::$ty:ident)),* $(,)?) => {
         /// A primitive operation with its parameters.
-        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Op {
-            $(#[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$ty),)*
+            $($(#[$attribute])* #[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$ty),)*
         }
 
         $(impl From<$module::$ty> for Op {
@@ -100,6 +100,8 @@ primitives! {
     Search(search::Search),
     Nonzero(nonzero::Nonzero),
     Control(control::Control),
+    // A program that files keep holds what the region stands for.
+    #[serde(skip)]
     Fused(fused::Fused),
 }
 

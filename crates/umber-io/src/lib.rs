@@ -3,6 +3,7 @@
 //! Readers check everything a file says before they believe it: a damaged file is an error, never a crash. Writers
 //! write beside the target and rename, so that a file is whole or not there.
 
+pub mod functions;
 pub mod npy;
 pub mod safetensors;
 mod whole;

@@ -19,7 +19,7 @@ const GRAIN: usize = 1 << 9;
 const PATIENCE: u32 = 400;
 
 /// What is drawn by rejection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Rejection {
     /// Gamma with the parameter as its shape, and scale one.
     Gamma,

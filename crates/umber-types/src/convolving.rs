@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 /// One spatial axis: output `o` and tap `t` meet at position `o * stride + t * kernel_dilation - low` of the input with
 /// `input_dilation - 1` zeros between its elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ConvAxis {
     /// Positions between neighbours of the output.
     pub stride: usize,
@@ -19,7 +19,7 @@ pub struct ConvAxis {
 }
 
 /// All axes, and how many parts the channels are cut into that do not mix.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Convolving {
     /// The spatial axes.
     pub axes: SmallVec<[ConvAxis; 3]>,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The kind of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum DeviceType {
     /// The host processor.
     Cpu,
@@ -12,7 +12,7 @@ pub enum DeviceType {
 }
 
 /// A device: its kind and index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Device {
     /// Kind of device.
     pub kind: DeviceType,
@@ -21,7 +21,7 @@ pub struct Device {
 }
 
 /// A queue of work on a device. Work on one stream runs in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Stream {
     /// Number unique in the process.
     pub index: u32,

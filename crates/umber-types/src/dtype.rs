@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The type of an array's elements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[repr(u8)]
 pub enum DType {
     /// Boolean, one byte, 0 or 1.
@@ -39,7 +39,7 @@ pub enum DType {
 }
 
 /// The kind of number a dtype holds, ordered by how kinds promote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
     /// Truth values.
     Bool,

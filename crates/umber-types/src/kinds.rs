@@ -1,7 +1,7 @@
 //! The members of each operation family, and the options operations share.
 
 /// Should reduced axes stay, with length one?
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum KeepAxes {
     /// Reduced axes stay with length one.
     Yes,
@@ -12,7 +12,7 @@ pub enum KeepAxes {
 macro_rules! kinds {
     ($(#[$doc:meta])* $name:ident { $($variant:ident $text:literal),* $(,)? }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`")] $variant,)*
         }

@@ -8,7 +8,7 @@ use crate::Shape;
 pub type Strides = SmallVec<[isize; 4]>;
 
 /// Shape, strides and offset of an array in its buffer, all in elements.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Layout {
     /// Length of each axis.
     pub shape: Shape,

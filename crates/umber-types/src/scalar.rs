@@ -6,7 +6,7 @@ use crate::cut::{to_i32, to_i64, to_u64};
 use crate::{Bool, Complex, DType, Kind, Result, bf16, ensure, f16};
 
 /// A constant of some kind, stored at the widest precision of its kind. Compared and hashed by bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
     /// A truth value.
     Bool(bool),

@@ -8,12 +8,31 @@ use smallvec::SmallVec;
 use crate::{Result, bail, ensure};
 
 /// The lengths of an array's axes, 64-bit throughout.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "Vec<i64>")]
 pub struct Shape(SmallVec<[usize; 4]>);
 
 /// Axes of an array, normalised to `0..ndim`, sorted, each once.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[serde(try_from = "Vec<usize>")]
 pub struct Axes(SmallVec<[usize; 4]>);
+
+impl TryFrom<Vec<i64>> for Shape {
+    type Error = crate::Error;
+
+    fn try_from(lengths: Vec<i64>) -> Result<Shape> {
+        Shape::checked("shape", &lengths)
+    }
+}
+
+impl TryFrom<Vec<usize>> for Axes {
+    type Error = crate::Error;
+
+    fn try_from(axes: Vec<usize>) -> Result<Axes> {
+        ensure!(axes.is_sorted_by(|a, b| a < b), Value, "[axes] got {axes:?}, expected each once, sorted");
+        Ok(Axes(axes.into()))
+    }
+}
 
 impl Shape {
     /// The shape of a scalar.

@@ -161,7 +161,7 @@
 
 pub use umber_core::{
     Array, ArraySpec, Axes, DType, Device, DeviceType, Error, KeepAxes, Layout, Result, Scalar, Shape,
-    Stream, compile, device, eval, graph, memory, ops, s, transforms,
+    Stream, compile, device, eval, export, graph, memory, ops, s, transforms,
 };
 pub use umber_io as io;
 pub use umber_kernels as kernels;

@@ -22,7 +22,7 @@ pub struct Array {
 }
 
 /// Shape and dtype.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ArraySpec {
     /// Lengths of the axes.
     pub shape: Shape,

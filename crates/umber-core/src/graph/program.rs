@@ -4,14 +4,16 @@
 //! compared, hashed and stored, and derivatives reach what was captured.
 
 use smallvec::SmallVec;
-use umber_types::{Result, Scalar, Stream, ensure};
+use umber_types::{Result, Scalar, Stream, bail, ensure};
 
 use super::walk::IdMap;
 use super::{Array, ArraySpec, Inputs, Tape};
 use crate::op::Op;
+use crate::primitive::Primitive;
+use crate::primitives::leaf::Leaf;
 
 /// Where a step finds an input, or a program an output.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Operand {
     /// An argument, or an output of an earlier step: arguments come first.
     Slot(u32),
@@ -19,12 +21,26 @@ pub enum Operand {
     Constant(Box<(ArraySpec, Scalar)>),
 }
 
+impl Operand {
+    /// What it is, where `slots` are those filled so far.
+    pub fn spec<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
+        match self {
+            Operand::Constant(constant) => Ok(&constant.0),
+            Operand::Slot(slot) => match slots.get(*slot as usize) {
+                Some(spec) => Ok(spec),
+                None => bail!(Value, "[program] slot {slot} is read before it is filled"),
+            },
+        }
+    }
+}
+
 /// A node to record.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Step {
     /// The operation.
     pub op: Op,
-    /// Where it runs.
+    /// Where it runs; files do not keep it.
+    #[serde(skip, default = "default_stream")]
     pub stream: Stream,
     /// What it reads.
     pub inputs: SmallVec<[Operand; 3]>,
@@ -32,8 +48,12 @@ pub struct Step {
     pub outputs: u32,
 }
 
+fn default_stream() -> Stream {
+    Stream::CPU
+}
+
 /// Steps that make outputs from arguments.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Program {
     /// What the arguments are: first those of the function, then what it captured.
     pub arguments: Vec<ArraySpec>,
@@ -107,6 +127,28 @@ impl Program {
             slots.extend(Array::record_on(step.op.clone(), inputs, step.stream)?);
         }
         Ok(self.outputs.iter().map(|operand| get(operand, &slots)).collect())
+    }
+
+    /// What every slot holds, found anew: an error where a step reads what is not there, or its operation refuses it.
+    pub fn specs(&self) -> Result<Vec<ArraySpec>> {
+        let mut specs: Vec<ArraySpec> = self.arguments.clone();
+        for step in &self.steps {
+            let name = step.op.name();
+            let is_step = !step.inputs.is_empty() && !matches!(step.op, Op::Leaf(leaf) if leaf != Leaf::Copy);
+            ensure!(is_step, Value, "[program] {name} makes nothing of its inputs, expected an operation");
+            let known = {
+                let inputs = step.inputs.iter().map(|input| input.spec(&specs));
+                let inputs: SmallVec<[&ArraySpec; 4]> = inputs.collect::<Result<_>>()?;
+                step.op.infer(&inputs)?
+            };
+            let (given, count) = (step.outputs as usize, known.len());
+            ensure!(given == count, Value, "[program] {name} has {given} outputs, expected {count}");
+            specs.extend(known);
+        }
+        for output in &self.outputs {
+            output.spec(&specs)?;
+        }
+        Ok(specs)
     }
 
     /// Arguments and outputs of all steps.

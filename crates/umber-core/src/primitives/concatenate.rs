@@ -10,7 +10,7 @@ use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 
 /// Any number of inputs, at least one, alike but for their lengths along the axis. The result is dense.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Concatenate {
     /// Along which axis.
     pub axis: usize,

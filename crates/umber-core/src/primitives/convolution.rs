@@ -10,11 +10,11 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// Inputs: `[batch, lengths.., channels]` and a weight `[outputs, taps.., channels / groups]`; the result is
 /// `[batch, lengths.., outputs]`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Convolution(pub Box<Convolving>);
 
 /// Inputs: that of a convolution, and a cotangent of its result; the result is the cotangent of its weight.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ConvolutionWeight {
     /// The convolution.
     pub how: Box<Convolving>,

@@ -7,18 +7,18 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 
 /// One value everywhere. A constant inside fused kernels; the node is built with its spec.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Full {
     /// The value, already of the array's dtype.
     pub value: Scalar,
 }
 
 /// `start + i * step` for `i` in `0..length`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Arange(pub Box<ArangeParameters>);
 
 /// What numbers [`Arange`] makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ArangeParameters {
     /// First element.
     pub start: Scalar,
@@ -31,11 +31,11 @@ pub struct ArangeParameters {
 }
 
 /// A matrix with ones on (or on and below) a diagonal, zeros elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Eye(pub Box<EyeParameters>);
 
 /// What kind of matrix [`Eye`] makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct EyeParameters {
     /// Number of rows.
     pub rows: usize,

@@ -9,7 +9,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
 /// The transform of lines of `length` numbers, of float32 and complex64 or of float64 and complex128.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Fft {
     /// Which transform.
     pub transform: Transform,

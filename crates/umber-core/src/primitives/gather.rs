@@ -12,22 +12,29 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// Inputs: the source, and an index array an indexed axis, all of one shape. The result has that shape followed by
 /// the lengths of the axes that are not indexed: `out[i, r] = source[indices[i], r]`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Gather {
     /// Which axes are indexed, in ascending order.
     pub axes: Box<[usize]>,
-    /// The function that was called, which messages name.
+    /// The function that was called, which messages name; files do not keep it.
+    #[serde(skip, default = "unnamed")]
     pub op: &'static str,
 }
 
 /// Inputs: the source, and indices along one axis; alike but for their lengths along it.
 /// `out[a, i, b] = source[a, indices[a, i, b], b]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct GatherAxis {
     /// Which axis is indexed.
     pub axis: usize,
-    /// The function that was called, which messages name.
+    /// The function that was called, which messages name; files do not keep it.
+    #[serde(skip, default = "unnamed")]
     pub op: &'static str,
+}
+
+/// What messages name where the function that was called is not known.
+pub(super) fn unnamed() -> &'static str {
+    "index"
 }
 
 /// Where a gather reads and a scatter writes.

@@ -10,7 +10,7 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// Inputs: stacks of matrices `a` and `b`, and three lists of indices: `out[r]` is the sum of `a[left[s]] @ b[right[s]]` over
 /// all `s` with `places[s] = r`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct IndexedMatMul {
     /// How many matrices the result has.
     pub count: usize,

@@ -7,7 +7,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 
 /// `[..., m, k]` times `[..., k, n]`; both inputs have the same batch axes and dtype.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct MatMul;
 
 /// The product of two stacks of matrices with equal batch axes.

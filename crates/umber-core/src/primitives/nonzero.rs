@@ -11,7 +11,7 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// Inputs: bool, shape B + (n,). The result, int64 of shape B + (size,), has the places of the true elements of each
 /// row in ascending order; where there are fewer, the rest is n.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Nonzero {
     /// How many places each row has room for.
     pub size: usize,

@@ -9,7 +9,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 
 /// Uint32 from keys of two words: keys `[..., 2]` give `[..., *shape]`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct RandomBits {
     /// What one key gives.
     pub shape: Shape,
@@ -53,7 +53,7 @@ impl Primitive for RandomBits {
 
 /// Uint32 places in weights `[..., n]`, one for each level of `[..., m]` in [0, 1): the last one before which the weights
 /// sum up to at most that part of their total.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Pick;
 
 impl Primitive for Pick {
@@ -91,7 +91,7 @@ impl Primitive for Pick {
 }
 
 /// Float64 draws by rejection, one a parameter: keys `[..., 2]` and parameters `[..., *shape]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rejections(pub Rejection);
 
 impl Primitive for Rejections {

@@ -10,7 +10,7 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// A reduction. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
 /// `any` answer bool.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Reduce {
     /// Which reduction.
     pub kind: ReduceKind,

@@ -7,7 +7,7 @@ use umber_kernels::View;
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::gather::{
-    Form, Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes,
+    Form, Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes, unnamed,
     with_indexed_axes,
 };
 use super::rules::{
@@ -20,24 +20,26 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// Inputs: the source, an index array an indexed axis (all of one shape), and updates with that shape followed by
 /// the lengths of the axes that are not indexed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Scatter {
     /// How updates combine with what is there.
     pub kind: ScatterKind,
     /// Which axes are indexed, in ascending order.
     pub axes: Box<[usize]>,
-    /// The function that was called, which messages name.
+    /// The function that was called, which messages name; files do not keep it.
+    #[serde(skip, default = "unnamed")]
     pub op: &'static str,
 }
 
 /// Inputs: the source, indices along one axis, and updates of the indices' shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ScatterAxis {
     /// How updates combine with what is there.
     pub kind: ScatterKind,
     /// Which axis is indexed.
     pub axis: usize,
-    /// The function that was called, which messages name.
+    /// The function that was called, which messages name; files do not keep it.
+    #[serde(skip, default = "unnamed")]
     pub op: &'static str,
 }
 

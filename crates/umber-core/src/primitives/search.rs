@@ -9,7 +9,7 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 
 /// Inputs: ascending rows, shape B + (n,), and values, shape B + V, of one dtype. The result, uint32, says how many
 /// elements of its row come before each value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Search {
     /// Do equal elements come after the value or before it?
     pub side: Side,

@@ -9,7 +9,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 
 /// Which products; the third input, `[segments, 2]` of int64, holds the ends of each segment of an axis of length `k`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum SegmentedMatMul {
     /// `[m, k]` and `[k, n]` to `[segments, m, n]`: `out[s]` is the product over the depths of segment `s`.
     Sums,

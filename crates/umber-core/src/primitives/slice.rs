@@ -10,7 +10,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
 /// A regular part of an array: along each axis where it starts, how far it steps, how many elements it has.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Window {
     /// First index along each axis.
     pub starts: SmallVec<[usize; 4]>,
@@ -21,7 +21,7 @@ pub struct Window {
 }
 
 /// The elements inside a window.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Slice {
     /// Which part.
     pub window: Box<Window>,

@@ -10,7 +10,7 @@ use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
 
 /// Inputs: the source, and an update with the shape of the window.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SliceUpdate {
     /// Where.
     pub window: Box<Window>,

@@ -6,7 +6,7 @@ use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
 /// The bytes read as another dtype; the last axis grows or shrinks with the size of an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct View(pub DType);
 
 impl View {

@@ -15,7 +15,7 @@ use crate::{View, ViewMut};
 use num_complex::Complex;
 
 /// Which transform. None of them divides: see [`Scaling`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Transform {
     /// `y[k] = Σ x[j] exp(-2πi jk / n)`, complex to complex.
     Forward,
@@ -28,7 +28,7 @@ pub enum Transform {
 }
 
 /// What results are multiplied by, for lines of `n` real or complex numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scaling {
     /// Nothing.
     One,

@@ -12,7 +12,7 @@ use super::lu::Factors;
 use crate::{View, ViewMut};
 
 /// What becomes of singular matrices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum OnSingular {
     /// They have no answer.
     Fail,

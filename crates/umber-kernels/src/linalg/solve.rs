@@ -15,7 +15,7 @@ use super::lu::Factors;
 use crate::{View, ViewMut};
 
 /// What is known of the elements of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Form {
     /// Nothing.
     General,

@@ -2,6 +2,7 @@
 
 mod compile;
 mod eval;
+mod export;
 mod grad;
 mod vmap;
 
@@ -12,7 +13,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     eval::register(module)?;
     grad::register(module)?;
     vmap::register(module)?;
-    compile::register(module)
+    compile::register(module)?;
+    export::register(module)
 }
 
 /// Refuse what cannot be called.

@@ -10,7 +10,7 @@ use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, 
 /// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
 ///
 /// Weight and bias, where there, are further inputs in this order, of the dtype of `x`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LayerNorm {
     /// Keeps the root away from zero.
     pub epsilon: Epsilon,

@@ -11,7 +11,7 @@ use crate::primitives::rules::{add, binary, broadcast, conj, mul, reshape, sub, 
 use crate::primitives::select::Select;
 
 /// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LogSumExp;
 
 /// `x` without its last axis, which has length one.

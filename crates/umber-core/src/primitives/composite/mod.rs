@@ -45,7 +45,7 @@ pub trait Decompose {
 }
 
 /// The list of composites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Composite {
     /// `exp(x) / sum(exp(x))` along the last axis.
     Softmax(Softmax),
@@ -124,7 +124,7 @@ fn record(composite: Composite, x: &Array) -> Result<Array> {
 }
 
 /// A positive real parameter that compares and hashes by its bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Epsilon(u64);
 
 impl Epsilon {

@@ -8,7 +8,7 @@ use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast};
 
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct RmsNorm {
     /// Keeps the root away from zero.
     pub epsilon: Epsilon,

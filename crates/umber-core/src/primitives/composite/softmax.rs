@@ -10,7 +10,7 @@ use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, cast, conj, div, mul, same_spec, sub, unary};
 
 /// `y = exp(x - max(x)) / sum(exp(x - max(x)))` along the last axis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Softmax {
     /// Is everything computed in float32 for 16-bit floats?
     pub precise: bool,

@@ -10,7 +10,7 @@ use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, constant, mul, same_spec};
 
 /// The lower triangular factor of matrices of which the lower triangle is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Cholesky;
 
 impl Primitive for Cholesky {

@@ -13,15 +13,15 @@ use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, conj, mul, same_spec};
 
 /// The determinant of square matrices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Determinant;
 
 /// The determinant divided by its absolute value (or zero), and the logarithm of that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SignedLog;
 
 /// The transposed cofactors: `det(a) a⁻¹`, or its limit where `a` is singular.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Adjugate;
 
 /// Each matrix of `x` times a number of `factors`.

@@ -14,7 +14,7 @@ use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, conj, mul, sub};
 
 /// Complex eigenvalues, and with vectors a matrix with one a column, of length one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Eig {
     /// Are vectors answered too?
     pub has_vectors: bool,

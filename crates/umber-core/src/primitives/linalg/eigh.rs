@@ -12,7 +12,7 @@ use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, cast, mul};
 
 /// Eigenvalues in ascending order, and with vectors a matrix with one a column. The lower triangle is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Eigh {
     /// Are vectors answered too?
     pub has_vectors: bool,

@@ -9,7 +9,7 @@ use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, ru
 use crate::primitives::rules::{same_spec, zeros_like};
 
 /// `exp(a) = 1 + a + a²/2 + …`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Expm;
 
 /// The derivative at `a` in a direction, a block of the exponential of `[[a, direction], [0, a]]`.

@@ -10,12 +10,18 @@ use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{neg, same_spec};
 
 /// The inverse of square matrices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Inverse {
     /// What becomes of matrices that have none.
     pub on_singular: OnSingular,
-    /// The function that users know it by.
+    /// The function that users know it by; files do not keep it.
+    #[serde(skip, default = "name")]
     pub name: &'static str,
+}
+
+/// What messages say where the function that was called is not known.
+fn name() -> &'static str {
+    "linalg.inv"
 }
 
 impl Primitive for Inverse {

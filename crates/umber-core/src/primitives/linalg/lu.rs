@@ -14,7 +14,7 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules::{add, broadcast, cast, reshape, sub};
 
 /// Of matrices `[..., m, n]`: both factors in one matrix, the exchanges of rows, and where each row went (uint32).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Lu;
 
 /// The unit lower triangular factor, in a packed matrix.

@@ -9,7 +9,7 @@ use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, sub};
 
 /// The pseudo-inverse; singular values up to `tolerance` times the greatest count as zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Pinv {
     /// The bits of the tolerance.
     tolerance: u64,

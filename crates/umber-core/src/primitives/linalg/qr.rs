@@ -14,7 +14,7 @@ use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, cast, sub};
 
 /// How many columns the orthonormal factor has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Basis {
     /// As many as the matrix has rows or columns, whichever are fewer.
     Reduced,
@@ -23,7 +23,7 @@ pub enum Basis {
 }
 
 /// The factors `q` and `r`; the diagonal of `r` is real.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Qr {
     /// How many columns `q` has.
     pub basis: Basis,

@@ -10,11 +10,12 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, lan
 use crate::primitives::rules::{batch, neg, reshape, transpose};
 
 /// The `x` with `a x = b`: `a` of shape `[..., n, n]`, `b` of shape `[..., n, k]`, with equal batch axes and dtype.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Solve {
     /// What is known of `a`.
     pub form: Form,
-    /// The function that users know it by.
+    /// The function that users know it by; files do not keep it.
+    #[serde(skip, default = "name")]
     pub name: &'static str,
 }
 
@@ -34,6 +35,11 @@ pub(crate) fn solve_shared(op: Solve, a: &Array, b: &Array) -> Result<Array> {
     let x = Array::record_one(op, &[a, &reshape(&tall, [n, count])?])?;
     let back: SmallVec<[usize; 6]> = (1..ndim - 1).chain([0, ndim - 1]).collect();
     transpose(&reshape(&x, tall.shape().clone())?, &back)
+}
+
+/// What messages say where the function that was called is not known.
+fn name() -> &'static str {
+    "linalg.solve"
 }
 
 impl Primitive for Solve {

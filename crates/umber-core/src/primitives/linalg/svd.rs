@@ -14,7 +14,7 @@ use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, mul, sub};
 
 /// Which singular vectors are answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Vectors {
     /// None: singular values only.
     None,
@@ -25,7 +25,7 @@ pub enum Vectors {
 }
 
 /// Singular values in descending order; with vectors, `U`, values and `Vᴴ`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Svd {
     /// Which singular vectors are answered.
     pub vectors: Vectors,

@@ -1,0 +1,152 @@
+//! Export: functions as data that files can keep, and graphs as pictures.
+
+mod dot;
+
+use std::sync::Arc;
+
+use umber_types::{Result, bail, ensure};
+
+pub use self::dot::{letters, to_dot};
+use crate::graph::walk::IdMap;
+use crate::graph::{Array, ArraySpec, Inputs, Node, Program, Tape};
+use crate::op::Op;
+use crate::primitive::Primitive;
+use crate::primitives::leaf::Leaf;
+use crate::transforms::Trace;
+
+/// The arguments that a trace of a function is for.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Signature {
+    /// Arguments by position.
+    pub positional: Vec<ArraySpec>,
+    /// Arguments by name, in the order of the names.
+    pub keywords: Vec<(String, ArraySpec)>,
+}
+
+impl Signature {
+    /// The signature of a call.
+    pub fn of(positional: &[Array], keywords: &[(String, Array)]) -> Signature {
+        let mut keywords: Vec<_> =
+            keywords.iter().map(|(name, array)| (name.clone(), array.spec().clone())).collect();
+        keywords.sort_by(|a, b| a.0.cmp(&b.0));
+        Signature { positional: positional.iter().map(|array| array.spec().clone()).collect(), keywords }
+    }
+
+    /// All arguments, those by name last.
+    pub fn specs(&self) -> impl Iterator<Item = &ArraySpec> {
+        self.positional.iter().chain(self.keywords.iter().map(|(_, spec)| spec))
+    }
+
+    fn has_names_of(&self, other: &Signature) -> bool {
+        self.positional.len() == other.positional.len()
+            && self.keywords.iter().map(|(name, _)| name).eq(other.keywords.iter().map(|(name, _)| name))
+    }
+}
+
+/// A function as traced for one signature.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The arguments it was traced with.
+    pub signature: Signature,
+    /// Does it take arguments of other lengths, too?
+    pub is_shapeless: bool,
+    /// What it does with its arguments and constants.
+    pub program: Program,
+    /// The arrays it captured.
+    pub constants: Vec<Array>,
+}
+
+/// Begin to trace a function that is to be exported; the arguments by name come last, in the order of the names.
+pub fn begin(signature: &Signature) -> Trace {
+    Trace::placeholders(Leaf::Trace, signature.specs().cloned())
+}
+
+impl Exported {
+    /// The function that was run on the inputs of `trace` (from [`begin`]) and gave `outputs`.
+    pub fn new(signature: Signature, trace: Trace, outputs: &[Array]) -> Result<Exported> {
+        let stored = storable(&trace.inputs, outputs)?;
+        let (program, constants) = Program::close(&trace.inputs, &stored);
+        drop(trace);
+        for constant in &constants {
+            ensure!(
+                !constant.is_traced(),
+                Value,
+                "[export_function] the function captured an array of shape {} that another transform is following, \
+                 expected arrays with values",
+                constant.shape()
+            );
+        }
+        Ok(Exported { signature, is_shapeless: false, program, constants })
+    }
+
+    /// A function that somebody else wrote, checked.
+    pub fn checked(
+        signature: Signature,
+        is_shapeless: bool,
+        program: Program,
+        constants: Vec<Array>,
+    ) -> Result<Exported> {
+        let expected = signature.specs().chain(constants.iter().map(Array::spec));
+        ensure!(
+            program.arguments.iter().eq(expected),
+            Value,
+            "[import_function] the program's arguments are not those of its signature and constants"
+        );
+        program.specs()?;
+        Ok(Exported { signature, is_shapeless, program, constants })
+    }
+
+    /// Does it answer a call with such arguments?
+    pub fn answers(&self, call: &Signature) -> bool {
+        self.signature.has_names_of(call)
+            && self.signature.specs().zip(call.specs()).all(|(own, given)| {
+                let fits = if self.is_shapeless {
+                    own.shape.ndim() == given.shape.ndim()
+                } else {
+                    own.shape == given.shape
+                };
+                own.dtype == given.dtype && fits
+            })
+    }
+
+    /// The outputs for arguments that it answers, those by name last in the order of the names.
+    pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
+        let all: Vec<Array> = arguments.iter().chain(&self.constants).cloned().collect();
+        self.program.replay(&all)
+    }
+}
+
+/// The same outputs without nodes that files cannot keep.
+fn storable(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
+    let mut stand_ins: IdMap<(usize, u32), Array> = IdMap::default();
+    let stand_in = |array: &Array, stand_ins: &IdMap<(usize, u32), Array>| {
+        stand_ins.get(&array.id()).unwrap_or(array).clone()
+    };
+    for node in &Tape::traced(placeholders, outputs).nodes {
+        let given = node.inputs();
+        let inputs: Inputs = given.iter().map(|input| stand_in(input, &stand_ins)).collect();
+        let made = if is_transient(node.op()) {
+            expanded(node, &inputs)?
+        } else if inputs.iter().zip(&given).all(|(new, old)| new.is_same(old)) {
+            continue;
+        } else {
+            Array::record_on(node.op().clone(), inputs, node.stream())?.into_vec()
+        };
+        for (old, new) in Array::outputs_of(node).iter().zip(made) {
+            stand_ins.insert(old.id(), new);
+        }
+    }
+    Ok(outputs.iter().map(|output| stand_in(output, &stand_ins)).collect())
+}
+
+/// Does it only make sense while the program runs that recorded it?
+fn is_transient(op: &Op) -> bool {
+    matches!(op, Op::Fused(_))
+}
+
+fn expanded(node: &Arc<Node>, inputs: &[Array]) -> Result<Vec<Array>> {
+    match node.op().expand(inputs) {
+        Some(expanded) => expanded,
+        None => bail!(Value, "[export_function] {} cannot be kept in a file", node.op().name()),
+    }
+}

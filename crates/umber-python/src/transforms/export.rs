@@ -1,0 +1,477 @@
+//! `export_function`, `exporter`, `import_function`, `export_to_dot`.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use umber::export::{self, Exported, Signature, letters};
+use umber::graph::program::Operand;
+use umber::io::functions;
+use umber::{Array, ArraySpec};
+
+use super::check_callable;
+use crate::array::PyArray;
+use crate::dtype::PyDtype;
+use crate::enter::{OrRaise, enter};
+use crate::trees::Tree;
+
+/// The arrays of a call: by position, and by name in the order of the names.
+struct Call {
+    positional: Vec<Array>,
+    keywords: Vec<(String, Array)>,
+}
+
+impl Call {
+    /// Arrays one by one and by name, or one sequence of arrays, or one dict of them, or both.
+    fn of<'py>(op: &str, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Call> {
+        let mut names: Vec<(String, Bound<'py, PyAny>)> = Vec::new();
+        let mut push_names = |dict: &Bound<'py, PyDict>| -> PyResult<()> {
+            for (name, value) in dict {
+                names.push((name.extract()?, value));
+            }
+            Ok(())
+        };
+        let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
+        if let Some(dict) = given.last().and_then(|last| last.cast::<PyDict>().ok().cloned())
+            && given.len() <= 2
+        {
+            push_names(&dict)?;
+            given.pop();
+        }
+        if let [only] = &given[..]
+            && (only.is_instance_of::<PyTuple>() || only.is_instance_of::<PyList>())
+        {
+            given = only.try_iter()?.collect::<PyResult<_>>()?;
+        }
+        if let Some(kwargs) = kwargs {
+            push_names(kwargs)?;
+        }
+        let array = |value: &Bound<'_, PyAny>| match value.cast::<PyArray>() {
+            Ok(array) => Ok(array.get().get()),
+            Err(_) => Err(PyValueError::new_err(format!(
+                "[{op}] got {}, expected arrays one by one and by name, or one tuple and/or dictionary of arrays",
+                value.get_type().name()?
+            ))),
+        };
+        let positional = given.iter().map(array).collect::<PyResult<_>>()?;
+        let mut keywords = names
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), array(value)?)))
+            .collect::<PyResult<Vec<_>>>()?;
+        keywords.sort_by(|a, b| a.0.cmp(&b.0));
+        if let Some(pair) = keywords.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            return Err(PyTypeError::new_err(format!("[{op}] got '{}' twice, expected it once", pair[0].0)));
+        }
+        Ok(Call { positional, keywords })
+    }
+
+    fn signature(&self) -> Signature {
+        Signature::of(&self.positional, &self.keywords)
+    }
+
+    fn arrays(&self) -> Vec<Array> {
+        self.positional.iter().chain(self.keywords.iter().map(|(_, array)| array)).cloned().collect()
+    }
+}
+
+/// Follow `fun` on placeholders like the arrays of a call.
+fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
+    let signature = call.signature();
+    let trace = export::begin(&signature);
+    let (positional, named) = trace.inputs.split_at(call.positional.len());
+    let handed = |array: &Array| Bound::new(py, PyArray::from(array.clone()));
+    let args = PyTuple::new(py, positional.iter().map(handed).collect::<PyResult<Vec<_>>>()?)?;
+    let kwargs = PyDict::new(py);
+    for ((name, _), array) in call.keywords.iter().zip(named) {
+        kwargs.set_item(name, handed(array)?)?;
+    }
+    let returned = fun.call(args, Some(&kwargs))?;
+    let outputs = outputs_of(&returned)?;
+    let exported = Exported::new(signature, trace, &outputs).or_raise()?;
+    let _ = shapeless;
+    Ok(exported)
+}
+
+/// One array, or those of a tuple or list.
+fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
+    let wrong = |what: &Bound<'_, PyAny>| -> PyErr {
+        let name = what.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+        PyValueError::new_err(format!(
+            "[export_function] the function returned {name}, expected a single array, or a tuple or list of arrays"
+        ))
+    };
+    if let Ok(array) = returned.cast::<PyArray>() {
+        return Ok(vec![array.get().get()]);
+    }
+    if !returned.is_instance_of::<PyTuple>() && !returned.is_instance_of::<PyList>() {
+        return Err(wrong(returned));
+    }
+    returned
+        .try_iter()?
+        .map(|item| {
+            let item = item?;
+            item.cast::<PyArray>().map(|array| array.get().get()).map_err(|_| wrong(&item))
+        })
+        .collect()
+}
+
+fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTuple>> {
+    let arrays: Vec<_> =
+        arrays.iter().map(|array| Bound::new(py, PyArray::from(array.clone()))).collect::<PyResult<_>>()?;
+    PyTuple::new(py, arrays)
+}
+
+/// Write the graph of `fun` to a file, or hand it to a callback.
+///
+/// `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
+/// arrays like those given. With `shapeless` the function that is imported takes arrays of other lengths, if every
+/// operation in it can. `metadata` is a text kept beside the function. The file is a safetensors file: what the
+/// function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
+/// `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`.
+///
+/// Raises ValueError where `fun` returns anything else, or an operation cannot be kept.
+#[pyfunction]
+#[pyo3(signature = (file_or_callback, fun, *args, shapeless = false, metadata = None, **kwargs))]
+fn export_function(
+    py: Python<'_>,
+    file_or_callback: &Bound<'_, PyAny>,
+    fun: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    shapeless: bool,
+    metadata: Option<String>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
+    check_callable("export_function", fun)?;
+    let call = Call::of("export_function", args, kwargs)?;
+    if file_or_callback.is_callable() {
+        if metadata.is_some() {
+            return Err(PyValueError::new_err(
+                "[export_function] metadata goes into a file, got a callback, expected a path",
+            ));
+        }
+        let exported = trace(py, fun, &call, shapeless)?;
+        return tell(py, file_or_callback, &exported);
+    }
+    let path = path_of("export_function", file_or_callback)?;
+    let exported = trace(py, fun, &call, shapeless)?;
+    let metadata = metadata.unwrap_or_default();
+    enter(py, move || functions::save(&path, &[exported], &metadata))
+}
+
+fn path_of(op: &str, file: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    file.extract().map_err(|_| {
+        let name = file.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+        PyTypeError::new_err(format!("[{op}] got {name}, expected the path of a file"))
+    })
+}
+
+/// An array in what a callback hears: its name, shape and dtype.
+fn told<'py>(py: Python<'py>, slot: usize, spec: &ArraySpec) -> PyResult<Bound<'py, PyTuple>> {
+    let shape = PyTuple::new(py, spec.shape.iter())?;
+    let dtype = PyDtype(spec.dtype).into_pyobject(py)?;
+    (letters(slot), shape, dtype).into_pyobject(py)
+}
+
+fn list<'py>(py: Python<'py>, items: Vec<Bound<'py, PyTuple>>) -> PyResult<Bound<'py, PyAny>> {
+    PyList::new(py, items).map(Bound::into_any)
+}
+
+/// Tell a callback about every part of a program.
+fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyResult<()> {
+    let say = |kind: &str, entries: Vec<(&str, Bound<'_, PyAny>)>| -> PyResult<()> {
+        let told = PyDict::new(py);
+        told.set_item("type", kind)?;
+        for (name, entry) in entries {
+            told.set_item(name, entry)?;
+        }
+        callback.call1((told,)).map(|_| ())
+    };
+    let program = &exported.program;
+    let specs = program.specs().or_raise()?;
+    let given = program.arguments.len() - exported.constants.len();
+    let inputs = (0..given).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<_>>()?;
+    say("inputs", vec![("inputs", list(py, inputs)?)])?;
+    let first_named = exported.signature.positional.len();
+    let named = exported.signature.keywords.iter().enumerate();
+    let named = named
+        .map(|(i, (name, _))| (name.as_str(), letters(first_named + i)).into_pyobject(py))
+        .collect::<PyResult<Vec<_>>>()?;
+    say("keyword_inputs", vec![("keywords", list(py, named)?)])?;
+    // Constants of the program come after all of its slots.
+    let mut constants: Vec<(String, Array)> =
+        exported.constants.iter().enumerate().map(|(i, array)| (letters(given + i), array.clone())).collect();
+    let mut operand = |operand: &Operand| match operand {
+        Operand::Slot(slot) => told(py, *slot as usize, &specs[*slot as usize]),
+        Operand::Constant(constant) => {
+            let place = program.slots() + constants.len();
+            constants
+                .push((letters(place), Array::full(constant.0.shape.clone(), constant.1, constant.0.dtype)));
+            told(py, place, &constant.0)
+        }
+    };
+    let json = py.import("json")?;
+    let mut steps = Vec::with_capacity(program.steps.len());
+    let mut next = program.arguments.len();
+    for step in &program.steps {
+        let inputs = step.inputs.iter().map(|input| operand(input)).collect::<PyResult<Vec<_>>>()?;
+        let last = next + step.outputs as usize;
+        let outputs = (next..last).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<Vec<_>>>()?;
+        next = last;
+        let parameters = json.call_method1("loads", (functions::parameters(&step.op).or_raise()?,))?;
+        let name = step.op.name();
+        steps.push((name, inputs, outputs, parameters));
+    }
+    let outputs = program.outputs.iter().map(|output| operand(output)).collect::<PyResult<Vec<_>>>()?;
+    say("outputs", vec![("outputs", list(py, outputs)?)])?;
+    let constants = constants
+        .into_iter()
+        .map(|(name, array)| (name, Bound::new(py, PyArray::from(array))?).into_pyobject(py))
+        .collect::<PyResult<Vec<_>>>()?;
+    say("constants", vec![("constants", list(py, constants)?)])?;
+    for (name, inputs, outputs, parameters) in steps {
+        let arguments = PyList::new(py, [parameters])?.into_any();
+        let name = PyString::new(py, name).into_any();
+        let entries = vec![
+            ("name", name),
+            ("inputs", list(py, inputs)?),
+            ("outputs", list(py, outputs)?),
+            ("arguments", arguments),
+        ];
+        say("primitive", entries)?;
+    }
+    Ok(())
+}
+
+/// Traces one function several times, then writes a file: a context manager, made by `exporter`.
+#[pyclass(name = "FunctionExporter", module = "umber.core", frozen)]
+struct FunctionExporter {
+    path: PathBuf,
+    fun: Py<PyAny>,
+    shapeless: bool,
+    metadata: String,
+    /// The traces so far; none once the file is written.
+    traces: Mutex<Option<Vec<Exported>>>,
+}
+
+impl FunctionExporter {
+    fn traces(&self) -> MutexGuard<'_, Option<Vec<Exported>>> {
+        self.traces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl FunctionExporter {
+    /// Trace the function with arrays like these.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let closed = || {
+            PyRuntimeError::new_err("[export_function] the file is written already, expected no more calls")
+        };
+        let call = Call::of("export_function", args, kwargs)?;
+        let signature = call.signature();
+        match &*self.traces() {
+            None => return Err(closed()),
+            Some(traces) => {
+                if traces.iter().any(|trace| trace.answers(&signature)) {
+                    return Err(PyRuntimeError::new_err(
+                        "[export_function] the function was traced with such arguments before, expected another \
+                         signature: a function cannot be exported twice with the same one",
+                    ));
+                }
+            }
+        }
+        let exported = trace(py, self.fun.bind(py), &call, self.shapeless)?;
+        match &mut *self.traces() {
+            None => Err(closed()),
+            Some(traces) => {
+                traces.push(exported);
+                Ok(())
+            }
+        }
+    }
+
+    /// Write the file. Later calls do nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let Some(traces) = self.traces().take() else { return Ok(()) };
+        enter(py, || functions::save(&self.path, &traces, &self.metadata))
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    /// Write the file, unless an error leaves the block.
+    #[pyo3(signature = (exc_type = None, exc_value = None, traceback = None))]
+    fn __exit__(
+        &self,
+        py: Python<'_>,
+        exc_type: Option<&Bound<'_, PyAny>>,
+        exc_value: Option<&Bound<'_, PyAny>>,
+        traceback: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let _ = (exc_value, traceback);
+        if exc_type.is_some() {
+            *self.traces() = None;
+            return Ok(());
+        }
+        self.close(py)
+    }
+}
+
+/// An object that traces `fun` at every call, for several signatures, and writes them to one file when it is closed.
+///
+/// Use it in a `with` block; if an error leaves the block, no file is written. The parameters are those of
+/// `export_function`.
+#[pyfunction]
+#[pyo3(signature = (file, fun, *, shapeless = false, metadata = None))]
+fn exporter(
+    file: &Bound<'_, PyAny>,
+    fun: &Bound<'_, PyAny>,
+    shapeless: bool,
+    metadata: Option<String>,
+) -> PyResult<FunctionExporter> {
+    check_callable("exporter", fun)?;
+    Ok(FunctionExporter {
+        path: path_of("exporter", file)?,
+        fun: fun.clone().unbind(),
+        shapeless,
+        metadata: metadata.unwrap_or_default(),
+        traces: Mutex::new(Some(Vec::new())),
+    })
+}
+
+/// A function read from a file.
+#[pyclass(name = "ImportedFunction", module = "umber.core", frozen)]
+struct ImportedFunction {
+    path: PathBuf,
+    traces: Arc<Vec<Exported>>,
+}
+
+/// The lines that describe a call: how many arguments of each kind, and each.
+fn listed(signature: &Signature) -> String {
+    use std::fmt::Write;
+    let mut text = format!(
+        "{} positional inputs and {} keyword inputs:",
+        signature.positional.len(),
+        signature.keywords.len()
+    );
+    for (i, spec) in signature.positional.iter().enumerate() {
+        let _ = write!(text, "\n  {}: {} {}", i + 1, spec.shape, spec.dtype);
+    }
+    for (name, spec) in &signature.keywords {
+        let _ = write!(text, "\n  \"{name}\": {} {}", spec.shape, spec.dtype);
+    }
+    text
+}
+
+#[pymethods]
+impl ImportedFunction {
+    /// The outputs, a tuple of arrays.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let call = Call::of("import_function::call", args, kwargs)?;
+        let signature = call.signature();
+        let Some(trace) = self.traces.iter().find(|trace| trace.answers(&signature)) else {
+            let known: Vec<String> = self
+                .traces
+                .iter()
+                .enumerate()
+                .map(|(i, trace)| format!(" {}. {}", i + 1, listed(&trace.signature)))
+                .collect();
+            return Err(PyValueError::new_err(format!(
+                "[import_function::call] no imported function matches the arguments, expected one of\n{}\ngot {}",
+                known.join("\n"),
+                listed(&signature)
+            )));
+        };
+        as_tuple(py, &trace.call(&call.arrays()).or_raise()?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<function imported from {}>", self.path.display())
+    }
+}
+
+/// The function that `export_function` or an `exporter` wrote to `file`; it returns a tuple of arrays.
+///
+/// It is called with arrays by position and name, or with one tuple and/or one dictionary of arrays. With
+/// `return_metadata` also the text that was saved beside it. A file that is damaged, or made to do harm, raises
+/// ValueError.
+#[pyfunction]
+#[pyo3(signature = (file, return_metadata = false))]
+fn import_function<'py>(
+    py: Python<'py>,
+    file: &Bound<'py, PyAny>,
+    return_metadata: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let path = path_of("import_function", file)?;
+    let read = enter(py, || functions::load(&path))?;
+    let fun = Bound::new(py, ImportedFunction { path, traces: Arc::new(read.traces) })?;
+    if return_metadata {
+        return Ok((fun, read.metadata).into_pyobject(py)?.into_any());
+    }
+    Ok(fun.into_any())
+}
+
+/// Write the graph behind arrays in the language of Graphviz.
+///
+/// `args` are the outputs (arrays, or nested lists, tuples and dicts of them); `kwargs` give names to arrays, all
+/// others are called A, B, C, …. `file` is a path or an open text file.
+#[pyfunction]
+#[pyo3(signature = (file, *args, **kwargs))]
+fn export_to_dot(
+    file: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
+    let mut outputs = Vec::new();
+    for arg in args {
+        let tree = Tree::of(&arg)?;
+        tree.visit(&mut |leaf| {
+            if let Tree::Array(array) = leaf {
+                outputs.push(array.get().get());
+            }
+        });
+    }
+    if outputs.is_empty() {
+        return Err(PyValueError::new_err("[export_to_dot] got no arrays, expected at least one"));
+    }
+    let mut names = Vec::new();
+    for (name, value) in kwargs.into_iter().flatten() {
+        let Ok(array) = value.cast::<PyArray>() else {
+            return Err(PyTypeError::new_err(format!(
+                "[export_to_dot] {name}: got {}, expected an array",
+                value.get_type().name()?
+            )));
+        };
+        names.push((name.extract()?, array.get().get()));
+    }
+    let text = export::to_dot(&outputs, &names);
+    if file.hasattr("write")? {
+        return file.call_method1("write", (text,)).map(|_| ());
+    }
+    let path = path_of("export_to_dot", file)?;
+    std::fs::write(&path, text).map_err(|error| {
+        pyo3::exceptions::PyOSError::new_err(format!("[export_to_dot] {}: {error}", path.display()))
+    })
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<FunctionExporter>()?;
+    module.add_function(wrap_pyfunction!(export_function, module)?)?;
+    module.add_function(wrap_pyfunction!(exporter, module)?)?;
+    module.add_function(wrap_pyfunction!(import_function, module)?)?;
+    module.add_function(wrap_pyfunction!(export_to_dot, module)?)
+}
