@@ -1,0 +1,278 @@
+"""Functions written to files and read back give what they gave; damaged files are refused."""
+
+import io
+import json
+import random
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+import umber.core as mx
+import umber.nn as nn
+from arrays import assert_close, assert_dtype, flatten, to_numpy, to_umber
+from op_table import gather_records
+from tolerances import tolerance_of
+
+RECORDS = [record for record in gather_records() if record.arity and record.compilable]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "function.umber")
+
+
+def roundtrip(path, fun, *args, **kwargs):
+    mx.export_function(path, fun, *args, **kwargs)
+    return mx.import_function(path)
+
+
+@pytest.mark.parametrize(
+    ("record", "dtype"),
+    [
+        pytest.param(r, dtype, id=f"{r.name}-{dtype}")
+        for r in RECORDS
+        for dtype in (
+            [name for name in ("float32", "complex64") if name in r.dtypes] or r.dtypes[:1]
+        )
+    ],
+)
+def test_every_operation_survives(record, dtype, rng, path):
+    inputs = [
+        to_umber(value, record.dtype_of_input(i, dtype))
+        for i, value in enumerate(record.sample(rng, dtype))
+    ]
+    imported = roundtrip(path, lambda *x: tuple(flatten(record.call(*x))), *inputs)
+    for result, want in zip(imported(*inputs), flatten(record.call(*inputs)), strict=True):
+        assert_dtype(result, record.result_of(dtype))
+        assert_close(
+            to_numpy(result), to_numpy(want), tolerance_of(dtype, record.tolerance), record.name
+        )
+
+
+def test_arguments_by_position_and_name(path):
+    x, y = mx.array([1.0, 2.0]), mx.array([3.0, 4.0])
+    imported = roundtrip(path, lambda a, *, b: (a - b, a), x, b=y)
+    for outputs in (imported(x, b=y), imported((x,), {"b": y}), imported([x], b=y)):
+        assert isinstance(outputs, tuple)
+        assert [output.tolist() for output in outputs] == [[-2, -2], [1, 2]]
+    named = roundtrip(path, lambda b, a: b - a, {"b": y, "a": x})
+    assert named(a=x, b=y)[0].tolist() == [2, 2]
+
+
+def test_no_signature_matches(path):
+    x = mx.array([1.0, 2.0])
+    imported = roundtrip(path, lambda a: a, x)
+    for wrong in ((x, x), (x.astype(mx.int32),), (mx.zeros((3,)),), ()):
+        with pytest.raises(
+            ValueError, match=r"\[import_function::call\].*expected one of(.|\n)*got"
+        ):
+            imported(*wrong)
+    with pytest.raises(ValueError, match=r"got float, expected arrays"):
+        imported(1.0)
+
+
+def test_captured_arrays_are_kept(path):
+    weight = mx.array(np.arange(6.0).reshape(2, 3), dtype=mx.bfloat16)
+    wide = mx.array([1 + 2j, 3], dtype=mx.complex128)
+    scalar = mx.array(2j, dtype=mx.complex128) * 1
+    x = mx.array([1.0, 2.0])
+    imported = roundtrip(path, lambda x: (x @ weight.astype(mx.float32), wide + x, x * scalar), x)
+    outputs = imported(x)
+    assert outputs[0].tolist() == [6, 9, 12]
+    assert outputs[1].tolist() == [2 + 2j, 5]
+    assert outputs[2].tolist() == [2j, 4j]
+
+
+def test_modules_and_transforms(path):
+    model = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.LayerNorm(8), nn.Linear(8, 2))
+    x = mx.random.normal((3, 4))
+
+    def loss(x):
+        return model(x).square().mean()
+
+    imported = roundtrip(path, model, x)
+    np.testing.assert_allclose(imported(x)[0], model(x), rtol=1e-6, atol=1e-6)
+    want = mx.grad(loss)(x)
+    got = mx.grad(lambda x: imported(x)[0].square().mean())(x)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    gradient = roundtrip(path, mx.grad(loss), x)
+    np.testing.assert_allclose(gradient(x)[0], want, rtol=1e-5, atol=1e-6)
+    mapped = mx.vmap(lambda row: imported(row)[0], in_axes=1, out_axes=1)
+    rows = mx.random.normal((3, 5, 4))
+    np.testing.assert_allclose(mapped(rows)[:, 2], model(rows[:, 2]), rtol=1e-5, atol=1e-6)
+    compiled = roundtrip(path, mx.compile(lambda x: mx.exp(x) * 2 + 1), x)
+    np.testing.assert_allclose(compiled(x)[0], np.exp(np.array(x)) * 2 + 1, rtol=1e-6)
+
+
+def test_several_traces(path):
+    with mx.exporter(path, lambda *xs: sum(xs), metadata="sums") as exporter:
+        exporter(mx.array(1))
+        exporter(mx.array(1), mx.array(2))
+        with pytest.raises(RuntimeError, match="twice"):
+            exporter(mx.array(3))
+    with pytest.raises(RuntimeError, match="written already"):
+        exporter(mx.array(1), mx.array(2), mx.array(3))
+    imported, metadata = mx.import_function(path, return_metadata=True)
+    assert metadata == "sums"
+    assert imported(mx.array(5))[0].item() == 5
+    assert imported(mx.array(5), mx.array(6))[0].item() == 11
+
+
+def test_an_error_in_the_block_writes_nothing(path, tmp_path):
+    with (
+        pytest.raises(ValueError, match="expected a single array"),
+        mx.exporter(path, lambda x: 3) as exporter,
+    ):
+        exporter(mx.array(1))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("returned", [3, None, "x", {"a": 1}, (1, 2)])
+def test_returns_must_be_arrays(path, returned):
+    with pytest.raises(ValueError, match=r"\[export_function\].*expected a single array"):
+        mx.export_function(path, lambda x: returned, mx.array(1))
+
+
+def test_bad_arguments(path):
+    with pytest.raises(ValueError, match=r"\[export_function\] got int"):
+        mx.export_function(path, lambda x, y: x, mx.array(1), 2)
+    with pytest.raises(TypeError, match="expected a function"):
+        mx.export_function(path, 3, mx.array(1))
+    with pytest.raises(TypeError, match="expected the path"):
+        mx.export_function(7, lambda x: x, mx.array(1))
+    with pytest.raises(ValueError, match="expected a path"):
+        mx.export_function(lambda _: None, lambda x: x, mx.array(1), metadata="m")
+    with pytest.raises(OSError, match=r"\[import_function\]"):
+        mx.import_function(path)
+    with pytest.raises(OSError, match="function"):
+        mx.export_function(path + "/nowhere/file", lambda x: x, mx.array(1))
+    with pytest.raises(ValueError, match="no value"):
+        mx.export_function(path, lambda x: mx.array(x.item()), mx.array(1))
+
+
+def test_callback_hears_the_whole_program():
+    told = []
+    weight = mx.array([1.0, 2.0])
+    mx.export_function(told.append, lambda x, *, y: x * weight + y * 3, weight, y=weight)
+    kinds = [entry["type"] for entry in told]
+    assert kinds[:4] == ["inputs", "keyword_inputs", "outputs", "constants"]
+    assert set(kinds[4:]) == {"primitive"}
+    known = {name for name, _, _ in told[0]["inputs"]} | {name for name, _ in told[3]["constants"]}
+    assert [name for name, _ in told[1]["keywords"]] == ["y"]
+    for step in told[4:]:
+        assert {name for name, _, _ in step["inputs"]} <= known, step
+        known |= {name for name, _, _ in step["outputs"]}
+    assert {name for name, _, _ in told[2]["outputs"]} <= known
+    assert told[0]["inputs"][0][1:] == ((2,), mx.float32)
+    assert "multiply" in [step["name"] for step in told[4:]]
+
+
+def test_dot(tmp_path):
+    x, y = mx.array([1.0, 2.0]), mx.array([3.0, 4.0])
+    text = io.StringIO()
+    mx.export_to_dot(text, mx.exp(x) + y, {"also": [x - y]}, x=x, y=y)
+    drawn = text.getvalue()
+    assert drawn.startswith("digraph {")
+    assert drawn.rstrip().endswith("}")
+    for expected in ('label="exp"', '"x"', '"y"'):
+        assert expected in drawn
+    mx.export_to_dot(str(tmp_path / "graph.dot"), x + y)
+    assert "add" in (tmp_path / "graph.dot").read_text()
+    mx.export_to_dot(io.StringIO(), mx.zeros((3,)), **{'quo"te': x})
+    with pytest.raises(ValueError, match="no arrays"):
+        mx.export_to_dot(text, 3)
+    with pytest.raises(TypeError, match="expected an array"):
+        mx.export_to_dot(text, x, y=3)
+
+
+def pieces(path):
+    """The header of a file as a dict, the functions in it, and the bytes after it."""
+    data = Path(path).read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    return header, json.loads(header["__metadata__"]["functions"]), data[8 + length :]
+
+
+def write_pieces(path, header, functions, rest):
+    header["__metadata__"]["functions"] = json.dumps(functions)
+    text = json.dumps(header).encode()
+    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + rest)
+
+
+def export_much(path):
+    weight = mx.array(np.arange(6.0, dtype=np.float32).reshape(2, 3))
+    index = mx.array([1, 0, 1])
+
+    def fun(x, y):
+        z = mx.softmax(x @ weight, axis=-1)[..., index].sum(axis=0, keepdims=True)
+        w = mx.concatenate([mx.pad(z, 1)[1:], y.reshape(1, 5)], axis=0).T
+        v = mx.fft.rfft(w, axis=0).abs().cumsum(axis=1)
+        return mx.sort(v, axis=0), mx.conv1d(w[None], mx.ones((2, 3, 2))), mx.argmax(w, axis=0)
+
+    x, y = mx.ones((4, 2)), mx.arange(5.0)
+    mx.export_function(path, fun, x, y)
+    return x, y
+
+
+def test_version_and_format(path):
+    export_much(path)
+    header, functions, rest = pieces(path)
+    for entry, value, message in [
+        ("version", "99", "version 99"),
+        ("format", "other", "not a file of functions"),
+    ]:
+        changed = {**header, "__metadata__": {**header["__metadata__"], entry: value}}
+        write_pieces(path, changed, functions, rest)
+        with pytest.raises(ValueError, match=message):
+            mx.import_function(path)
+
+
+def test_truncated_files_are_refused(path):
+    export_much(path)
+    data = Path(path).read_bytes()
+    for length in [*range(64), *range(64, len(data), 37), len(data) - 1]:
+        Path(path).write_bytes(data[:length])
+        with pytest.raises((ValueError, OSError), match=r"\[import_function\]"):
+            mx.import_function(path)
+
+
+def places(value, path=()):
+    """Where the leaves of nested lists and dicts are."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from places(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from places(item, (*path, i))
+    else:
+        yield path, value
+
+
+def changed(value, path, new):
+    if not path:
+        return new
+    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy[path[0]] = changed(copy[path[0]], path[1:], new)
+    return copy
+
+
+def test_hostile_files_end_in_errors(path):
+    """Every number in the program is replaced: an error or some result, never a crash."""
+    x, y = export_much(path)
+    header, functions, rest = pieces(path)
+    rng = random.Random(0)
+    leaves = [(place, value) for place, value in places(functions) if isinstance(value, int)]
+    refused = 0
+    for place, value in leaves:
+        for new in rng.sample(
+            [0, 1, value + 1, value - 1, -1, 7, 2**31, 2**62, 2**63 - 1, -(2**62)], 3
+        ):
+            write_pieces(path, header, changed(functions, place, new), rest)
+            try:
+                outputs = mx.import_function(path)(x, y)
+                if sum(output.size for output in outputs) < 10**6:
+                    mx.eval(outputs)
+            except (ValueError, IndexError, TypeError, OverflowError, MemoryError, RuntimeError):
+                refused += 1
+    assert refused > len(leaves)
