@@ -1,5 +1,6 @@
 //! Export: functions as data that files can keep, and graphs as pictures.
 
+mod check;
 mod dot;
 
 use std::sync::Arc;
@@ -92,7 +93,7 @@ impl Exported {
             Value,
             "[import_function] the program's arguments are not those of its signature and constants"
         );
-        program.specs()?;
+        check::check(&program)?;
         Ok(Exported { signature, is_shapeless, program, constants })
     }
 

@@ -10,7 +10,6 @@ use super::walk::IdMap;
 use super::{Array, ArraySpec, Inputs, Tape};
 use crate::op::Op;
 use crate::primitive::Primitive;
-use crate::primitives::leaf::Leaf;
 
 /// Where a step finds an input, or a program an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -131,17 +130,20 @@ impl Program {
 
     /// What every slot holds, found anew: an error where a step reads what is not there, or its operation refuses it.
     pub fn specs(&self) -> Result<Vec<ArraySpec>> {
+        self.specs_if(|_, _| Ok(()))
+    }
+
+    /// As [`Program::specs`], with a check of every operation and its inputs before it is asked.
+    pub fn specs_if(&self, check: impl Fn(&Op, &[&ArraySpec]) -> Result<()>) -> Result<Vec<ArraySpec>> {
         let mut specs: Vec<ArraySpec> = self.arguments.clone();
         for step in &self.steps {
-            let name = step.op.name();
-            let is_step = !step.inputs.is_empty() && !matches!(step.op, Op::Leaf(leaf) if leaf != Leaf::Copy);
-            ensure!(is_step, Value, "[program] {name} makes nothing of its inputs, expected an operation");
             let known = {
                 let inputs = step.inputs.iter().map(|input| input.spec(&specs));
                 let inputs: SmallVec<[&ArraySpec; 4]> = inputs.collect::<Result<_>>()?;
+                check(&step.op, &inputs)?;
                 step.op.infer(&inputs)?
             };
-            let (given, count) = (step.outputs as usize, known.len());
+            let (name, given, count) = (step.op.name(), step.outputs as usize, known.len());
             ensure!(given == count, Value, "[program] {name} has {given} outputs, expected {count}");
             specs.extend(known);
         }

@@ -1,0 +1,257 @@
+//! Check: is a step that somebody else wrote one that umber could have recorded?
+//!
+//! Primitives trust what `ops` checked before it recorded them. What comes from a file has not been there.
+
+use umber_types::{Axes, DType, Result, bail, ensure};
+
+use crate::graph::{ArraySpec, Program};
+use crate::op::Op;
+use crate::primitives::control::Control;
+use crate::primitives::gather::are_axes;
+use crate::primitives::leaf::Leaf;
+use crate::primitives::sort::Sorted;
+
+/// Check every step of a program.
+pub(super) fn check(program: &Program) -> Result<()> {
+    program.specs_if(|op, inputs| Site { op, inputs }.check()).map(|_| ())
+}
+
+/// An operation and what it is given.
+struct Site<'a> {
+    op: &'a Op,
+    inputs: &'a [&'a ArraySpec],
+}
+
+impl Site<'_> {
+    fn must(&self, holds: bool, expected: &str) -> Result<()> {
+        let given: Vec<String> =
+            self.inputs.iter().map(|input| format!("{} {}", input.shape, input.dtype)).collect();
+        ensure!(holds, Value, "[{}] got {}, expected {expected}", self.op.name(), given.join(", "));
+        Ok(())
+    }
+
+    fn takes(&self, count: usize) -> Result<()> {
+        self.must(self.inputs.len() == count, &format!("{count} inputs"))
+    }
+
+    /// All inputs alike.
+    fn alike(&self, count: usize) -> Result<()> {
+        self.takes(count)?;
+        self.must(self.inputs.iter().all(|input| *input == self.inputs[0]), "inputs of one shape and dtype")
+    }
+
+    fn axis(&self, axis: usize) -> Result<()> {
+        self.must(axis < self.ndim(0), &format!("an axis {axis}"))
+    }
+
+    fn axes(&self, axes: &Axes) -> Result<()> {
+        self.must(axes.last().is_none_or(|&axis| axis < self.ndim(0)), &format!("axes {:?}", &axes[..]))
+    }
+
+    fn ndim(&self, i: usize) -> usize {
+        self.inputs.get(i).map_or(0, |input| input.shape.ndim())
+    }
+
+    fn last(&self, i: usize, from_end: usize) -> usize {
+        self.inputs[i].shape[self.ndim(i) - from_end]
+    }
+
+    /// Matrices in the last two axes of a floating-point array.
+    fn matrices(&self, i: usize) -> Result<()> {
+        let is_inexact = self.inputs.get(i).is_some_and(|input| input.dtype.is_inexact());
+        self.must(self.ndim(i) >= 2 && is_inexact, "matrices of floating-point numbers")
+    }
+
+    fn square(&self, i: usize) -> Result<()> {
+        self.matrices(i)?;
+        self.must(self.last(i, 1) == self.last(i, 2), "square matrices")
+    }
+
+    /// Equal axes in front of the last `tail` of the first two inputs.
+    fn same_batch(&self, tail: usize) -> Result<()> {
+        let batch = |i: usize| &self.inputs[i].shape[..self.ndim(i) - tail];
+        self.must(
+            batch(0) == batch(1) && self.inputs[0].dtype == self.inputs[1].dtype,
+            "equal batches and dtypes",
+        )
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.op {
+            Op::Leaf(Leaf::Copy) | Op::Unary(_) | Op::Cast(_) | Op::View(_) => self.takes(1),
+            Op::Control(Control::StopGradient) => self.takes(1),
+            Op::Leaf(_) | Op::Full(_) | Op::Arange(_) | Op::Eye(_) | Op::Fused(_) => {
+                bail!(Value, "[{}] is no step of a program, expected an operation on inputs", self.op.name())
+            }
+            Op::Binary(_) => self.alike(2),
+            Op::Select(_) => {
+                self.takes(3)?;
+                let [condition, a, b] = [0, 1, 2].map(|i| self.inputs[i]);
+                let fits = condition.dtype == DType::Bool && condition.shape == a.shape && a == b;
+                self.must(fits, "a condition of bool and two arrays of its shape")
+            }
+            Op::Broadcast(op) => {
+                self.takes(1)?;
+                self.must(
+                    self.inputs[0].shape.broadcasts_to(&op.shape),
+                    &format!("a part of shape {}", op.shape),
+                )
+            }
+            Op::Reshape(_) | Op::Slice(_) => self.takes(1),
+            Op::Transpose(op) => {
+                self.takes(1)?;
+                let mut sorted: Vec<usize> = op.permutation.to_vec();
+                sorted.sort_unstable();
+                self.must(sorted.into_iter().eq(0..self.ndim(0)), "a permutation of the axes")
+            }
+            Op::SliceUpdate(_) => self.takes(2),
+            Op::Concatenate(op) => {
+                self.must(!self.inputs.is_empty(), "at least one input")?;
+                self.axis(op.axis)?;
+                self.must(
+                    self.inputs.iter().all(|input| input.shape.ndim() == self.ndim(0)),
+                    "as many axes each",
+                )
+            }
+            Op::Reduce(op) => {
+                self.takes(1)?;
+                self.axes(&op.axes)
+            }
+            Op::Gather(op) => {
+                self.takes(1 + op.axes.len())?;
+                self.must(are_axes(&op.axes, self.ndim(0)), "axes in ascending order")
+            }
+            Op::Scatter(op) => {
+                self.takes(2 + op.axes.len())?;
+                self.must(are_axes(&op.axes, self.ndim(0)), "axes in ascending order")
+            }
+            Op::GatherAxis(op) => {
+                self.takes(2)?;
+                self.axis(op.axis)
+            }
+            Op::ScatterAxis(op) => {
+                self.takes(3)?;
+                self.axis(op.axis)
+            }
+            Op::ArgReduce(op) => {
+                self.takes(1)?;
+                self.axis(op.axis)
+            }
+            Op::Scan(op) => {
+                self.takes(1)?;
+                self.axis(op.axis)
+            }
+            Op::Sort(op) => {
+                self.takes(1)?;
+                self.axis(op.axis)?;
+                match op.what {
+                    Sorted::Values | Sorted::Indices(_) => Ok(()),
+                    Sorted::ValuesAround(place) | Sorted::Around(place) => {
+                        let length = self.inputs[0].shape[op.axis];
+                        self.must(place < length.max(1), "a place along the axis")
+                    }
+                }
+            }
+            Op::MatMul(_) => {
+                self.takes(2)?;
+                self.must(self.ndim(0) >= 2 && self.ndim(0) == self.ndim(1), "matrices")?;
+                self.same_batch(2)
+            }
+            Op::IndexedMatMul(op) => {
+                self.must((3..=4).contains(&self.inputs.len()), "matrices and indices")?;
+                self.must(self.inputs[0].dtype == self.inputs[1].dtype, "equal dtypes")?;
+                self.must(self.inputs[2].shape.size() == op.count, "as many indices as products")
+            }
+            Op::SegmentedMatMul(_) => {
+                self.takes(3)?;
+                self.must(self.inputs[0].dtype == self.inputs[1].dtype, "equal dtypes")?;
+                self.must(
+                    self.ndim(0) == 2 && (2..=3).contains(&self.ndim(1)) && self.ndim(2) == 2,
+                    "matrices",
+                )
+            }
+            Op::Convolution(op) => self.convolving(&op.0),
+            Op::ConvolutionWeight(op) => {
+                self.must(op.taps.len() == op.how.axes.len(), "a length of the kernel an axis")?;
+                self.convolving(&op.how)
+            }
+            Op::RandomBits(_) => {
+                self.takes(1)?;
+                let is_key =
+                    self.inputs[0].dtype == DType::UInt32 && self.ndim(0) > 0 && self.last(0, 1) == 2;
+                self.must(is_key, "keys of two words")
+            }
+            Op::Pick(_) => {
+                self.takes(2)?;
+                self.must(self.ndim(0) > 0 && self.ndim(0) == self.ndim(1), "rows of weights and levels")?;
+                self.same_batch(1)
+            }
+            Op::Rejections(_) => {
+                self.takes(2)?;
+                let [keys, parameters] = [self.inputs[0], self.inputs[1]];
+                let is_key = keys.dtype == DType::UInt32 && self.ndim(0) > 0 && self.last(0, 1) == 2;
+                let fits = is_key && parameters.shape.starts_with(&keys.shape[..self.ndim(0) - 1]);
+                self.must(
+                    fits && parameters.dtype == DType::Float64,
+                    "keys of two words and float64 parameters",
+                )
+            }
+            Op::Composite(_) => {
+                self.must((1..=3).contains(&self.inputs.len()), "one to three inputs")?;
+                let is_inexact = self.inputs[0].dtype.is_inexact() && !self.inputs[0].dtype.is_complex();
+                self.must(self.ndim(0) > 0 && is_inexact, "rows of real numbers")
+            }
+            Op::Cholesky(_)
+            | Op::Inverse(_)
+            | Op::Determinant(_)
+            | Op::SignedLog(_)
+            | Op::Adjugate(_)
+            | Op::Eigh(_)
+            | Op::Eig(_)
+            | Op::Expm(_) => {
+                self.takes(1)?;
+                self.square(0)
+            }
+            Op::Lu(_) | Op::Qr(_) | Op::Svd(_) | Op::Pinv(_) => {
+                self.takes(1)?;
+                self.matrices(0)
+            }
+            Op::Solve(_) => {
+                self.takes(2)?;
+                self.square(0)?;
+                self.matrices(1)?;
+                self.must(
+                    self.ndim(0) == self.ndim(1) && self.last(0, 1) == self.last(1, 2),
+                    "as many rows",
+                )?;
+                self.same_batch(2)
+            }
+            Op::Fft(op) => {
+                self.takes(1)?;
+                self.axis(op.axis)?;
+                let [from, _] = op.transform.lengths(op.length);
+                self.must(self.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
+                self.must(op.length > 0 && self.inputs[0].shape[op.axis] == from, &format!("{from} elements"))
+            }
+            Op::Search(_) => self.takes(2),
+            Op::Nonzero(_) => self.takes(1),
+        }
+    }
+
+    fn convolving(&self, how: &umber_types::Convolving) -> Result<()> {
+        self.takes(2)?;
+        let small = |length: usize| (1..1 << 31).contains(&length);
+        let sound = how.axes.iter().all(|axis| {
+            [axis.stride, axis.kernel_dilation, axis.input_dilation].into_iter().all(small)
+                && [axis.low, axis.high].into_iter().all(|pad| pad.unsigned_abs() < 1 << 31)
+        });
+        self.must(sound && small(how.groups), "steps and groups of at least one")?;
+        let ndim = how.axes.len() + 2;
+        self.must(self.ndim(0) == ndim && self.ndim(1) == ndim, &format!("{ndim} axes each"))?;
+        let divides = self.last(0, 1).is_multiple_of(how.groups);
+        self.must(
+            divides && self.inputs[0].dtype == self.inputs[1].dtype,
+            "channels for every group, equal dtypes",
+        )
+    }
+}
