@@ -1,4 +1,4 @@
-"""Layers, activation functions and initialisers against their formulas in NumPy."""
+"""Layers and activation functions against their formulas in NumPy."""
 
 import math
 
@@ -343,52 +343,3 @@ def test_normalization_layers_say_what_they_are():
     assert list(nn.LayerNorm(6)) == ["weight", "bias"]
     assert list(nn.LayerNorm(6, bias=False)) == ["weight"]
     assert list(nn.LayerNorm(6, affine=False)) == []
-
-
-# Initialiser, arguments of its function, whether it is normal, scale: standard deviation or bound.
-FAN_IN, FAN_OUT = 30 * 9, 40 * 9
-INITIALISERS = {
-    "normal": (nn.init.normal(1, 2), {}, True, 2),
-    "uniform": (nn.init.uniform(-3, 3), {}, False, 3),
-    "glorot_normal": (
-        nn.init.glorot_normal(),
-        {"gain": 2.0},
-        True,
-        2 * math.sqrt(2 / (FAN_IN + FAN_OUT)),
-    ),
-    "glorot_uniform": (nn.init.glorot_uniform(), {}, False, math.sqrt(6 / (FAN_IN + FAN_OUT))),
-    "he_normal": (nn.init.he_normal(), {}, True, 1 / math.sqrt(FAN_IN)),
-    "he_normal out": (
-        nn.init.he_normal(),
-        {"mode": "fan_out", "gain": 3.0},
-        True,
-        3 / math.sqrt(FAN_OUT),
-    ),
-    "he_uniform": (nn.init.he_uniform(), {}, False, math.sqrt(3 / FAN_IN)),
-}
-
-
-@pytest.mark.parametrize("name", INITIALISERS)
-def test_random_initialisers(name):
-    mx.random.seed(3)
-    initialise, options, is_normal, scale = INITIALISERS[name]
-    values = np.array(initialise(mx.zeros((40, 3, 3, 30)), **options))
-    assert (values.shape, values.dtype) == ((40, 3, 3, 30), F32)
-    std = scale if is_normal else scale / math.sqrt(3)
-    np.testing.assert_allclose(values.std(), std, rtol=0.03)
-    np.testing.assert_allclose(values.mean(), 1.0 if name == "normal" else 0.0, atol=0.1 * std)
-    if not is_normal:
-        assert np.abs(values).max() <= scale
-
-
-def test_other_initialisers():
-    a = mx.zeros((2, 3))
-    assert nn.init.constant(2.0)(a).tolist() == [[2.0] * 3] * 2
-    assert nn.init.constant(2.0, mx.float16)(a).dtype == mx.float16
-    assert nn.init.identity()(mx.zeros((2, 2))).tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    with pytest.raises(ValueError, match=r"^\[init\.identity\] got the shape \(2, 3\), expected a"):
-        nn.init.identity()(a)
-    with pytest.raises(ValueError, match=r"^\[init\.he_normal\] got the mode 'fan', expected one"):
-        nn.init.he_normal()(a, mode="fan")
-    with pytest.raises(ValueError, match=r"^\[init\.glorot_uniform\] got an array with 1 axes"):
-        nn.init.glorot_uniform()(mx.zeros((3,)))
