@@ -11,6 +11,8 @@ import umber.core as mx
 from umber.nn.layers.slots import assign, find_slots
 from umber.utils import tree_flatten, tree_unflatten
 
+__all__ = ["Module"]
+
 Filter = Callable[["Module", str, Any], bool]
 
 
