@@ -249,6 +249,23 @@ def test_embedding():
     assert repr(layer) == "Embedding(7, 3)"
 
 
+def test_embedding_of_places_that_hold_nothing():
+    for padding in (2, -5):
+        layer = nn.Embedding(7, 3, padding_idx=padding)
+        assert layer.weight[2].tolist() == [0.0] * 3
+        assert np.array(layer.weight)[[0, 1, 3, 4, 5, 6]].all()
+        call = layer.__call__
+        indices = mx.array([[0, 2], [-5, 6]])
+        _, gradients = nn.value_and_grad(layer, lambda i, call=call: call(i).sum())(indices)
+        assert np.array(gradients["weight"])[:, 0].tolist() == [1.0, 0, 0, 0, 0, 0, 1]
+        assert repr(layer) == "Embedding(7, 3, padding_idx=2)"
+    for padding in (7, -8):
+        with pytest.raises(
+            ValueError, match=rf"^\[Embedding\] got padding_idx {padding}, expected"
+        ):
+            nn.Embedding(7, 3, padding_idx=padding)
+
+
 @pytest.mark.parametrize("p", [0.2, 0.5, 0.9])
 def test_dropout_zeroes_and_scales(p):
     mx.random.seed(1)

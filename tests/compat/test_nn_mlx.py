@@ -230,7 +230,9 @@ def public_names(home):
 
 
 def parameters_of(function):
-    return list(inspect.signature(function).parameters.values())
+    """All but `*args` and `**kwargs`, which say nothing."""
+    parameters = inspect.signature(function).parameters.values()
+    return [p for p in parameters if p.name != "args" and p.kind is not p.VAR_KEYWORD]
 
 
 def same_default(ours, theirs):

@@ -34,7 +34,7 @@ class _AdaptivePool(Module):
         super().__init__()
         sizes = output_size if isinstance(output_size, tuple) else (output_size,) * self.axes
         given = tuple(1 if size is None else size for size in sizes)
-        per_axis(type(self).__name__, "output_size", given, self.axes)
+        per_axis(type(self).__name__, "output_size", given, self.axes, least=1)
         self._output_size = sizes
 
     def _extra_repr(self) -> str:
@@ -46,7 +46,7 @@ class _AdaptivePool(Module):
         y = x.astype(mx.float32) if dtype in (mx.float16, mx.bfloat16) else x.astype(dtype)
         for axis, count in enumerate(self._output_size, start=x.ndim - 1 - self.axes):
             if count is not None and count != x.shape[axis]:
-                if x.shape[axis] == 0 and count > 0:
+                if x.shape[axis] == 0:
                     raise ValueError(
                         f"[{type(self).__name__}] got an input with the shape {x.shape}, "
                         "expected at least one element along each spatial axis"
@@ -147,7 +147,7 @@ def _windows(size: int, count: int) -> tuple[mx.array, mx.array]:
     """The places of each window, `(count, longest)`, the last repeated, and which of them count."""
     first = [i * size // count for i in range(count)]
     end = [-((-i - 1) * size // count) for i in range(count)]
-    longest = max((b - a for a, b in zip(first, end, strict=True)), default=0)
+    longest = max((b - a for a, b in zip(first, end, strict=True)))
     steps = mx.arange(longest)
     places = mx.array(first, mx.int32)[:, None] + steps
     ends = mx.array(end, mx.int32)[:, None]

@@ -257,14 +257,7 @@ class Module(dict):
         Returns:
             The module itself.
         """
-        return self._for_keys(
-            recurse,
-            keys,
-            strict,
-            lambda module, names: module._no_grad.update(
-                module._own_parameters() if names is None else names
-            ),
-        )
+        return self._for_keys(recurse, keys, strict, Module._freeze_own)
 
     def unfreeze(
         self,
@@ -275,15 +268,15 @@ class Module(dict):
     ) -> Module:
         """Undo `freeze`, whose arguments it takes; returns the module."""
         return self._for_keys(
-            recurse,
-            keys,
-            strict,
-            lambda module, names: (
-                module._no_grad.clear()
-                if names is None
-                else module._no_grad.difference_update(names)
-            ),
+            recurse, keys, strict, lambda module, names: module._unfreeze_own(names)
         )
+
+    def _freeze_own(self, names: list[str] | None) -> None:
+        self._no_grad.update(self._own_parameters() if names is None else names)
+
+    def _unfreeze_own(self, names: list[str] | None) -> None:
+        """For subclasses to define that keep parameters frozen."""
+        self._no_grad.difference_update(self._no_grad.copy() if names is None else names)
 
     def train(self, mode: bool = True) -> Module:
         """Set this module and all in it to training mode, or with `False` to evaluation."""

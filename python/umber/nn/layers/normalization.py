@@ -6,7 +6,6 @@ float16 and bfloat16 are normalised in float32 and rounded once, at the end.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module
@@ -119,14 +118,12 @@ class BatchNorm(Module):
         if track_running_stats:
             self.running_mean = mx.zeros((num_features,))
             self.running_var = mx.ones((num_features,))
-            self.freeze(keys=["running_mean", "running_var"], recurse=False)
+            self._freeze_own(["running_mean", "running_var"])
 
-    def unfreeze(self, *args: Any, **kwargs: Any) -> Module:
-        """As for all modules, but for the running averages, which are not trained."""
-        super().unfreeze(*args, **kwargs)
+    def _unfreeze_own(self, names: list[str] | None) -> None:
+        super()._unfreeze_own(names)
         if self.track_running_stats:
-            self.freeze(keys=["running_mean", "running_var"], recurse=False)
-        return self
+            self._freeze_own(["running_mean", "running_var"])
 
     def _extra_repr(self) -> str:
         return (
