@@ -123,6 +123,13 @@ def test_gradients_of_activations_are_finite_and_right(name):
     np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+def test_slopes_of_exponential_units_at_zero(alpha):
+    zero = mx.array(0.0)
+    assert mx.grad(lambda x: nn.elu(x, alpha))(zero).item() == alpha
+    assert mx.grad(lambda x: nn.celu(x, alpha))(zero).item() == 1.0
+
+
 @pytest.mark.parametrize("name", OF_AN_AXIS)
 def test_normalising_activations_take_an_axis(name):
     x = np.arange(6, dtype=F32).reshape(2, 3) ** 2

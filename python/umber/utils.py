@@ -55,12 +55,11 @@ def tree_map_with_path(
         fn: called with the path, the leaf and what stands at its place in each tree of `rest`.
         tree: decides the structure.
         rest: trees that have at least the places of `tree`.
-        is_leaf: called with the path and the node; where it holds the node is passed to `fn` whole.
+        is_leaf: nodes for which it holds are passed to `fn` whole.
         path: what all paths begin with. The path of a tree that is a leaf is `path` itself.
     """
-    if is_leaf is not None and is_leaf(path, tree):
-        return fn(path, tree, *rest)
-    if not isinstance(tree, (list, tuple, dict)):
+    is_whole = is_leaf is not None and is_leaf(tree)
+    if is_whole or not isinstance(tree, (list, tuple, dict)):
         return fn(path, tree, *rest)
     prefix = f"{path}." if path else ""
 

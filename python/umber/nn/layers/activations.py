@@ -136,8 +136,7 @@ def elu(x: mx.array, alpha: float = 1.0) -> mx.array:
     Clevert, Unterthiner, Hochreiter, "Fast and Accurate Deep Network Learning by Exponential Linear
     Units", 2015.
     """
-    # The branch that is not taken must not overflow: its gradient would be NaN.
-    return mx.where(x > 0, x, alpha * mx.expm1(mx.minimum(x, 0)))
+    return mx.where(x > 0, x, alpha * mx.expm1(_not_positive(x)))
 
 
 def celu(x: mx.array, alpha: float = 1.0) -> mx.array:
@@ -145,7 +144,16 @@ def celu(x: mx.array, alpha: float = 1.0) -> mx.array:
 
     Barron, "Continuously Differentiable Exponential Linear Units", 2017.
     """
-    return mx.where(x > 0, x, alpha * mx.expm1(mx.minimum(x, 0) / alpha))
+    return mx.where(x > 0, x, alpha * mx.expm1(_not_positive(x) / alpha))
+
+
+def _not_positive(x: mx.array) -> mx.array:
+    """`min(x, 0)`, with the derivative 1 at 0.
+
+    In branches that are not taken for positive numbers: there they must not overflow, for their
+    gradient would be NaN.
+    """
+    return mx.where(x > 0, 0, x)
 
 
 def selu(x: mx.array) -> mx.array:
