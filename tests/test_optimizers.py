@@ -479,7 +479,7 @@ def test_parameters_may_join_later():
         ({"layers": [{}, {}, {}]}, "got a list of 3 gradients for layers, expected a tree"),
         ({"layers": [{"weight": mx.ones((3, 2, 2))}]}, r"layers\.0\.weight has the shape \(3, 2, "),
         ({"layers": [{"weight": None}]}, r"gradient for layers\.0\.weight has type NoneType"),
-        ({"layers": [mx.ones((2,))]}, r"the parameter layers\.0 has type Linear"),
+        ({"layers": [mx.ones((2,))]}, r"the parameter for layers\.0 has type Linear"),
         ([mx.ones((2,))], "got a list of 1 gradients for the parameters"),
     ],
 )

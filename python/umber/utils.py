@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, overload
 
 _MISSING = object()
 
@@ -72,6 +72,21 @@ def tree_map_with_path(
     return _rebuild(tree, (descend(i, child) for i, child in enumerate(tree)))
 
 
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = ...,
+    is_leaf: Callable[[Any], bool] | None = ...,
+    destination: list[tuple[str, Any]] | None = ...,
+) -> list[tuple[str, Any]]: ...
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = ...,
+    is_leaf: Callable[[Any], bool] | None = ...,
+    *,
+    destination: dict[str, Any],
+) -> dict[str, Any]: ...
 def tree_flatten(
     tree: Any,
     prefix: str = "",

@@ -42,8 +42,14 @@ def ctc_loss(
     """
     _check_shapes(log_probs, targets, input_lengths, target_lengths, blank)
     if log_probs.ndim == 2:
-        one = [x if x is None else x[None] for x in (targets, input_lengths, target_lengths)]
-        return reduce("ctc_loss", ctc_loss(log_probs[None], *one, blank).squeeze(0), reduction)
+        one = ctc_loss(
+            log_probs[None],
+            targets[None],
+            None if input_lengths is None else input_lengths[None],
+            None if target_lengths is None else target_lengths[None],
+            blank,
+        )
+        return reduce("ctc_loss", one.squeeze(0), reduction)
     batch, frames, _ = log_probs.shape
     if input_lengths is None:
         input_lengths = mx.full((batch,), frames, mx.int32)

@@ -109,8 +109,9 @@ class Optimizer:
         """Set an entry of the state to a number, or to what a schedule gives for each step."""
         if callable(value):
             self._schedulers[name] = value
-            value = value(self.step)
-        self.state[name] = _as_array(value)
+            self.state[name] = _as_array(value(self.step))
+        else:
+            self.state[name] = _as_array(value)
 
 
 class MultiOptimizer(Optimizer):
@@ -214,16 +215,20 @@ def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -
         for i, child in enumerate(gradients):
             _check_gradients(op, child, parameters[i], f"{prefix}{i}")
     else:
-        for name, value in {"gradient for ": gradients, "parameter ": parameters}.items():
-            if not isinstance(value, mx.array):
-                raise TypeError(
-                    f"[{op}] the {name}{path} has type {type(value).__name__}, expected an array"
-                )
-        if gradients.shape != parameters.shape:
-            raise ValueError(
-                f"[{op}] the gradient for {path} has the shape {gradients.shape}, "
-                f"expected {parameters.shape}"
+        _check_gradient(op, gradients, parameters, path)
+
+
+def _check_gradient(op: str, gradient: Any, parameter: Any, path: str) -> None:
+    place = f" for {path}" if path else ""
+    for name, value in {"gradient": gradient, "parameter": parameter}.items():
+        if not isinstance(value, mx.array):
+            raise TypeError(
+                f"[{op}] the {name}{place} has type {type(value).__name__}, expected an array"
             )
+    if gradient.shape != parameter.shape:
+        raise ValueError(
+            f"[{op}] the gradient{place} has the shape {gradient.shape}, expected {parameter.shape}"
+        )
 
 
 def _has_places(state: Any, gradients: Any) -> bool:

@@ -188,7 +188,9 @@ class Module(dict):
 
     # Updates
 
-    def update(self, parameters: dict, strict: bool = True) -> Module:
+    def update(  # type: ignore[override]
+        self, parameters: dict, strict: bool = True
+    ) -> Module:
         """Replace parameters by those of a tree, which may hold a part of them.
 
         Args:
@@ -307,9 +309,11 @@ class Module(dict):
         Returns:
             The module itself.
         """
-        if isinstance(file_or_weights, (str, os.PathLike)):
-            file_or_weights = mx.load(os.fspath(file_or_weights))
-        weights = dict(file_or_weights)
+        weights: dict[str, mx.array] = dict(
+            mx.load(os.fspath(file_or_weights))  # type: ignore[arg-type]
+            if isinstance(file_or_weights, (str, os.PathLike))
+            else file_or_weights
+        )
         # Files may name a module that stands at several places by any of them, or all.
         parameters = self.filter_and_map(Module.valid_parameter_filter)
         slots = find_slots(self, parameters, mx.array)

@@ -82,7 +82,8 @@ class _AvgPool(_Pool):
         ):
             places = _along_axis(y.shape[axis], kernel, stride)
             rest = [slice(None)] * (-1 - axis)
-            y = sum(y[(..., place, *rest)] for place in places) / kernel
+            parts = [y[(..., place, *rest)] for place in places]
+            y = sum(parts[1:], start=parts[0]) / kernel
         return y.astype(dtype)
 
 

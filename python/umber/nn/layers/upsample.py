@@ -54,11 +54,11 @@ class Upsample(Module):
                 "expected linear or cubic without align_corners"
             )
         if isinstance(scale_factor, (list, tuple)):
-            self.scale_factor = tuple(map(float, scale_factor))
-            factors = self.scale_factor
+            self.scale_factor: float | tuple[float, ...] = tuple(map(float, scale_factor))
         else:
             self.scale_factor = float(scale_factor)
-            factors = (self.scale_factor,)
+        factors = self.scale_factor
+        factors = factors if isinstance(factors, tuple) else (factors,)
         if not all(0 <= factor < math.inf for factor in factors):
             raise ValueError(f"[Upsample] got the scale factor {scale_factor}, expected at least 0")
         self.mode = mode
