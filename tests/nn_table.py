@@ -246,6 +246,7 @@ LAYERS: list[Layer] = [
             (of(2, 5, 8), *more),
             factor=16,
             floating=False,
+            random="dropout" in options,
             activation=activation,
         )
         for name, arguments, more in (
@@ -258,6 +259,8 @@ LAYERS: list[Layer] = [
         for norm_first, options, activation in (
             (True, {}, None),
             (False, {}, "gelu"),
+            (True, {"dropout": 0.25}, None),
+            (False, {"dropout": 0.25}, None),
         )
     ),
     # Interpolation

@@ -494,6 +494,18 @@ def test_gradients_without_a_parameter_change_nothing(gradients, message):
     assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
 
 
+def test_several_optimizers_step_together_or_not_at_all():
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.Adam(0.1), optimizers.Adam(0.1)], [lambda path, x: path == "a"]
+    )
+    tree = {"a": mx.ones((2,)), "b": mx.ones((2,))}
+    optimizer.apply_gradients(tree, tree)
+    before = tree_flatten(optimizer.state)
+    with pytest.raises(ValueError, match=r"^\[MultiOptimizer\] the gradient for b has the shape"):
+        optimizer.apply_gradients({"a": mx.ones((2,)), "b": mx.ones((3,))}, tree)
+    assert all(x is y for (_, x), (_, y) in zip(tree_flatten(optimizer.state), before, strict=True))
+
+
 def test_init_wants_a_tree_with_names():
     with pytest.raises(TypeError, match=r"^\[SGD\] got a list of parameters, expected a dict"):
         optimizers.SGD(0.1).init([mx.ones((1,))])

@@ -151,6 +151,7 @@ class MultiOptimizer(Optimizer):
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """The new values of the parameters that have gradients, as a tree."""
+        _check_gradients(type(self).__name__, gradients, parameters)
         updated: Any = {}
         for optimizer, part in zip(self.optimizers, self._split(gradients), strict=True):
             updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
