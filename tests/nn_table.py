@@ -49,7 +49,7 @@ class Layer:
     """How much wider the tolerances are, because more is added up."""
     differentiable: bool = True
     floating: bool = True
-    """Whether MLX has the same in float16 and bfloat16."""
+    """Whether MLX has the same in float16 and bfloat16; it refuses masks of another dtype."""
     activation: str | None = None
     """The name of the activation to make the layer with."""
 

@@ -252,6 +252,14 @@ def test_sinusoidal_positions():
             nn.SinusoidalPositionalEncoding(dims)
 
 
+def test_positions_refuse():
+    for low, high in ((0.0, 1.0), (0.1, -1.0)):
+        with pytest.raises(ValueError, match=r"^\[SinusoidalPositionalEncoding\] got the freq"):
+            nn.SinusoidalPositionalEncoding(4, low, high)
+    with pytest.raises(ValueError, match=r"^\[ALiBi\] got 0 heads, expected at least 1"):
+        nn.ALiBi()(mx.zeros((1, 0, 2, 2)))
+
+
 @pytest.mark.parametrize(
     ("heads", "slopes"),
     [

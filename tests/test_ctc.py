@@ -124,6 +124,13 @@ def test_halves_are_added_in_float32(rng):
     assert loss.item() == exact.item()
 
 
+def test_labels_are_integers():
+    with pytest.raises(ValueError, match=r"^\[ctc_loss\] targets have the dtype .*float32, exp"):
+        losses.ctc_loss(mx.zeros((5, 3)), mx.array([1.5]))
+    with pytest.raises(IndexError, match="7"):
+        losses.ctc_loss(mx.zeros((5, 3)), mx.array([7])).item()
+
+
 def test_it_can_be_learned():
     mx.random.seed(0)
     logits, targets = mx.zeros((6, 4)), mx.array([1, 3, 3])

@@ -351,6 +351,14 @@ def test_normalization_of_half_precision_is_done_in_float32():
         np.testing.assert_array_equal(np.array(y), np.sign(x))
 
 
+def test_normalization_of_whole_numbers():
+    x = mx.array([[1, 2, 6], [0, 0, 3]])
+    for layer in (nn.LayerNorm(3), nn.RMSNorm(3)):
+        y = layer(x)
+        assert y.dtype == mx.float32
+        assert y.tolist() == layer(x.astype(mx.float32)).tolist()
+
+
 def test_normalization_layers_refuse():
     with pytest.raises(ValueError, match=r"^\[LayerNorm\] the input's last axis has size 6, exp"):
         nn.LayerNorm(1)(mx.ones((2, 6)))

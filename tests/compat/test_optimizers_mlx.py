@@ -108,11 +108,9 @@ def test_halves(name, options, dtype):
     assert_same(ours.state, theirs.state, tolerance_of(dtype, 8))
 
 
-@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("rate", [rate for rate in RATES if rate != "number"])
 def test_schedules(rate):
     ours, theirs = RATES[rate](optimizers), RATES[rate](mlx_optimizers)
-    if not callable(ours):
-        pytest.skip("a number is no schedule")
     for step in range(25):
         got, want = ours(mx.array(step, mx.uint64)), theirs(mlx.array(step, mlx.uint64))
         assert_same(got, want, tolerance_of("float32", 4))

@@ -111,6 +111,8 @@ def _check_shapes(
     if targets.ndim != len(batch) + 1 or targets.shape[:-1] != batch:
         expected = f"({batch[0]}, S)" if batch else "(S,)"
         raise ValueError(f"[ctc_loss] targets have the shape {targets.shape}, expected {expected}")
+    if not mx.issubdtype(targets.dtype, mx.integer) and targets.size > 0:
+        raise ValueError(f"[ctc_loss] targets have the dtype {targets.dtype}, expected integers")
     lengths = {"input_lengths": input_lengths, "target_lengths": target_lengths}
     for name, value in lengths.items():
         if value is not None and value.shape != batch:

@@ -50,7 +50,7 @@ class LayerNorm(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         _check_last_axis(type(self).__name__, x, self.get("weight"))
-        return mx.fast.layer_norm(x, self.get("weight"), self.get("bias"), self.eps)
+        return mx.fast.layer_norm(_floating(x), self.get("weight"), self.get("bias"), self.eps)
 
 
 class RMSNorm(Module):
@@ -76,7 +76,7 @@ class RMSNorm(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         _check_last_axis(type(self).__name__, x, self.weight)
-        return mx.fast.rms_norm(x, self.weight, self.eps)
+        return mx.fast.rms_norm(_floating(x), self.weight, self.eps)
 
 
 class BatchNorm(Module):
@@ -270,6 +270,10 @@ def _check_last_axis(op: str, x: mx.array, weight: mx.array | None) -> None:
         raise ValueError(
             f"[{op}] the input's last axis has size {x.shape[-1]}, expected {weight.shape[0]}"
         )
+
+
+def _floating(x: mx.array) -> mx.array:
+    return x if mx.issubdtype(x.dtype, mx.inexact) else x.astype(mx.float32)
 
 
 def _widened(x: mx.array) -> mx.array:

@@ -113,6 +113,11 @@ class SinusoidalPositionalEncoding(Module):
             raise ValueError(
                 f"[SinusoidalPositionalEncoding] got {dims} dims, expected an even number above 0"
             )
+        if min(min_freq, max_freq) <= 0:
+            raise ValueError(
+                f"[SinusoidalPositionalEncoding] got the frequencies {min_freq} to {max_freq}, "
+                "expected numbers above 0"
+            )
         half = dims // 2
         turn = 2 * math.pi if full_turns else 1.0
         low, high = math.log(min_freq), math.log(max_freq)
@@ -185,6 +190,9 @@ class ALiBi(Module):
         For `n` heads, a power of two, `2^(-8/n)`, `2^(-16/n)` and so on to `2^-8`; other numbers
         take those of the power of two below and fill up with every second of twice as many.
         """
+
+        if num_heads < 1:
+            raise ValueError(f"[ALiBi] got {num_heads} heads, expected at least 1")
 
         def slopes(count: int) -> list[float]:
             return [2.0 ** (-8 * (i + 1) / count) for i in range(count)]
