@@ -22,7 +22,7 @@ class Difference:
     names: str
     """The public names or patterns that it is about, split by spaces."""
     example: str
-    """An expression of `mx` (and `np`) with another outcome in MLX than in umber."""
+    """An expression of `mx` (and `np`, `nn`, `optimizers`, `utils`) with another outcome in MLX."""
     mlx: str
     """What MLX does."""
     umber: str
@@ -341,6 +341,194 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "ValueError for NumPy's arrays as indices",
             "works",
             NUMPY,
+        ),
+    ),
+    "Neural networks": (
+        Difference(
+            "nn.Module.parameters",
+            "len(utils.tree_flatten(nn.Sequential(*[nn.Linear(2, 2)] * 2).parameters()))",
+            "counts, saves and steps a module for each of its places",
+            "once, at the first place; files may name any of them",
+            "One module has one gradient, the sum over its uses.",
+        ),
+        Difference(
+            "nn.Module.unfreeze",
+            "len(utils.tree_flatten(nn.Sequential(nn.BatchNorm(3)).unfreeze()"
+            ".trainable_parameters()))",
+            "also unfreezes the running averages of the batch normalisations inside",
+            "they stay frozen, as they do when a BatchNorm itself is unfrozen",
+            "They are not trained, but weight decay would move them.",
+        ),
+        Difference(
+            "nn.Module.update",
+            'nn.Linear(1, 1).update({"weight": 3}, strict=False).weight.shape',
+            "puts anything in the place of a parameter if not strict",
+            "passes over what is no array",
+            "A parameter stays one.",
+        ),
+        Difference(
+            "nn.Module.update_modules",
+            'nn.Sequential(nn.Linear(1, 1)).update_modules({"layers": nn.ReLU()}) and 0',
+            "passes over modules for places that hold none, even if strict",
+            "ValueError if strict",
+            "A replacement that does not happen should be noticed.",
+        ),
+        Difference(
+            "nn.Module.load_weights",
+            'nn.Linear(1, 1, False).load_weights([("weight", mx.ones((1, 1)))] * 2).weight',
+            "RecursionError if a name comes twice",
+            "takes the last",
+            SAFE,
+        ),
+        Difference(
+            "nn.BatchNorm",
+            "nn.BatchNorm(1)(mx.array([[30000.0], [-30000.0]], dtype=mx.float16))",
+            "squares in float16 and gives 0",
+            "computes in float32 and gives 1 and -1",
+            "Halves are rounded once, at the end.",
+        ),
+        Difference(
+            "nn.BatchNorm",
+            "nn.BatchNorm(2)(mx.zeros((1, 2, 2, 2, 2))).shape",
+            "ValueError for volumes",
+            "any number of axes",
+            "Nothing speaks against it.",
+        ),
+        Difference(
+            "nn.gelu nn.hardswish",
+            "nn.gelu(mx.array(60000.0, dtype=mx.float16))",
+            "inf for large float16",
+            "60000",
+            "What lies between stays in range.",
+        ),
+        Difference(
+            "nn.AvgPool1d nn.AvgPool2d nn.AvgPool3d",
+            "nn.AvgPool1d(4, 1)(mx.full((1, 4, 1), 60000.0).astype(mx.float16))",
+            "inf: the sum overflows",
+            "60000",
+            "Halves are rounded once, at the end.",
+        ),
+        Difference(
+            "nn.log_softmax",
+            "nn.log_softmax(mx.array([3, 0], dtype=mx.uint8))",
+            "-253 and 0: the exponents wrap around",
+            "logarithms of probabilities",
+            "Whole numbers are computed in float32.",
+        ),
+        Difference(
+            "nn.elu nn.selu",
+            "mx.grad(nn.elu)(mx.array(1000.0))",
+            "nan for the derivative at large numbers",
+            "1",
+            "What overflows is not taken.",
+        ),
+        Difference(
+            "nn.celu",
+            "mx.grad(nn.celu)(mx.array(0.0))",
+            "0 for the derivative at 0",
+            "1, which it is on both sides",
+            "The function is differentiable there.",
+        ),
+        Difference(
+            "nn.Upsample",
+            'nn.Upsample(3.7, "cubic")(mx.ones((1, 9, 1))).min()',
+            "0 where rounding moves a place across an element",
+            "1: places are computed in float64",
+            "A constant stays constant.",
+        ),
+        Difference(
+            "nn.Upsample",
+            "nn.Upsample(0.1)(mx.zeros((1, 3, 1))).shape",
+            "ZeroDivisionError where nothing is left, for nearest",
+            "an empty array",
+            "As for linear and cubic.",
+        ),
+        Difference(
+            "nn.MaxPool1d nn.MaxPool2d nn.MaxPool3d nn.AvgPool1d nn.AvgPool2d nn.AvgPool3d",
+            "nn.MaxPool1d(2)(mx.zeros((4, 1)))",
+            "ValueError without an axis of samples",
+            "works",
+            "As for dropout of channels and recurrent layers.",
+        ),
+        Difference(
+            "nn.MultiHeadAttention nn.RoPE",
+            "nn.MultiHeadAttention(2, 1)(*[mx.zeros((3, 2))] * 3).shape",
+            "ValueError without an axis of samples",
+            "any number of leading axes",
+            "The formula asks for none.",
+        ),
+        Difference(
+            "nn.RNN nn.LSTM nn.GRU",
+            "nn.GRU(2, 3)(mx.zeros((0, 2))).shape",
+            "ValueError for sequences without steps",
+            "an empty array",
+            "The first of several parts may be empty.",
+        ),
+        Difference(
+            "nn.GroupNorm",
+            "nn.GroupNorm(1, 2)(mx.zeros((0, 2))).shape",
+            "ValueError for no samples",
+            "an empty array",
+            "The last batch may be empty.",
+        ),
+        Difference(
+            "nn.Dropout nn.Dropout2d nn.Dropout3d",
+            "repr(nn.Dropout(0.1))",
+            "p=0.09999999999999998",
+            "p=0.1",
+            "What was given.",
+        ),
+        Difference(
+            "nn.losses.cross_entropy nn.losses.nll_loss",
+            "nn.losses.cross_entropy(mx.zeros((1, 3)), mx.array([5]))",
+            "reads foreign memory for classes that do not exist",
+            "IndexError",
+            SAFE,
+        ),
+        Difference(
+            "nn.init.sparse",
+            "nn.init.sparse(1.5)(mx.zeros((1, 2)))",
+            "all zeros for a sparsity above 1",
+            "ValueError",
+            "A fraction is meant.",
+        ),
+        Difference(
+            "optimizers.Optimizer.apply_gradients",
+            "optimizers.SGD(0.1).apply_gradients(mx.ones((2, 2)), mx.ones((2,)))",
+            "parameters take the shape of their gradients",
+            "ValueError, and nothing has changed",
+            "A parameter keeps its shape.",
+        ),
+        Difference(
+            "optimizers.Optimizer.apply_gradients",
+            "(lambda o, x: o.init({}) or o.apply_gradients(x, x))"
+            '(optimizers.Adam(0.1), {"a": mx.ones(1)})',
+            "KeyError for parameters that join later, such as those of an unfrozen layer",
+            "makes their state",
+            "Layers are unfrozen one after the other.",
+        ),
+        Difference(
+            "optimizers.MultiOptimizer",
+            "(lambda x: optimizers.MultiOptimizer([optimizers.SGD(1.0)] * 2, "
+            "[lambda p, x: x.ndim > 1]).apply_gradients(x, x))"
+            '({"l": [mx.ones(1), {}, mx.ones((1, 1))]})',
+            "ValueError where a list holds modules without parameters",
+            "works",
+            "As for single optimizers.",
+        ),
+        Difference(
+            "optimizers.Adafactor",
+            "optimizers.Adafactor(relative_step=False).step",
+            "KeyError in the first update without a learning rate",
+            "ValueError at once",
+            "Mistakes show where they are made.",
+        ),
+        Difference(
+            "utils.tree_merge",
+            'utils.tree_merge({"a": None}, {"a": {}})',
+            "None is a value",
+            "None stands for nothing, like an empty container",
+            "Trees with holes join.",
         ),
     ),
     "Form": (

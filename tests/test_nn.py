@@ -205,6 +205,25 @@ def test_freeze_and_unfreeze():
     assert not {"scale", "head.bias"} & set(shapes(model.trainable_parameters()))
 
 
+def test_strict_freeze_wants_a_module_with_each_key():
+    model = Model()
+    model.freeze(keys=["weight", "scale"], strict=True)
+    assert "head.bias" in shapes(model.trainable_parameters())
+    with pytest.raises(KeyError, match=r"\[Model\] has no member 'weight'"):
+        model.freeze(keys="weight", recurse=False, strict=True)
+
+
+def test_arrays_of_other_libraries_are_no_parameters():
+    model = nn.Linear(2, 2)
+    with pytest.warns(UserWarning, match=r"^\[Linear\] weight is a numpy array, which is neither"):
+        model.weight = np.zeros((2, 2))
+    assert "weight" not in model
+    # Numbers are settings.
+    model.eps = np.float32(1e-3)
+    model.count = np.int64(3)
+    assert set(model.parameters()) == {"bias"}
+
+
 @pytest.mark.parametrize("recurse", [True, False])
 @pytest.mark.parametrize("method", ["freeze", "unfreeze"])
 def test_strict_freeze_wants_the_keys(method, recurse):
@@ -244,6 +263,17 @@ def test_weights_go_through_a_file(tmp_path, as_path):
         tree_flatten(loaded.parameters()), tree_flatten(saved.parameters()), strict=True
     ):
         np.testing.assert_array_equal(np.array(value), np.array(expected), err_msg=path)
+
+
+@pytest.mark.skipif(not hasattr(mx, "savez"), reason="the core cannot write npz files")
+def test_weights_go_through_npz(tmp_path):
+    saved, loaded = network(), network()
+    saved.save_weights(tmp_path / "weights.npz")
+    loaded.load_weights(tmp_path / "weights.npz")
+    for (_, value), (_, expected) in zip(
+        tree_flatten(loaded.parameters()), tree_flatten(saved.parameters()), strict=True
+    ):
+        np.testing.assert_array_equal(np.array(value), np.array(expected))
 
 
 def test_weights_of_another_kind_of_file(tmp_path):

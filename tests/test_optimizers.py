@@ -91,6 +91,44 @@ class Lion:
         return w - self.rate * (np.sign(c) + self.weight_decay * w)
 
 
+def rms(x):
+    return np.sqrt(np.mean(x**2))
+
+
+class Adafactor:
+    """Shazeer, Stern, 2018, algorithms 4 and 5, for parameters with one axis."""
+
+    def __init__(self, rate=None, clip=1.0, decay=-0.8, b1=None, weight_decay=0.0, scale=True):
+        self.rate, self.clip, self.decay = rate, clip, decay
+        self.b1, self.weight_decay, self.scale = b1, weight_decay, scale
+        self.v = self.m = 0
+
+    def __call__(self, w, g, t):
+        rate = min(0.01, 1 / np.sqrt(t)) if self.rate is None else self.rate
+        rate *= max(1e-3, rms(w)) if self.scale else 1
+        b2 = 1 - t**self.decay
+        self.v = b2 * self.v + (1 - b2) * (g**2 + 1e-30)
+        u = g / np.sqrt(self.v)
+        u = u / max(1, rms(u) / self.clip) * rate
+        if self.b1 is not None:
+            self.m = u = self.b1 * self.m + (1 - self.b1) * u
+        return w - self.weight_decay * rate * w - u
+
+
+class Muon:
+    """Without matrices: a momentum."""
+
+    def __init__(self, rate, momentum=0.95, weight_decay=0.01, nesterov=True):
+        self.options = (rate, momentum, weight_decay, nesterov)
+        self.v = 0
+
+    def __call__(self, w, g, t):
+        rate, momentum, weight_decay, nesterov = self.options
+        g = g + weight_decay * w
+        self.v = momentum * self.v + (1 - momentum) * g
+        return w - rate * (momentum * self.v + (1 - momentum) * g if nesterov else self.v)
+
+
 RULES = {
     "sgd": (optimizers.SGD(0.1), Sgd(0.1)),
     "sgd decay": (optimizers.SGD(0.1, weight_decay=0.2), Sgd(0.1, weight_decay=0.2)),
@@ -115,6 +153,11 @@ RULES = {
     "rmsprop 0.5": (optimizers.RMSprop(0.1, alpha=0.5, eps=0.1), Rmsprop(0.1, 0.5, 0.1)),
     "adadelta": (optimizers.AdaDelta(0.1), Adadelta(0.1)),
     "adadelta 0.5": (optimizers.AdaDelta(1.0, rho=0.5, eps=1e-3), Adadelta(1.0, 0.5, 1e-3)),
+    "muon": (optimizers.Muon(0.1), Muon(0.1)),
+    "muon plain": (
+        optimizers.Muon(0.1, momentum=0.5, weight_decay=0.2, nesterov=False),
+        Muon(0.1, 0.5, 0.2, False),
+    ),
     "lion": (optimizers.Lion(0.1), Lion(0.1)),
     "lion decay": (
         optimizers.Lion(0.1, betas=(0.8, 0.9), weight_decay=0.2),
@@ -247,6 +290,11 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.Adam(0.1, betas=(1.0, 0.9)), r"^\[Adam\] got betas \(1\.0, 0\.9\)"),
         (lambda: optimizers.AdamW(0.1, betas=(0.9,)), r"^\[AdamW\] got betas"),
         (lambda: optimizers.Adamax(0.1, eps=-1), r"^\[Adamax\] got eps -1, expected at least 0"),
+        (lambda: optimizers.Lion(0.1, betas=(0.9, 1.0)), r"^\[Lion\] got betas"),
+        (lambda: optimizers.Adafactor(relative_step=False), r"^\[Adafactor\] got neither a"),
+        (lambda: optimizers.step_decay(0.1, 0.5, 0), r"^\[step_decay\] got the step size 0"),
+        (lambda: optimizers.cosine_decay(0.1, 0), r"^\[cosine_decay\] got 0 steps"),
+        (lambda: optimizers.clip_grad_norm({}, -1.0), r"^\[clip_grad_norm\] got max_norm -1"),
         (lambda: optimizers.RMSprop(0.1, alpha=-1), r"^\[RMSprop\] got alpha -1"),
         (lambda: optimizers.Adagrad(0.1, eps=-1), r"^\[Adagrad\] got eps -1"),
         (lambda: optimizers.AdaDelta(0.1, rho=-1), r"^\[AdaDelta\] got rho -1"),
@@ -353,3 +401,120 @@ def test_clip_grad_norm_of_half_precision_does_not_overflow():
     assert norm.item() == 60000
     assert clipped["a"].dtype == mx.float16
     np.testing.assert_allclose(np.array(clipped["a"]), [0.5] * 4, rtol=1e-3)
+
+
+ADAFACTORS = {
+    "as it is": ({}, {}),
+    "rate": ({"learning_rate": 0.1, "relative_step": False}, {"rate": 0.1}),
+    "unscaled": ({"scale_parameter": False, "clip_threshold": 0.3}, {"scale": False, "clip": 0.3}),
+    "momentum": ({"beta_1": 0.9, "weight_decay": 0.1}, {"b1": 0.9, "weight_decay": 0.1}),
+}
+
+
+@pytest.mark.parametrize("case", ADAFACTORS)
+def test_adafactor_of_vectors(case):
+    options, twins = ADAFACTORS[case]
+    optimizer, rule = optimizers.Adafactor(**options), Adafactor(**twins)
+    expected = np.linspace(-1, 1, 6)
+    w = mx.array(expected.astype(F32))
+    for t in range(1, STEPS + 1):
+        g = gradient_at(t, 6)
+        w = optimizer.apply_gradients({"w": mx.array(g)}, {"w": w})["w"]
+        expected = rule(expected, g.astype(np.float64), t)
+        np.testing.assert_allclose(np.array(w), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_adafactor_keeps_rows_and_columns_of_matrices():
+    optimizer = optimizers.Adafactor(scale_parameter=False, clip_threshold=1e9)
+    g = np.outer([1, 2, 3], [1, 0.5, 4, 2]).astype(F32)
+    new = optimizer.apply_gradients({"w": mx.array(g)}, {"w": mx.zeros((3, 4))})
+    state = optimizer.state["w"]
+    np.testing.assert_allclose(np.array(state["exp_avg_sq_row"]), (g**2).mean(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(np.array(state["exp_avg_sq_col"]), (g**2).mean(axis=0), rtol=1e-5)
+    # Squares of rank one are kept without loss, so that every step is as long.
+    np.testing.assert_allclose(np.array(new["w"]), np.full((3, 4), -0.01), rtol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(4, 6), (6, 4), (5, 5)])
+def test_muon_steps_along_orthogonal_matrices(shape, rng):
+    g = rng.normal(size=shape).astype(F32)
+    optimizer = optimizers.Muon(1.0, weight_decay=0.0)
+    step = -np.array(optimizer.apply_gradients({"w": mx.array(g)}, {"w": mx.zeros(shape)})["w"])
+    u, _, vt = np.linalg.svd(g, full_matrices=False)
+    scale = max(1, shape[0] / shape[1]) ** 0.5
+    values = np.diag(u.T @ step.astype(np.float64) @ vt.T) / scale
+    # Five steps of the iteration move all but tiny singular values between 0.7 and 1.2.
+    assert ((values > 0.6) & (values < 1.25)).all()
+    np.testing.assert_allclose(step, u @ np.diag(values * scale) @ vt, atol=1e-4)
+
+
+def test_muon_of_nothing():
+    optimizer = optimizers.Muon(0.1)
+    empty = {"w": mx.zeros((0, 3))}
+    assert optimizer.apply_gradients(empty, empty)["w"].shape == (0, 3)
+
+
+def test_parameters_may_join_later():
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    model.layers[0].freeze()
+    optimizer = optimizers.Adam(0.1)
+    loss = nn.value_and_grad(model, lambda x: model(x).square().sum())
+    for _ in range(2):
+        optimizer.update(model, loss(mx.ones((1, 2)))[1])
+    before = optimizer.state["layers"][1]["weight"]["m"].tolist()
+    model.unfreeze()
+    gradients = loss(mx.ones((1, 2)))[1]
+    optimizer.update(model, gradients)
+    m = np.array(optimizer.state["layers"][0]["weight"]["m"])
+    np.testing.assert_allclose(m, 0.1 * np.array(gradients["layers"][0]["weight"]), rtol=1e-5)
+    assert optimizer.state["layers"][1]["weight"]["m"].tolist() != before
+    assert optimizer.step.item() == 3
+
+
+@pytest.mark.parametrize(
+    ("gradients", "message"),
+    [
+        ({"nope": mx.ones((2,))}, "got a gradient for nope, which is no parameter"),
+        ({"layers": [{"nope": mx.ones((2,))}]}, r"got a gradient for layers\.0\.nope, which"),
+        ({"layers": [{}, {}, {}]}, "got a list of 3 gradients for layers, expected a tree"),
+        ({"layers": [{"weight": mx.ones((3, 2, 2))}]}, r"layers\.0\.weight has the shape \(3, 2, "),
+        ({"layers": [{"weight": None}]}, r"gradient for layers\.0\.weight has type NoneType"),
+        ({"layers": [mx.ones((2,))]}, r"the parameter for layers\.0 has type Linear"),
+        ([mx.ones((2,))], "got a list of 1 gradients for the parameters"),
+    ],
+)
+def test_gradients_without_a_parameter_change_nothing(gradients, message):
+    model = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    optimizer = optimizers.SGD(0.1, momentum=0.9)
+    optimizer.init(model.trainable_parameters())
+    before = [*tree_flatten(model.parameters()), *tree_flatten(optimizer.state)]
+    with pytest.raises((ValueError, TypeError), match=rf"^\[SGD\] .*{message}"):
+        optimizer.update(model, gradients)
+    after = [*tree_flatten(model.parameters()), *tree_flatten(optimizer.state)]
+    assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
+
+
+def test_several_optimizers_step_together_or_not_at_all():
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.Adam(0.1), optimizers.Adam(0.1)], [lambda path, x: path == "a"]
+    )
+    tree = {"a": mx.ones((2,)), "b": mx.ones((2,))}
+    optimizer.apply_gradients(tree, tree)
+    before = tree_flatten(optimizer.state)
+    with pytest.raises(ValueError, match=r"^\[MultiOptimizer\] the gradient for b has the shape"):
+        optimizer.apply_gradients({"a": mx.ones((2,)), "b": mx.ones((3,))}, tree)
+    assert all(x is y for (_, x), (_, y) in zip(tree_flatten(optimizer.state), before, strict=True))
+
+
+def test_init_wants_a_tree_with_names():
+    with pytest.raises(TypeError, match=r"^\[SGD\] got a list of parameters, expected a dict"):
+        optimizers.SGD(0.1).init([mx.ones((1,))])
+
+
+def test_several_optimizers_and_places_without_parameters():
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.SGD(1.0), optimizers.SGD(10.0)], [lambda path, x: x.ndim == 2]
+    )
+    tree = {"layers": [{"w": mx.ones((1, 1)), "b": mx.ones((1,))}, {}, {"w": mx.ones((1, 1))}]}
+    new = optimizer.apply_gradients(tree, tree)
+    assert tree_map(lambda x: x.item(), new) == {"layers": [{"w": 0.0, "b": -9.0}, {}, {"w": 0.0}]}

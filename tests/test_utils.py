@@ -108,9 +108,9 @@ def test_map_with_path():
     assert tree_map_with_path(join, 1) == (None, 1)
 
 
-def test_map_with_path_asks_is_leaf_with_the_path():
-    def is_leaf(path, node):
-        return path == "a"
+def test_map_with_path_enters_no_leaf():
+    def is_leaf(node):
+        return node == [1]
 
     assert tree_map_with_path(lambda path, x: x, {"a": [1]}, is_leaf=is_leaf) == {"a": [1]}
     paths = []

@@ -87,6 +87,7 @@ PARAMETERS = {
     **{f"{name}.v": "_Nested" for name in ("put",)},
     "vals": "_Nested",
     "full.vals": "_Operand",
+    **dict.fromkeys("layer_norm.weight layer_norm.bias rms_norm.weight".split(), "_Operand | None"),
     "full_like.vals": "_Operand",
     "default": "_Operand",
     **dict.fromkeys("condlist choicelist".split(), "Sequence[_Operand]"),
@@ -305,7 +306,9 @@ RETURNS = {
     "quantize": "tuple[array, ...]",
     "unique": "array | tuple[array, ...]",
     **dict.fromkeys("split array_split hsplit vsplit dsplit".split(), "list[array]"),
-    **dict.fromkeys("where intersect1d indices".split(), "array | tuple[array, ...]"),
+    # `where` of a condition alone is a tuple; `Any` keeps its usual form usable.
+    "where": "array | Any",
+    **dict.fromkeys("intersect1d indices".split(), "array | tuple[array, ...]"),
     **dict.fromkeys(
         "nonzero tril_indices triu_indices diag_indices ix_ unravel_index unique_all unique_counts"
         " unique_inverse".split(),

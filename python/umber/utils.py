@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, overload
 
 _MISSING = object()
 
@@ -55,12 +55,11 @@ def tree_map_with_path(
         fn: called with the path, the leaf and what stands at its place in each tree of `rest`.
         tree: decides the structure.
         rest: trees that have at least the places of `tree`.
-        is_leaf: called with the path and the node; where it holds the node is passed to `fn` whole.
+        is_leaf: nodes for which it holds are passed to `fn` whole.
         path: what all paths begin with. The path of a tree that is a leaf is `path` itself.
     """
-    if is_leaf is not None and is_leaf(path, tree):
-        return fn(path, tree, *rest)
-    if not isinstance(tree, (list, tuple, dict)):
+    is_whole = is_leaf is not None and is_leaf(tree)
+    if is_whole or not isinstance(tree, (list, tuple, dict)):
         return fn(path, tree, *rest)
     prefix = f"{path}." if path else ""
 
@@ -73,6 +72,21 @@ def tree_map_with_path(
     return _rebuild(tree, (descend(i, child) for i, child in enumerate(tree)))
 
 
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = ...,
+    is_leaf: Callable[[Any], bool] | None = ...,
+    destination: list[tuple[str, Any]] | None = ...,
+) -> list[tuple[str, Any]]: ...
+@overload
+def tree_flatten(
+    tree: Any,
+    prefix: str = ...,
+    is_leaf: Callable[[Any], bool] | None = ...,
+    *,
+    destination: dict[str, Any],
+) -> dict[str, Any]: ...
 def tree_flatten(
     tree: Any,
     prefix: str = "",

@@ -3494,7 +3494,7 @@ def where(
     /,
     *,
     stream: _StreamOrDevice = None,
-) -> array | tuple[array, ...]:
+) -> array | Any:
     """Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`."""
 
 

@@ -6,8 +6,8 @@ from umber.core import _Operand, _StreamOrDevice, array
 
 def layer_norm(
     x: _Operand,
-    weight: _Operand,
-    bias: _Operand,
+    weight: _Operand | None,
+    bias: _Operand | None,
     eps: float,
     *,
     stream: _StreamOrDevice = None,
@@ -21,7 +21,7 @@ def layer_norm(
 
 def rms_norm(
     x: _Operand,
-    weight: _Operand,
+    weight: _Operand | None,
     eps: float,
     *,
     stream: _StreamOrDevice = None,

@@ -41,6 +41,48 @@ def identity(dtype: mx.Dtype = mx.float32) -> Initializer:
     return initializer
 
 
+def orthogonal(gain: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
+    """`gain` times a matrix with orthonormal rows or columns, for matrices.
+
+    Saxe, McClelland, Ganguli, "Exact solutions to the nonlinear dynamics of learning in deep linear
+    neural networks", 2014. All such matrices are equally likely: Mezzadri, "How to generate random
+    matrices from the classical compact groups", 2007.
+    """
+
+    def initializer(a: mx.array) -> mx.array:
+        if a.ndim != 2:
+            raise ValueError(f"[init.orthogonal] got an array with {a.ndim} axes, expected 2")
+        rows, columns = a.shape
+        size = max(rows, columns)
+        q, r = mx.linalg.qr(mx.random.normal((size, size)))
+        # The signs make the decomposition unique, without which `q` is not uniform.
+        q = q * mx.sign(mx.diag(r))
+        return (gain * q[:rows, :columns]).astype(dtype)
+
+    return initializer
+
+
+def sparse(
+    sparsity: float, mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype = mx.float32
+) -> Initializer:
+    """Normal, but for `⌈sparsity · columns⌉` zeros at random places of each row, for matrices.
+
+    Martens, "Deep learning via Hessian-free optimization", 2010.
+    """
+    if not 0 <= sparsity <= 1:
+        raise ValueError(f"[init.sparse] got the sparsity {sparsity}, expected [0, 1]")
+
+    def initializer(a: mx.array) -> mx.array:
+        if a.ndim != 2:
+            raise ValueError(f"[init.sparse] got an array with {a.ndim} axes, expected 2")
+        zeros = math.ceil(sparsity * a.shape[1])
+        places = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)[:, :zeros]
+        values = mx.random.normal(a.shape, dtype=dtype, loc=mean, scale=std)
+        return mx.put_along_axis(values, places, mx.zeros(places.shape, dtype=dtype), axis=1)
+
+    return initializer
+
+
 def glorot_normal(dtype: mx.Dtype = mx.float32) -> Initializer:
     """Normal with standard deviation `gain · √(2 / (fan_in + fan_out))`.
 

@@ -6,11 +6,29 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
 
 import umber.core as mx
+from umber.nn.ctc import ctc_loss
+from umber.nn.reduction import Reduction, reduce
 
-Reduction = Literal["none", "mean", "sum"]
+__all__ = [
+    "Reduction",
+    "binary_cross_entropy",
+    "cosine_similarity_loss",
+    "cross_entropy",
+    "ctc_loss",
+    "gaussian_nll_loss",
+    "hinge_loss",
+    "huber_loss",
+    "kl_div_loss",
+    "l1_loss",
+    "log_cosh_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "nll_loss",
+    "smooth_l1_loss",
+    "triplet_loss",
+]
 
 
 def cross_entropy(
@@ -42,6 +60,9 @@ def cross_entropy(
         )
     if targets.ndim == logits.ndim:
         _check_shape("cross_entropy", "targets", targets, logits.shape)
+        # Nothing but rounding changes, unless the probabilities do not add up to 1: as in MLX the
+        # greatest logit counts as 0 then.
+        logits = logits - mx.stop_gradient(logits.max(axis=axis, keepdims=True))
         score = mx.sum(logits * targets, axis=axis)
     else:
         score = _of_targets("cross_entropy", logits, targets, axis)
@@ -51,7 +72,7 @@ def cross_entropy(
     if weights is not None:
         _check_shape("cross_entropy", "weights", weights, values.shape)
         values = values * weights
-    return _reduce("cross_entropy", values, reduction)
+    return reduce("cross_entropy", values, reduction)
 
 
 def binary_cross_entropy(
@@ -81,7 +102,7 @@ def binary_cross_entropy(
     if weights is not None:
         _check_shape("binary_cross_entropy", "weights", weights, values.shape)
         values = values * weights
-    return _reduce("binary_cross_entropy", values, reduction)
+    return reduce("binary_cross_entropy", values, reduction)
 
 
 def nll_loss(
@@ -95,7 +116,7 @@ def nll_loss(
         axis: the class axis. Default: -1.
         reduction: Default: `"none"`, values with the shape of `inputs` without `axis`.
     """
-    return _reduce("nll_loss", -_of_targets("nll_loss", inputs, targets, axis), reduction)
+    return reduce("nll_loss", -_of_targets("nll_loss", inputs, targets, axis), reduction)
 
 
 def kl_div_loss(
@@ -110,19 +131,19 @@ def kl_div_loss(
         reduction: Default: `"none"`, values with the shape of `inputs` without `axis`.
     """
     values = mx.sum(mx.exp(targets) * (targets - inputs), axis=axis)
-    return _reduce("kl_div_loss", values, reduction)
+    return reduce("kl_div_loss", values, reduction)
 
 
 def mse_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "mean") -> mx.array:
     """`(predictions - targets)²`, of equal shapes. Default reduction: `"mean"`."""
     _check_shape("mse_loss", "targets", targets, predictions.shape)
-    return _reduce("mse_loss", mx.square(predictions - targets), reduction)
+    return reduce("mse_loss", mx.square(predictions - targets), reduction)
 
 
 def l1_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "mean") -> mx.array:
     """`|predictions - targets|`, of equal shapes. Default reduction: `"mean"`."""
     _check_shape("l1_loss", "targets", targets, predictions.shape)
-    return _reduce("l1_loss", mx.abs(predictions - targets), reduction)
+    return reduce("l1_loss", mx.abs(predictions - targets), reduction)
 
 
 def smooth_l1_loss(
@@ -139,7 +160,7 @@ def smooth_l1_loss(
     if beta > 0:
         parabola = mx.square(difference) / (2 * beta)
         difference = mx.where(difference < beta, parabola, difference - beta / 2)
-    return _reduce("smooth_l1_loss", difference, reduction)
+    return reduce("smooth_l1_loss", difference, reduction)
 
 
 def huber_loss(
@@ -155,18 +176,18 @@ def huber_loss(
         0.5 * mx.square(difference),
         delta * (difference - 0.5 * delta),
     )
-    return _reduce("huber_loss", values, reduction)
+    return reduce("huber_loss", values, reduction)
 
 
 def log_cosh_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
     """`log cosh(inputs - targets)`. Default reduction: `"none"`."""
     error = inputs - targets
-    return _reduce("log_cosh_loss", mx.logaddexp(error, -error) - math.log(2), reduction)
+    return reduce("log_cosh_loss", mx.logaddexp(error, -error) - math.log(2), reduction)
 
 
 def hinge_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
     """`max(1 - inputs · targets, 0)`, targets being -1 or 1. Default reduction: `"none"`."""
-    return _reduce("hinge_loss", mx.maximum(1 - inputs * targets, 0), reduction)
+    return reduce("hinge_loss", mx.maximum(1 - inputs * targets, 0), reduction)
 
 
 def gaussian_nll_loss(
@@ -195,7 +216,7 @@ def gaussian_nll_loss(
     values = 0.5 * (mx.log(v) + mx.square(targets - inputs) / v)
     if full:
         values = values + 0.5 * math.log(2 * math.pi)
-    return _reduce("gaussian_nll_loss", values, reduction)
+    return reduce("gaussian_nll_loss", values, reduction)
 
 
 def cosine_similarity_loss(
@@ -211,7 +232,7 @@ def cosine_similarity_loss(
     """
     norms = mx.sqrt(mx.sum(mx.square(x1), axis=axis)) * mx.sqrt(mx.sum(mx.square(x2), axis=axis))
     values = mx.sum(x1 * x2, axis=axis) / mx.maximum(norms, eps)
-    return _reduce("cosine_similarity_loss", values, reduction)
+    return reduce("cosine_similarity_loss", values, reduction)
 
 
 def margin_ranking_loss(
@@ -228,7 +249,7 @@ def margin_ranking_loss(
     _check_shape("margin_ranking_loss", "inputs2", inputs2, inputs1.shape)
     _check_shape("margin_ranking_loss", "targets", targets, inputs1.shape)
     values = mx.maximum(margin - targets * (inputs1 - inputs2), 0)
-    return _reduce("margin_ranking_loss", values, reduction)
+    return reduce("margin_ranking_loss", values, reduction)
 
 
 def triplet_loss(
@@ -259,19 +280,7 @@ def triplet_loss(
         return mx.power(mx.sum(powers, axis=axis) + eps, 1 / p)
 
     values = mx.maximum(distance(positives) - distance(negatives) + margin, 0)
-    return _reduce("triplet_loss", values, reduction)
-
-
-def _reduce(op: str, values: mx.array, reduction: Reduction) -> mx.array:
-    if reduction == "none":
-        return values
-    if reduction == "mean":
-        return mx.mean(values)
-    if reduction == "sum":
-        return mx.sum(values)
-    raise ValueError(
-        f"[{op}] got the reduction {reduction!r}, expected one of {list(get_args(Reduction))}"
-    )
+    return reduce("triplet_loss", values, reduction)
 
 
 def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...]) -> None:

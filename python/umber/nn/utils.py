@@ -1,4 +1,4 @@
-"""Transforms of functions of models: `value_and_grad`."""
+"""Transforms of functions of models: `value_and_grad`, `checkpoint`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module
+from umber.nn.layers.checkpointing import checkpoint
 from umber.nn.layers.slots import Slot, assign, find_slots
+
+__all__ = ["checkpoint", "value_and_grad"]
 
 
 def value_and_grad(model: Module, fn: Callable) -> Callable:

@@ -1,11 +1,13 @@
 """Optimizers, learning rate schedules and gradient clipping."""
 
+from umber.optimizers.adafactor import Adafactor
 from umber.optimizers.adam import Adam, Adamax, AdamW
 from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
 from umber.optimizers.base import MultiOptimizer, Optimizer
 from umber.optimizers.clip import clip_grad_norm
 from umber.optimizers.lion import Lion
-from umber.optimizers.schedules import (
+from umber.optimizers.muon import Muon
+from umber.optimizers.schedulers import (
     cosine_decay,
     exponential_decay,
     join_schedules,
@@ -17,12 +19,14 @@ from umber.optimizers.sgd import SGD
 __all__ = [
     "SGD",
     "AdaDelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
     "Lion",
     "MultiOptimizer",
+    "Muon",
     "Optimizer",
     "RMSprop",
     "clip_grad_norm",

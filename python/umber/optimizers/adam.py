@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.schedules import Schedule
+from umber.optimizers.schedulers import Schedule
 
 
 class Adam(Optimizer):

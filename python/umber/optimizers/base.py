@@ -7,7 +7,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module
-from umber.optimizers.schedules import Schedule
+from umber.optimizers.schedulers import Schedule
 from umber.utils import tree_flatten, tree_map, tree_merge, tree_unflatten
 
 
@@ -35,7 +35,12 @@ class Optimizer:
         self._schedulers = dict(schedulers or {})
 
     def init(self, parameters: dict) -> None:
-        """Make the state of parameters that have none yet; the first update does it by itself."""
+        """Make the state of parameters that have none yet; an update does it by itself."""
+        if isinstance(parameters, (list, tuple)):
+            raise TypeError(
+                f"[{type(self).__name__}] got a {type(parameters).__name__} of parameters, "
+                "expected a dict or one array"
+            )
         # In place: whoever holds the dict (a compiled step, say) sees what is added.
         self._state.update(_with_places(self._state, parameters, self.init_single))
         self._initialized = True
@@ -67,7 +72,9 @@ class Optimizer:
             gradients: the tree that decides which parameters are updated.
             parameters: a tree that has at least the places of `gradients`, such as a module.
         """
-        if not self._initialized:
+        _check_gradients(type(self).__name__, gradients, parameters)
+        # Parameters may join later, when a layer is unfrozen.
+        if not self._initialized or not _has_places(self._state, gradients):
             self.init(gradients)
         for name, schedule in self._schedulers.items():
             self.state[name] = schedule(self.step)
@@ -102,8 +109,9 @@ class Optimizer:
         """Set an entry of the state to a number, or to what a schedule gives for each step."""
         if callable(value):
             self._schedulers[name] = value
-            value = value(self.step)
-        self.state[name] = _as_array(value)
+            self.state[name] = _as_array(value(self.step))
+        else:
+            self.state[name] = _as_array(value)
 
 
 class MultiOptimizer(Optimizer):
@@ -143,6 +151,7 @@ class MultiOptimizer(Optimizer):
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """The new values of the parameters that have gradients, as a tree."""
+        _check_gradients(type(self).__name__, gradients, parameters)
         updated: Any = {}
         for optimizer, part in zip(self.optimizers, self._split(gradients), strict=True):
             updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
@@ -183,6 +192,57 @@ class MultiOptimizer(Optimizer):
 
 def _as_array(value: float | mx.array) -> mx.array:
     return value if isinstance(value, mx.array) else mx.array(float(value), mx.float32)
+
+
+def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:
+    """Refuse gradients that have no parameter or another shape, before anything changes."""
+    prefix = f"{path}." if path else ""
+    if isinstance(gradients, dict):
+        for key, child in gradients.items():
+            # A branch without gradients may be missing.
+            if not isinstance(parameters, dict) or key not in parameters:
+                if child is None or isinstance(child, mx.array) or tree_flatten(child):
+                    raise ValueError(
+                        f"[{op}] got a gradient for {prefix}{key}, which is no parameter"
+                    )
+            else:
+                _check_gradients(op, child, parameters[key], f"{prefix}{key}")
+    elif isinstance(gradients, (list, tuple)):
+        if not isinstance(parameters, (list, tuple)) or len(gradients) > len(parameters):
+            raise ValueError(
+                f"[{op}] got a list of {len(gradients)} gradients for {path or 'the parameters'}, "
+                f"expected a tree shaped like the parameters"
+            )
+        for i, child in enumerate(gradients):
+            _check_gradients(op, child, parameters[i], f"{prefix}{i}")
+    else:
+        _check_gradient(op, gradients, parameters, path)
+
+
+def _check_gradient(op: str, gradient: Any, parameter: Any, path: str) -> None:
+    place = f" for {path}" if path else ""
+    for name, value in {"gradient": gradient, "parameter": parameter}.items():
+        if not isinstance(value, mx.array):
+            raise TypeError(
+                f"[{op}] the {name}{place} has type {type(value).__name__}, expected an array"
+            )
+    if gradient.shape != parameter.shape:
+        raise ValueError(
+            f"[{op}] the gradient{place} has the shape {gradient.shape}, expected {parameter.shape}"
+        )
+
+
+def _has_places(state: Any, gradients: Any) -> bool:
+    """Whether every gradient has a place in the state."""
+    if isinstance(gradients, dict):
+        return isinstance(state, dict) and all(
+            key in state and _has_places(state[key], child) for key, child in gradients.items()
+        )
+    if isinstance(gradients, (list, tuple)):
+        return isinstance(state, (list, tuple)) and all(
+            i < len(state) and _has_places(state[i], child) for i, child in enumerate(gradients)
+        )
+    return isinstance(state, dict)
 
 
 def _with_places(state: Any, parameters: Any, init_single: Callable) -> Any:

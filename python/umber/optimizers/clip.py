@@ -20,6 +20,8 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
     Returns:
         The tree of scaled gradients and the norm before scaling.
     """
+    if not max_norm >= 0:
+        raise ValueError(f"[clip_grad_norm] got max_norm {max_norm}, expected at least 0")
 
     def add_squares(total: mx.array, gradient: mx.array) -> mx.array:
         # The square of a float16 may overflow where the gradient does not.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.schedules import Schedule
+from umber.optimizers.schedulers import Schedule
 
 
 class Lion(Optimizer):
@@ -17,7 +17,7 @@ class Lion(Optimizer):
 
     Args:
         learning_rate: `λ`, a number or a function of the step.
-        betas: `(β₁, β₂)`. Default: `(0.9, 0.99)`.
+        betas: `(β₁, β₂)`, each in `[0, 1)`. Default: `(0.9, 0.99)`.
         weight_decay: `ω`. Default: 0.
     """
 
@@ -27,6 +27,8 @@ class Lion(Optimizer):
         betas: Sequence[float] = (0.9, 0.99),
         weight_decay: float = 0.0,
     ) -> None:
+        if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
+            raise ValueError(f"[Lion] got betas {betas}, expected two numbers in [0, 1)")
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
         self.betas = betas

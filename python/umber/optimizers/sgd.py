@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.schedules import Schedule
+from umber.optimizers.schedulers import Schedule
 
 
 class SGD(Optimizer):

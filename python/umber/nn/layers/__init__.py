@@ -1,1 +1,52 @@
-"""The layers, a file for each kind. To add one: write its file and list it in `umber.nn`."""
+"""All layers, a file a subject; `umber.nn` has them too."""
+
+from umber.nn.layers import (
+    activations,
+    adaptive_pooling,
+    base,
+    containers,
+    convolution,
+    convolution_transpose,
+    dropout,
+    embedding,
+    linear,
+    normalization,
+    pooling,
+    positional_encoding,
+    recurrent,
+    transformer,
+    upsample,
+)
+from umber.nn.layers.activations import *
+from umber.nn.layers.adaptive_pooling import *
+from umber.nn.layers.base import *
+from umber.nn.layers.containers import *
+from umber.nn.layers.convolution import *
+from umber.nn.layers.convolution_transpose import *
+from umber.nn.layers.dropout import *
+from umber.nn.layers.embedding import *
+from umber.nn.layers.linear import *
+from umber.nn.layers.normalization import *
+from umber.nn.layers.pooling import *
+from umber.nn.layers.positional_encoding import *
+from umber.nn.layers.recurrent import *
+from umber.nn.layers.transformer import *
+from umber.nn.layers.upsample import *
+
+__all__ = [
+    *activations.__all__,
+    *adaptive_pooling.__all__,
+    *base.__all__,
+    *containers.__all__,
+    *convolution.__all__,
+    *convolution_transpose.__all__,
+    *dropout.__all__,
+    *embedding.__all__,
+    *linear.__all__,
+    *normalization.__all__,
+    *pooling.__all__,
+    *positional_encoding.__all__,
+    *recurrent.__all__,
+    *transformer.__all__,
+    *upsample.__all__,
+]

@@ -12,6 +12,61 @@ from typing import ClassVar
 import umber.core as mx
 from umber.nn.layers.base import Module
 
+__all__ = [
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "SELU",
+    "HardShrink",
+    "HardTanh",
+    "Hardswish",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "ReLU",
+    "ReLU2",
+    "ReLU6",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
+    "Softsign",
+    "Step",
+    "Tanh",
+    "celu",
+    "elu",
+    "gelu",
+    "gelu_approx",
+    "gelu_fast_approx",
+    "glu",
+    "hard_shrink",
+    "hard_tanh",
+    "hardswish",
+    "leaky_relu",
+    "log_sigmoid",
+    "log_softmax",
+    "mish",
+    "prelu",
+    "relu",
+    "relu2",
+    "relu6",
+    "selu",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softshrink",
+    "softsign",
+    "step",
+    "tanh",
+]
+
 # Klambauer et al., "Self-Normalizing Neural Networks", 2017: these keep mean 0 and variance 1.
 SELU_ALPHA = 1.6732632423543772
 SELU_SCALE = 1.0507009873554805
@@ -81,8 +136,7 @@ def elu(x: mx.array, alpha: float = 1.0) -> mx.array:
     Clevert, Unterthiner, Hochreiter, "Fast and Accurate Deep Network Learning by Exponential Linear
     Units", 2015.
     """
-    # The branch that is not taken must not overflow: its gradient would be NaN.
-    return mx.where(x > 0, x, alpha * mx.expm1(mx.minimum(x, 0)))
+    return mx.where(x > 0, x, alpha * mx.expm1(_not_positive(x)))
 
 
 def celu(x: mx.array, alpha: float = 1.0) -> mx.array:
@@ -90,7 +144,16 @@ def celu(x: mx.array, alpha: float = 1.0) -> mx.array:
 
     Barron, "Continuously Differentiable Exponential Linear Units", 2017.
     """
-    return mx.where(x > 0, x, alpha * mx.expm1(mx.minimum(x, 0) / alpha))
+    return mx.where(x > 0, x, alpha * mx.expm1(_not_positive(x) / alpha))
+
+
+def _not_positive(x: mx.array) -> mx.array:
+    """`min(x, 0)`, with the derivative 1 at 0.
+
+    In branches that are not taken for positive numbers: there they must not overflow, for their
+    gradient would be NaN.
+    """
+    return mx.where(x > 0, 0, x)
 
 
 def selu(x: mx.array) -> mx.array:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import textwrap
+import warnings
 from collections.abc import Callable, Iterable
+from reprlib import recursive_repr
 from typing import Any, NamedTuple
 
 import umber.core as mx
-from umber.nn.layers.slots import assign, find_slots
+from umber.nn.layers.slots import Slot, assign, find_slots
 from umber.utils import tree_flatten, tree_unflatten
+
+__all__ = ["Module"]
 
 Filter = Callable[["Module", str, Any], bool]
 
@@ -24,6 +28,10 @@ class Module(dict):
     Attributes that are arrays, modules, lists, tuples or dicts are entries of the dict, so every
     module is a tree of arrays; other attributes are plain Python attributes. Arrays whose name does
     not begin with an underscore are parameters. Subclasses define `__call__`.
+
+    A module that stands at several places is one module: its parameters are counted, saved and
+    trained once, at the first place. Two modules that hold the same array are still two: they part
+    as soon as one is updated.
 
     Example:
         >>> class Affine(Module):
@@ -58,6 +66,13 @@ class Module(dict):
             self.__dict__.pop(key, None)
             self[key] = value
         else:
+            if _is_foreign_array(value):
+                warnings.warn(
+                    f"[{type(self).__name__}] {key} is a {type(value).__module__} array, which is "
+                    f"neither a parameter nor saved, expected umber.core.array({key}) if it shall "
+                    "be one",
+                    stacklevel=2,
+                )
             super().__setattr__(key, value)
             self.pop(key, None)
 
@@ -67,6 +82,7 @@ class Module(dict):
         else:
             super().__delattr__(key)
 
+    @recursive_repr()
     def __repr__(self) -> str:
         children = tree_flatten(self.children(), is_leaf=Module.is_module)
         text = f"{type(self).__name__}({self._extra_repr()}"
@@ -126,22 +142,17 @@ class Module(dict):
             is_leaf_fn: called like `filter_fn`; where it holds, the value is not entered. Default:
                 all but modules, dicts and lists are leaves.
         """
-        walk = _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf)
-        return {
-            key: walk.enter(self, key, value)
-            for key, value in self.items()
-            if filter_fn(self, key, value)
-        }
+        return _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf).through(self)
 
     # Parameters and children
 
     def parameters(self) -> dict[str, Any]:
         """The tree of all parameters."""
-        return self.filter_and_map(Module.valid_parameter_filter)
+        return _Walk(Module.valid_parameter_filter, seen=set()).through(self)
 
     def trainable_parameters(self) -> dict[str, Any]:
         """The tree of the parameters that are not frozen."""
-        return self.filter_and_map(Module.trainable_parameter_filter)
+        return _Walk(Module.trainable_parameter_filter, seen=set()).through(self)
 
     def children(self) -> dict[str, Any]:
         """The tree of the modules directly in this one."""
@@ -164,17 +175,22 @@ class Module(dict):
     def named_modules(self) -> list[tuple[str, Module]]:
         """This module, as `""`, and all modules in it with their paths."""
         found = []
-        pending: list[tuple[str, Module]] = [("", self)]
+        pending: list[tuple[str, Module, frozenset[int]]] = [("", self, frozenset())]
         while pending:
-            path, module = pending.pop()
+            path, module, around = pending.pop()
+            if id(module) in around:
+                continue
             found.append((path, module))
             prefix = f".{path}" if path else ""
-            pending += tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module)
+            children = tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module)
+            pending += [(place, child, around | {id(module)}) for place, child in children]
         return found
 
     # Updates
 
-    def update(self, parameters: dict, strict: bool = True) -> Module:
+    def update(  # type: ignore[override]
+        self, parameters: dict, strict: bool = True
+    ) -> Module:
         """Replace parameters by those of a tree, which may hold a part of them.
 
         Args:
@@ -238,19 +254,12 @@ class Module(dict):
         Args:
             recurse: also in all modules in this one. Default: `True`.
             keys: the names of the parameters, such as `"bias"`. Default: all.
-            strict: raise `KeyError` if a module has no such name. Default: `False`.
+            strict: raise `KeyError` if no module has such a name. Default: `False`.
 
         Returns:
             The module itself.
         """
-        return self._for_keys(
-            recurse,
-            keys,
-            strict,
-            lambda module, names: module._no_grad.update(
-                module._own_parameters() if names is None else names
-            ),
-        )
+        return self._for_keys(recurse, keys, strict, Module._freeze_own)
 
     def unfreeze(
         self,
@@ -261,15 +270,15 @@ class Module(dict):
     ) -> Module:
         """Undo `freeze`, whose arguments it takes; returns the module."""
         return self._for_keys(
-            recurse,
-            keys,
-            strict,
-            lambda module, names: (
-                module._no_grad.clear()
-                if names is None
-                else module._no_grad.difference_update(names)
-            ),
+            recurse, keys, strict, lambda module, names: module._unfreeze_own(names)
         )
+
+    def _freeze_own(self, names: list[str] | None) -> None:
+        self._no_grad.update(self._own_parameters() if names is None else names)
+
+    def _unfreeze_own(self, names: list[str] | None) -> None:
+        """For subclasses to define that keep parameters frozen."""
+        self._no_grad.difference_update(self._no_grad.copy() if names is None else names)
 
     def train(self, mode: bool = True) -> Module:
         """Set this module and all in it to training mode, or with `False` to evaluation."""
@@ -300,13 +309,20 @@ class Module(dict):
         Returns:
             The module itself.
         """
-        if isinstance(file_or_weights, (str, os.PathLike)):
-            file_or_weights = mx.load(os.fspath(file_or_weights))
-        weights = dict(file_or_weights)
-        parameters = dict(tree_flatten(self.parameters()))
+        weights: dict[str, mx.array] = dict(
+            mx.load(os.fspath(file_or_weights))  # type: ignore[arg-type]
+            if isinstance(file_or_weights, (str, os.PathLike))
+            else file_or_weights
+        )
+        # Files may name a module that stands at several places by any of them, or all.
+        parameters = self.filter_and_map(Module.valid_parameter_filter)
+        slots = find_slots(self, parameters, mx.array)
+        places = {
+            path: slot for (path, _), slot in zip(tree_flatten(parameters), slots, strict=True)
+        }
         if strict:
-            _check_weights(weights, parameters)
-        known = {path: value for path, value in weights.items() if path in parameters}
+            _check_weights(weights, places)
+        known = {path: value for path, value in weights.items() if path in places}
         return self.update(tree_unflatten(known)) if known else self
 
     def save_weights(self, file: str | os.PathLike) -> None:
@@ -315,7 +331,7 @@ class Module(dict):
         weights = dict(tree_flatten(self.parameters()))
         if file.endswith(".safetensors"):
             mx.save_safetensors(file, weights)
-        elif file.endswith(".npz"):
+        elif file.endswith(".npz") and hasattr(mx, "savez"):
             mx.savez(file, **weights)
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
@@ -339,52 +355,81 @@ class Module(dict):
     ) -> Module:
         names = [keys] if isinstance(keys, str) else keys
         modules = self.modules() if recurse else [self]
-        if strict and names is not None:
-            for module in modules:
-                for name in names:
-                    if name not in module:
-                        raise KeyError(f"{type(module).__name__} has no member {name!r}")
+        for name in names or () if strict else ():
+            if not any(name in module for module in modules):
+                raise KeyError(f"[{type(self).__name__}] has no member {name!r}")
         for module in modules:
             apply_fn(module, names)
         return self
 
 
-def _check_weights(weights: dict[str, mx.array], parameters: dict[str, mx.array]) -> None:
-    extra = sorted(weights.keys() - parameters.keys())
-    missing = sorted(parameters.keys() - weights.keys())
+def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> None:
+    extra = sorted(weights.keys() - places.keys())
     if extra:
         raise ValueError(
             f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}"
         )
+    given = {places[path].identity for path in weights}
+    first = {slot.identity: path for path, slot in reversed(places.items())}
+    missing = sorted(path for identity, path in first.items() if identity not in given)
     if missing:
         raise ValueError(
             f"[load_weights] {len(missing)} parameters of the model are missing: "
             f"{', '.join(missing)}"
         )
-    for path, parameter in parameters.items():
-        value = weights[path]
+    for path, value in weights.items():
         if not isinstance(value, mx.array):
             raise ValueError(
                 f"[load_weights] {path} has type {type(value).__name__}, expected an array"
             )
-        if value.shape != parameter.shape:
+        expected = places[path].value.shape
+        if value.shape != expected:
             raise ValueError(
-                f"[load_weights] {path} has the shape {value.shape}, expected {parameter.shape}"
+                f"[load_weights] {path} has the shape {value.shape}, expected {expected}"
             )
+
+
+def _is_foreign_array(value: Any) -> bool:
+    """Whether it is an array of another library, such as NumPy, and not a single number."""
+    return hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+def _is_plain_leaf(_: Module, __: str, value: Any) -> bool:
+    return not isinstance(value, (Module, dict, list))
 
 
 class _Walk(NamedTuple):
     """How `filter_and_map` goes through a module."""
 
     filter_fn: Filter
-    map_fn: Callable[[Any], Any]
-    is_leaf_fn: Filter
+    map_fn: Callable[[Any], Any] = _identity
+    is_leaf_fn: Filter = _is_plain_leaf
+    seen: set[int] | None = None
+    """The modules so far, if those that stand at several places count once."""
+    around: frozenset[int] = frozenset()
+    """The modules that the walk is in; one that contains itself ends it."""
+
+    def through(self, module: Module) -> dict[str, Any]:
+        if id(module) in self.around or (self.seen is not None and id(module) in self.seen):
+            return {}
+        if self.seen is not None:
+            self.seen.add(id(module))
+        inside = self._replace(around=self.around | {id(module)})
+        return {
+            key: inside.enter(module, key, value)
+            for key, value in module.items()
+            if self.filter_fn(module, key, value)
+        }
 
     def enter(self, module: Module, key: str, value: Any) -> Any:
         if self.is_leaf_fn(module, key, value):
             return self.map_fn(value)
         if isinstance(value, Module):
-            return value.filter_and_map(*self)
+            return self.through(value)
         if isinstance(value, dict):
             return {k: self.place(module, f"{key}.{k}", child) for k, child in value.items()}
         if isinstance(value, list):
@@ -396,11 +441,3 @@ class _Walk(NamedTuple):
 
     def place(self, module: Module, key: str, value: Any) -> Any:
         return self.enter(module, key, value) if self.filter_fn(module, key, value) else {}
-
-
-def _is_plain_leaf(_: Module, __: str, value: Any) -> bool:
-    return not isinstance(value, (Module, dict, list))
-
-
-def _identity(value: Any) -> Any:
-    return value

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import umber.core as mx
 from umber.nn.layers.base import Module
 
+__all__ = ["Sequential"]
+
 
 class Sequential(Module):
     """Applies functions one after another: `Sequential(f, g)(x) = g(f(x))`.

@@ -9,6 +9,8 @@ from __future__ import annotations
 import umber.core as mx
 from umber.nn.layers.base import Module
 
+__all__ = ["Dropout", "Dropout2d", "Dropout3d"]
+
 
 class Dropout(Module):
     """In training, zeroes each element with probability `p` and scales the others by `1/(1 - p)`.

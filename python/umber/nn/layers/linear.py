@@ -8,6 +8,8 @@ from typing import Any
 import umber.core as mx
 from umber.nn.layers.base import Module
 
+__all__ = ["Bilinear", "Identity", "Linear"]
+
 
 class Identity(Module):
     """Gives back its input; takes and ignores any arguments, to stand in for another layer."""

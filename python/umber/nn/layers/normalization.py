@@ -1,12 +1,22 @@
-"""Layers that normalise the last axis: `LayerNorm`, `RMSNorm`.
+"""Layers that normalise: `LayerNorm`, `RMSNorm`, `BatchNorm`, `GroupNorm`, `InstanceNorm`.
 
 float16 and bfloat16 are normalised in float32 and rounded once, at the end.
 """
 
 from __future__ import annotations
 
+import math
+
 import umber.core as mx
 from umber.nn.layers.base import Module
+
+__all__ = [
+    "BatchNorm",
+    "GroupNorm",
+    "InstanceNorm",
+    "LayerNorm",
+    "RMSNorm",
+]
 
 
 class LayerNorm(Module):
@@ -40,11 +50,7 @@ class LayerNorm(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         _check_last_axis(type(self).__name__, x, self.get("weight"))
-        wide = _widened(x)
-        centered = wide - wide.mean(axis=-1, keepdims=True)
-        variance = centered.square().mean(axis=-1, keepdims=True)
-        y = centered * mx.rsqrt(variance + self.eps)
-        return _scaled(y, x, self.get("weight"), self.get("bias"))
+        return mx.fast.layer_norm(_floating(x), self.get("weight"), self.get("bias"), self.eps)
 
 
 class RMSNorm(Module):
@@ -70,9 +76,191 @@ class RMSNorm(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         _check_last_axis(type(self).__name__, x, self.weight)
+        return mx.fast.rms_norm(_floating(x), self.weight, self.eps)
+
+
+class BatchNorm(Module):
+    """`y = (x - mean) / √(var + eps) · w + b`, mean and variance of each feature over all else.
+
+    Ioffe, Szegedy, "Batch Normalization: Accelerating Deep Network Training by Reducing Internal
+    Covariate Shift", 2015. While training, mean and variance are those of the batch, and running
+    averages follow them: `running = (1 - momentum) running + momentum batch`, the variance being
+    the unbiased one. In evaluation mode the running averages take their place. They are parameters
+    that are always frozen.
+
+    Shapes: `(N, ..., num_features)`, kept.
+
+    Args:
+        num_features: size of the last axis.
+        eps: added to the variance. Default: 1e-5.
+        momentum: how much a batch counts in the running averages. Default: 0.1.
+        affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `True`.
+        track_running_stats: whether there are running averages; without, evaluation normalises by
+            the batch too. Default: `True`.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.track_running_stats = track_running_stats
+        if affine:
+            self.weight = mx.ones((num_features,))
+            self.bias = mx.zeros((num_features,))
+        if track_running_stats:
+            self.running_mean = mx.zeros((num_features,))
+            self.running_var = mx.ones((num_features,))
+            self._freeze_own(["running_mean", "running_var"])
+
+    def _unfreeze_own(self, names: list[str] | None) -> None:
+        super()._unfreeze_own(names)
+        if self.track_running_stats:
+            self._freeze_own(["running_mean", "running_var"])
+
+    def _extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={'weight' in self}, track_running_stats={self.track_running_stats}"
+        )
+
+    def __call__(self, x: mx.array) -> mx.array:
+        if x.ndim < 2 or x.shape[-1] != self.num_features:
+            raise ValueError(
+                f"[BatchNorm] got an input with the shape {x.shape}, "
+                f"expected (N, ..., {self.num_features})"
+            )
         wide = _widened(x)
-        y = wide * mx.rsqrt(wide.square().mean(axis=-1, keepdims=True) + self.eps)
-        return _scaled(y, x, self.weight, None)
+        if self.track_running_stats and not self.training:
+            mean, var = self.running_mean, self.running_var
+        else:
+            mean, var = self._statistics(wide)
+        y = (wide - mean) * mx.rsqrt(var + self.eps)
+        return _scaled(y, x, self.get("weight"), self.get("bias"))
+
+    def _statistics(self, x: mx.array) -> tuple[mx.array, mx.array]:
+        axes = tuple(range(x.ndim - 1))
+        mean, var = x.mean(axis=axes), x.var(axis=axes)
+        if not (self.training and self.track_running_stats):
+            return mean, var
+        count = math.prod(x.shape[:-1])
+        if count < 2:
+            raise ValueError(
+                f"[BatchNorm] got an input with the shape {x.shape}, "
+                "expected more than one value for each feature while training"
+            )
+        batch = {"running_mean": mean, "running_var": var * (count / (count - 1))}
+        for name, value in batch.items():
+            old = self[name]
+            new = (1 - self.momentum) * old + self.momentum * mx.stop_gradient(value)
+            self[name] = new.astype(old.dtype)
+        return mean, var
+
+
+class GroupNorm(Module):
+    """`y = (x - mean) / √(var + eps) · w + b`, over all places and the features of a group.
+
+    Wu, He, "Group Normalization", 2018. `w` begins as ones, `b` as zeros, both float32 with shape
+    `(dims,)`.
+
+    Shapes: `(N, ..., dims)`, kept.
+
+    Args:
+        num_groups: how many groups share the features.
+        dims: size of the last axis.
+        eps: added to the variance. Default: 1e-5.
+        affine: whether there are `w` and `b`. Default: `True`.
+        pytorch_compatible: whether the features of a group are neighbours, as in the paper, or
+            `num_groups` apart. Default: `False`.
+    """
+
+    def __init__(
+        self,
+        num_groups: int,
+        dims: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        pytorch_compatible: bool = False,
+    ) -> None:
+        super().__init__()
+        if num_groups < 1 or dims % num_groups:
+            raise ValueError(
+                f"[GroupNorm] got {dims} features, "
+                f"expected a number divisible by that of groups ({num_groups})"
+            )
+        if affine:
+            self.bias = mx.zeros((dims,))
+            self.weight = mx.ones((dims,))
+        self.num_groups = num_groups
+        self.dims = dims
+        self.eps = eps
+        self.pytorch_compatible = pytorch_compatible
+
+    def _extra_repr(self) -> str:
+        return (
+            f"{self.num_groups}, {self.dims}, eps={self.eps}, "
+            f"affine={'weight' in self}, pytorch_compatible={self.pytorch_compatible}"
+        )
+
+    def __call__(self, x: mx.array) -> mx.array:
+        if x.ndim < 2 or x.shape[-1] != self.dims:
+            raise ValueError(
+                f"[GroupNorm] got an input with the shape {x.shape}, expected (N, ..., {self.dims})"
+            )
+        size = self.dims // self.num_groups
+        groups = (self.num_groups, size) if self.pytorch_compatible else (size, self.num_groups)
+        y = _widened(x).reshape(x.shape[0], math.prod(x.shape[1:-1]), *groups)
+        y = _normal(y, (1, 3) if self.pytorch_compatible else (1, 2), self.eps).reshape(x.shape)
+        return _scaled(y, x, self.get("weight"), self.get("bias"))
+
+
+class InstanceNorm(Module):
+    """`y = (x - mean) / √(var + eps) · w + b`, for each sample and feature over all places.
+
+    Ulyanov, Vedaldi, Lempitsky, "Instance Normalization: The Missing Ingredient for Fast
+    Stylization", 2016.
+
+    Shapes: `(N, ..., dims)` with at least one axis between, kept.
+
+    Args:
+        dims: size of the last axis.
+        eps: added to the variance. Default: 1e-5.
+        affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `False`.
+    """
+
+    def __init__(self, dims: int, eps: float = 1e-5, affine: bool = False) -> None:
+        super().__init__()
+        if affine:
+            self.weight = mx.ones((dims,))
+            self.bias = mx.zeros((dims,))
+        self.dims = dims
+        self.eps = eps
+
+    def _extra_repr(self) -> str:
+        return f"{self.dims}, eps={self.eps}, affine={'weight' in self}"
+
+    def __call__(self, x: mx.array) -> mx.array:
+        if x.ndim < 3:
+            raise ValueError(
+                f"[InstanceNorm] got an input with the shape {x.shape}, "
+                f"expected at least 3 axes, (N, ..., {self.dims})"
+            )
+        _check_last_axis("InstanceNorm", x, self.get("weight"))
+        y = _normal(_widened(x), tuple(range(1, x.ndim - 1)), self.eps)
+        return _scaled(y, x, self.get("weight"), self.get("bias"))
+
+
+def _normal(x: mx.array, axes: tuple[int, ...], eps: float) -> mx.array:
+    """Mean 0 and variance 1 over the axes."""
+    centered = x - x.mean(axis=axes, keepdims=True)
+    return centered * mx.rsqrt(centered.square().mean(axis=axes, keepdims=True) + eps)
 
 
 def _check_last_axis(op: str, x: mx.array, weight: mx.array | None) -> None:
@@ -82,6 +270,10 @@ def _check_last_axis(op: str, x: mx.array, weight: mx.array | None) -> None:
         raise ValueError(
             f"[{op}] the input's last axis has size {x.shape[-1]}, expected {weight.shape[0]}"
         )
+
+
+def _floating(x: mx.array) -> mx.array:
+    return x if mx.issubdtype(x.dtype, mx.inexact) else x.astype(mx.float32)
 
 
 def _widened(x: mx.array) -> mx.array:

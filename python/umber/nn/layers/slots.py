@@ -13,6 +13,11 @@ class Slot(NamedTuple):
     key: Any
     value: Any
 
+    @property
+    def identity(self) -> tuple[int, Any]:
+        """The same for all paths that lead to the place."""
+        return id(self.container), self.key
+
 
 def assign(slots: list[Slot]) -> list[Slot]:
     """Put the values into their places; returns the slots that undo it."""

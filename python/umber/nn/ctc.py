@@ -1,0 +1,124 @@
+"""Connectionist temporal classification: labels for sequences that nobody has aligned.
+
+Graves, Fernández, Gomez, Schmidhuber, "Connectionist Temporal Classification: Labelling Unsegmented
+Sequence Data with Recurrent Neural Networks", 2006.
+"""
+
+from __future__ import annotations
+
+import umber.core as mx
+from umber.nn.reduction import Reduction, reduce
+from umber.nn.steps import steps_of
+
+# The logarithm of "impossible": finite, because the derivative of `log(exp(-∞) + exp(-∞))` is NaN.
+IMPOSSIBLE = -1e30
+
+
+def ctc_loss(
+    log_probs: mx.array,
+    targets: mx.array,
+    input_lengths: mx.array | None = None,
+    target_lengths: mx.array | None = None,
+    blank: int = 0,
+    reduction: Reduction = "none",
+) -> mx.array:
+    """Minus the log-probability of all alignments that spell the targets.
+
+    An alignment names a label or the blank for every frame; joining equal neighbours and dropping
+    blanks must leave the target. Targets that no alignment of the length spells have the loss `inf`
+    and the gradient 0.
+
+    Args:
+        log_probs: log-probabilities of the labels, `(N, T, C)` or `(T, C)`, such as `log_softmax`
+            gives them. float16 and bfloat16 are added in float32.
+        targets: labels other than the blank, `(N, S)` or `(S,)`, integers.
+        input_lengths: how many frames of each sample count, `(N,)` or `()`. Default: `T`.
+        target_lengths: how many of its targets count; what follows is ignored. Default: `S`.
+        blank: the label that stands for none. Default: 0.
+        reduction: Default: `"none"`, values with the shape `(N,)` or `()`.
+
+    Example:
+        >>> losses.ctc_loss(nn.log_softmax(logits), targets, reduction="mean")
+    """
+    _check_shapes(log_probs, targets, input_lengths, target_lengths, blank)
+    if log_probs.ndim == 2:
+        one = ctc_loss(
+            log_probs[None],
+            targets[None],
+            None if input_lengths is None else input_lengths[None],
+            None if target_lengths is None else target_lengths[None],
+            blank,
+        )
+        return reduce("ctc_loss", one.squeeze(0), reduction)
+    batch, frames, _ = log_probs.shape
+    if input_lengths is None:
+        input_lengths = mx.full((batch,), frames, mx.int32)
+    if target_lengths is None:
+        target_lengths = mx.full((batch,), targets.shape[1], mx.int32)
+
+    path, may_skip = _path(targets, target_lengths, blank)
+    if log_probs.dtype in (mx.float16, mx.bfloat16):
+        log_probs = log_probs.astype(mx.float32)
+    places = mx.broadcast_to(path[:, None, :], (batch, frames, path.shape[1]))
+    scores = mx.maximum(mx.take_along_axis(log_probs, places, axis=2), IMPOSSIBLE)
+
+    # `alpha[s]` is the log-probability of all ways to be at place `s` of the path in this frame.
+    at_start = mx.arange(path.shape[1]) == 0
+    alpha = mx.broadcast_to(mx.where(at_start, 0.0, IMPOSSIBLE), path.shape).astype(scores.dtype)
+    for frame, score in enumerate(steps_of(scores, axis=1)):
+        later = mx.logaddexp(alpha, _moved(alpha, 1))
+        if frame > 0:
+            later = mx.logaddexp(later, mx.where(may_skip, _moved(alpha, 2), IMPOSSIBLE))
+        alpha = mx.where((frame < input_lengths)[:, None], later + score, alpha)
+
+    last = mx.expand_dims(2 * target_lengths, 1)
+    at_label = mx.take_along_axis(alpha, mx.maximum(last - 1, 0), axis=1)
+    at_blank = mx.take_along_axis(alpha, last, axis=1)
+    total = mx.logaddexp(at_blank, mx.where(last > 0, at_label, IMPOSSIBLE)).squeeze(1)
+    return reduce("ctc_loss", mx.where(total > IMPOSSIBLE / 2, -total, float("inf")), reduction)
+
+
+def _path(targets: mx.array, target_lengths: mx.array, blank: int) -> tuple[mx.array, mx.array]:
+    """The labels with blanks around each, and where the blank before a label may be skipped."""
+    batch, length = targets.shape
+    counts = mx.arange(length) < target_lengths[:, None]
+    labels = mx.where(counts, targets, blank).astype(mx.int32)
+    blanks = mx.full((batch, length), blank, mx.int32)
+    pairs = mx.stack([blanks, labels], axis=2).reshape(batch, 2 * length)
+    path = mx.concatenate([pairs, mx.full((batch, 1), blank, mx.int32)], axis=1)
+    two_before = mx.pad(path, [(0, 0), (2, 0)], constant_values=blank)[:, : path.shape[1]]
+    return path, (path != blank) & (path != two_before)
+
+
+def _moved(alpha: mx.array, places: int) -> mx.array:
+    """Each value that many places later on the path."""
+    kept = alpha[:, : max(alpha.shape[1] - places, 0)]
+    return mx.pad(kept, [(0, 0), (alpha.shape[1] - kept.shape[1], 0)], constant_values=IMPOSSIBLE)
+
+
+def _check_shapes(
+    log_probs: mx.array,
+    targets: mx.array,
+    input_lengths: mx.array | None,
+    target_lengths: mx.array | None,
+    blank: int,
+) -> None:
+    if log_probs.ndim not in (2, 3):
+        raise ValueError(
+            f"[ctc_loss] log_probs have the shape {log_probs.shape}, expected (N, T, C) or (T, C)"
+        )
+    batch = log_probs.shape[:-2]
+    if targets.ndim != len(batch) + 1 or targets.shape[:-1] != batch:
+        expected = f"({batch[0]}, S)" if batch else "(S,)"
+        raise ValueError(f"[ctc_loss] targets have the shape {targets.shape}, expected {expected}")
+    if not mx.issubdtype(targets.dtype, mx.integer) and targets.size > 0:
+        raise ValueError(f"[ctc_loss] targets have the dtype {targets.dtype}, expected integers")
+    lengths = {"input_lengths": input_lengths, "target_lengths": target_lengths}
+    for name, value in lengths.items():
+        if value is not None and value.shape != batch:
+            raise ValueError(f"[ctc_loss] {name} have the shape {value.shape}, expected {batch}")
+    if not 0 <= blank < log_probs.shape[-1]:
+        raise ValueError(
+            f"[ctc_loss] got the blank {blank}, expected a label from 0 to "
+            f"{log_probs.shape[-1] - 1}"
+        )
