@@ -2,15 +2,15 @@
 //!
 //! `axes` is what a user gave: none for all, negative ones counted from the end. Scans are in `scans.rs`.
 
-use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
-use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shape, UnaryKind, bail, ensure};
+use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, UnaryKind, bail, ensure};
 
 use crate::graph::Array;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Softmax};
+use crate::primitives::merged::Merged;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::{broadcast, cast, conj, constant, div, mul, reshape, sub, transpose, unary};
+use crate::primitives::rules::{broadcast, cast, conj, constant, div, mul, reshape, sub, unary};
 
 /// Axes as a user gave them, none for all.
 pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes> {
@@ -311,35 +311,6 @@ pub fn argmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
 /// ```
 pub fn argmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMax, a, axis, keep)
-}
-
-/// An array with some axes moved to the end and merged into one, and the way back.
-pub(super) struct Merged {
-    pub(super) array: Array,
-    /// The axes in the order they have before merging: kept ones, then merged ones.
-    order: SmallVec<[usize; 6]>,
-    /// The shape in that order.
-    shape: Shape,
-}
-
-impl Merged {
-    pub(super) fn new(a: &Array, axes: &Axes) -> Result<Merged> {
-        let kept = (0..a.ndim()).filter(|axis| !axes.contains(axis));
-        let order: SmallVec<[usize; 6]> = kept.chain(axes.iter().copied()).collect();
-        let shape: Shape = order.iter().map(|&axis| a.shape()[axis]).collect();
-        let batch = shape[..shape.ndim() - axes.len()].iter().copied();
-        let merged: Shape = batch.chain([count(a, axes)]).collect();
-        Ok(Merged { array: reshape(&transpose(a, &order)?, merged)?, order, shape })
-    }
-
-    /// A result of the merged shape with its axes where they were.
-    fn restore(&self, out: &Array) -> Result<Array> {
-        let mut inverse: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.order.len());
-        for (to, &from) in self.order.iter().enumerate() {
-            inverse[from] = to;
-        }
-        transpose(&reshape(out, self.shape.clone())?, &inverse)
-    }
 }
 
 /// The logarithm of the sum of exponentials over axes, without overflow.
