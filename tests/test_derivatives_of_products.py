@@ -39,7 +39,9 @@ def weighted(function, count=5):
 FUNCTIONS = {
     "prod": lambda x: x.prod(),
     "prod[columns]": lambda x: weighted(lambda y: mx.prod(y.reshape(5, 1) * mx.ones((5, 5)), 0))(x),
-    "prod[axes]": lambda x: mx.prod(mx.concatenate([x, x * 0.5 + 1]).reshape(2, 1, 5), (0, 2)).sum(),
+    "prod[axes]": lambda x: mx.prod(
+        mx.concatenate([x, x * 0.5 + 1]).reshape(2, 1, 5), (0, 2)
+    ).sum(),
     "prod[where]": lambda x: mx.prod(x, where=mx.array([True, True, False, True, True])),
     "nanprod": lambda x: mx.nanprod(mx.concatenate([x, wide([np.nan])])),
     **{
@@ -74,17 +76,17 @@ def test_second_and_third_derivatives(name, zeros):
     def along(slope):
         return mx.grad(lambda x: (slope(x) * wide(way)).sum())
 
-    for lower, higher in ((function, None), (gradient, along(gradient))):
-        got = gradient(wide(point)) if higher is None else higher(wide(point))
-        if higher is None:
-            want = directional(lambda x: [to_numpy(lower(wide(x)))], [point], [way])[0]
-            got = (got * wide(way)).sum()
-        else:
-            want = directional(lambda x: [to_numpy(lower(wide(x)))], [point], [way])[0]
-        np.testing.assert_allclose(to_numpy(got), want, rtol=1e-7, atol=1e-9)
+    def differences(lower):
+        return directional(lambda x: [to_numpy(lower(wide(x)))], [point], [way])[0]
+
     second = along(gradient)
-    want = directional(lambda x: [to_numpy(second(wide(x)))], [point], [way])[0]
-    np.testing.assert_allclose(to_numpy(along(second)(wide(point))), want, rtol=1e-7, atol=1e-9)
+    first = (gradient(wide(point)) * wide(way)).sum()
+    for got, lower in (
+        (first, function),
+        (second(wide(point)), gradient),
+        (along(second)(wide(point)), second),
+    ):
+        np.testing.assert_allclose(to_numpy(got), differences(lower), rtol=1e-7, atol=1e-9)
     # Forward over reverse is the same.
     _, pushed = mx.jvp(lambda x: [gradient(x)], [wide(point)], [wide(way)])
     np.testing.assert_allclose(to_numpy(pushed[0]), to_numpy(second(wide(point))), atol=1e-12)
@@ -95,7 +97,8 @@ def test_closed_form_of_the_second_derivative(zeros):
     """`∂²p / ∂x_i ∂x_j` is the product of all others."""
     x = FACTORS[zeros]
     rows = [
-        mx.grad(lambda v, i=i: mx.grad(lambda u: u.prod())(v)[i])(wide(x)).tolist() for i in range(5)
+        mx.grad(lambda v, i=i: mx.grad(lambda u: u.prod())(v)[i])(wide(x)).tolist()
+        for i in range(5)
     ]
     want = [[product_of_others(x, i, j) for j in range(5)] for i in range(5)]
     np.testing.assert_allclose(rows, want, rtol=1e-14)
