@@ -41,9 +41,10 @@ IMPORTED_AS = {"_Buffer": "Buffer"}
 
 # Functions whose `axis` may be several axes; everywhere else it is one.
 SEVERAL_AXES = (
-    "all any average count_nonzero expand_dims flip gradient logsumexp max mean median min minmax"
-    " nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum nanvar norm"
-    " percentile prod ptp quantile roll size softmax squeeze std sum var"
+    "all amax amin any average count_nonzero expand_dims flip gradient logsumexp max mean median"
+    " min minmax nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum"
+    " nanvar norm"
+    " percentile prod ptp quantile roll size softmax squeeze std sum trim_zeros var"
 ).split()
 
 PARAMETERS = {
@@ -79,8 +80,30 @@ PARAMETERS = {
     "asarray.a": "_Nested",
     "array": "array",
     "value": "_Operand",
+    # Polynomials, phases, ends, pieces.
+    **dict.fromkeys("u seq_of_zeros filt prepend append end_values".split(), "_Operand"),
+    **dict.fromkeys("diagflat.v polydiv.v".split(), "_Operand"),
+    "fill_diagonal.a": "array",
+    "fill_diagonal.val": "_Nested",
+    "wrap": "bool",
+    "trim": "str",
+    "discont": "float",
+    "stat_length": "int",
+    "tol": "float",
+    "optimize": "Any",
+    "orthogonalize": "bool",
+    **{f"{name}.type": "Literal[1, 2, 3, 4]" for name in "dct idct dst idst".split()},
+    **{f"einsum{suffix}.subscripts": "str | _Operand" for suffix in ("", "_path")},
+    **{
+        f"einsum{suffix}.operands": "_Operand | Sequence[int | EllipsisType]"
+        for suffix in ("", "_path")
+    },
+    "piecewise.condlist": "_Operand | Sequence[_Operand]",
+    "funclist": "Sequence[_Operand | Callable[..., Any]]",
+    "kw": "Any",
     # Searching, sets, histograms, choosing, editing.
-    **dict.fromkeys("ar1 ar2 element test_elements sorter weights ind bins".split(), "_Operand"),
+    **dict.fromkeys("ar1 ar2 element test_elements sorter weights ind".split(), "_Operand"),
+    "bins": "str | _Operand",
     **dict.fromkeys("extract.arr delete.arr insert.arr append.arr".split(), "_Operand"),
     **dict.fromkeys("place.mask putmask.mask".split(), "_Operand"),
     **dict.fromkeys("put.a putmask.a".split(), "array"),
@@ -203,7 +226,10 @@ PARAMETERS = {
     "pad_mode": "str",
     "UPLO": "str",
     "side": "str",
-    "pad.mode": "Literal['constant', 'edge', 'reflect', 'symmetric']",
+    "pad.mode": (
+        "Literal['constant', 'edge', 'reflect', 'symmetric', 'wrap', 'linear_ramp', 'maximum',"
+        " 'mean', 'median', 'minimum', 'empty']"
+    ),
     "policy": "Literal['checked', 'writable', 'readonly']",
     "set_view_policy.mode": "Literal['checked', 'writable', 'readonly']",
     "mask": "str | array",
@@ -296,6 +322,8 @@ RETURNS = {
     **dict.fromkeys("broadcast_arrays meshgrid unstack".split(), "tuple[array, ...]"),
     "divmod": "list[array]",
     "frexp": "tuple[array, array]",
+    "modf": "tuple[array, array]",
+    "polydiv": "tuple[array, array]",
     **dict.fromkeys("atleast_1d atleast_2d atleast_3d".split(), "array | list[array]"),
     "minmax": "tuple[array, array]",
     "average": "array | tuple[array, array]",
@@ -314,7 +342,7 @@ RETURNS = {
         " unique_inverse".split(),
         "tuple[array, ...]",
     ),
-    **dict.fromkeys("put place putmask".split(), "None"),
+    **dict.fromkeys("put place putmask fill_diagonal".split(), "None"),
     "histogram": "tuple[array, array]",
     "random.split": "array",
     "depends": "list[array]",

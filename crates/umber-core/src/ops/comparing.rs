@@ -4,9 +4,11 @@ use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, ensure};
 
 use super::elementwise::{Closeness, equal, isclose, isnan, logical_and, logical_or};
+use super::naming::under;
 use super::reductions::all;
+use super::shaping::concatenate;
 use crate::graph::Array;
-use crate::primitives::rules::binary;
+use crate::primitives::rules::{binary, broadcast};
 use crate::primitives::slice::slice_along;
 
 /// Do both arrays have one shape and equal elements? With `nan_is_equal` NaN equals NaN.
@@ -82,4 +84,53 @@ pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
         differences = binary(kind, &later, &slice_along(&differences, axis, 0, length)?)?;
     }
     Ok(differences)
+}
+
+/// The [`diff`] of `a` between what is put before it and behind: arrays, or numbers that are repeated along the other
+/// axes.
+///
+/// # Errors
+/// As of [`diff`], and where the ends do not fit the array.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (x, zero) = (Array::from([1, 4, 9]), Array::from(0));
+/// assert_eq!(ops::diff_between(&x, Some(&zero), None, 1, -1)?.to_vec::<i32>()?, [1, 3, 5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn diff_between(
+    a: &Array,
+    before: Option<&Array>,
+    behind: Option<&Array>,
+    order: i64,
+    axis: i64,
+) -> Result<Array> {
+    let at = normalize_axis("diff", axis, a.ndim())?;
+    let end = |given: Option<&Array>| {
+        let Some(given) = given else { return Ok(None) };
+        if given.ndim() == 0 { broadcast(given, &a.shape().with(at, 1)) } else { Ok(given.clone()) }.map(Some)
+    };
+    let (before, behind) = (end(before)?, end(behind)?);
+    let parts: Vec<&Array> = before.iter().chain([a]).chain(behind.iter()).collect();
+    diff(&under("diff", concatenate(&parts, Some(axis)))?, order, axis)
+}
+
+/// Are all elements equal after broadcasting? Shapes that do not broadcast are an answer, not an error.
+///
+/// A 0-d bool.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let row = Array::from([1, 2]);
+/// assert!(ops::array_equiv(&row, &Array::from([[1, 2], [1, 2]]))?.item()?.as_bool());
+/// assert!(!ops::array_equiv(&row, &Array::from([1, 2, 3]))?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn array_equiv(a: &Array, b: &Array) -> Result<Array> {
+    if a.shape().broadcast(b.shape()).is_none() {
+        return Ok(Array::scalar(false, DType::Bool));
+    }
+    all(&equal(a, b)?, None, KeepAxes::No)
 }

@@ -1,6 +1,6 @@
 //! Values that a shape or a check depends on: they are evaluated where they stand, as `.item()` does.
 
-use umber_types::{DType, Error, Result, Scalar, ensure};
+use umber_types::{Axes, DType, Error, KeepAxes, Result, Scalar, ensure};
 
 use crate::graph::Array;
 use crate::primitives::leaf::Leaf;
@@ -49,7 +49,8 @@ pub(super) fn count_of(op: &str, mask: &Array) -> Result<usize> {
 
 /// How many elements of a mask are true, not yet evaluated.
 pub(super) fn count_lazily(mask: &Array) -> Result<Array> {
-    super::reductions::sum(&cast(mask, DType::Int64)?, None, umber_types::KeepAxes::No)
+    let counted = super::reductions::count_true(mask, &Axes::all(mask.ndim()), KeepAxes::No)?;
+    cast(&counted, DType::Int64)
 }
 
 /// The row-major places where a mask is true, as int64.

@@ -2,6 +2,7 @@
 
 use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, bail, ensure, promote};
 
+use super::bin_widths::{BinRule, suited_count};
 use super::dependent;
 use super::elementwise::{add, divide, equal, less, logical_or, multiply, select, subtract};
 use super::promotion::cast_constant;
@@ -80,6 +81,8 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
 pub enum Bins {
     /// Into so many of one width, from the least element to the greatest, or over the range given.
     Count(i64, Option<(f64, f64)>),
+    /// Into as many of one width as a rule says that suits the elements, over the same.
+    Suited(BinRule, Option<(f64, f64)>),
     /// At edges, which rise.
     Edges(Array),
 }
@@ -87,7 +90,8 @@ pub enum Bins {
 /// The edges of the bins of a [`histogram`], one more than there are bins.
 ///
 /// # Errors
-/// If there is no bin, edges do not rise, or a range is not finite.
+/// If there is no bin, edges do not rise, or a range is not finite; for a rule inside `vmap` and `compile`, where `a` has no
+/// value.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -112,6 +116,7 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
     );
     let (count, range) = match bins {
         Bins::Count(count, range) => (*count, *range),
+        Bins::Suited(rule, range) => (suited_count(op, a, *rule, *range)?, *range),
         Bins::Edges(edges) => return check_edges(op, edges),
     };
     ensure!(count > 0, Value, "[{op}] got {count} bins, expected at least one");

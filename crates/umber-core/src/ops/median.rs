@@ -2,8 +2,9 @@
 
 use umber_types::{BinaryKind, KeepAxes, Result};
 
-use super::reductions::{Merged, axes_of, check_not_empty, finish, widened};
+use super::reductions::{axes_of, check_not_empty, finish, widened};
 use crate::graph::Array;
+use crate::primitives::merged::Merged;
 use crate::primitives::rules::{add, binary, cast, constant, mul};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;

@@ -2,6 +2,7 @@
 //!
 //! | group | what is in it |
 //! |---|---|
+//! | [`bin_widths`] | how wide the bins of a histogram should be |
 //! | [`bits`] | bits packed into bytes, and out of them |
 //! | [`block_masked`] | products of matrices some of whose blocks are masked |
 //! | [`choosing`] | arrays chosen from element by element, and chosen elements set |
@@ -10,6 +11,7 @@
 //! | [`contraction`] | products of matrices and of their kin |
 //! | [`convolution`] | kernels that slide over their input, forwards and transposed |
 //! | [`creation`] | arrays from parameters |
+//! | [`dots`] | NumPy's products of vectors, matrices and numbers |
 //! | [`einsum`](mod@einsum) | sums of products written with an index for each axis |
 //! | [`elementwise`] | functions of one, two or three arrays, element by element |
 //! | [`fast`] | operations that are one kernel where a backend has it |
@@ -25,6 +27,9 @@
 //! | [`median`](mod@median) | the median |
 //! | [`nan_reductions`] | reductions and scans that pass over NaN |
 //! | [`parts`] | what numbers are made of: signs, bits, exponents, parts, neighbours |
+//! | [`phases`] | phases without their jumps |
+//! | [`pieces`] | functions put together of pieces |
+//! | [`polynomial_roots`] | quotients and roots of polynomials |
 //! | [`polynomials`] | polynomials as vectors of coefficients |
 //! | [`quantile_places`] | the methods by which quantiles are found among sorted elements |
 //! | [`quantiles`] | quantiles and percentiles, with or without NaN |
@@ -41,13 +46,16 @@
 //! | [`spacing`](mod@spacing) | numbers spaced evenly on a logarithmic scale |
 //! | [`stacking`] | arrays joined as rows, columns or blocks, and cut apart again |
 //! | [`statistics`] | weighted means, spans, covariances and correlations |
+//! | [`trimming`] | zeros taken off the ends of arrays |
 //! | [`turning`] | arrays mirrored and turned |
+//! | [`weighted_quantiles`] | quantiles of elements that count more or less than once |
 //! | [`windows`] | weights that fall towards both ends of an interval |
 //!
 //! All but [`fast`], [`fft`], [`linalg`] and [`random`] are also named here: `ops::sum` is `ops::reductions::sum`. Arrays are taken by
 //! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
+pub mod bin_widths;
 pub mod bits;
 pub mod block_masked;
 pub mod choosing;
@@ -57,6 +65,7 @@ pub mod contraction;
 pub mod convolution;
 pub mod creation;
 mod dependent;
+pub mod dots;
 pub mod einsum;
 pub mod elementwise;
 pub mod fast;
@@ -74,6 +83,9 @@ mod naming;
 pub mod nan_reductions;
 mod operators;
 pub mod parts;
+pub mod phases;
+pub mod pieces;
+pub mod polynomial_roots;
 pub mod polynomials;
 mod promotion;
 pub mod quantile_places;
@@ -91,9 +103,12 @@ pub mod sorting;
 pub mod spacing;
 pub mod stacking;
 pub mod statistics;
+pub mod trimming;
 pub mod turning;
+pub mod weighted_quantiles;
 pub mod windows;
 
+pub use bin_widths::BinRule;
 pub use bits::*;
 pub use block_masked::*;
 pub use choosing::*;
@@ -102,6 +117,7 @@ pub use comparing::*;
 pub use contraction::*;
 pub use convolution::*;
 pub use creation::*;
+pub use dots::{dot, vdot};
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;
 pub use fitting::polyfit;
@@ -117,6 +133,9 @@ pub use interpolation::*;
 pub use median::median;
 pub use nan_reductions::*;
 pub use parts::*;
+pub use phases::unwrap;
+pub use pieces::*;
+pub use polynomial_roots::{poly, polydiv, roots};
 pub use polynomials::*;
 pub use promotion::{broadcast_all, weak};
 pub use quantile_places::QuantileMethod;
@@ -133,6 +152,8 @@ pub use sorting::*;
 pub use spacing::*;
 pub use stacking::*;
 pub use statistics::*;
+pub use trimming::{TrimmedEnds, trim_zeros};
 pub use turning::*;
 pub use umber_types::{Side, SortOrder};
+pub use weighted_quantiles::{NanPolicy, weighted_percentile, weighted_quantile};
 pub use windows::*;

@@ -7,7 +7,9 @@ use umber_types::{DType, KeepAxes, Result, Scalar};
 use super::elementwise::{divide, greater, isnan, logical_not, real, select, sqrt, square, subtract};
 use super::naming::under;
 use super::promotion::weak;
-use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, max, min, prod, sum, widened};
+use super::reductions::{
+    all, argmax, argmin, axes_of, check_not_empty, count_true, max, min, prod, sum, widened,
+};
 use super::scans::{ScanOrder, cumprod, cumsum};
 use crate::graph::Array;
 use crate::primitives::rules::{cast, conj, mul};
@@ -23,9 +25,7 @@ fn filled(a: &Array, value: f64) -> Result<Array> {
 /// How many elements over axes are numbers, as `dtype`.
 pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: DType) -> Result<Array> {
     let is_number = logical_not(&isnan(a)?)?;
-    // Counts are int32, which may be too narrow.
-    let wide = if i32::try_from(a.size()).is_ok() { is_number } else { cast(&is_number, DType::Int64)? };
-    cast(&sum(&wide, axes, keep)?, dtype)
+    cast(&count_true(&is_number, &axes_of("count", a, axes)?, keep)?, dtype)
 }
 
 /// The sum over axes of what is a number; 0 where nothing is.

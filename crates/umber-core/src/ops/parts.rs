@@ -1,12 +1,15 @@
 //! What numbers are made of: signs, bits, exponents, real and imaginary parts, and their neighbours.
 
-use umber_types::{BinaryKind, DType, Kind, Result, Scalar, UnaryKind, bail, ensure, promote};
+use umber_types::{BinaryKind, DType, KeepAxes, Kind, Result, Scalar, UnaryKind, bail, ensure, promote};
 
+use super::dependent;
 use super::elementwise::{
-    abs, add, arctan2, astype, binary, copysign, equal, greater, imag, isinf, isnan, logical_and,
-    logical_not, logical_or, logical_xor, negative, not_equal, real, select, stop_gradient, subtract, unary,
+    abs, add, arctan2, astype, binary, copysign, equal, greater, imag, isinf, isnan, less, logical_and,
+    logical_not, logical_or, logical_xor, negative, not_equal, real, select, stop_gradient, subtract, trunc,
+    unary,
 };
 use super::promotion::{cast_constant, meet_as, weak};
+use super::reductions::all;
 use crate::graph::Array;
 use crate::primitives::view::View;
 
@@ -212,4 +215,53 @@ pub fn iscomplex(x: &Array) -> Result<Array> {
     }
     let im = imag(x)?;
     not_equal(&im, &weak(Scalar::Float(0.0), &im))
+}
+
+/// The fraction and the whole part of each number, both with its sign; of infinities the fraction is zero.
+///
+/// Integers and bool become float32. Not defined for complex numbers.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (fraction, whole) = ops::modf(&Array::from([1.5f32, -2.25]))?;
+/// assert_eq!(fraction.to_vec::<f32>()?, [0.5, -0.25]);
+/// assert_eq!(whole.to_vec::<f32>()?, [1.0, -2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn modf(x: &Array) -> Result<(Array, Array)> {
+    ensure!(!x.dtype().is_complex(), Type, "[modf] is not defined for an array of {}", x.dtype());
+    let x = cast_constant(x, x.dtype().inexact())?;
+    let whole = trunc(&x)?;
+    // From the side that keeps the sign of zero; the derivative is one everywhere.
+    let is_negative = signbit(&x)?;
+    let fraction = select(&is_negative, &negative(&subtract(&whole, &x)?)?, &subtract(&x, &whole)?)?;
+    let zero = weak(Scalar::Float(0.0), &x);
+    let signed = select(&is_negative, &negative(&zero)?, &zero)?;
+    Ok((select(&isinf(&x)?, &signed, &fraction)?, whole))
+}
+
+/// The real part of complex numbers whose imaginary parts are all below `tolerance` times the precision of the dtype (or
+/// below `tolerance` itself, if that is not above one); else, and if they are real already, the array as it is.
+///
+/// # Errors
+/// Inside `vmap` and `compile`, where `x` has no value: it decides the dtype.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops, types::Complex32};
+/// let x = Array::from_slice(&[Complex32::new(1.0, 1e-7)], [1])?;
+/// assert_eq!(ops::real_if_close(&x, 100.0)?.dtype(), DType::Float32);
+/// assert_eq!(ops::real_if_close(&x, 1e-9)?.dtype(), DType::Complex64);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn real_if_close(x: &Array, tolerance: f64) -> Result<Array> {
+    if !x.dtype().is_complex() {
+        return Ok(x.clone());
+    }
+    let precision = if x.dtype() == DType::Complex128 { f64::EPSILON } else { f64::from(f32::EPSILON) };
+    let limit = if tolerance > 1.0 { tolerance * precision } else { tolerance };
+    let size = abs(&imag(x)?)?;
+    let is_close = all(&less(&size, &weak(Scalar::Float(limit), &size))?, None, KeepAxes::No)?;
+    if dependent::value_of("real_if_close", &is_close)?.as_bool() { real(x) } else { Ok(x.clone()) }
 }

@@ -16,7 +16,7 @@ use crate::primitives::slice::slice_along;
 pub(super) const MOST: usize = 1 << 12;
 
 /// Coefficients as a vector; a number is a constant polynomial.
-fn coefficients(op: &str, p: &Array) -> Result<Array> {
+pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
     ensure!(
         p.ndim() <= 1 && p.size() <= MOST,
         Value,
@@ -27,7 +27,7 @@ fn coefficients(op: &str, p: &Array) -> Result<Array> {
 }
 
 /// `p` with zeros in front of it and behind.
-fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
+pub(super) fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
     let zeros = |count: usize| Array::full([count].into(), 0, p.dtype());
     concatenate(&[&zeros(before), p, &zeros(after)], Some(0))
 }

@@ -6,9 +6,10 @@ use super::elementwise::{add, astype, divide, equal, isinf, isnan, less, multipl
 use super::median::median;
 use super::nan_reductions::count_numbers;
 use super::quantile_places::{Found, QuantileMethod, number, places};
-use super::reductions::{Merged, axes_of, check_not_empty, widened};
+use super::reductions::{axes_of, check_not_empty, widened};
 use crate::graph::Array;
 use crate::primitives::gather::Places;
+use crate::primitives::merged::Merged;
 use crate::primitives::rules::{broadcast, cast, move_axis, reshape};
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
@@ -38,7 +39,7 @@ fn between(low: &Array, high: &Array, part: &Array) -> Result<Array> {
 }
 
 /// Parts of the whole whose values are known must lie between 0 and 1.
-fn check_parts(op: &str, q: &Array) -> Result<()> {
+pub(super) fn check_parts(op: &str, q: &Array) -> Result<()> {
     if q.constant().is_none() && (!q.is_evaluated() || q.is_traced()) {
         return Ok(());
     }
@@ -153,7 +154,7 @@ pub fn nanquantile(
 }
 
 /// Hundredths as parts of the whole.
-fn hundredths(op: &str, q: &Array) -> Result<Array> {
+pub(super) fn hundredths(op: &str, q: &Array) -> Result<Array> {
     ensure!(
         !q.dtype().is_complex(),
         Type,

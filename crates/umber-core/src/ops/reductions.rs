@@ -2,15 +2,16 @@
 //!
 //! `axes` is what a user gave: none for all, negative ones counted from the end. Scans are in `scans.rs`.
 
-use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
 use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shape, UnaryKind, bail, ensure};
 
 use crate::graph::Array;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Softmax};
+use crate::primitives::merged::Merged;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::{broadcast, cast, conj, constant, div, mul, reshape, sub, transpose, unary};
+use crate::primitives::rules::{add, broadcast, cast, conj, constant, div, mul, reshape, sub, unary};
+use crate::primitives::slice::slice_along;
 
 /// Axes as a user gave them, none for all.
 pub(super) fn axes_of(op: &str, a: &Array, axes: Option<&[i64]>) -> Result<Axes> {
@@ -167,7 +168,7 @@ pub fn any(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 
 /// The number of elements over axes that are not zero.
 ///
-/// Int32. Fails if an axis is not there or named twice.
+/// Int32, or int64 over more elements than that counts. Fails if an axis is not there or named twice.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -178,7 +179,28 @@ pub fn any(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 /// ```
 pub fn count_nonzero(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("count_nonzero", a, axes)?;
-    reduced(ReduceKind::Sum, &cast(a, DType::Bool)?, &axes, keep)
+    count_true(&cast(a, DType::Bool)?, &axes, keep)
+}
+
+/// How many elements of a mask are true over axes: int32, or int64 over more elements than that counts.
+pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+    const PART: usize = 1 << 20;
+    let length = count(mask, axes);
+    if i32::try_from(length).is_ok() {
+        return reduced(ReduceKind::Sum, mask, axes, keep);
+    }
+    // In parts that int32 counts, so that the mask itself need not be made wider.
+    let merged = Merged::new(mask, axes)?.array;
+    let axis = merged.ndim() - 1;
+    let (parts, rest) = (length / PART, length % PART);
+    let lengths = merged.shape()[..axis].iter().copied().chain([parts, PART]).collect::<Shape>();
+    let whole = reshape(&slice_along(&merged, axis, 0, parts * PART)?, lengths)?;
+    let wide = |x: &Array, axis: usize| {
+        cast(&reduced(ReduceKind::Sum, x, &Axes::one(axis), KeepAxes::No)?, DType::Int64)
+    };
+    let whole = reduced(ReduceKind::Sum, &wide(&whole, axis + 1)?, &Axes::one(axis), KeepAxes::No)?;
+    let total = add(&whole, &wide(&slice_along(&merged, axis, parts * PART, rest)?, axis)?)?;
+    reshape(&total, mask.shape().reduced(axes, keep))
 }
 
 /// `a` in the dtype that means are computed in: integers in float32, 16-bit floats too, so that no sum overflows.
@@ -311,35 +333,6 @@ pub fn argmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
 /// ```
 pub fn argmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
     arg_reduced(ArgReduceKind::ArgMax, a, axis, keep)
-}
-
-/// An array with some axes moved to the end and merged into one, and the way back.
-pub(super) struct Merged {
-    pub(super) array: Array,
-    /// The axes in the order they have before merging: kept ones, then merged ones.
-    order: SmallVec<[usize; 6]>,
-    /// The shape in that order.
-    shape: Shape,
-}
-
-impl Merged {
-    pub(super) fn new(a: &Array, axes: &Axes) -> Result<Merged> {
-        let kept = (0..a.ndim()).filter(|axis| !axes.contains(axis));
-        let order: SmallVec<[usize; 6]> = kept.chain(axes.iter().copied()).collect();
-        let shape: Shape = order.iter().map(|&axis| a.shape()[axis]).collect();
-        let batch = shape[..shape.ndim() - axes.len()].iter().copied();
-        let merged: Shape = batch.chain([count(a, axes)]).collect();
-        Ok(Merged { array: reshape(&transpose(a, &order)?, merged)?, order, shape })
-    }
-
-    /// A result of the merged shape with its axes where they were.
-    fn restore(&self, out: &Array) -> Result<Array> {
-        let mut inverse: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.order.len());
-        for (to, &from) in self.order.iter().enumerate() {
-            inverse[from] = to;
-        }
-        transpose(&reshape(out, self.shape.clone())?, &inverse)
-    }
 }
 
 /// The logarithm of the sum of exponentials over axes, without overflow.

@@ -59,6 +59,18 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
     astype(&kept, x.dtype())
 }
 
+/// Each number rounded to the nearest integer, halves to even, in floating point: integers and bool become float32.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// assert_eq!(ops::rint(&Array::from([0.5f32, 1.5, -2.6]))?.to_vec::<f32>()?, [0.0, 2.0, -3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn rint(x: &Array) -> Result<Array> {
+    round(&cast_constant(x, x.dtype().inexact())?, 0)
+}
+
 /// An integer to a multiple of `10^places`.
 fn round_integer(x: &Array, places: u32) -> Result<Array> {
     let dtype = if x.dtype().kind() == Kind::Unsigned { DType::UInt64 } else { DType::Int64 };

@@ -3,30 +3,33 @@
 //! Elements are sorted and compared with their neighbours. How many are distinct decides a shape, so that they are
 //! evaluated where they stand, unless the caller says a size.
 
-use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, Side, SortOrder, ensure, promote};
+use umber_types::shape::normalize_axis;
+use umber_types::{
+    BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, SortOrder, ensure, promote,
+};
 
 use super::comparing::NanIsEqual;
 use super::indexing::{Index, get};
 use super::promotion::cast_constant;
 use super::scans::{ScanOrder, cumsum};
 use super::searching::search_as;
-use super::sorting::{argsort, sort};
-use super::{concatenate, dependent, logical_not};
+use super::sorting::{argsort, lexsort, sort};
+use super::{any, concatenate, dependent, logical_not};
 use crate::graph::Array;
-use crate::primitives::gather::Places;
+use crate::primitives::gather::{Places, iota};
 use crate::primitives::nonzero::Nonzero;
-use crate::primitives::rules::{binary, broadcast, cast, constant, reshape, sub, zeros_like};
+use crate::primitives::rules::{binary, broadcast, cast, constant, move_axis, reshape, sub, zeros_like};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 
 /// What [`unique`] answers. What is not looked at is not computed.
 #[derive(Clone, Debug)]
 pub struct Unique {
-    /// The distinct elements in ascending order.
+    /// The distinct elements in ascending order, or the distinct parts along an axis.
     pub values: Array,
-    /// Where in the flattened array each of them stands first, as uint32.
+    /// Where in the flattened array, or along the axis, each of them stands first, as uint32.
     pub indices: Array,
-    /// Which of them each element of the array is, as uint32 of its shape.
+    /// Which of them each element of the array is, as uint32 of its shape, or each part along the axis.
     pub inverse: Array,
     /// How often each of them occurs, as int32.
     pub counts: Array,
@@ -46,7 +49,8 @@ pub enum UniqueSize {
     },
 }
 
-/// The flattened array in order, and where its runs of equal elements begin.
+/// Elements, or rows of a matrix by their first elements, then their second ones and so on, in order, and where runs of
+/// equal ones begin.
 struct Runs {
     sorted: Array,
     /// Places before sorting.
@@ -56,27 +60,46 @@ struct Runs {
 
 impl Runs {
     fn of(a: &Array, nan: NanIsEqual) -> Result<Runs> {
-        let flat = reshape(a, [a.size()])?;
-        let order = argsort(&flat, Some(0), SortOrder::Ascending)?;
-        let sorted = sort(&flat, Some(0), SortOrder::Ascending)?;
-        let count = a.size();
+        let count = a.shape()[0];
+        let (sorted, order) = if a.ndim() == 1 {
+            (sort(a, Some(0), SortOrder::Ascending)?, argsort(a, Some(0), SortOrder::Ascending)?)
+        } else {
+            let order = order_of_rows(a)?;
+            (Places::grid("unique", &[0], smallvec::smallvec![order.clone()]).read(a)?, order)
+        };
         if count == 0 {
-            return Ok(Runs { is_first: cast(&sorted, DType::Bool)?, sorted, order });
+            return Ok(Runs { is_first: Array::full([0].into(), false, DType::Bool), sorted, order });
         }
         let (before, after) =
             (slice_along(&sorted, 0, 0, count - 1)?, slice_along(&sorted, 0, 1, count - 1)?);
         let mut differs = binary(BinaryKind::NotEqual, &before, &after)?;
         if nan == NanIsEqual::Yes && a.dtype().is_inexact() {
-            // Behind a NaN there are only more of them.
-            let is_number = binary(BinaryKind::Equal, &before, &before)?;
-            differs = binary(BinaryKind::LogicalAnd, &differs, &is_number)?;
+            let is_number = |x: &Array| binary(BinaryKind::Equal, x, x);
+            let either = binary(BinaryKind::LogicalOr, &is_number(&before)?, &is_number(&after)?)?;
+            differs = binary(BinaryKind::LogicalAnd, &differs, &either)?;
+        }
+        if a.ndim() == 2 {
+            differs = any(&differs, Some(&[1]), KeepAxes::No)?;
         }
         let first = Array::full([1].into(), true, DType::Bool);
         Ok(Runs { is_first: concatenate(&[&first, &differs], Some(0))?, sorted, order })
     }
 }
 
-/// The distinct elements of `a` in ascending order, NaN last, and where they are.
+/// Where each row comes from when they are sorted by their first elements, then their second ones and so on.
+fn order_of_rows(a: &Array) -> Result<Array> {
+    let columns: Vec<Array> = (0..a.shape()[1])
+        .rev()
+        .map(|column| reshape(&slice_along(a, 1, column, 1)?, [a.shape()[0]]))
+        .collect::<Result<_>>()?;
+    if columns.is_empty() {
+        return cast(&iota(&[a.shape()[0]].into(), 0)?, DType::UInt32);
+    }
+    lexsort(&columns.iter().collect::<Vec<_>>(), 0)
+}
+
+/// The distinct elements of `a` in ascending order, NaN last, and where they are; or its distinct parts along an axis, which
+/// are ordered by their first elements, then their second ones and so on.
 ///
 /// # Errors
 /// If a size is given, but neither an element nor a fill value; without one, inside `vmap` and `compile`, where `a` has
@@ -87,15 +110,31 @@ impl Runs {
 /// use umber_core::{Array, ops};
 ///
 /// let a = Array::from_slice(&[3, 1, 3], [3]).unwrap();
-/// let found = ops::unique(&a, &ops::UniqueSize::Found, ops::NanIsEqual::Yes).unwrap();
+/// let found = ops::unique(&a, &ops::UniqueSize::Found, ops::NanIsEqual::Yes, None).unwrap();
 /// assert_eq!(found.values.to_vec::<i32>().unwrap(), [1, 3]);
 /// assert_eq!(found.counts.to_vec::<i32>().unwrap(), [1, 2]);
 /// ```
-pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> {
+pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual, axis: Option<i64>) -> Result<Unique> {
+    let Some(axis) = axis else {
+        let found = unique_rows(&reshape(a, [a.size()])?, size, nan)?;
+        return Ok(Unique { inverse: reshape(&found.inverse, a.shape().clone())?, ..found });
+    };
+    let axis = normalize_axis("unique", axis, a.ndim())?;
+    let turned = move_axis(a, axis, 0)?;
+    let (length, others) = (turned.shape()[0], &turned.shape()[1..]);
+    let rows = reshape(&turned, [length, others.iter().product()])?;
+    let found = unique_rows(&rows, size, nan)?;
+    let shape: Shape = found.values.shape().iter().take(1).chain(others).copied().collect();
+    Ok(Unique { values: move_axis(&reshape(&found.values, shape)?, 0, axis)?, ..found })
+}
+
+/// The distinct elements of a vector, or rows of a matrix.
+fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> {
     let runs = Runs::of(a, nan)?;
-    let (length, fill, count) = match size {
-        UniqueSize::Found => (a.size(), None, dependent::count_of("unique", &runs.is_first)?),
-        UniqueSize::Fixed { size, fill } => (a.size(), fill.as_ref(), *size),
+    let length = a.shape()[0];
+    let (fill, count) = match size {
+        UniqueSize::Found => (None, dependent::count_of("unique", &runs.is_first)?),
+        UniqueSize::Fixed { size, fill } => (fill.as_ref(), *size),
     };
     if length == 0 {
         return nothing(a, count, fill);
@@ -111,7 +150,8 @@ pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> {
     let mut values = pick(&runs.sorted)?;
     if let Some(fill) = fill {
         let fill = broadcast(&reshape(&cast_constant(fill, a.dtype())?, Shape::scalar())?, values.shape())?;
-        values = Array::record_one(Select, &[&exists, &values, &fill])?;
+        let is_there = if a.ndim() == 1 { exists } else { reshape(&exists, [count, 1])? };
+        values = Array::record_one(Select, &[&broadcast(&is_there, values.shape())?, &values, &fill])?;
     }
     let counts = cast(&sub(&ends, &starts)?, counted(length))?;
     let rank = cumsum(&cast(&runs.is_first, DType::Int64)?, ScanOrder::along(0), None)?;
@@ -124,7 +164,7 @@ pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> {
         &zeros_like(&rank),
         &rank,
     )?;
-    Ok(Unique { values, indices: pick(&runs.order)?, inverse: reshape(&inverse, a.shape().clone())?, counts })
+    Ok(Unique { values, indices: pick(&runs.order)?, inverse, counts })
 }
 
 /// The dtype of counts that are not more than `most`.
@@ -139,23 +179,23 @@ fn nothing(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
         Value,
         "[unique] got no elements, expected a fill value for the {size} that are asked for"
     );
-    let shape = Shape::from([size]);
+    let shape = a.shape().with(0, size);
     let values = match fill {
         Some(fill) => broadcast(&reshape(&cast_constant(fill, a.dtype())?, Shape::scalar())?, &shape)?,
-        None => reshape(a, [0])?,
+        None => a.clone(),
     };
-    let zeros = |shape: &Shape, dtype| Array::full(shape.clone(), 0, dtype);
+    let zeros = |length: usize, dtype| Array::full([length].into(), 0, dtype);
     Ok(Unique {
         values,
-        indices: zeros(&shape, DType::UInt32),
-        inverse: zeros(a.shape(), DType::UInt32),
-        counts: zeros(&shape, DType::Int32),
+        indices: zeros(size, DType::UInt32),
+        inverse: zeros(0, DType::UInt32),
+        counts: zeros(size, DType::Int32),
     })
 }
 
 /// The distinct elements alone.
 fn distinct(a: &Array) -> Result<Array> {
-    Ok(unique(a, &UniqueSize::Found, NanIsEqual::Yes)?.values)
+    Ok(unique(a, &UniqueSize::Found, NanIsEqual::Yes, None)?.values)
 }
 
 /// Are the elements of an array known to be distinct already?
@@ -222,7 +262,7 @@ pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Arra
     let (a, b) = (reshape(&cast(a, dtype)?, [a.size()])?, reshape(&cast(b, dtype)?, [b.size()])?);
     let sides = [&a, &b].map(|side| {
         if are_distinct == Distinct::Unknown {
-            let found = unique(side, &UniqueSize::Found, NanIsEqual::Yes)?;
+            let found = unique(side, &UniqueSize::Found, NanIsEqual::Yes, None)?;
             return Ok((found.values, found.indices));
         }
         Ok((sort(side, Some(0), SortOrder::Ascending)?, argsort(side, Some(0), SortOrder::Ascending)?))

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use umber_types::{DType, Result, Shape};
 
 use super::creation::{arange, ones};
-use super::elementwise::{abs, add, astype, cos, multiply, subtract};
+use super::elementwise::{abs, add, astype, cos, divide, exp, i0e, multiply, sqrt, subtract};
 use super::promotion::weak;
 use crate::graph::Array;
 
@@ -72,4 +72,24 @@ pub fn hamming(length: i64) -> Result<Array> {
 /// ```
 pub fn hanning(length: i64) -> Result<Array> {
     cosines("hanning", length, 0.5, &[0.5])
+}
+
+/// `I(β sqrt(1 - t²)) / I(β)` with `t = 2n / (length - 1) - 1` and the modified Bessel function `I` of order zero, float32
+/// of shape `(length,)`.
+///
+/// ```
+/// let window = umber_core::ops::kaiser(3, 14.0)?.to_vec::<f32>()?;
+/// assert_eq!(window[1], 1.0);
+/// assert!(window[0] < 1e-5);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn kaiser(length: i64, beta: f64) -> Result<Array> {
+    let beta = beta.abs();
+    window("kaiser", length, |x| {
+        let number = |value: f64| weak(value.into(), x);
+        let arc = sqrt(&subtract(&number(1.0), &multiply(x, x)?)?)?;
+        // Scaled by their exponentials, neither value overflows.
+        let ratio = divide(&i0e(&multiply(&arc, &number(beta))?)?, &i0e(&number(beta))?)?;
+        multiply(&ratio, &exp(&multiply(&subtract(&arc, &number(1.0))?, &number(beta))?)?)
+    })
 }

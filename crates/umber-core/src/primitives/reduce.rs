@@ -3,8 +3,8 @@
 use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, KeepAxes, ReduceKind, Result};
 
-use super::rules::{binary, broadcast, cast, conj, constant, div, mul, zeros_like};
-use super::select::Select;
+use super::products::others;
+use super::rules::{binary, broadcast, cast, conj, constant, div, mul, widened, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -35,27 +35,11 @@ impl Reduce {
         div(&mask, &broadcast(&count, x.shape())?)
     }
 
-    /// d(prod)/d(x): the product of all the others, right also where some elements are zero.
-    fn others(&self, x: &Array, y: &Array) -> Result<Array> {
-        let zero = zeros_like(x);
-        let is_zero = binary(BinaryKind::Equal, x, &zero)?;
-        let one = constant(x, 1.0);
-        let filled = Array::record_one(Select, &[&is_zero, &one, x])?;
-        // With one zero the product of the others is that of the non-zeros, at the zero alone; with more it vanishes.
-        let product =
-            Array::record_one(Reduce { kind: ReduceKind::Prod, axes: self.axes.clone() }, &[&filled])?;
-        let zeros = broadcast(&sum(&cast(&is_zero, x.dtype())?, &self.axes)?, x.shape())?;
-        let only = binary(BinaryKind::Equal, &zeros, &one)?;
-        let at_zero = Array::record_one(Select, &[&only, &broadcast(&product, x.shape())?, &zero])?;
-        let elsewhere = div(&broadcast(y, x.shape())?, &filled)?;
-        Array::record_one(Select, &[&is_zero, &at_zero, &elsewhere])
-    }
-
     fn slope(&self, at: &Point<'_>) -> Result<Option<Array>> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
         match self.kind {
             ReduceKind::Sum => Ok(Some(constant(x, 1.0))),
-            ReduceKind::Prod => self.others(x, y).map(Some),
+            ReduceKind::Prod => cast(&others(&widened(x)?, &self.axes)?, x.dtype()).map(Some),
             ReduceKind::Min | ReduceKind::Max => self.share(x, y).map(Some),
             ReduceKind::All | ReduceKind::Any => Ok(None),
         }

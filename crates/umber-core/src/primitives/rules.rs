@@ -81,6 +81,11 @@ pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == dtype { Ok(x.clone()) } else { Array::record_one(Cast(dtype), &[x]) }
 }
 
+/// `x` in the dtype that is computed in: float32 for 16-bit floats.
+pub(crate) fn widened(x: &Array) -> Result<Array> {
+    if x.dtype().is_half() { cast(x, DType::Float32) } else { Ok(x.clone()) }
+}
+
 /// `x` under another shape of the same size, or as it is.
 pub(crate) fn reshape(x: &Array, shape: impl Into<Shape>) -> Result<Array> {
     let shape = shape.into();

@@ -1,15 +1,16 @@
 //! Scan: what a reduction would answer after each element along an axis.
 
 use smallvec::smallvec;
-use umber_types::{BinaryKind, DType, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, UnaryKind};
+use umber_types::{BinaryKind, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, UnaryKind};
 
 use super::concatenate::concatenate;
 use super::gather::{Places, iota};
+use super::products::recurrence;
 use super::rules::{
-    add, binary, cast, conj, constant, div, linear_jvp, mul, same_spec, sub, unary, zeros_like,
+    binary, cast, conj, constant, linear_jvp, mul, same_spec, sub, unary, widened, zeros_like,
 };
 use super::select::Select;
-use super::slice::slice_along;
+use super::slice::{reversed, slice_along};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -45,86 +46,69 @@ impl Scan {
         Scan { kind: ScanKind::Sum, direction, ..self }
     }
 
-    /// Elements that come `distance` later in scanning order than those of [`Scan::leading`].
-    fn following(self, x: &Array, distance: usize) -> Result<Array> {
-        let length = x.shape()[self.axis] - distance;
-        slice_along(x, self.axis, if self.is_reverse() { 0 } else { distance }, length)
+    /// `ct` at the last element that a place counts for: an exclusive scan has none for its first place.
+    fn aligned(self, ct: &Array) -> Result<Array> {
+        match self.extent {
+            ScanExtent::Inclusive => Ok(ct.clone()),
+            ScanExtent::Exclusive => {
+                let after = slice_along(ct, self.axis, 1, ct.shape()[self.axis] - 1)?;
+                let zero = Array::full(ct.shape().with(self.axis, 1), 0.0, ct.dtype());
+                concatenate(smallvec![after, zero], self.axis)
+            }
+        }
     }
 
-    /// Elements that have another one `distance` later.
-    fn leading(self, x: &Array, distance: usize) -> Result<Array> {
-        let length = x.shape()[self.axis] - distance;
-        slice_along(x, self.axis, if self.is_reverse() { distance } else { 0 }, length)
+    /// Transpose of the derivative of a forward product: the product before each place times the sum over later `m` of
+    /// `ct(m)` and the product between.
+    fn pull_prod(self, x: &Array, ct: &Array) -> Result<Array> {
+        let dtype = x.dtype();
+        let (x, ct) = (widened(x)?, widened(ct)?);
+        let before = Scan { extent: ScanExtent::Exclusive, ..self }.apply(&x)?;
+        let steps = slice_along(&x, self.axis, 1, x.shape()[self.axis] - 1)?;
+        cast(&mul(&before, &recurrence(&steps, &self.aligned(&ct)?, self.axis)?)?, dtype)
     }
 
-    /// `x` and then `count` zeros, in scanning order.
-    fn then_zeros(self, x: &Array, count: usize) -> Result<Array> {
-        let zeros = Array::full(x.shape().with(self.axis, count), 0.0, x.dtype());
-        let parts = if self.is_reverse() { smallvec![zeros, x.clone()] } else { smallvec![x.clone(), zeros] };
-        concatenate(parts, self.axis)
-    }
-
-    /// Transpose of the derivative of a product, right also where some elements are zero.
-    ///
-    /// Where `x` is not zero, the sum of the later `ct y` over `x`. At the first zero, the same with that zero taken
-    /// for one and without the division. At a later zero nothing, since the first one stays in every product.
-    fn pull_prod(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
-        let (zero, one) = (zeros_like(x), constant(x, 1.0));
-        let is_zero = binary(BinaryKind::Equal, x, &zero)?;
-        let filled = Array::record_one(Select, &[&is_zero, &one, x])?;
-        let elsewhere = div(&self.backward().apply(&mul(ct, y)?)?, &filled)?;
-        let order = Scan { kind: ScanKind::Sum, ..self.inclusive() }.apply(&cast(&is_zero, DType::Int64)?)?;
-        let is_next = binary(BinaryKind::Equal, &order, &constant(&order, 1))?;
-        let is_first = binary(BinaryKind::LogicalAnd, &is_zero, &is_next)?;
-        let revived = self.apply(&Array::record_one(Select, &[&is_first, &one, x])?)?;
-        let at_first = self.backward().apply(&mul(ct, &revived)?)?;
-        Array::record_one(Select, &[&is_first, &at_first, &elsewhere])
-    }
-
-    /// Transpose of the derivative of a running extremum: each cotangent goes to the element that holds its place,
+    /// Transpose of the derivative of a forward extremum: each cotangent goes to the element that holds its place,
     /// the latest among equals.
     fn pull_extremum(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
         let best =
             if self.extent == ScanExtent::Inclusive { y.clone() } else { self.inclusive().apply(x)? };
-        let length = x.shape()[self.axis];
         let places = iota(x.shape(), self.axis)?;
-        // In scanning order places rise (or fall, in reverse), so the latest holder is a running extremum of places.
-        let (kind, before, clamp) = if self.is_reverse() {
-            (ScanKind::Min, length as i64, BinaryKind::Minimum)
-        } else {
-            (ScanKind::Max, -1, BinaryKind::Maximum)
-        };
         let holds = binary(BinaryKind::Equal, x, &best)?;
-        let held = Array::record_one(Select, &[&holds, &places, &constant(&places, before)])?;
-        let holder = Scan { kind, ..self }.apply(&held)?;
-        let first = constant(&holder, if self.is_reverse() { length as i64 - 1 } else { 0 });
-        let inside = binary(clamp, &holder, &first)?;
+        let held = Array::record_one(Select, &[&holds, &places, &constant(&places, -1)])?;
+        // Places rise, so that the latest holder is a running maximum of them.
+        let holder = Scan { kind: ScanKind::Max, ..self }.apply(&held)?;
+        let inside = binary(BinaryKind::Maximum, &holder, &zeros_like(&holder))?;
         let has_holder = binary(BinaryKind::Equal, &holder, &inside)?;
         let ct = Array::record_one(Select, &[&has_holder, ct, &zeros_like(ct)])?;
         let places = Places::along(self.name(), self.axis, inside);
         places.write(ScatterKind::Add, &zeros_like(x), &ct)
     }
 
-    /// Transpose of the derivative of a running log-sum-exp: the sum over later `m` of `ct(m) exp(x - y(m))`.
+    /// Transpose of the derivative of a forward log-sum-exp: the sum over later `m` of `ct(m) exp(x - y(m))`.
     ///
-    /// Sums of windows that double: `s(j) += exp(y(j) - y(j + w)) s(j + w)`. Since `y` only rises, no factor is above
-    /// one, and the result is linear in `ct`, so that it can be differentiated again.
+    /// Since `y` only rises, no step of the recurrence is above one, and the result is linear in `ct`, so that it can
+    /// be differentiated again.
     fn pull_log_sum_exp(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
-        let length = x.shape()[self.axis];
-        let (y, mut total) = if self.extent == ScanExtent::Inclusive {
-            (y.clone(), ct.clone())
-        } else {
-            let moved = self.then_zeros(&self.following(ct, 1)?, 1)?;
-            (self.inclusive().apply(x)?, moved)
-        };
-        let mut width = 1;
-        while width < length {
-            let factor = factor(&self.leading(&y, width)?, &self.following(&y, width)?)?;
-            let more = mul(&conj(&factor)?, &self.following(&total, width)?)?;
-            total = add(&total, &self.then_zeros(&more, width)?)?;
-            width *= 2;
-        }
+        let y = if self.extent == ScanExtent::Inclusive { y.clone() } else { self.inclusive().apply(x)? };
+        let count = x.shape()[self.axis] - 1;
+        let steps = factor(&slice_along(&y, self.axis, 0, count)?, &slice_along(&y, self.axis, 1, count)?)?;
+        let total = recurrence(&conj(&steps)?, &self.aligned(ct)?, self.axis)?;
         mul(&total, &conj(&factor(x, &y)?)?)
+    }
+
+    fn pull(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
+        if self.is_reverse() && self.kind != ScanKind::Sum {
+            let turned = |x: &Array| reversed(x, self.axis);
+            let forward = Scan { direction: ScanDirection::Forward, ..self };
+            return turned(&forward.pull(&turned(x)?, &turned(y)?, &turned(ct)?)?);
+        }
+        match self.kind {
+            ScanKind::Sum => self.backward().apply(ct),
+            ScanKind::Prod => self.pull_prod(&conj(x)?, ct),
+            ScanKind::Min | ScanKind::Max => self.pull_extremum(x, y, ct),
+            ScanKind::LogSumExp => self.pull_log_sum_exp(x, y, ct),
+        }
     }
 }
 
@@ -150,13 +134,7 @@ impl Primitive for Scan {
             if x.shape()[self.axis] == 0 {
                 return Ok(smallvec![Some(zeros_like(x))]);
             }
-            let pulled = match self.kind {
-                ScanKind::Sum => self.backward().apply(ct)?,
-                ScanKind::Prod => self.pull_prod(&conj(x)?, &conj(y)?, ct)?,
-                ScanKind::Min | ScanKind::Max => self.pull_extremum(x, y, ct)?,
-                ScanKind::LogSumExp => self.pull_log_sum_exp(x, y, ct)?,
-            };
-            Ok(smallvec![Some(pulled)])
+            Ok(smallvec![Some(self.pull(x, y, ct)?)])
         })
     }
 

@@ -10,8 +10,9 @@ use super::gather::{
     Form, Places, batched_places, check_along, grid_shape, iota, named, shared_places, slice_sizes, unnamed,
     with_indexed_axes,
 };
+use super::products::others_of_element;
 use super::rules::{
-    batch, binary, broadcast, cast, conj, constant, div, move_axis, mul, reshape, tangent_or_zero, zeros_like,
+    batch, binary, broadcast, cast, conj, div, move_axis, mul, reshape, tangent_or_zero, widened, zeros_like,
 };
 use super::select::Select;
 use super::slice_update::update;
@@ -89,7 +90,8 @@ impl<'a> Written<'a> {
             ScatterKind::Add => self.places.read(ct),
             ScatterKind::Multiply => {
                 let read = self.places.read(&mul(ct, &conj(self.source)?)?)?;
-                mul(&read, &conj(&self.others()?)?)
+                let others = others_of_element(&widened(self.updates)?, &self.places, self.source.shape())?;
+                mul(&read, &conj(&cast(&others, read.dtype())?)?)
             }
             ScatterKind::Maximum | ScatterKind::Minimum => {
                 let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
@@ -123,21 +125,6 @@ impl<'a> Written<'a> {
         let nobody = Array::full(self.source.shape().clone(), -1, DType::Int64);
         let stayed = self.places.read(&self.places.write(ScatterKind::Set, &nobody, &numbers)?)?;
         binary(BinaryKind::Equal, &stayed, &numbers)
-    }
-
-    /// For each update the product of all other updates of its element, right also where some are zero.
-    fn others(&self) -> Result<Array> {
-        let (u, zero) = (self.updates, zeros_like(self.updates));
-        let is_zero = binary(BinaryKind::Equal, u, &zero)?;
-        let filled = Array::record_one(Select, &[&is_zero, &constant(u, 1.0), u])?;
-        let everywhere = |value: f64| Array::full(self.source.shape().clone(), value, u.dtype());
-        let product = self.places.write(ScatterKind::Multiply, &everywhere(1.0), &filled)?;
-        let zeros = self.places.write(ScatterKind::Add, &everywhere(0.0), &cast(&is_zero, u.dtype())?)?;
-        let (product, zeros) = (self.places.read(&product)?, self.places.read(&zeros)?);
-        // The zeros among the others: all zeros of the element but the update itself.
-        let zeros_of_others = binary(BinaryKind::Subtract, &zeros, &cast(&is_zero, u.dtype())?)?;
-        let none = binary(BinaryKind::Equal, &zeros_of_others, &zero)?;
-        Array::record_one(Select, &[&none, &div(&product, &filled)?, &zero])
     }
 
     /// Set and Add are linear; the others are derived from [`Written::pull`].

@@ -47,6 +47,14 @@ impl Window {
         window
     }
 
+    /// Turn a whole axis round.
+    pub fn reverse(&mut self, axis: usize) {
+        if self.lengths[axis] > 1 {
+            self.starts[axis] = self.lengths[axis] - 1;
+            self.steps[axis] = -1;
+        }
+    }
+
     /// Is it all of an array of this shape, in order?
     pub fn is_whole(&self, shape: &Shape) -> bool {
         let in_order = |axis: usize| self.lengths[axis] <= 1 || self.steps[axis] == 1;
@@ -122,6 +130,13 @@ pub(crate) fn slice_into(x: &Array, window: Window, shape: Shape) -> Result<Arra
 /// `length` neighbours along one axis.
 pub(crate) fn slice_along(x: &Array, axis: usize, start: usize, length: usize) -> Result<Array> {
     slice(x, Window::along(x.shape(), axis, start, length))
+}
+
+/// `x` in reverse order along one axis.
+pub(crate) fn reversed(x: &Array, axis: usize) -> Result<Array> {
+    let mut window = Window::whole(x.shape());
+    window.reverse(axis);
+    slice(x, window)
 }
 
 /// A layout whose shape becomes `shape`, which differs from it in axes of length one only.

@@ -6,7 +6,7 @@
 //! buffer of one block, small enough that all of them stay in the first-level cache.
 //!
 //! The 16-bit floats are computed in f32: they widen when loaded and round once, when stored or where a
-//! cast says so.
+//! cast to them or from them stands.
 
 mod blocks;
 mod copy;

@@ -76,6 +76,8 @@ impl Program {
 struct Named {
     dtype: DType,
     value: u32,
+    /// Is it a number of its dtype? What a step makes of 16-bit floats has more digits until it is stored.
+    is_rounded: bool,
 }
 
 /// A value of the program: inputs, constants and what instructions make.
@@ -114,7 +116,7 @@ impl<'t> Builder<'t> {
         };
         for &dtype in &tape.inputs {
             let value = builder.value(compute_dtype(dtype), true);
-            builder.named.push(Named { dtype, value });
+            builder.named.push(Named { dtype, value, is_rounded: true });
         }
         builder
     }
@@ -174,7 +176,8 @@ impl<'t> Builder<'t> {
                     b.dtype
                 );
                 let entry = select::entry(compute_dtype(a.dtype));
-                self.call(entry, &[condition.value, a.value, b.value], a.dtype)
+                let chosen = self.call(entry, &[condition.value, a.value, b.value], a.dtype);
+                Named { is_rounded: a.is_rounded && b.is_rounded, ..chosen }
             }
             Step::Cast { x, to } => {
                 let x = self.get(x)?;
@@ -197,7 +200,7 @@ impl<'t> Builder<'t> {
         let kernel = entry.kernels[level()];
         self.program.cost += entry.cost as usize;
         self.program.instructions.push(Instruction { kernel, exact: entry.exact, value, arguments });
-        Named { dtype, value }
+        Named { dtype, value, is_rounded: !dtype.is_half() }
     }
 
     /// Replace the product just made by its sum with another value, if nothing else reads the product.
@@ -234,13 +237,14 @@ impl<'t> Builder<'t> {
         let value = self.value(held, true);
         let bytes = scalar.cast(dtype).to_bytes(held);
         self.program.constants.push(Constant { value, bytes, size: held.size() });
-        Named { dtype, value }
+        Named { dtype, value, is_rounded: true }
     }
 
     fn cast(&mut self, x: Named, to: DType) -> Named {
         if x.dtype == to {
             return x;
         }
+        let x = if x.is_rounded { x } else { self.rounded(x) };
         let (from, held) = (compute_dtype(x.dtype), compute_dtype(to));
         if to.is_half() && from.is_complex() {
             let real = self.cast(x, x.dtype.real());
@@ -261,13 +265,19 @@ impl<'t> Builder<'t> {
         let id = self.named.len() as ValueId;
         let is_read = self.tape.steps.iter().any(|step| step.operands().contains(&id));
         if !to.is_half() || !is_read {
-            return Named { dtype: to, value: y.value };
+            return Named { dtype: to, value: y.value, is_rounded: !to.is_half() };
         }
-        self.call(cast::round_half(to), &[y.value], to)
+        self.rounded(Named { dtype: to, ..y })
+    }
+
+    /// A 16-bit float with no more digits than it has in memory.
+    fn rounded(&mut self, x: Named) -> Named {
+        let y = self.call(cast::round_half(x.dtype), &[x.value], x.dtype);
+        Named { is_rounded: true, ..y }
     }
 
     fn output(&mut self, id: ValueId) -> Result<()> {
-        let Named { dtype, value } = self.get(id)?;
+        let Named { dtype, value, .. } = self.get(id)?;
         let made = !self.values[value as usize].lasting;
         let direct = made && !dtype.is_half();
         // A value that two outputs take is made in the first and copied to the second.

@@ -15,18 +15,7 @@ use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
 
 /// NumPy's name, ours.
-const RENAMED: [(&str, &str); 10] = [
-    ("copy", "array"),
-    ("psi", "digamma"),
-    ("absolute", "abs"),
-    ("invert", "bitwise_invert"),
-    ("rint", "round"),
-    ("around", "round"),
-    ("amax", "max"),
-    ("amin", "min"),
-    ("true_divide", "divide"),
-    ("mod", "remainder"),
-];
+const RENAMED: [(&str, &str); 2] = [("copy", "array"), ("psi", "digamma")];
 
 /// A ufunc, its reduction, its scan.
 const FOLDS: [(&str, &str, Option<&str>); 7] = [

@@ -88,7 +88,67 @@ fn fromfunction<'py>(
     function.call(PyTuple::new(py, grids.into_iter().map(PyArray::from))?, kwargs)
 }
 
+/// What a piece of `piecewise` is on `x`: the value of a function, or a number or array.
+fn piece<'py>(
+    piece: &Bound<'py, PyAny>,
+    x: Array,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Array> {
+    let py = piece.py();
+    let value = if piece.is_callable() {
+        let x = Bound::new(py, PyArray::from(x))?.into_any();
+        let arguments: Vec<Bound<'py, PyAny>> = std::iter::once(x).chain(args.iter()).collect();
+        piece.call(PyTuple::new(py, arguments)?, kwargs)?
+    } else {
+        piece.clone()
+    };
+    from_object(&value, None)?
+        .ok_or_else(|| PyTypeError::new_err(format!("[piecewise] got a piece of type {}", value.get_type())))
+}
+
+/// `x` where each function (or number) of `funclist` is taken at the elements for which the condition of the same place holds;
+/// of several conditions the last one counts. One more function is for the elements for which none holds, else they are zero.
+///
+/// Functions are called as `f(x, *args, **kw)` with an array of the shape of `x`, in which elements that are not theirs are
+/// replaced by one that is, and must work element by element. The result has the dtype of `x`.
+#[pyfunction]
+#[pyo3(signature = (x, condlist, funclist, *args, **kw))]
+fn piecewise<'py>(
+    x: Operand,
+    condlist: &Bound<'py, PyAny>,
+    funclist: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    kw: Option<&Bound<'py, PyDict>>,
+) -> PyResult<PyArray> {
+    let x = x.alone();
+    let mut conditions = match condlist.extract::<Operand>() {
+        // One condition may stand for a list of it.
+        Ok(Operand::Array(array)) if array.ndim() == x.ndim() => vec![array],
+        _ => super::shaping::list("piecewise", condlist)?,
+    };
+    let pieces = funclist.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    if pieces.len() == conditions.len() + 1 {
+        let otherwise = ops::none_holds(&conditions.iter().collect::<Vec<_>>(), &x).or_raise()?;
+        conditions.push(otherwise);
+    }
+    if pieces.len() != conditions.len() {
+        return Err(PyValueError::new_err(format!(
+            "[piecewise] got {} functions for {} conditions, expected as many or one more",
+            pieces.len(),
+            conditions.len()
+        )));
+    }
+    let mut result = Array::full(x.shape().clone(), 0, x.dtype());
+    for (condition, function) in conditions.iter().zip(&pieces) {
+        let value = piece(function, ops::confined(&x, condition).or_raise()?, args, kw)?;
+        result = ops::replaced(&result, condition, &value).or_raise()?;
+    }
+    Ok(result.into())
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(apply_along_axis, module)?)?;
+    module.add_function(wrap_pyfunction!(piecewise, module)?)?;
     module.add_function(wrap_pyfunction!(fromfunction, module)?)
 }

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::{self, OutOfBounds};
+use umber::ops::{self, DiagonalEnd, OutOfBounds};
 use umber::{Array, Scalar};
 
 use crate::args::{Operand, StreamArg, compute, on};
@@ -109,6 +109,24 @@ fn putmask(
     Ok(())
 }
 
+/// Set the main diagonal of `a` to `val`, which begins again when it is used up; with `wrap` the diagonal of a tall matrix
+/// begins again below, after one row without it.
+#[pyfunction]
+#[pyo3(signature = (a, val, wrap = false, *, stream = None))]
+fn fill_diagonal(
+    a: &Bound<'_, PyArray>,
+    val: Operand,
+    wrap: bool,
+    stream: Option<StreamArg>,
+) -> PyResult<()> {
+    let old = a.get().get();
+    let val = val.beside(&old)?;
+    let end = if wrap { DiagonalEnd::BeginsAgain } else { DiagonalEnd::LastColumn };
+    let new = on(stream, || ops::fill_diagonal(&old, &val, end))?;
+    a.get().set(new);
+    Ok(())
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for function in [
         wrap_pyfunction!(select, module)?,
@@ -116,6 +134,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(put, module)?,
         wrap_pyfunction!(place, module)?,
         wrap_pyfunction!(putmask, module)?,
+        wrap_pyfunction!(fill_diagonal, module)?,
     ] {
         module.add_function(function)?;
     }

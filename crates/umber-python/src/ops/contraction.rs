@@ -1,10 +1,11 @@
 //! Products of arrays.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::{Array, ops};
 
-use crate::args::{Ints, Operand, StreamArg, on};
+use crate::args::{Ints, Operand, StreamArg, index, on};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 
@@ -30,6 +31,8 @@ macro_rules! products {
 
 products! {
     matmul "Matrix product over the last two axes; leading axes broadcast, 1-D operands are vectors.",
+    dot "Product of numbers with anything, of vectors as a sum, of others over the last axis of `a` and the last but one of `b` (the only one of a vector); the other axes do not broadcast.",
+    vdot "Sum of `conj(a) * b` over all elements of two arrays of one size.",
     inner "Sum of products over the last axis of both.",
     outer "Products of every element of `a` with every element of `b`, both flattened.",
 }
@@ -94,13 +97,54 @@ fn kron(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> 
     on(stream, || ops::kron(&a, &b)).map(PyArray::from)
 }
 
-/// Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`.
+/// An index of `einsum` as a number: 0 to 25 are `A` to `Z`, 26 to 51 `a` to `z`.
+fn letter(number: &Bound<'_, PyAny>) -> PyResult<String> {
+    if number.is(number.py().Ellipsis()) {
+        return Ok("...".to_owned());
+    }
+    let at = index(number)?;
+    let letters = ('A'..='Z').chain('a'..='z');
+    letters.into_iter().nth(usize::try_from(at).unwrap_or(usize::MAX)).map(String::from).ok_or_else(|| {
+        PyValueError::new_err(format!("[einsum] got index {at}, expected 0 to 51 or an ellipsis"))
+    })
+}
+
+/// The subscripts and operands of a call: a string and arrays, or arrays and a list of numbers behind each.
+fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResult<(String, Vec<Array>)> {
+    let operand = |item: &Bound<'_, PyAny>| item.extract::<Operand>().map(Operand::alone);
+    if let Ok(subscripts) = first.extract::<String>() {
+        return Ok((subscripts, others.iter().map(|item| operand(&item)).collect::<PyResult<_>>()?));
+    }
+    let items: Vec<Bound<'_, PyAny>> = std::iter::once(first.clone()).chain(others.iter()).collect();
+    let letters = |list: &Bound<'_, PyAny>| {
+        list.try_iter()?
+            .map(|number| letter(&number?))
+            .collect::<PyResult<Vec<String>>>()
+            .map(|all| all.concat())
+    };
+    let pairs = items.chunks_exact(2);
+    let output = pairs.remainder().first().map(&letters).transpose()?;
+    let terms = pairs.clone().map(|pair| letters(&pair[1])).collect::<PyResult<Vec<String>>>()?;
+    let arrays = pairs.map(|pair| operand(&pair[0])).collect::<PyResult<_>>()?;
+    let arrow = output.map_or(String::new(), |output| format!("->{output}"));
+    Ok((terms.join(",") + &arrow, arrays))
+}
+
+/// Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`, or `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+///
+/// The order of products is always a cheap one (`einsum_path` says which), whatever `optimize` asks for.
 #[pyfunction]
-#[pyo3(signature = (subscripts, *operands, stream = None))]
-fn einsum(subscripts: &str, operands: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let arrays: Vec<Array> = operands.into_iter().map(Operand::alone).collect();
+#[pyo3(signature = (subscripts, *operands, optimize = None, stream = None))]
+fn einsum(
+    subscripts: &Bound<'_, PyAny>,
+    operands: &Bound<'_, PyTuple>,
+    optimize: Option<&Bound<'_, PyAny>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let _ = optimize;
+    let (subscripts, arrays) = subscripted(subscripts, operands)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
-    on(stream, || ops::einsum(subscripts, &arrays)).map(PyArray::from)
+    on(stream, || ops::einsum(&subscripts, &arrays)).map(PyArray::from)
 }
 
 /// The order in which `einsum` multiplies its operands, and a description of its cost.
@@ -108,15 +152,17 @@ fn einsum(subscripts: &str, operands: Vec<Operand>, stream: Option<StreamArg>) -
 /// A list of tuples, each naming the places, in the list of what is left, of the operands of one product, which then goes to
 /// the end of that list. Up to eight operands the order is the cheapest there is.
 #[pyfunction]
-#[pyo3(signature = (subscripts, *operands))]
+#[pyo3(signature = (subscripts, *operands, optimize = None))]
 fn einsum_path<'py>(
     py: Python<'py>,
-    subscripts: &str,
-    operands: Vec<Operand>,
+    subscripts: &Bound<'py, PyAny>,
+    operands: &Bound<'py, PyTuple>,
+    optimize: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyTuple>>, String)> {
-    let arrays: Vec<Array> = operands.into_iter().map(Operand::alone).collect();
+    let _ = optimize;
+    let (subscripts, arrays) = subscripted(subscripts, operands)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
-    let found = ops::einsum_path(subscripts, &arrays).or_raise()?;
+    let found = ops::einsum_path(&subscripts, &arrays).or_raise()?;
     let path = found.path.iter().map(|places| PyTuple::new(py, places)).collect::<PyResult<_>>()?;
     Ok((path, found.to_string()))
 }

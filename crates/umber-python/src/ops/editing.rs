@@ -1,10 +1,11 @@
 //! Arrays with elements put in, taken out, repeated or added at the end.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
-use umber::ops;
+use umber::ops::{self, TrimmedEnds};
 
-use crate::args::{Ints, Operand, StreamArg, compute, on};
+use crate::args::{Ints, Operand, StreamArg, axes, compute, on};
 use crate::array::PyArray;
 use crate::indexing::parse_one;
 
@@ -48,6 +49,30 @@ fn append(arr: Operand, values: Operand, axis: Option<i64>, stream: Option<Strea
     on(stream, || ops::append(&arr, &values, axis)).map(PyArray::from)
 }
 
+/// `filt` without the zeros in front ("f" in `trim`) and at the back ("b") of `axis`, of all axes by default. It is evaluated.
+#[pyfunction]
+#[pyo3(signature = (filt, trim = "fb", axis = None, *, stream = None))]
+fn trim_zeros(
+    py: Python<'_>,
+    filt: Operand,
+    trim: &str,
+    axis: Option<Ints>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let filt = filt.alone();
+    let ends = match trim.to_lowercase().as_str() {
+        "fb" | "bf" => TrimmedEnds::Both,
+        "f" => TrimmedEnds::Front,
+        "b" => TrimmedEnds::Back,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "[trim_zeros] got trim '{trim}', expected 'fb', 'f' or 'b'"
+            )));
+        }
+    };
+    compute(py, stream, || ops::trim_zeros(&filt, ends, axes(axis.as_ref()))).map(PyArray::from)
+}
+
 /// The elements of `a` in row-major order, begun again as often as needed, in another shape.
 #[pyfunction]
 #[pyo3(signature = (a, new_shape, *, stream = None))]
@@ -82,6 +107,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(insert, module)?,
         wrap_pyfunction!(append, module)?,
         wrap_pyfunction!(resize, module)?,
+        wrap_pyfunction!(trim_zeros, module)?,
         wrap_pyfunction!(repeat, module)?,
     ] {
         module.add_function(function)?;

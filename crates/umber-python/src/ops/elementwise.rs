@@ -241,6 +241,14 @@ fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg
     on(stream, || ops::array_equal(&a, &b, nan)).map(PyArray::from)
 }
 
+/// Whether all elements are equal after broadcasting, as a 0-d bool array; shapes that do not broadcast are not.
+#[pyfunction]
+#[pyo3(signature = (a, b, *, stream = None))]
+fn array_equiv(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let (a, b) = Operand::pair(a, b)?;
+    on(stream, || ops::array_equiv(&a, &b)).map(PyArray::from)
+}
+
 /// A list of the quotient rounded down, and the remainder.
 #[pyfunction]
 #[pyo3(signature = (a, b, stream = None))]
@@ -263,6 +271,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(isclose, module)?,
         wrap_pyfunction!(allclose, module)?,
         wrap_pyfunction!(array_equal, module)?,
+        wrap_pyfunction!(array_equiv, module)?,
         wrap_pyfunction!(divmod, module)?,
     ] {
         module.add_function(function)?;

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use umber::ops::PadMode;
-use umber::ops::fft::{self as transforms, AxesOf, Frames, Norm};
+use umber::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
 
 use crate::args::{Ints, Operand, StreamArg, axes, on};
 use crate::array::PyArray;
@@ -109,6 +109,52 @@ transforms_of_several! {
     ifftn ifft2 "Inverse discrete Fourier transform",
     rfftn rfft2 "Discrete Fourier transform of real numbers, the last axis halved as by `rfft`,",
     irfftn irfft2 "Inverse of a real transform, real numbers,",
+}
+
+/// Cosine and sine transforms.
+macro_rules! cosines {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// Types 1 to 4 and norms are SciPy's: `"backward"` leaves this direction unscaled and the other divides by the
+            /// length of the line with its mirror image, `"forward"` the other way round, `"ortho"` both by its root. With
+            /// `orthogonalize`, by default under `"ortho"`, end elements are scaled so that the matrix is orthogonal. The
+            /// axis is cut or filled up with zeros to `n`; the result is float32, or float64 from float64. Raises
+            /// `ValueError` for another type or norm, or a line without elements, `IndexError` for a bad axis.
+            #[pyfunction]
+            #[pyo3(
+                signature = (a, r#type = 2, n = None, axis = -1, norm = None, *, orthogonalize = None, stream = None),
+                text_signature = "(a, type=2, n=None, axis=-1, norm=None, *, orthogonalize=None, stream=None)"
+            )]
+            fn $name(
+                a: Operand,
+                r#type: i64,
+                n: Option<i64>,
+                axis: i64,
+                norm: Option<&str>,
+                orthogonalize: Option<bool>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
+                let kind = CosineType::numbered(stringify!($name), r#type).or_raise()?;
+                let options = CosineOptions { kind, length: n, axis, norm, is_orthogonal: orthogonalize };
+                on(stream, || transforms::$name(&a, options)).map(PyArray::from)
+            }
+        )*
+
+        fn register_cosines(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+cosines! {
+    dct "Discrete cosine transform along an axis.",
+    idct "Inverse of `dct` of the same type and norm.",
+    dst "Discrete sine transform along an axis.",
+    idst "Inverse of `dst` of the same type and norm.",
 }
 
 fn last_two() -> Ints {
@@ -234,6 +280,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fft.setattr("__doc__", "Fourier transforms.")?;
     register_transforms(&fft)?;
     register_transforms_of_several(&fft)?;
+    register_cosines(&fft)?;
     for function in [
         wrap_pyfunction!(fftfreq, &fft)?,
         wrap_pyfunction!(rfftfreq, &fft)?,

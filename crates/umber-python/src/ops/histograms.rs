@@ -1,9 +1,9 @@
 //! Histograms.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use umber::ops::{self, Bins, Density};
+use umber::ops::{self, BinRule, Bins, Density};
 
 use crate::args::{Operand, StreamArg, compute, index};
 use crate::array::PyArray;
@@ -24,11 +24,15 @@ fn bincount(
 }
 
 fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyResult<Bins> {
-    if bins.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err(format!(
-            "[{op}] got bins {}, expected their number or their edges",
-            bins.repr()?
-        )));
+    if let Ok(name) = bins.cast::<PyString>() {
+        let name = name.to_str()?;
+        return BinRule::from_name(name).map(|rule| Bins::Suited(rule, range)).ok_or_else(|| {
+            let names: Vec<&str> = BinRule::ALL.iter().map(|(_, name)| *name).collect();
+            PyValueError::new_err(format!(
+                "[{op}] got bins '{name}', expected their number, their edges or one of {}",
+                names.join(", ")
+            ))
+        });
     }
     match index(bins) {
         Ok(count) => Ok(Bins::Count(count, range)),
@@ -38,8 +42,9 @@ fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyRe
 
 /// How many elements of `a`, or what `weights`, fall into each bin, and the edges of the bins: (counts, edges).
 ///
-/// `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), or an array of
-/// rising edges. A bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
+/// `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), the name of a rule
+/// for it ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"; not with weights), or an array of rising edges. A
+/// bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
 #[pyfunction]
 #[pyo3(
     signature = (a, bins = None, range = None, density = None, weights = None, *, stream = None),
@@ -57,6 +62,11 @@ fn histogram(
     let bins = bins.map_or(Ok(Bins::Count(10, range)), |bins| bins_of("histogram", bins, range))?;
     let density = if density == Some(true) { Density::Normalised } else { Density::Counts };
     let (a, weights) = (a.alone(), weights.map(Operand::alone));
+    if matches!(bins, Bins::Suited(..)) && weights.is_some() {
+        return Err(PyTypeError::new_err(
+            "[histogram] got a rule for the bins and weights, which no rule knows of",
+        ));
+    }
     let (counts, edges) = compute(py, stream, || ops::histogram(&a, &bins, weights.as_ref(), density))?;
     Ok((counts.into(), edges.into()))
 }

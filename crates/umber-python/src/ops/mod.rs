@@ -1,5 +1,6 @@
 //! The functions of `umber.core`, a file a group as in the core's `ops`.
 
+mod aliases;
 mod array_methods;
 mod bits;
 mod callables;
@@ -65,5 +66,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fft::register(module)?;
     fast::register(module)?;
     convolution::register(module)?;
+    aliases::register(module)?;
     Ok(())
 }

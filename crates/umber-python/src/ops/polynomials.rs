@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use umber::ops::{self, Powers};
 
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
 
 /// Functions of two polynomials.
@@ -76,6 +76,40 @@ fn polyfit(
     on(stream, || ops::polyfit(&x, &y, deg, w.as_ref())).map(PyArray::from)
 }
 
+/// Quotient and remainder of two polynomials: (quotient, remainder), the latter without coefficients in front that are
+/// nearly zero, for which it is evaluated. Integers answer float32.
+#[pyfunction]
+#[pyo3(signature = (u, v, *, stream = None))]
+fn polydiv(
+    py: Python<'_>,
+    u: Operand,
+    v: Operand,
+    stream: Option<StreamArg>,
+) -> PyResult<(PyArray, PyArray)> {
+    let (u, v) = Operand::pair(u, v)?;
+    let (quotient, rest) = compute(py, stream, || ops::polydiv(&u, &v))?;
+    Ok((quotient.into(), rest.into()))
+}
+
+/// The roots of the polynomial with coefficients `p`, the highest power first: complex64, or complex128 of float64.
+///
+/// The eigenvalues of its companion matrix, computed in double precision. `p` is evaluated, since leading zeros do not count.
+#[pyfunction]
+#[pyo3(signature = (p, *, stream = None))]
+fn roots(py: Python<'_>, p: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let p = p.alone();
+    compute(py, stream, || ops::roots(&p)).map(PyArray::from)
+}
+
+/// Coefficients of the polynomial with these roots, or with the eigenvalues of a square matrix as roots; the first is one.
+/// Integers answer float32.
+#[pyfunction]
+#[pyo3(signature = (seq_of_zeros, *, stream = None))]
+fn poly(seq_of_zeros: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let zeros = seq_of_zeros.alone();
+    on(stream, || ops::poly(&zeros)).map(PyArray::from)
+}
+
 /// Powers of the elements of a vector, those of `x[i]` in row `i`: `N` of them, falling unless `increasing`.
 #[pyfunction]
 #[pyo3(signature = (x, N = None, increasing = false, *, stream = None))]
@@ -92,5 +126,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(polyder, module)?)?;
     module.add_function(wrap_pyfunction!(polyint, module)?)?;
     module.add_function(wrap_pyfunction!(polyfit, module)?)?;
+    module.add_function(wrap_pyfunction!(polydiv, module)?)?;
+    module.add_function(wrap_pyfunction!(roots, module)?)?;
+    module.add_function(wrap_pyfunction!(poly, module)?)?;
     module.add_function(wrap_pyfunction!(vander, module)?)
 }

@@ -3,8 +3,8 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyComplex;
-use umber::ops::{self, QuantileMethod};
-use umber::{Array, DType};
+use umber::ops::{self, NanPolicy, QuantileMethod};
+use umber::{Array, DType, Error};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::array::PyArray;
@@ -27,27 +27,52 @@ fn method_of(op: &str, name: &str) -> PyResult<QuantileMethod> {
     })
 }
 
+/// Only the inverse of a distribution knows what weights mean.
+fn check_weighted(op: &str, method: QuantileMethod) -> PyResult<()> {
+    if method == QuantileMethod::InvertedCdf {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "[{op}] got weights for another method than 'inverted_cdf', which alone takes them"
+    )))
+}
+
 /// Functions of an array and of parts of its elements.
 macro_rules! quantiles {
-    ($($name:ident $doc:literal,)*) => {
+    ($($name:ident $weighted:ident $nan:ident $doc:literal,)*) => {
         $(
             #[doc = $doc]
             ///
             /// The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
             /// "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
             /// Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+            /// `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
+            /// "inverted_cdf".
             #[pyfunction]
-            #[pyo3(signature = (a, q, axis = None, *, method = "linear", keepdims = false, stream = None))]
+            #[pyo3(signature = (a, q, axis = None, *, method = "linear", keepdims = false, weights = None, stream = None))]
+            #[expect(clippy::too_many_arguments, reason = "the signature is NumPy's")]
             fn $name(
                 a: Operand,
                 q: &Bound<'_, PyAny>,
                 axis: Option<Ints>,
                 method: &str,
                 keepdims: bool,
+                weights: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
                 let (a, q) = (a.alone(), parts(stringify!($name), q)?);
                 let method = method_of(stringify!($name), method)?;
+                if let Some(weights) = weights.map(Operand::alone) {
+                    check_weighted(stringify!($name), method)?;
+                    let renamed = |error: Error| {
+                        error.map_message(|text| text.replacen("[", "[nan", usize::from(NanPolicy::$nan == NanPolicy::IsSkipped)))
+                    };
+                    return on(stream, || {
+                        let axes = axes(axis.as_ref());
+                        ops::$weighted(&a, &q, &weights, axes, keep(keepdims), NanPolicy::$nan).map_err(renamed)
+                    })
+                    .map(PyArray::from);
+                }
                 on(stream, || ops::$name(&a, &q, axes(axis.as_ref()), keep(keepdims), method)).map(PyArray::from)
             }
         )*
@@ -60,8 +85,8 @@ macro_rules! quantiles {
 }
 
 quantiles! {
-    quantile "Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.",
-    percentile "Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.",
-    nanquantile "Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.",
-    nanpercentile "Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.",
+    quantile weighted_quantile Spreads "Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.",
+    percentile weighted_percentile Spreads "Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.",
+    nanquantile weighted_quantile IsSkipped "Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.",
+    nanpercentile weighted_percentile IsSkipped "Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.",
 }

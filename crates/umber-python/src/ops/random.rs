@@ -312,9 +312,10 @@ fn shuffle(
 /// other is left (Efraimidis and Spirakis, 2006). Raises `ValueError` if there are not enough parts.
 #[pyfunction]
 #[pyo3(
-    signature = (a, shape = None, replace = true, p = None, axis = 0, key = None, stream = None),
-    text_signature = "(a, shape=[], replace=True, p=None, axis=0, key=None, stream=None)"
+    signature = (a, shape = None, replace = true, p = None, axis = 0, key = None, stream = None, *, size = None),
+    text_signature = "(a, shape=[], replace=True, p=None, axis=0, key=None, stream=None, *, size=None)"
 )]
+#[expect(clippy::too_many_arguments, reason = "the signature is JAX's with NumPy's name for the shape")]
 fn choice(
     a: &Bound<'_, PyAny>,
     shape: Option<Ints>,
@@ -323,7 +324,12 @@ fn choice(
     axis: i64,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
+    size: Option<Ints>,
 ) -> PyResult<PyArray> {
+    if shape.is_some() && size.is_some() {
+        return Err(PyTypeError::new_err("[choice] got the shape under both of its names, expected it once"));
+    }
+    let shape = shape.or(size);
     let replacement = if replace { Replacement::With } else { Replacement::Without };
     let (p, key) = (p.map(Operand::alone), given(key));
     let source = match crate::args::number(a)? {

@@ -1,9 +1,11 @@
 //! Reductions and scans.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use umber::Scalar;
 use umber::ops::{self, Precision};
 
-use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, number, on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 
@@ -162,12 +164,42 @@ fn minmax(
     Ok((low.into(), high.into()))
 }
 
-/// The differences of neighbours along `axis`, taken `n` times.
+/// The differences of neighbours along `axis`, taken `n` times; `prepend` and `append` (arrays, or numbers that are
+/// repeated) stand before `a` and behind it.
 #[pyfunction]
-#[pyo3(signature = (a, /, n = 1, axis = -1, *, stream = None))]
-fn diff(a: Operand, n: i64, axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+#[pyo3(signature = (a, /, n = 1, axis = -1, *, prepend = None, append = None, stream = None))]
+fn diff(
+    a: Operand,
+    n: i64,
+    axis: i64,
+    prepend: Option<Operand>,
+    append: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
     let a = a.alone();
-    on(stream, || ops::diff(&a, n, axis)).map(PyArray::from)
+    let before = prepend.map(|end| end.beside(&a)).transpose()?;
+    let behind = append.map(|end| end.beside(&a)).transpose()?;
+    on(stream, || ops::diff_between(&a, before.as_ref(), behind.as_ref(), n, axis)).map(PyArray::from)
+}
+
+/// Values along `axis` with multiples of `period` added, so that neighbours differ by half of it at most; steps below
+/// `discont`, by default half the period, stay as they are. Integers stay integers if the period is one.
+#[pyfunction]
+#[pyo3(
+    signature = (p, discont = None, axis = -1, *, period = None, stream = None),
+    text_signature = "(p, discont=None, axis=-1, *, period=6.283185307179586, stream=None)"
+)]
+fn unwrap(
+    p: Operand,
+    discont: Option<f64>,
+    axis: i64,
+    period: Option<&Bound<'_, PyAny>>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let p = p.alone();
+    let period = period.map_or(Ok(Some(Scalar::Float(std::f64::consts::TAU))), number)?;
+    let period = period.ok_or_else(|| PyTypeError::new_err("[unwrap] period: expected a number"))?;
+    on(stream, || ops::unwrap(&p, discont, axis, period)).map(PyArray::from)
 }
 
 /// The sum of the elements on a diagonal of two axes.
@@ -193,6 +225,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(softmax, module)?)?;
     module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(diff, module)?)?;
+    module.add_function(wrap_pyfunction!(unwrap, module)?)?;
     module.add_function(wrap_pyfunction!(trace, module)?)?;
     module.add_function(wrap_pyfunction!(minmax, module)?)
 }

@@ -16,11 +16,12 @@ use crate::named_tuple::NamedTuple;
 ///
 /// `return_index` adds where each stands first in the flattened array (uint32), `return_inverse` which of them each element
 /// is (uint32, the shape of `a`), `return_counts` how often each occurs (int32). Not-a-number equals itself if
-/// `equal_nan`, by default without a size.
+/// `equal_nan`, by default without a size. Along an `axis` the distinct parts of the array are found, ordered by their first
+/// elements, then their second ones and so on; `return_inverse` has one number for each.
 #[pyfunction]
 #[pyo3(signature = (
     a, /, size = None, return_index = false, return_inverse = false, return_counts = false, fill_value = None, *,
-    equal_nan = None, stream = None,
+    axis = None, equal_nan = None, stream = None,
 ))]
 #[expect(clippy::too_many_arguments, reason = "the signature is MLX's")]
 fn unique<'py>(
@@ -31,6 +32,7 @@ fn unique<'py>(
     return_inverse: bool,
     return_counts: bool,
     fill_value: Option<Operand>,
+    axis: Option<i64>,
     equal_nan: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -46,7 +48,7 @@ fn unique<'py>(
     };
     let equal_nan = equal_nan.unwrap_or(matches!(size, UniqueSize::Found));
     let nan = if equal_nan { NanIsEqual::Yes } else { NanIsEqual::No };
-    let found = compute(py, stream, || ops::unique(&a, &size, nan))?;
+    let found = compute(py, stream, || ops::unique(&a, &size, nan, axis))?;
     if !(return_index || return_inverse || return_counts) {
         return Ok(Bound::new(py, PyArray::from(found.values))?.into_any());
     }
@@ -63,7 +65,7 @@ fn unique<'py>(
 /// The distinct elements and where they are; NaN equals nothing, as the array API has it.
 fn found(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Unique> {
     let x = x.alone();
-    compute(py, stream, || ops::unique(&x, &UniqueSize::Found, NanIsEqual::No))
+    compute(py, stream, || ops::unique(&x, &UniqueSize::Found, NanIsEqual::No, None))
 }
 
 static ALL: NamedTuple =

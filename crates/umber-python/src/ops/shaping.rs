@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::ops::{self, PadMode, Split};
+use umber::ops::{self, PadMode, PadStatistic, Split};
 use umber::{Array, Shape};
 
 use crate::args::{Ints, Operand, StreamArg, axes, on};
@@ -267,31 +267,51 @@ pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
         "edge" => PadMode::Edge,
         "reflect" => PadMode::Reflect,
         "symmetric" => PadMode::Symmetric,
+        "wrap" => PadMode::Wrap,
+        "linear_ramp" => PadMode::LinearRamp,
+        "maximum" => PadMode::Statistic(PadStatistic::Maximum, None),
+        "mean" => PadMode::Statistic(PadStatistic::Mean, None),
+        "median" => PadMode::Statistic(PadStatistic::Median, None),
+        "minimum" => PadMode::Statistic(PadStatistic::Minimum, None),
+        "empty" => PadMode::Empty,
         other => {
             return Err(PyValueError::new_err(format!(
-                "[{op}] got mode '{other}', expected 'constant', 'edge', 'reflect' or 'symmetric'"
+                "[{op}] got mode '{other}', expected 'constant', 'edge', 'reflect', 'symmetric', 'wrap', 'linear_ramp', \
+                 'maximum', 'mean', 'median', 'minimum' or 'empty'"
             )));
         }
     })
 }
 
-/// `a` with elements added around it: `mode` is "constant", "edge", "reflect" or "symmetric".
+/// `a` with elements added around it.
+///
+/// `mode` says which: "constant" (`constant_values`), the element at the "edge", the array mirrored ("reflect" at the edge
+/// element, "symmetric" beside it) or again and again ("wrap"), a "linear_ramp" to `end_values`, the "maximum", "mean",
+/// "median" or "minimum" of each line (of the `stat_length` elements next to the border), or "empty": whatever.
 #[pyfunction]
 #[pyo3(
-    signature = (a, pad_width, mode = "constant", constant_values = None, *, stream = None),
-    text_signature = "(a, pad_width, mode='constant', constant_values=0, *, stream=None)"
+    signature = (
+        a, pad_width, mode = "constant", constant_values = None, *, end_values = None, stat_length = None,
+        stream = None
+    ),
+    text_signature = "(a, pad_width, mode='constant', constant_values=0, *, end_values=0, stat_length=None, stream=None)"
 )]
 fn pad(
     a: Operand,
     pad_width: &Bound<'_, PyAny>,
     mode: &str,
     constant_values: Option<Operand>,
+    end_values: Option<Operand>,
+    stat_length: Option<usize>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let a = a.alone();
-    let mode = pad_mode("pad", mode)?;
+    let mode = match pad_mode("pad", mode)? {
+        PadMode::Statistic(statistic, _) => PadMode::Statistic(statistic, stat_length),
+        mode => mode,
+    };
     let widths = widths(pad_width, a.ndim())?;
-    let value = match constant_values {
+    let value = match if mode == PadMode::LinearRamp { end_values } else { constant_values } {
         Some(value) => value.beside(&a)?,
         None => Array::scalar(0, a.dtype()),
     };
@@ -339,6 +359,14 @@ at_least! {
 fn diagonal(a: Operand, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let a = a.alone();
     on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(PyArray::from)
+}
+
+/// A matrix with all elements of `v` one after the other on its `k`-th diagonal.
+#[pyfunction]
+#[pyo3(signature = (v, k = 0, *, stream = None))]
+fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let v = v.alone();
+    on(stream, || ops::diagflat(&v, k)).map(PyArray::from)
 }
 
 /// `a` in dense row-major memory.
@@ -389,6 +417,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(roll, module)?,
         wrap_pyfunction!(pad, module)?,
         wrap_pyfunction!(diagonal, module)?,
+        wrap_pyfunction!(diagflat, module)?,
         wrap_pyfunction!(contiguous, module)?,
         wrap_pyfunction!(as_strided, module)?,
     ] {

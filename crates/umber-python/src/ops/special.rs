@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use umber::ops;
 
 use super::elementwise::{binary_functions, unary_functions};
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 
@@ -21,6 +21,7 @@ unary_functions! {
     i1 i1 "Modified Bessel function of the first kind of order one (DLMF 10.25).",
     i1e i1e "`exp(-|a|) i1(a)`, which does not overflow.",
     sinc sinc "`sin(πa) / (πa)` of each element, and 1 at zero.",
+    rint rint "Each number rounded to the nearest integer, halves to even, in floating point.",
     fabs fabs "Absolute value of each element in floating point.",
     signbit signbit "Where the sign bit is set: negative numbers and -0.0.",
     spacing spacing "Distance from each element to the next number away from zero.",
@@ -68,6 +69,24 @@ fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> 
     Ok((mantissa.into(), exponent.into()))
 }
 
+/// The fraction and the whole part of each number, both with its sign.
+#[pyfunction]
+#[pyo3(signature = (a, /, *, stream = None))]
+fn modf(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
+    let a = a.alone();
+    let (fraction, whole) = on(stream, || ops::modf(&a))?;
+    Ok((fraction.into(), whole.into()))
+}
+
+/// The real part of complex numbers if all imaginary parts are below `tol` times the precision of the dtype (below `tol`
+/// itself if that is not above one), else `a` as it is. Complex numbers are evaluated.
+#[pyfunction]
+#[pyo3(signature = (a, tol = 100.0, *, stream = None))]
+fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    let a = a.alone();
+    compute(py, stream, || ops::real_if_close(&a, tol)).map(PyArray::from)
+}
+
 /// The angle of complex numbers in radians, or degrees; of real ones 0 or π.
 #[pyfunction]
 #[pyo3(signature = (a, /, deg = false, *, stream = None))]
@@ -84,6 +103,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(view, module)?,
         wrap_pyfunction!(ldexp, module)?,
         wrap_pyfunction!(frexp, module)?,
+        wrap_pyfunction!(modf, module)?,
+        wrap_pyfunction!(real_if_close, module)?,
         wrap_pyfunction!(angle, module)?,
     ] {
         module.add_function(function)?;

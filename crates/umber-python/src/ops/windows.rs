@@ -38,6 +38,16 @@ windows! {
     hanning "The Hann window: `0.5 - 0.5 cos(2πn / (M - 1))`.",
 }
 
+/// The Kaiser window `i0(beta * sqrt(1 - t**2)) / i0(beta)` with `t = 2n / (M - 1) - 1`.
+///
+/// float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See J. F. Kaiser, Digital Filters, 1966.
+#[pyfunction]
+#[pyo3(signature = (M, beta, *, stream = None))]
+#[expect(non_snake_case, reason = "the argument's public name")]
+fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    on(stream, || ops::kaiser(M, beta)).map(PyArray::from)
+}
+
 /// `base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`.
 #[pyfunction]
 #[pyo3(signature = (start, stop, num = 50, endpoint = true, base = 10.0, dtype = None, *, stream = None))]
@@ -76,6 +86,7 @@ fn geomspace(
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_windows(module)?;
+    module.add_function(wrap_pyfunction!(kaiser, module)?)?;
     module.add_function(wrap_pyfunction!(logspace, module)?)?;
     module.add_function(wrap_pyfunction!(geomspace, module)?)
 }

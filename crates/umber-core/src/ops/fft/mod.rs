@@ -3,11 +3,13 @@
 //! Lengths that are not those of the array cut it or fill it up with zeros. Results are complex64, or complex128 from
 //! float64 and complex128; transforms to real numbers answer float32 or float64.
 
+mod cosine;
 mod frequencies;
 mod hermitian;
 mod several;
 mod short_time;
 
+pub use self::cosine::{CosineOptions, CosineType, dct, dst, idct, idst};
 pub use self::frequencies::{fftfreq, fftshift, ifftshift, rfftfreq};
 pub use self::hermitian::{hfft, ihfft};
 pub use self::several::{AxesOf, fftn, ifftn, irfftn, rfftn};

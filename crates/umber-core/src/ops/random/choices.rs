@@ -78,6 +78,18 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
     {
         bail!(Value, "[randint] got low {} and high {}, expected low < high", from.as_f64(), to.as_f64());
     }
+    if let (Some(from), Some(to)) = (low.constant(), high.constant())
+        && let Some(last) = last_below(to)
+        && shape.size() > 0
+        && (from.check_fits(dtype).is_err() || last.check_fits(dtype).is_err())
+    {
+        bail!(
+            Value,
+            "[randint] got low {} and high {} for {dtype}, expected bounds between which it holds all integers",
+            from.as_f64(),
+            to.as_f64()
+        );
+    }
     let (low, high) = spread_bounds("randint", low, high, &shape)?;
     let key = key_or_next(key)?;
     match (is_exact(&low), is_exact(&high)) {
@@ -88,6 +100,16 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
             let wide = wide_integers(&low, &high, dtype, &key)?;
             Array::record_one(Select, &[&is_wide, &wide, &narrow_integers(&low, &high, dtype, &key)?])
         }
+    }
+}
+
+/// The integer before a bound that is one.
+fn last_below(bound: Scalar) -> Option<Scalar> {
+    match bound {
+        Scalar::Bool(bound) => Some(Scalar::Int(i64::from(bound) - 1)),
+        Scalar::Int(bound) => bound.checked_sub(1).map(Scalar::Int),
+        Scalar::UInt(bound) => bound.checked_sub(1).map(Scalar::UInt),
+        Scalar::Float(_) | Scalar::Complex(..) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Distributions whose draws are made from others, or by rejection: each element has a stream of numbers of its own.
 
-use umber_types::{DType, Result, Scalar, Shape, UnaryKind, ensure};
+use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Shape, UnaryKind, ensure};
 
 use super::continuous::unit;
 use super::{key_or_next, split};
@@ -8,7 +8,8 @@ use crate::graph::Array;
 use crate::ops::promotion::{cast_constant, common_shape};
 use crate::ops::reductions::{self, Precision};
 use crate::primitives::random::{Rejection, Rejections};
-use crate::primitives::rules::{broadcast, cast, mul, neg, reshape, sub, unary};
+use crate::primitives::rules::{binary, broadcast, cast, constant, mul, neg, reshape, sub, unary};
+use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 
 /// Draws of real numbers come in this dtype before they are rounded.
@@ -183,9 +184,10 @@ pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option
 /// Poisson of mean `rate`, as an integer or real dtype.
 ///
 /// Drawn by counting exponential waits for small rates and by transformed rejection (Hörmann, Insurance: Mathematics and
-/// Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1 (the least value of an unsigned dtype).
+/// Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1 (the least value of an unsigned dtype);
+/// counts that an integer dtype cannot hold are its greatest number.
 ///
-/// Fails for a constant rate below zero, or for bool and complex dtypes.
+/// Fails for a constant rate below zero or above what an integer dtype holds, or for bool and complex dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -204,9 +206,35 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
         Value,
         "[poisson] got dtype {dtype}, expected an integer or real floating-point dtype"
     );
-    let is_rate = rate.constant().map(Scalar::as_f64).is_none_or(|rate| rate >= 0.0);
-    ensure!(is_rate, Value, "[poisson] got a rate below zero, expected 0 or more");
+    let known = rate.constant().map(Scalar::as_f64);
+    ensure!(
+        known.is_none_or(|rate| rate >= 0.0),
+        Value,
+        "[poisson] got a rate below zero, expected 0 or more"
+    );
+    if dtype.is_integer()
+        && let Some(rate) = known
+    {
+        let most = greatest_of(dtype).as_f64();
+        ensure!(rate <= most, Value, "[poisson] got rate {rate} for {dtype}, expected at most {most}");
+    }
     let shape = shape_of(OP, shape, &[rate])?;
     let sample = draw(Rejection::Poisson, &key_or_next(key)?, &parameter(OP, "rate", rate, &shape)?)?;
-    cast(&sample, dtype)
+    if !dtype.is_integer() {
+        return cast(&sample, dtype);
+    }
+    let most = greatest_of(dtype);
+    let is_above = binary(BinaryKind::GreaterEqual, &sample, &constant(&sample, most.as_f64()))?;
+    let counts = cast(&sample, dtype)?;
+    Array::record_one(Select, &[&is_above, &constant(&counts, most), &counts])
+}
+
+/// The greatest number of an integer dtype.
+fn greatest_of(dtype: DType) -> Scalar {
+    let unused = 64 - 8 * dtype.size() as u32;
+    if dtype.kind() == Kind::Unsigned {
+        Scalar::UInt(u64::MAX >> unused)
+    } else {
+        Scalar::Int(i64::MAX >> unused)
+    }
 }

@@ -3,7 +3,10 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, KeepAxes, Result, ScatterKind, bail, ensure};
 
+use super::editing::resize;
 use crate::graph::Array;
+use crate::ops::naming::under;
+use crate::ops::promotion::cast_constant;
 use crate::primitives::create::{Eye, EyeParameters};
 use crate::primitives::rules;
 use crate::primitives::select::Select;
@@ -74,6 +77,69 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
         window.steps[0] = side as isize + 1;
     }
     rules::reshape(&slice_update(ScatterKind::Set, &zeros, window, a)?, shape)
+}
+
+/// A matrix with all elements of `a` one after the other on its `k`-th diagonal.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops};
+/// let matrix = ops::diagflat(&Array::from([[1, 2], [3, 4]]), 1)?;
+/// assert_eq!(matrix.shape(), &Shape::from([5, 5]));
+/// assert_eq!(ops::diagonal(&matrix, 1, 0, 1)?.to_vec::<i32>()?, [1, 2, 3, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn diagflat(a: &Array, k: i64) -> Result<Array> {
+    under("diagflat", diag(&rules::reshape(a, [a.size()])?, k))
+}
+
+/// Where the diagonal of a tall matrix ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiagonalEnd {
+    /// At the last column.
+    LastColumn,
+    /// It begins again below, after one row without it.
+    BeginsAgain,
+}
+
+/// `a` with its main diagonal (`a[i, i, …]`) set to `values`, which begin again when they are used up.
+///
+/// # Errors
+/// Where `a` has fewer than two axes, or more that differ in length, or there are no values.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::DiagonalEnd};
+/// let filled = ops::fill_diagonal(&Array::from([[0, 0], [0, 0]]), &Array::from([3, 4]), DiagonalEnd::LastColumn)?;
+/// assert_eq!(filled.to_vec::<i32>()?, [3, 0, 0, 4]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn fill_diagonal(a: &Array, values: &Array, end: DiagonalEnd) -> Result<Array> {
+    let shape = a.shape();
+    ensure!(
+        shape.ndim() == 2 || (shape.ndim() > 2 && shape.iter().all(|length| *length == shape[0])),
+        Value,
+        "[fill_diagonal] got an array of shape {shape}, expected two axes, or more of one length"
+    );
+    // Distance of neighbours on the diagonal: one step along every axis.
+    let step = (1..shape.ndim()).rev().fold((1, 1), |(sum, stride), axis| {
+        let stride: usize = stride * shape[axis];
+        (sum + stride, stride)
+    });
+    let side = shape.iter().copied().min().unwrap_or(0);
+    let count = match end {
+        DiagonalEnd::BeginsAgain if shape.ndim() == 2 => a.size().div_ceil(step.0),
+        DiagonalEnd::BeginsAgain | DiagonalEnd::LastColumn => side,
+    };
+    if count == 0 {
+        return Ok(a.clone());
+    }
+    ensure!(values.size() > 0, Value, "[fill_diagonal] got no values, expected at least one");
+    let flat = rules::reshape(a, [a.size()])?;
+    let mut window = Window::along(flat.shape(), 0, 0, count);
+    window.steps[0] = step.0 as isize;
+    let values = resize(&cast_constant(values, a.dtype())?, &[count as i64])?;
+    rules::reshape(&slice_update(ScatterKind::Set, &flat, window, &values)?, shape.clone())
 }
 
 /// The sum of the diagonal `offset` above the main one of the matrices along two axes, in the dtype asked for or in

@@ -8,12 +8,12 @@ mod repeating;
 mod reshaping;
 mod spreading;
 
-pub use diagonals::{diag, diagonal, trace, tril, triu};
+pub use diagonals::{DiagonalEnd, diag, diagflat, diagonal, fill_diagonal, trace, tril, triu};
 pub(crate) use editing::set_in_turn;
 pub use editing::{append, delete, insert, resize};
 pub(super) use joining::MOST_PARTS;
 pub use joining::{Split, concatenate, roll, split, stack, unstack};
-pub use padding::{PadMode, pad};
+pub use padding::{PadMode, PadStatistic, pad};
 pub use repeating::{repeat, repeat_each};
 pub use reshaping::{
     atleast, contiguous, expand_dims, flatten, flip, matrix_transpose, moveaxis, reshape, squeeze, swapaxes,

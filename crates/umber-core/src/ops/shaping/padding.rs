@@ -1,10 +1,11 @@
 //! Arrays made larger at their borders.
 
-use smallvec::SmallVec;
-use umber_types::{Result, ScatterKind, Shape, ensure};
+use smallvec::{SmallVec, smallvec};
+use umber_types::{DType, KeepAxes, Result, Scalar, ScatterKind, Shape, bail, ensure};
 
 use crate::graph::{Array, Inputs};
-use crate::ops::promotion::cast_constant;
+use crate::ops::promotion::{cast_constant, weak};
+use crate::ops::{add, arange, divide, floor, max, mean, median, min, multiply, round, subtract};
 use crate::primitives::concatenate::concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice, slice_along};
@@ -21,12 +22,47 @@ pub enum PadMode {
     Reflect,
     /// The elements mirrored at the edge, the edge element included.
     Symmetric,
+    /// The array again and again.
+    Wrap,
+    /// Even steps from the element at the edge to a given value at the end.
+    LinearRamp,
+    /// A statistic of the line, or of so many elements next to the border.
+    Statistic(PadStatistic, Option<usize>),
+    /// Whatever: zeros.
+    Empty,
+}
+
+/// What a border is filled with that depends on the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PadStatistic {
+    /// The greatest element.
+    Maximum,
+    /// The mean; of integers rounded, halves to even.
+    Mean,
+    /// The median; of integers rounded, halves to even.
+    Median,
+    /// The least element.
+    Minimum,
+}
+
+impl PadMode {
+    /// Does it put into a border what is already there, so that there must be something?
+    fn needs_elements(self) -> bool {
+        match self {
+            PadMode::Constant | PadMode::Empty | PadMode::Edge | PadMode::Reflect | PadMode::Symmetric => {
+                false
+            }
+            PadMode::Wrap | PadMode::LinearRamp | PadMode::Statistic(..) => true,
+        }
+    }
 }
 
 /// The array with `widths[axis]` elements more before and after it; one pair holds for every axis. `value` is
-/// read by [`PadMode::Constant`] alone.
+/// read by [`PadMode::Constant`], and by [`PadMode::LinearRamp`] as the number at the ends.
 ///
-/// The dtype stays. Fails for negative widths, another number of pairs, or a value that does not broadcast.
+/// Axes are padded one after the other, so that corners are what the last of their axes makes of the others' borders.
+/// The dtype stays. Fails for negative widths, another number of pairs, or a value that does not broadcast; for a border
+/// made of elements where there are none.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -60,15 +96,30 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     if shape == *a.shape() {
         return Ok(a.clone());
     }
-    if mode == PadMode::Constant || a.size() == 0 {
+    if let PadMode::Statistic(_, Some(0)) = mode {
+        bail!(Value, "[pad] got a statistic of 0 elements, expected at least one");
+    }
+    if mode == PadMode::LinearRamp {
         ensure!(
-            value.shape().broadcasts_to(&shape),
+            value.size() == 1,
+            Value,
+            "[pad] got end values of shape {}, expected one number",
+            value.shape()
+        );
+    }
+    if let Some(axis) =
+        (0..ndim).find(|&axis| a.shape()[axis] == 0 && shape[axis] > 0 && mode.needs_elements())
+    {
+        bail!(Value, "[pad] axis {axis} of an array of shape {} has no elements to pad it with", a.shape());
+    }
+    if matches!(mode, PadMode::Constant | PadMode::Empty) || a.size() == 0 {
+        ensure!(
+            mode != PadMode::Constant || value.shape().broadcasts_to(&shape),
             Value,
             "[pad] got a constant of shape {}, expected one that broadcasts to {shape}",
             value.shape()
         );
-        let value =
-            if a.size() == 0 && mode != PadMode::Constant { &Array::scalar(0.0, a.dtype()) } else { value };
+        let value = if mode == PadMode::Constant { value } else { &Array::scalar(0.0, a.dtype()) };
         let border = rules::broadcast(&cast_constant(value, a.dtype())?, &shape)?;
         let mut window = Window::whole(a.shape());
         (0..ndim).for_each(|axis| window.starts[axis] = low(axis));
@@ -77,11 +128,27 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     let mut padded = a.clone();
     for axis in 0..ndim {
         let length = a.shape()[axis];
+        if shape[axis] == length {
+            continue;
+        }
+        let widths = [low(axis), shape[axis] - length - low(axis)];
+        let borders = match mode {
+            PadMode::LinearRamp => Some(ramps(&padded, axis, widths, value)?),
+            PadMode::Statistic(statistic, reach) => Some(levels(&padded, axis, widths, statistic, reach)?),
+            PadMode::Constant
+            | PadMode::Empty
+            | PadMode::Edge
+            | PadMode::Reflect
+            | PadMode::Symmetric
+            | PadMode::Wrap => None,
+        };
+        if let Some([before, behind]) = borders {
+            padded = concatenate(smallvec![before, padded, behind], axis)?;
+            continue;
+        }
         let places: Vec<usize> =
             (0..shape[axis]).map(|i| mirrored(mode, i as i64 - low(axis) as i64, length as i64)).collect();
-        if places.len() != length {
-            padded = assemble(&padded, axis, &places)?;
-        }
+        padded = assemble(&padded, axis, &places)?;
     }
     Ok(padded)
 }
@@ -89,7 +156,10 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
 /// Which element stands at `place`, counted from the first element of an array of `length`?
 fn mirrored(mode: PadMode, place: i64, length: i64) -> usize {
     let found = match mode {
-        PadMode::Constant | PadMode::Edge => place.clamp(0, length - 1),
+        PadMode::Wrap => place.rem_euclid(length),
+        PadMode::Constant | PadMode::Empty | PadMode::LinearRamp | PadMode::Statistic(..) | PadMode::Edge => {
+            place.clamp(0, length - 1)
+        }
         PadMode::Reflect if length == 1 => 0,
         PadMode::Reflect => {
             let period = 2 * (length - 1);
@@ -122,4 +192,59 @@ fn assemble(a: &Array, axis: usize, places: &[usize]) -> Result<Array> {
         rest = &rest[count..];
     }
     concatenate(parts, axis)
+}
+
+/// Borders that go in even steps from an end value to the element at the edge, rounded down where they are integers.
+fn ramps(a: &Array, axis: usize, widths: [usize; 2], end: &Array) -> Result<[Array; 2]> {
+    let dtype = a.dtype();
+    let wide = if dtype.is_half() {
+        DType::Float32
+    } else if dtype.is_inexact() {
+        dtype
+    } else {
+        DType::Float64
+    };
+    let end = rules::reshape(&cast_constant(&cast_constant(end, dtype)?, wide)?, Shape::scalar())?;
+    let ramp = |width: usize, edge: usize, reversed: bool| {
+        let edge = rules::cast(&slice_along(a, axis, edge, 1)?, wide)?;
+        let steps = arange(0.0, width as f64, 1.0, wide.real())?;
+        let last = weak(Scalar::Float(width as f64 - 1.0), &steps);
+        let steps = if reversed { subtract(&last, &steps)? } else { steps };
+        let steps = divide(&steps, &weak(Scalar::Float(width.max(1) as f64), &steps))?;
+        let aligned: Shape = (0..a.ndim()).map(|other| if other == axis { width } else { 1 }).collect();
+        let steps = rules::reshape(&rules::cast(&steps, wide)?, aligned)?;
+        let ramp = add(&end, &multiply(&subtract(&edge, &end)?, &steps)?)?;
+        rules::cast(&if dtype.is_inexact() { ramp } else { floor(&ramp)? }, dtype)
+    };
+    Ok([ramp(widths[0], 0, false)?, ramp(widths[1], a.shape()[axis] - 1, true)?])
+}
+
+/// Borders of one statistic of each line, or of the elements next to the border.
+fn levels(
+    a: &Array,
+    axis: usize,
+    widths: [usize; 2],
+    statistic: PadStatistic,
+    reach: Option<usize>,
+) -> Result<[Array; 2]> {
+    let length = a.shape()[axis];
+    let reach = reach.map_or(length, |reach| reach.min(length));
+    let along = [axis as i64];
+    let level = |start: usize, width: usize| {
+        let line = slice_along(a, axis, start, reach)?;
+        let averaged = |of: fn(&Array, Option<&[i64]>, KeepAxes) -> Result<Array>| {
+            if a.dtype().is_inexact() {
+                return of(&line, Some(&along), KeepAxes::Yes);
+            }
+            round(&of(&rules::cast(&line, DType::Float64)?, Some(&along), KeepAxes::Yes)?, 0)
+        };
+        let value = match statistic {
+            PadStatistic::Maximum => max(&line, Some(&along), KeepAxes::Yes)?,
+            PadStatistic::Minimum => min(&line, Some(&along), KeepAxes::Yes)?,
+            PadStatistic::Mean => averaged(mean)?,
+            PadStatistic::Median => averaged(median)?,
+        };
+        rules::broadcast(&rules::cast(&value, a.dtype())?, &a.shape().with(axis, width))
+    };
+    Ok([level(0, widths[0])?, level(length - reach, widths[1])?])
 }

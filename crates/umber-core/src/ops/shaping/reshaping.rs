@@ -266,12 +266,7 @@ pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
         }
     };
     let mut window = Window::whole(a.shape());
-    for &axis in axes.iter() {
-        if a.shape()[axis] > 1 {
-            window.starts[axis] = a.shape()[axis] - 1;
-            window.steps[axis] = -1;
-        }
-    }
+    axes.iter().for_each(|&axis| window.reverse(axis));
     slice(a, window)
 }
 

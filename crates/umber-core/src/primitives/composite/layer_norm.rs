@@ -2,10 +2,10 @@
 
 use umber_types::{Result, UnaryKind};
 
-use super::{Decompose, Epsilon, check_weight, mean_last, spread, widened};
+use super::{Decompose, Epsilon, check_weight, mean_last, spread};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
-use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast};
+use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast, widened};
 
 /// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
 ///

@@ -156,11 +156,6 @@ fn mean_last(x: &Array) -> Result<Array> {
     broadcast(&div(&sum, &constant(&sum, length as f64))?, x.shape())
 }
 
-/// The dtype that a norm computes in.
-fn widened(x: &Array) -> Result<Array> {
-    if x.dtype().is_half() { cast(x, umber_types::DType::Float32) } else { Ok(x.clone()) }
-}
-
 /// A vector of weights cast to the dtype of `x` and repeated along its batch axes.
 fn spread(weight: &Array, x: &Array) -> Result<Array> {
     let length = x.shape()[x.ndim() - 1];

@@ -2,10 +2,10 @@
 
 use umber_types::{Result, UnaryKind};
 
-use super::{Decompose, Epsilon, check_weight, mean_last, spread, widened};
+use super::{Decompose, Epsilon, check_weight, mean_last, spread};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
-use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast};
+use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast, widened};
 
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

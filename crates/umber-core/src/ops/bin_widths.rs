@@ -1,0 +1,186 @@
+//! How wide the bins of a histogram should be for what is in it.
+
+use std::f64::consts::PI;
+
+use umber_types::{DType, KeepAxes, Result, bail, ensure};
+
+use super::dependent;
+use super::elementwise::{greater_equal, less_equal, logical_and, multiply, square, subtract};
+use super::histograms::{Bins, Density, histogram};
+use super::quantiles::percentile;
+use super::reductions::{max, mean, min, std, sum};
+use super::searching::extract;
+use super::{QuantileMethod, divide};
+use crate::graph::Array;
+use crate::primitives::rules::{cast, reshape};
+
+/// A rule for the width of bins. The names are NumPy's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BinRule {
+    /// The narrower of `Sturges` and `FreedmanDiaconis`, the latter not below half of `SquareRoot`.
+    Auto,
+    /// Twice the distance of the quartiles over the cube root of the count (D. Freedman and P. Diaconis, 1981).
+    FreedmanDiaconis,
+    /// `Sturges` made narrower for skewed elements (D. P. Doane, 1976).
+    Doane,
+    /// `(24 √π / n)^(1/3)` standard deviations (D. W. Scott, 1979).
+    Scott,
+    /// The width of the least estimated squared error (C. J. Stone, 1984).
+    Stone,
+    /// Twice as many bins as the cube root of the count.
+    Rice,
+    /// The logarithm of the count to base two, and one more (H. A. Sturges, 1926).
+    Sturges,
+    /// As many bins as the root of the count.
+    SquareRoot,
+}
+
+use BinRule::{Auto, Doane, FreedmanDiaconis, Rice, Scott, SquareRoot, Stone, Sturges};
+
+impl BinRule {
+    /// Every rule with its name.
+    pub const ALL: [(BinRule, &'static str); 8] = [
+        (Auto, "auto"),
+        (FreedmanDiaconis, "fd"),
+        (Doane, "doane"),
+        (Scott, "scott"),
+        (Stone, "stone"),
+        (Rice, "rice"),
+        (Sturges, "sturges"),
+        (SquareRoot, "sqrt"),
+    ];
+
+    /// The rule with this name.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::ops::BinRule;
+    /// assert_eq!(BinRule::from_name("rice"), Some(BinRule::Rice));
+    /// assert_eq!(BinRule::from_name("Rice"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<BinRule> {
+        BinRule::ALL.into_iter().find(|(_, other)| *other == name).map(|(rule, _)| rule)
+    }
+}
+
+/// Elements in double precision, of which a rule asks.
+struct Sample<'a> {
+    op: &'a str,
+    x: Array,
+    /// From the least to the greatest.
+    range: (f64, f64),
+    /// Over which the bins go.
+    whole: Option<(f64, f64)>,
+}
+
+impl Sample<'_> {
+    fn value(&self, x: &Array) -> Result<f64> {
+        Ok(dependent::value_of(self.op, x)?.as_f64())
+    }
+
+    fn count(&self) -> f64 {
+        self.x.size() as f64
+    }
+
+    fn span(&self) -> f64 {
+        self.range.1 - self.range.0
+    }
+
+    fn deviation(&self) -> Result<f64> {
+        self.value(&std(&self.x, None, KeepAxes::No, 0)?)
+    }
+
+    fn width(&self, rule: BinRule) -> Result<f64> {
+        let n = self.count();
+        Ok(match rule {
+            SquareRoot => self.span() / n.sqrt(),
+            Sturges => self.span() / (n.log2() + 1.0),
+            Rice => self.span() / (2.0 * n.cbrt()),
+            Scott => (24.0 * PI.sqrt() / n).cbrt() * self.deviation()?,
+            FreedmanDiaconis => {
+                let quartile = |q: f64| {
+                    let q = Array::scalar(q, DType::Float64);
+                    self.value(&percentile(&self.x, &q, None, KeepAxes::No, QuantileMethod::Linear)?)
+                };
+                2.0 * (quartile(75.0)? - quartile(25.0)?) / n.cbrt()
+            }
+            Doane => self.skewed_width()?,
+            Stone => self.least_error_width()?,
+            Auto => {
+                let least = self.width(SquareRoot)? / 2.0;
+                self.width(FreedmanDiaconis)?.max(least).min(self.width(Sturges)?)
+            }
+        })
+    }
+
+    fn skewed_width(&self) -> Result<f64> {
+        let (n, deviation) = (self.count(), self.deviation()?);
+        if n <= 2.0 || deviation <= 0.0 {
+            return Ok(0.0);
+        }
+        let distance = subtract(&self.x, &mean(&self.x, None, KeepAxes::No)?)?;
+        let unit = divide(&distance, &Array::scalar(deviation, DType::Float64))?;
+        let skew = self.value(&mean(&multiply(&square(&unit)?, &unit)?, None, KeepAxes::No)?)?;
+        let spread = (6.0 * (n - 2.0) / ((n + 1.0) * (n + 3.0))).sqrt();
+        Ok(self.span() / (1.0 + n.log2() + (1.0 + skew.abs() / spread).log2()))
+    }
+
+    /// The width whose histogram has the least cross-validated error, among those of at most 100 bins, or the root of the
+    /// count if that is more.
+    fn least_error_width(&self) -> Result<f64> {
+        let (n, span) = (self.count(), self.span());
+        if n <= 1.0 || span == 0.0 {
+            return Ok(0.0);
+        }
+        let most = (n.sqrt() as i64).max(100);
+        let (mut best, mut least) = (1, f64::INFINITY);
+        for bins in 1..=most {
+            let cut = Bins::Count(bins, self.whole);
+            let (counts, _) = histogram(&self.x, &cut, None, Density::Counts)?;
+            let parts = divide(&cast(&counts, DType::Float64)?, &Array::scalar(n, DType::Float64))?;
+            let squares = self.value(&sum(&square(&parts)?, None, KeepAxes::No)?)?;
+            let error = (2.0 - (n + 1.0) * squares) * bins as f64 / span;
+            if error < least {
+                (best, least) = (bins, error);
+            }
+        }
+        Ok(span / best as f64)
+    }
+}
+
+/// How many bins a rule gives the elements of `a` inside a range, by default all.
+pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f64, f64)>) -> Result<i64> {
+    let mut x = cast(&reshape(a, [a.size()])?, DType::Float64)?;
+    if let Some((low, high)) = range {
+        let end = |value: f64| Array::scalar(value, DType::Float64);
+        x = extract(&logical_and(&greater_equal(&x, &end(low))?, &less_equal(&x, &end(high))?)?, &x)?;
+    }
+    if x.size() == 0 {
+        return Ok(1);
+    }
+    let ends = |x: &Array| Ok((min(x, None, KeepAxes::No)?, max(x, None, KeepAxes::No)?));
+    let (least, greatest): (Array, Array) = ends(&x)?;
+    let mut sample = Sample { op, x, range: (0.0, 0.0), whole: range };
+    sample.range = (sample.value(&least)?, sample.value(&greatest)?);
+    ensure!(
+        sample.span().is_finite(),
+        Value,
+        "[{op}] the range ({}, {}) of the elements is not finite; give one",
+        sample.range.0,
+        sample.range.1
+    );
+    let mut width = sample.width(rule)?;
+    if width <= 0.0 {
+        return Ok(1);
+    }
+    if a.dtype().is_integer() {
+        // Narrower bins would be empty every now and then.
+        width = width.max(1.0);
+    }
+    let (low, high) = range.unwrap_or(sample.range);
+    let count = ((high - low) / width).ceil();
+    if !(count < i64::MAX as f64) {
+        bail!(Value, "[{op}] {count} bins would suit the elements; give their number");
+    }
+    Ok((count as i64).max(1))
+}

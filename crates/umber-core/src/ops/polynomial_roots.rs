@@ -1,0 +1,149 @@
+//! Quotients and roots of polynomials, and polynomials from their roots.
+
+use umber_types::{DType, Result, Shape, bail, ensure, promote};
+
+use super::dependent;
+use super::elementwise::{divide, multiply, negative, real, subtract};
+use super::linalg::eigvals;
+use super::naming::under;
+use super::polynomials::{MOST, coefficients, shifted};
+use super::promotion::cast_constant;
+use super::shaping::{concatenate, diag, stack};
+use crate::graph::Array;
+use crate::primitives::rules::{cast, reshape};
+use crate::primitives::slice::{Window, slice_along};
+use crate::primitives::slice_update::slice_update;
+
+/// Remainders that are not larger count as zero.
+const NEARLY_ZERO: f64 = 1e-8;
+
+/// The element at a place of a vector, 0-d.
+fn element(x: &Array, at: usize) -> Result<Array> {
+    reshape(&slice_along(x, 0, at, 1)?, Shape::scalar())
+}
+
+/// The dtype of double precision.
+fn double(dtype: DType) -> DType {
+    if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
+}
+
+/// Quotient and remainder of two polynomials, the remainder without coefficients in front that are nearly zero; inexact.
+///
+/// # Errors
+/// Where there are no coefficients, or more than 4096; inside `vmap` and `compile`, as values decide how long the
+/// remainder is.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (quotient, rest) = ops::polydiv(&Array::from([3.0f32, 5.0, 2.0]), &Array::from([2.0f32, 1.0]))?;
+/// assert_eq!(quotient.to_vec::<f32>()?, [1.5, 1.75]);
+/// assert_eq!(rest.to_vec::<f32>()?, [0.25]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
+    let (u, v) = (coefficients("polydiv", u)?, coefficients("polydiv", v)?);
+    ensure!(u.size() > 0 && v.size() > 0, Value, "[polydiv] got no coefficients, expected at least one");
+    let dtype = promote(u.dtype(), v.dtype()).inexact();
+    let wide = if dtype.is_half() { DType::Float32 } else { dtype };
+    let (mut rest, v) = (cast_constant(&u, wide)?, cast_constant(&v, wide)?);
+    let lead = element(&v, 0)?;
+    let mut quotient = Vec::new();
+    for place in 0..(u.size() + 1).saturating_sub(v.size()) {
+        let factor = divide(&element(&rest, place)?, &lead)?;
+        let window = Window::along(rest.shape(), 0, place, v.size());
+        let part = subtract(&slice_along(&rest, 0, place, v.size())?, &multiply(&factor, &v)?)?;
+        rest = slice_update(umber_types::ScatterKind::Set, &rest, window, &part)?;
+        quotient.push(factor);
+    }
+    // What was divided is gone, however the differences round.
+    let rest = if v.size() == 1 {
+        Array::full([1].into(), 0.0, wide)
+    } else {
+        slice_along(&rest, 0, quotient.len(), u.size() - quotient.len())?
+    };
+    let sizes = cast(&super::abs(&rest)?, DType::Float64)?;
+    let limit = Array::scalar(NEARLY_ZERO, DType::Float64);
+    let counts = dependent::integers_of("polydiv", &cast(&super::greater(&sizes, &limit)?, DType::UInt8)?)?;
+    let first = counts.iter().position(|&counts| counts != 0).unwrap_or(counts.len()).min(counts.len() - 1);
+    let rest = slice_along(&rest, 0, first, counts.len() - first)?;
+    let quotient = match &quotient[..] {
+        [] => Array::full([1].into(), 0.0, wide),
+        factors => stack(&factors.iter().collect::<Vec<_>>(), 0)?,
+    };
+    Ok((cast(&quotient, dtype)?, cast(&rest, dtype)?))
+}
+
+/// The roots of a polynomial: the eigenvalues of its companion matrix, complex64, or complex128 of float64 and complex128.
+///
+/// Computed in double precision. Zeros in front do not count; zeros at the end are roots that are zero.
+///
+/// # Errors
+/// Where there are more than 4096 coefficients; inside `vmap` and `compile`, as values decide how many roots there are.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let roots = ops::real(&ops::roots(&Array::from([1.0, -3.0, 2.0]))?)?;
+/// let roots = ops::sort(&roots, None, ops::SortOrder::Ascending)?.to_vec::<f64>()?;
+/// assert!((roots[0] - 1.0).abs() < 1e-12 && (roots[1] - 2.0).abs() < 1e-12);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn roots(p: &Array) -> Result<Array> {
+    let p = coefficients("roots", p)?;
+    let is_filled = super::not_equal(&p, &Array::scalar(0, p.dtype()))?;
+    let is_filled = dependent::integers_of("roots", &cast(&is_filled, DType::UInt8)?)?;
+    let answer = p.dtype().inexact().complex();
+    let first = is_filled.iter().position(|&filled| filled != 0);
+    let (Some(first), Some(last)) = (first, is_filled.iter().rposition(|&filled| filled != 0)) else {
+        return Ok(Array::full([0].into(), 0.0, answer));
+    };
+    let zeros = Array::full([p.size() - 1 - last].into(), 0.0, answer);
+    let degree = last - first;
+    if degree == 0 {
+        return Ok(zeros);
+    }
+    let p = cast_constant(&slice_along(&p, 0, first, degree + 1)?, double(p.dtype()))?;
+    let top = negative(&divide(&slice_along(&p, 0, 1, degree)?, &element(&p, 0)?)?)?;
+    let below = diag(&Array::full([degree - 1].into(), 1.0, p.dtype()), -1)?;
+    let companion =
+        concatenate(&[&reshape(&top, [1, degree])?, &slice_along(&below, 0, 1, degree - 1)?], Some(0))?;
+    concatenate(&[&cast(&under("roots", eigvals(&companion))?, answer)?, &zeros], Some(0))
+}
+
+/// The coefficients of the polynomial with leading coefficient one and these roots, or whose roots are the eigenvalues of
+/// a square matrix; inexact, real for real roots and matrices.
+///
+/// # Errors
+/// Where `zeros` is neither a vector nor a square matrix, or has more than 4096 rows.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// assert_eq!(ops::poly(&Array::from([1.0f32, 2.0]))?.to_vec::<f32>()?, [1.0, -3.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn poly(zeros: &Array) -> Result<Array> {
+    let dtype = zeros.dtype().inexact();
+    let wide = double(zeros.dtype());
+    let roots = match zeros.shape()[..] {
+        [] => reshape(&cast_constant(zeros, wide)?, [1])?,
+        [count] if count < MOST => cast_constant(zeros, wide)?,
+        [rows, columns] if rows == columns && rows < MOST => {
+            under("poly", eigvals(&cast_constant(zeros, wide)?))?
+        }
+        _ => bail!(
+            Value,
+            "[poly] got an array of shape {}, expected fewer than {MOST} roots or a square matrix",
+            zeros.shape()
+        ),
+    };
+    let mut p = Array::full([1].into(), 1.0, roots.dtype());
+    for place in 0..roots.size() {
+        let moved = multiply(&shifted(&p, 1, 0)?, &element(&roots, place)?)?;
+        p = subtract(&shifted(&p, 0, 1)?, &moved)?;
+    }
+    // Eigenvalues of a real matrix come in pairs, whose imaginary parts cancel.
+    let p = if dtype.is_complex() { p } else { real(&p)? };
+    cast(&p, dtype)
+}

@@ -1,0 +1,180 @@
+//! Quantiles of elements that count more or less than once.
+
+use umber_types::{DType, KeepAxes, Result, Shape, ensure};
+
+use super::dependent;
+use super::elementwise::{astype, divide, equal, isnan, less, logical_or, select};
+use super::quantiles::{check_parts, hundredths};
+use super::reductions::{axes_of, check_not_empty, sum};
+use super::scans::{ScanOrder, cumsum};
+use crate::graph::Array;
+use crate::primitives::gather::Places;
+use crate::primitives::merged::Merged;
+use crate::primitives::rules::{broadcast, cast, move_axis, reshape};
+use crate::primitives::slice::slice_along;
+use crate::primitives::sort::{Sort, Sorted};
+
+/// What elements that are not a number do to a quantile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NanPolicy {
+    /// They make the result NaN.
+    Spreads,
+    /// They are passed over.
+    IsSkipped,
+}
+
+/// Weights in the shape of `a`: they have it already, or one for each element of the one axis.
+fn spread(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Result<Array> {
+    let weights = cast(weights, DType::Float64)?;
+    if weights.shape() == a.shape() {
+        return Ok(weights);
+    }
+    let lengths: Vec<usize> = axes.iter().map(|&axis| a.shape()[axis]).collect();
+    ensure!(
+        weights.shape()[..] == lengths[..],
+        Value,
+        "[{op}] got weights of shape {}, expected that of the array, {}, or of its axes, {}",
+        weights.shape(),
+        a.shape(),
+        Shape::from(lengths)
+    );
+    let aligned: Shape =
+        (0..a.ndim()).map(|axis| if axes.contains(&axis) { a.shape()[axis] } else { 1 }).collect();
+    broadcast(&reshape(&weights, aligned)?, a.shape())
+}
+
+/// The least elements over axes so that they and all that are less have at least the parts `q` of the weight: of shape
+/// `q.shape` followed by that of the reduction, in the dtype of `a`.
+///
+/// `weights` has the shape of `a`, or that of the axes alone, and is not negative.
+///
+/// # Errors
+/// Where `q` has values outside of 0 to 1, weights have another shape, are negative or add up to nothing, or the axes
+/// hold no elements.
+///
+/// ```
+/// use umber_core::ops::{self, NanPolicy};
+/// use umber_core::{Array, DType, KeepAxes};
+/// let (x, weights) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1, 1, 4]));
+/// let half = Array::scalar(0.5, DType::Float64);
+/// let found = ops::weighted_quantile(&x, &half, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
+/// assert_eq!(found.to_vec::<f32>()?, [3.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn weighted_quantile(
+    a: &Array,
+    q: &Array,
+    weights: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    nan: NanPolicy,
+) -> Result<Array> {
+    weighted("quantile", a, q, weights, axes, keep, nan)
+}
+
+/// The [`weighted_quantile`] with `q` from 0 to 100.
+///
+/// ```
+/// use umber_core::ops::{self, NanPolicy};
+/// use umber_core::{Array, DType, KeepAxes};
+/// let (x, weights) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1, 1, 4]));
+/// let quarter = Array::scalar(25, DType::Int32);
+/// let found = ops::weighted_percentile(&x, &quarter, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
+/// assert_eq!(found.to_vec::<f32>()?, [2.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`weighted_quantile`].
+pub fn weighted_percentile(
+    a: &Array,
+    q: &Array,
+    weights: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    nan: NanPolicy,
+) -> Result<Array> {
+    weighted("percentile", a, &hundredths("percentile", q)?, weights, axes, keep, nan)
+}
+
+fn weighted(
+    op: &'static str,
+    a: &Array,
+    q: &Array,
+    weights: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    nan: NanPolicy,
+) -> Result<Array> {
+    for (name, x) in [("an array", a), ("weights", weights), ("parts", q)] {
+        ensure!(!x.dtype().is_complex(), Type, "[{op}] is not defined for {name} of {}", x.dtype());
+    }
+    check_parts(op, q)?;
+    let axes = axes_of(op, a, axes)?;
+    check_not_empty(op, a, &axes)?;
+    let mut weights = spread(op, weights, a, &axes)?;
+    let zero = Array::scalar(0.0, DType::Float64);
+    if nan == NanPolicy::IsSkipped && a.dtype().is_inexact() {
+        weights = select(&isnan(a)?, &zero, &weights)?;
+    }
+    let merged = Merged::new(a, &axes)?.array;
+    let weights = Merged::new(&weights, &axes)?.array;
+    let axis = merged.ndim() - 1;
+    let order = Sort { axis, what: Sorted::Indices(umber_types::SortOrder::Ascending) };
+    let order = Places::along(op, axis, Array::record_one(order, &[&merged])?);
+    let (sorted, weights) = (order.read(&merged)?, order.read(&weights)?);
+    check_weights(op, &weights, nan)?;
+    let length = merged.shape()[axis];
+    let heaps = cumsum(&weights, ScanOrder::along(axis as i64), None)?;
+    let heaps = divide(&heaps, &slice_along(&heaps, axis, length - 1, 1)?)?;
+    // For each part the elements that do not reach it; those without weight in front never count.
+    let parts = reshape(&cast(q, DType::Float64)?, [q.size(), 1])?;
+    let spread_out = merged.shape().clone();
+    let mut lines: Vec<usize> = spread_out.to_vec();
+    lines.insert(axis, 1);
+    let heaps = reshape(&heaps, Shape::from(lines))?;
+    let is_before = logical_or(&less(&heaps, &parts)?, &equal(&heaps, &zero)?)?;
+    let place = sum(&cast(&is_before, DType::Int64)?, Some(&[-1]), KeepAxes::No)?;
+    let last = Array::scalar(length as i64 - 1, DType::Int64);
+    let place = super::minimum(&place, &last)?;
+    let mut value = Places::along(op, axis, place).read(&sorted)?;
+    if a.dtype().is_inexact() {
+        let shape = value.shape().clone();
+        let nothing = isnan(&slice_along(&heaps, axis + 1, length - 1, 1)?)?;
+        let nothing = reshape(&nothing, spread_out.with(axis, 1))?;
+        let last = slice_along(&sorted, axis, length - 1, 1)?;
+        let is_nan = match nan {
+            NanPolicy::Spreads => isnan(&last)?,
+            NanPolicy::IsSkipped => nothing,
+        };
+        let filler = Array::scalar(f64::NAN, a.dtype());
+        value = select(&broadcast(&is_nan, &shape)?, &filler, &value)?;
+    }
+    let reduced = a.shape().reduced(&axes, keep);
+    let lengths: Shape = q.shape().iter().chain(reduced.iter()).copied().collect();
+    reshape(&move_axis(&value, axis, 0)?, lengths)
+}
+
+/// Weights that have values must not be negative, and there must be some in every line.
+fn check_weights(op: &str, weights: &Array, nan: NanPolicy) -> Result<()> {
+    let axis = weights.ndim() as i64 - 1;
+    let total = sum(weights, Some(&[axis]), KeepAxes::No)?;
+    if weights.size() == 0 || !dependent::has_value(&total)? {
+        return Ok(());
+    }
+    for &weight in &astype(weights, DType::Float64)?.to_vec::<f64>()? {
+        ensure!(
+            weight >= 0.0 && weight.is_finite(),
+            Value,
+            "[{op}] got the weight {weight}, expected finite ones that are not negative"
+        );
+    }
+    for total in total.to_vec::<f64>()? {
+        ensure!(
+            total > 0.0 || nan == NanPolicy::IsSkipped,
+            Value,
+            "[{op}] got weights that are all zero, expected some that are not"
+        );
+    }
+    Ok(())
+}
