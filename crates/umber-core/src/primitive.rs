@@ -165,12 +165,7 @@ impl<'a> CpuTask<'a> {
 
     /// As [`CpuTask::run`] for one output.
     pub fn run_one(&mut self, kernel: impl FnOnce(&[View<'_>], ViewMut<'_>) -> Result<()>) -> Result<()> {
-        self.run(|inputs, outputs| {
-            let only = outputs.first_mut().expect("one output");
-            // SAFETY: the reborrow is used instead of `only` until `kernel` returns.
-            let view = unsafe { ViewMut::new(only.start(), only.dtype(), only.layout()) };
-            kernel(inputs, view)
-        })
+        self.run(|inputs, outputs| kernel(inputs, outputs.first_mut().expect("one output").reborrow()))
     }
 
     /// Answer output 0 with storage over existing memory.

@@ -154,6 +154,11 @@ impl<'a> ViewMut<'a> {
         self.start().cast()
     }
 
+    /// The same view, for a shorter time.
+    pub fn reborrow(&mut self) -> ViewMut<'_> {
+        ViewMut { base: self.base, dtype: self.dtype, layout: self.layout, exclusive: PhantomData }
+    }
+
     /// The same memory for reading.
     pub fn as_view(&self) -> View<'_> {
         View { base: self.base, dtype: self.dtype, layout: self.layout }

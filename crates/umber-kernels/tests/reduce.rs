@@ -5,7 +5,13 @@ mod operands;
 use operands::{Operand, Random, Value, indices, scrambled, shapes};
 use proptest::prelude::*;
 use umber_kernels::reduce;
-use umber_types::{Axes, Bool, DType, Element, KeepAxes, Layout, ReduceKind, Shape, bf16, f16, match_dtype};
+use umber_kernels::reduce::reduce_program;
+use umber_kernels::tape::Program;
+use umber_types::tape::{Step, Tape};
+use umber_types::{
+    Axes, BinaryKind, Bool, DType, Element, KeepAxes, Layout, ReduceKind, Shape, UnaryKind, bf16, f16,
+    match_dtype,
+};
 
 /// The reduction by its definition, one element after another; `None` for the extremum of nothing.
 fn naive<T: Value>(kind: ReduceKind, values: &[T]) -> Option<T> {
@@ -221,4 +227,109 @@ fn nothing_reduces_to_the_identity() {
     assert_eq!(truth.data, [Bool(1)]);
     let mut none = Operand::<f32>::dense(vec![], &[0]);
     reduce(ReduceKind::Sum, src.view(), &[1], none.view_mut());
+}
+
+/// The reduction of what a program makes of two operands, against the same program stored first and reduced then.
+fn check_computed<T: Value>(kind: ReduceKind, layouts: [&Layout; 2], axes: &Axes, seed: u64) {
+    let mut random = Random(seed);
+    let nan_odds = random.below(3) * 50;
+    let [a, b] = layouts.map(|layout| Operand::<T>::under(layout, || draw(kind, &mut random, nan_odds)));
+    let step = Step::Binary { kind: BinaryKind::Maximum, a: 0, b: 1 };
+    let tape = Tape { inputs: vec![T::DTYPE; 2], steps: vec![step], outputs: vec![2] };
+    let program = Program::new(&tape).expect("maximum takes every dtype");
+    let shape = &layouts[0].shape;
+    let mut stored = Operand::dense(vec![T::from_i64(0); shape.size()], shape);
+    program.run(&[a.view(), b.view()], &mut [stored.view_mut()]);
+    for keep in [KeepAxes::Yes, KeepAxes::No] {
+        let results = shape.reduced(axes, keep);
+        macro_rules! compare {
+            ($ty:ty, $filler:expr) => {{
+                let mut wanted: Operand<$ty> = Operand::dense(vec![$filler; results.size()], &results);
+                reduce(kind, stored.view(), axes, wanted.view_mut());
+                let mut found: Operand<$ty> = Operand::dense(vec![$filler; results.size()], &results);
+                reduce_program(kind, &program, &[a.view(), b.view()], shape, axes, found.view_mut());
+                for (found, wanted) in found.data.iter().zip(&wanted.data) {
+                    assert!(found.same(*wanted), "{kind:?} {:?} {layouts:?} {axes:?}", T::DTYPE);
+                }
+            }};
+        }
+        match kind {
+            ReduceKind::All | ReduceKind::Any => compare!(Bool, Bool(7)),
+            _ => compare!(T, T::from_i64(3)),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn computed_elements_of_every_kind_and_dtype(shape in shapes(), seed: u64, mask: u8) {
+        let layouts = [&scrambled(&shape, seed, true), &scrambled(&shape, seed ^ 77, true)];
+        let axes = Axes::sorted((0..shape.len()).filter(|axis| mask >> axis & 1 == 1));
+        for &kind in ReduceKind::ALL {
+            for dtype in DType::ALL {
+                match_dtype!(dtype, T => check_computed::<T>(kind, layouts, &axes, seed));
+            }
+        }
+    }
+}
+
+#[test]
+fn computed_elements_of_long_and_wide_arrays() {
+    for (shape, axes) in [
+        (vec![300_007], vec![0]),
+        (vec![3, 70_001], vec![1]),
+        (vec![70_001, 3], vec![0]),
+        (vec![70_001, 3], vec![1]),
+        (vec![900, 200], vec![1]),
+        (vec![900, 1000], vec![1]),
+        (vec![2500, 1100], vec![0]),
+        (vec![5000, 64], vec![0]),
+        (vec![90, 40, 30], vec![0, 2]),
+        (vec![90, 40, 30], vec![1]),
+        (vec![3, 20_000, 4], vec![1]),
+        (vec![200_000, 2, 2], vec![0, 2]),
+    ] {
+        let axes = Axes::sorted(axes);
+        let dense = Layout::contiguous(Shape::from(shape.clone()));
+        let order: Vec<usize> = (0..shape.len()).rev().collect();
+        let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+        let repeated =
+            Layout::contiguous(dense.shape.reduced(&axes, KeepAxes::Yes)).broadcast_to(&dense.shape);
+        for layouts in [[&dense, &repeated], [&turned, &dense], [&repeated, &turned]] {
+            for kind in [ReduceKind::Sum, ReduceKind::Max, ReduceKind::Any] {
+                check_computed::<f32>(kind, layouts, &axes, 5);
+                check_computed::<f64>(kind, layouts, &axes, 6);
+                check_computed::<f16>(kind, layouts, &axes, 7);
+                check_computed::<u8>(kind, layouts, &axes, 8);
+            }
+        }
+    }
+}
+
+#[test]
+fn computed_sums_of_ten_million_are_accurate() {
+    let mut random = Random(1);
+    let count = 10_000_000;
+    let values: Vec<f32> = (0..count).map(|_| random.uniform() as f32).collect();
+    let exact: f64 = values.iter().map(|&value| (value * value) as f64).sum();
+    let steps = vec![Step::Unary { kind: UnaryKind::Square, x: 0 }];
+    let program =
+        Program::new(&Tape { inputs: vec![DType::Float32], steps, outputs: vec![1] }).expect("a square");
+    for shape in [vec![count], vec![count / 10, 10], vec![10, count / 10], vec![1000, count / 1000]] {
+        let src = Operand::dense(values.clone(), &shape);
+        let mut total = Operand::dense(vec![0f32], &[]);
+        let axes: Vec<usize> = (0..shape.len()).collect();
+        reduce_program(ReduceKind::Sum, &program, &[src.view()], &shape, &axes, total.view_mut());
+        let error = (total.data[0] as f64 - exact).abs() / exact;
+        assert!(error <= 1e-7, "{shape:?}: {error}");
+        if shape.len() == 2 {
+            let mut columns = Operand::dense(vec![0f32; shape[1]], &[shape[1]]);
+            reduce_program(ReduceKind::Sum, &program, &[src.view()], &shape, &[0], columns.view_mut());
+            let column = values.iter().step_by(shape[1]);
+            let wanted: f64 = column.map(|&value| (value * value) as f64).sum();
+            let error = (columns.data[0] as f64 - wanted).abs() / wanted;
+            assert!(error <= 1e-7, "{shape:?} columns: {error}");
+        }
+    }
 }

@@ -106,7 +106,8 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         members.nodes.iter().map(|&i| node_at(plan, i as usize)).collect();
     // `build` looks members up by place; others are never asked for.
     let built = build(nodes, members, plan);
-    let program = built.region.program()?;
+    // What can fail does before inputs are taken.
+    built.region.prepare()?;
     let mut taken = Taken::new(listed.iter().copied(), plan.retain);
     let outputs: SmallVec<[&Arc<Node>; 2]> =
         members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
@@ -127,7 +128,11 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
             return Err(error);
         }
     };
-    compute(&built, program, &storages);
+    let computed = compute(&built, &outputs, &storages);
+    if computed.is_err() {
+        taken.restore(|_| true);
+        return computed;
+    }
     for (output, storage) in outputs.iter().zip(storages) {
         let _ = output.outputs[0].storage.set(storage);
     }
@@ -143,14 +148,16 @@ fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
     )
 }
 
-/// Storage for the outputs: of inputs that nobody needs any more, else new.
+/// Storage for the outputs: of inputs that nobody needs any more, else new. A reduction reads inputs after it has
+/// written results.
 fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<SmallVec<[Storage; 2]>> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut storages = SmallVec::new();
     for output in outputs {
         let spec = &output.outputs[0].spec;
         let free = built.inputs.iter().enumerate().find(|(i, input)| {
-            !used.contains(i)
+            built.region.reduction.is_none()
+                && !used.contains(i)
                 && is_free(input, 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
         });
         storages.push(match free {
@@ -164,7 +171,7 @@ fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<
     Ok(storages)
 }
 
-fn compute(built: &Built, program: &umber_kernels::tape::Program, storages: &[Storage]) {
+fn compute(built: &Built, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
     let shape = &built.region.shape;
     let layouts: SmallVec<[Layout; 4]> = built
         .inputs
@@ -182,14 +189,14 @@ fn compute(built: &Built, program: &umber_kernels::tape::Program, storages: &[St
             unsafe { View::new(storage.buffer.start().as_ptr(), input.dtype(), layout) }
         })
         .collect();
-    let dtypes = built.region.specs();
     let mut outputs: SmallVec<[ViewMut<'_>; 2]> = storages
         .iter()
-        .zip(&dtypes)
-        .map(|(storage, spec)| {
+        .zip(outputs)
+        .map(|(storage, output)| {
+            let dtype = output.outputs[0].spec.dtype;
             // SAFETY: the storage is new, or an input's that nobody else can reach any more (`is_free`).
-            unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec.dtype, &storage.layout) }
+            unsafe { ViewMut::new(storage.buffer.start().as_ptr(), dtype, &storage.layout) }
         })
         .collect();
-    program.run(&inputs, &mut outputs);
+    built.region.run(&inputs, &mut outputs)
 }

@@ -3,10 +3,14 @@
 //! Walking from users to inputs, an elementwise node joins the region of its users when they are all in one region
 //! and have its shape. A value that somebody holds is stored as one more output of the region. Nothing is computed
 //! twice except what costs nothing: constants, broadcasts and copies are folded into every region that reads them.
+//!
+//! A reduction ends a region: the elementwise nodes that only it reads are computed a block at a time and folded, and
+//! nothing but its result is stored.
 
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
+use umber_types::Shape;
 
 use crate::graph::Node;
 use crate::op::Op;
@@ -23,7 +27,7 @@ const MOST_OUTPUTS: usize = 8;
 pub enum Unit {
     /// One node by its own kernel.
     Node(u32),
-    /// Elementwise nodes by one fused kernel.
+    /// Elementwise nodes, perhaps with a reduction of what they lead to, by one fused kernel.
     Region(Members),
 }
 
@@ -32,7 +36,7 @@ pub enum Unit {
 pub struct Members {
     /// All nodes, inputs before users.
     pub nodes: SmallVec<[u32; 8]>,
-    /// Those whose values are stored.
+    /// Those whose values are stored; of a reduction only itself.
     pub outputs: SmallVec<[u32; 2]>,
 }
 
@@ -54,6 +58,8 @@ pub(crate) enum Role {
     Alias,
     /// A constant.
     Constant,
+    /// Ends a region that computes its input.
+    Reduction,
     /// Never part of a region.
     Alone,
 }
@@ -61,6 +67,7 @@ pub(crate) enum Role {
 pub(crate) fn role(op: &Op) -> Role {
     match op {
         Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_) => Role::Step,
+        Op::Reduce(_) => Role::Reduction,
         Op::Broadcast(_) => Role::Broadcast,
         Op::Full(_) => Role::Constant,
         Op::Leaf(Leaf::Copy) | Op::Control(Control::StopGradient) => Role::Alias,
@@ -100,34 +107,39 @@ pub fn partition(
     index: impl Fn(&Arc<Node>) -> Option<usize>,
 ) -> Vec<Unit> {
     let mut readers = vec![Readers::Nobody; nodes.len()];
-    let mut regions: Vec<Members> = Vec::new();
+    let mut regions: Vec<Growing> = Vec::new();
     let mut units: Vec<Unit> = Vec::new();
     // Places of regions in `units`, filled in at the end: units are collected from users to inputs.
     const LATER: u32 = u32::MAX;
-    let mut roots: Vec<usize> = Vec::new();
     for i in (0..nodes.len()).rev() {
         let node = &nodes[i];
         let held = is_held(i);
         let own = held || matches!(readers[i], Readers::Kernel | Readers::Nobody);
         let reads = match role(node.op()) {
             Role::Step => {
-                let region = match readers[i] {
-                    Readers::Region(r) if joins(&regions[r as usize], nodes, node, held) => r,
-                    _ => {
-                        regions.push(Members { nodes: smallvec![], outputs: smallvec![i as u32] });
-                        roots.push(units.len());
-                        units.push(Unit::Node(LATER));
-                        regions.len() as u32 - 1
+                let shape = &node.outputs[0].spec.shape;
+                match readers[i] {
+                    Readers::Region(r) if regions[r as usize].admits(shape, held) => {
+                        let members = &mut regions[r as usize].members;
+                        if held {
+                            members.outputs.push(i as u32);
+                        }
+                        members.nodes.push(i as u32);
+                        Readers::Region(r)
                     }
-                };
-                let members = &mut regions[region as usize];
-                if held && !members.nodes.is_empty() {
-                    members.outputs.push(i as u32);
+                    _ => {
+                        regions.push(Growing::new(i, shape.clone(), Ends::Elementwise, units.len()));
+                        units.push(Unit::Node(LATER));
+                        Readers::Region(regions.len() as u32 - 1)
+                    }
                 }
-                members.nodes.push(i as u32);
-                Readers::Region(region)
             }
-            Role::Alone => {
+            Role::Reduction if let Some(shape) = prologue(node, nodes, &index) => {
+                regions.push(Growing::new(i, shape, Ends::Reduction, units.len()));
+                units.push(Unit::Node(LATER));
+                Readers::Region(regions.len() as u32 - 1)
+            }
+            Role::Reduction | Role::Alone => {
                 units.push(Unit::Node(i as u32));
                 Readers::Kernel
             }
@@ -144,17 +156,59 @@ pub fn partition(
             }
         }
     }
-    for (mut region, place) in regions.into_iter().zip(roots) {
-        region.nodes.reverse();
-        units[place] = Unit::Region(region);
+    for Growing { mut members, ends, place, .. } in regions {
+        members.nodes.reverse();
+        units[place] = match (&members.nodes[..], ends) {
+            (&[only], Ends::Reduction) => Unit::Node(only),
+            _ => Unit::Region(members),
+        };
     }
     units.reverse();
     units
 }
 
-fn joins(region: &Members, nodes: &[Arc<Node>], node: &Arc<Node>, held: bool) -> bool {
-    let root = &nodes[region.nodes[0] as usize];
-    region.nodes.len() < MOST_STEPS
-        && (!held || region.outputs.len() < MOST_OUTPUTS)
-        && root.outputs[0].spec.shape == node.outputs[0].spec.shape
+/// What the last node of a region is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ends {
+    Elementwise,
+    Reduction,
+}
+
+/// A region while nodes are still added to it.
+struct Growing {
+    /// Users before inputs.
+    members: Members,
+    /// The shape of every step.
+    shape: Shape,
+    ends: Ends,
+    /// Where it goes among the units.
+    place: usize,
+}
+
+impl Growing {
+    fn new(root: usize, shape: Shape, ends: Ends, place: usize) -> Growing {
+        let members = Members { nodes: smallvec![root as u32], outputs: smallvec![root as u32] };
+        Growing { members, shape, ends, place }
+    }
+
+    /// May a node of this shape, of which all users are in here, be computed in here?
+    fn admits(&self, shape: &Shape, held: bool) -> bool {
+        let has_room = match self.ends {
+            Ends::Elementwise => self.members.outputs.len() < MOST_OUTPUTS,
+            Ends::Reduction => false,
+        };
+        self.members.nodes.len() < MOST_STEPS && (!held || has_room) && self.shape == *shape
+    }
+}
+
+/// The shape of the steps that may run in one region with a reduction, if its input is such a step.
+fn prologue(
+    reduction: &Arc<Node>,
+    nodes: &[Arc<Node>],
+    index: impl Fn(&Arc<Node>) -> Option<usize>,
+) -> Option<Shape> {
+    let inputs = reduction.lock_inputs();
+    let input = inputs.first()?;
+    let is_step = index(input.node()).is_some_and(|i| role(nodes[i].op()) == Role::Step);
+    is_step.then(|| input.shape().clone())
 }

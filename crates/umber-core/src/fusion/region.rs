@@ -3,7 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
+use umber_kernels::reduce::reduce_program;
 use umber_kernels::tape::Program;
+use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape, ValueId};
 use umber_types::{Result, Shape};
 
@@ -11,42 +13,62 @@ use super::partition::{Members, Role, role};
 use crate::graph::walk::IdMap;
 use crate::graph::{Array, ArraySpec, Node, Specs};
 use crate::op::Op;
+use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
+use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::broadcast;
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
 
-/// Elementwise nodes as one program.
+/// Elementwise nodes as one program, perhaps with a reduction of the one value that it leads to.
 #[derive(Debug)]
 pub struct Region {
     /// The program.
     pub tape: Tape,
     /// The shape of every value in it.
     pub shape: Shape,
+    /// What becomes of its output.
+    pub reduction: Option<Reduce>,
     program: OnceLock<Program>,
 }
 
 impl Region {
-    /// A region that computes `tape` at every index of `shape`.
-    pub fn new(tape: Tape, shape: Shape) -> Region {
-        Region { tape, shape, program: OnceLock::new() }
+    /// A region that computes `tape` at every index of `shape`, and reduces its one output if asked to.
+    pub fn new(tape: Tape, shape: Shape, reduction: Option<Reduce>) -> Region {
+        Region { tape, shape, reduction, program: OnceLock::new() }
     }
 
     /// What the outputs are.
-    pub fn specs(&self) -> Specs {
+    pub fn specs(&self) -> Result<Specs> {
         let dtypes = self.tape.dtypes();
         let spec = |&value: &ValueId| ArraySpec { shape: self.shape.clone(), dtype: dtypes[value as usize] };
-        self.tape.outputs.iter().map(spec).collect()
+        let specs: Specs = self.tape.outputs.iter().map(spec).collect();
+        match &self.reduction {
+            Some(reduction) => reduction.infer(&[&specs[0]]),
+            None => Ok(specs),
+        }
     }
 
-    /// The program ready to run; made once.
-    pub fn program(&self) -> Result<&Program> {
+    /// Make the program, which fails if the tape is not well formed.
+    pub fn prepare(&self) -> Result<&Program> {
         if let Some(program) = self.program.get() {
             return Ok(program);
         }
         let program = Program::new(&self.tape)?;
         Ok(self.program.get_or_init(|| program))
+    }
+
+    /// Compute the outputs from inputs under the region's shape.
+    pub fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
+        let program = self.prepare()?;
+        match &self.reduction {
+            Some(Reduce { kind, axes }) => {
+                reduce_program(*kind, program, inputs, &self.shape, axes, outputs[0].reborrow());
+            }
+            None => program.run(inputs, outputs),
+        }
+        Ok(())
     }
 
     /// The same computation as ordinary nodes on other inputs.
@@ -66,7 +88,11 @@ impl Region {
             };
             values.push(value);
         }
-        Ok(self.tape.outputs.iter().map(|&id| values[id as usize].clone()).collect())
+        let outputs = self.tape.outputs.iter().map(|&id| &values[id as usize]);
+        match &self.reduction {
+            Some(reduction) => outputs.map(|value| Array::record_one(reduction.clone(), &[value])).collect(),
+            None => Ok(outputs.cloned().collect()),
+        }
     }
 }
 
@@ -115,13 +141,19 @@ pub fn build<'a>(
     members: &Members,
     index: impl Fn(&Arc<Node>) -> Option<usize>,
 ) -> Built {
-    let root = node_at(members.root() as u32);
-    let shape = root.outputs[0].spec.shape.clone();
+    let (&root, others) = members.nodes.split_last().expect("a region has a root");
+    let reduction = match node_at(root).op() {
+        Op::Reduce(reduction) => Some(reduction.clone()),
+        _ => None,
+    };
+    let steps = if reduction.is_some() { others } else { &members.nodes };
+    let last = *steps.last().expect("a reduction in a region has a step before it");
+    let shape = node_at(last).outputs[0].spec.shape.clone();
     // Values are numbered after all inputs are known: first count inputs, steps get numbers from there.
     let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
     let mut input_ids: IdMap<(usize, u32), u32> = IdMap::default();
-    let mut operands: Vec<SmallVec<[Operand; 3]>> = Vec::with_capacity(members.nodes.len());
-    for &member in &members.nodes {
+    let mut operands: Vec<SmallVec<[Operand; 3]>> = Vec::with_capacity(steps.len());
+    for &member in steps {
         let list: SmallVec<[Operand; 3]> = node_at(member)
             .lock_inputs()
             .iter()
@@ -140,7 +172,7 @@ pub fn build<'a>(
     let mut tape = Tape { inputs: inputs.iter().map(Array::dtype).collect(), ..Tape::default() };
     let first = inputs.len() as u32;
     let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::new();
-    for (&member, list) in members.nodes.iter().zip(operands) {
+    for (&member, list) in steps.iter().zip(operands) {
         let values: SmallVec<[ValueId; 3]> = list
             .into_iter()
             .map(|operand| match operand {
@@ -162,11 +194,13 @@ pub fn build<'a>(
         tape.steps.push(step);
         numbers.push(first + tape.steps.len() as u32 - 1);
     }
-    for output in &members.outputs {
+    // All steps lead to a reduction, so the last one leads there at once.
+    let outputs = if reduction.is_some() { std::slice::from_ref(&last) } else { &members.outputs[..] };
+    for output in outputs {
         let place = members.nodes.binary_search(output).expect("outputs are members");
         tape.outputs.push(numbers[place]);
     }
-    Built { region: Region::new(tape, shape), inputs }
+    Built { region: Region::new(tape, shape, reduction), inputs }
 }
 
 /// The value of a constant step, added if the tape does not have it.

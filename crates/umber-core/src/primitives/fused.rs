@@ -1,4 +1,4 @@
-//! Fused: a region of elementwise nodes as one node, and the run of a single elementwise step.
+//! Fused: a region of elementwise nodes, perhaps with a reduction, as one node, and the run of a single elementwise step.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -6,11 +6,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
-use umber_types::{Result, bail};
+use umber_types::{Result, Shape, bail};
 
 use crate::fusion::region::Region;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::primitives::reduce::Reduce;
 
 /// A compiled region. Transforms see through it by `expand`.
 #[derive(Clone, Debug)]
@@ -18,14 +19,20 @@ pub struct Fused(pub Arc<Region>);
 
 impl PartialEq for Fused {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || (self.0.tape == other.0.tape && self.0.shape == other.0.shape)
+        Arc::ptr_eq(&self.0, &other.0) || self.parts() == other.parts()
     }
 }
 impl Eq for Fused {}
 impl Hash for Fused {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.tape.hash(state);
-        self.0.shape.hash(state);
+        self.parts().hash(state);
+    }
+}
+
+impl Fused {
+    /// All that it consists of.
+    fn parts(&self) -> (&Tape, &Shape, &Option<Reduce>) {
+        (&self.0.tape, &self.0.shape, &self.0.reduction)
     }
 }
 
@@ -46,7 +53,7 @@ impl Primitive for Fused {
                 );
             }
         }
-        Ok(self.0.specs())
+        self.0.specs()
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
@@ -62,14 +69,10 @@ impl Primitive for Fused {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        let program = self.0.program()?;
         for input in &mut task.inputs {
             input.layout = input.layout.broadcast_to(&self.0.shape);
         }
-        task.run(|inputs, outputs| {
-            program.run(inputs, outputs);
-            Ok(())
-        })
+        task.run(|inputs, outputs| self.0.run(inputs, outputs))
     }
 }
 

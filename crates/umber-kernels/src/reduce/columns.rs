@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use super::leaves::{Leaves, Room};
 use super::rows::collect;
-use super::{GRAIN, Task, parts};
+use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
 use crate::nest::{Loop, Nest};
-use crate::shared::Target;
 use crate::threads::parallel_for;
 
 /// Results folded at once.
@@ -34,13 +33,6 @@ struct Place {
     width: usize,
 }
 
-/// Totals side by side, in memory with room for them.
-#[derive(Clone, Copy)]
-struct Totals {
-    start: *mut u8,
-    width: usize,
-}
-
 /// Fold every result of the task, whose loop over neighbouring results was taken out.
 pub(super) fn fold(task: &Task, results: Loop<2>) {
     let rows = task.reduced.count();
@@ -54,28 +46,18 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
         });
         return;
     }
-    let size = cut.tile * task.leaves.total_size;
-    let mut totals: Vec<Room> = vec![0; (items * cut.parts * size).div_ceil(size_of::<Room>())];
-    let shared = Target::over(&mut totals).cast::<u8>();
-    parallel_for(items * cut.parts, |i| {
-        let (item, part) = (i / cut.parts, i % cut.parts);
-        let Place { src, width, .. } = place(task, results, &cut, item);
-        let range = rows * part / cut.parts..rows * (part + 1) / cut.parts;
-        let totals = Totals { start: shared.at((i * size) as isize), width };
-        // SAFETY: every task has its own stretch of the vector, which outlives the call.
-        unsafe { (task.leaves.clear)(totals.start, width) };
-        fold_tile(task, src, results.strides[0], range, cut.joined, totals);
-    });
-    for item in 0..items {
-        let Place { dst, width, .. } = place(task, results, &cut, item);
-        let part = |part: usize| shared.at(((item * cut.parts + part) * size) as isize);
-        for i in 1..cut.parts {
-            // SAFETY: these totals were made above.
-            unsafe { (task.leaves.join)(part(0), part(i), width) };
-        }
-        // SAFETY: the place comes from the layout of the destination.
-        unsafe { (task.leaves.finish)(part(0), width, dst, results.strides[1]) };
-    }
+    fold_in_parts(
+        task.leaves,
+        &Parts { tiles: items, width: cut.tile, steps: rows, parts: cut.parts },
+        |item| {
+            let Place { dst, width, .. } = place(task, results, &cut, item);
+            Results { dst, width, stride: results.strides[1] }
+        },
+        |item, range, totals| {
+            let src = place(task, results, &cut, item).src;
+            fold_tile(task, src, results.strides[0], range, cut.joined, totals);
+        },
+    );
 }
 
 fn cut(task: &Task, results: Loop<2>, rows: usize) -> Cut {

@@ -2,21 +2,27 @@
 //!
 //! `fold.rs` says what a kind of reduction does to elements of a dtype, `leaves.rs` does it to many. `rows.rs` folds
 //! elements that lie side by side into one result; `columns.rs` folds many neighbouring results at once, one row of
-//! elements after another. This file chooses between them by the strides, and splits the work. How it is split depends
+//! elements after another; `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by the strides, and splits the work. How it is split depends
 //! on shapes only, so results do not depend on the number of threads.
 
 mod columns;
 pub(crate) mod fold;
 mod leaves;
+mod prologue;
 mod rows;
+
+use std::ops::Range;
 
 use smallvec::SmallVec;
 use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
-use self::fold::{All, Any, Fold, Max, Min, Prod, ProdInt32, Sum, SumInt32};
-use self::leaves::Leaves;
+use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32};
 pub(crate) use self::leaves::vectorised_for;
+use self::leaves::{Leaves, Room};
 use crate::nest::{Loop, Nest};
+use crate::shared::Target;
+use crate::tape::Program;
+use crate::threads::parallel_for;
 use crate::{View, ViewMut};
 
 /// Elements that are worth a task of their own.
@@ -37,85 +43,90 @@ const MOST_PARTS: usize = 256;
 /// # Panics
 /// If dtypes or shapes do not fit together.
 pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], dst: ViewMut) {
+    fold(leaves_of(kind, src.dtype(), dst.dtype()), src, axes, dst);
+}
+
+/// [`reduce`] of the one output of `program` at every index of `shape`, to which the inputs are broadcast. Nothing of it
+/// is stored.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together.
+pub fn reduce_program(
+    kind: ReduceKind,
+    program: &Program,
+    inputs: &[View],
+    shape: &[usize],
+    axes: &[usize],
+    dst: ViewMut,
+) {
+    let leaves = leaves_of(kind, program.output_dtype(), dst.dtype());
+    prologue::fold(leaves, program, inputs, shape, axes, dst);
+}
+
+macro_rules! leaves {
+    ($fold:ty) => {
+        const { &Leaves::of::<$fold>() }
+    };
+}
+
+/// The leaves of all and any, which are the same for dtypes of one size whose zeros have the same bits.
+macro_rules! truth_leaves {
+    ($dtype:expr, $fold:ident) => {
+        match $dtype {
+            DType::Bool | DType::UInt8 | DType::Int8 => leaves!($fold<u8>),
+            DType::UInt16 | DType::Int16 => leaves!($fold<u16>),
+            DType::UInt32 | DType::Int32 => leaves!($fold<u32>),
+            DType::UInt64 | DType::Int64 => leaves!($fold<u64>),
+            // Only the sign tells their zeros apart from each other.
+            DType::Float16 | DType::BFloat16 => leaves!($fold<f16>),
+            other => match_dtype!(inexact other, T => leaves!($fold<T>), else => unreachable!("{other} is exact")),
+        }
+    };
+}
+
+fn leaves_of(kind: ReduceKind, from: DType, to: DType) -> &'static Leaves {
     match kind {
         // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
-        ReduceKind::Sum if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
-            sum_to_int32(src, axes, dst);
-        }
-        ReduceKind::Prod if matches!(dst.dtype(), DType::Int32 | DType::UInt32) => {
-            prod_to_int32(src, axes, dst);
-        }
-        ReduceKind::Sum => match src.dtype() {
-            DType::Bool => any(src, axes, dst),
-            DType::UInt8 | DType::Int8 => run::<Sum<u8>>(src, axes, dst),
-            DType::UInt16 | DType::Int16 => run::<Sum<u16>>(src, axes, dst),
-            DType::UInt32 | DType::Int32 => run::<Sum<u32>>(src, axes, dst),
-            DType::UInt64 | DType::Int64 => run::<Sum<u64>>(src, axes, dst),
-            other => match_dtype!(inexact other, T => run::<Sum<T>>(src, axes, dst), else => ()),
+        ReduceKind::Sum if matches!(to, DType::Int32 | DType::UInt32) => match from {
+            DType::Bool => leaves!(SumInt32<Bool>),
+            DType::UInt8 => leaves!(SumInt32<u8>),
+            DType::Int8 => leaves!(SumInt32<i8>),
+            DType::UInt16 => leaves!(SumInt32<u16>),
+            DType::Int16 => leaves!(SumInt32<i16>),
+            _ => leaves!(Sum<u32>),
         },
-        ReduceKind::Prod => match src.dtype() {
-            DType::Bool => all(src, axes, dst),
-            DType::UInt8 | DType::Int8 => run::<Prod<u8>>(src, axes, dst),
-            DType::UInt16 | DType::Int16 => run::<Prod<u16>>(src, axes, dst),
-            DType::UInt32 | DType::Int32 => run::<Prod<u32>>(src, axes, dst),
-            DType::UInt64 | DType::Int64 => run::<Prod<u64>>(src, axes, dst),
-            other => match_dtype!(inexact other, T => run::<Prod<T>>(src, axes, dst), else => ()),
+        ReduceKind::Prod if matches!(to, DType::Int32 | DType::UInt32) => match from {
+            DType::Bool => leaves!(ProdInt32<Bool>),
+            DType::UInt8 => leaves!(ProdInt32<u8>),
+            DType::Int8 => leaves!(ProdInt32<i8>),
+            DType::UInt16 => leaves!(ProdInt32<u16>),
+            DType::Int16 => leaves!(ProdInt32<i16>),
+            _ => leaves!(Prod<u32>),
         },
-        ReduceKind::Min => match src.dtype() {
-            DType::Bool => all(src, axes, dst),
-            other => match_dtype!(number other, T => run::<Min<T>>(src, axes, dst), else => ()),
+        ReduceKind::Sum => match from {
+            DType::Bool => leaves!(Any<u8>),
+            DType::UInt8 | DType::Int8 => leaves!(Sum<u8>),
+            DType::UInt16 | DType::Int16 => leaves!(Sum<u16>),
+            DType::UInt32 | DType::Int32 => leaves!(Sum<u32>),
+            DType::UInt64 | DType::Int64 => leaves!(Sum<u64>),
+            other => {
+                match_dtype!(inexact other, T => leaves!(Sum<T>), else => unreachable!("{other} is exact"))
+            }
         },
-        ReduceKind::Max => match src.dtype() {
-            DType::Bool => any(src, axes, dst),
-            other => match_dtype!(number other, T => run::<Max<T>>(src, axes, dst), else => ()),
+        ReduceKind::Prod => match from {
+            DType::Bool => leaves!(All<u8>),
+            DType::UInt8 | DType::Int8 => leaves!(Prod<u8>),
+            DType::UInt16 | DType::Int16 => leaves!(Prod<u16>),
+            DType::UInt32 | DType::Int32 => leaves!(Prod<u32>),
+            DType::UInt64 | DType::Int64 => leaves!(Prod<u64>),
+            other => {
+                match_dtype!(inexact other, T => leaves!(Prod<T>), else => unreachable!("{other} is exact"))
+            }
         },
-        ReduceKind::All => all(src, axes, dst),
-        ReduceKind::Any => any(src, axes, dst),
-    }
-}
-
-fn sum_to_int32(src: View, axes: &[usize], dst: ViewMut) {
-    match src.dtype() {
-        DType::Bool => run::<SumInt32<Bool>>(src, axes, dst),
-        DType::UInt8 => run::<SumInt32<u8>>(src, axes, dst),
-        DType::Int8 => run::<SumInt32<i8>>(src, axes, dst),
-        DType::UInt16 => run::<SumInt32<u16>>(src, axes, dst),
-        DType::Int16 => run::<SumInt32<i16>>(src, axes, dst),
-        _ => run::<Sum<u32>>(src, axes, dst),
-    }
-}
-
-fn prod_to_int32(src: View, axes: &[usize], dst: ViewMut) {
-    match src.dtype() {
-        DType::Bool => run::<ProdInt32<Bool>>(src, axes, dst),
-        DType::UInt8 => run::<ProdInt32<u8>>(src, axes, dst),
-        DType::Int8 => run::<ProdInt32<i8>>(src, axes, dst),
-        DType::UInt16 => run::<ProdInt32<u16>>(src, axes, dst),
-        DType::Int16 => run::<ProdInt32<i16>>(src, axes, dst),
-        _ => run::<Prod<u32>>(src, axes, dst),
-    }
-}
-
-fn all(src: View, axes: &[usize], dst: ViewMut) {
-    match src.dtype() {
-        DType::Bool | DType::UInt8 | DType::Int8 => run::<All<u8>>(src, axes, dst),
-        DType::UInt16 | DType::Int16 => run::<All<u16>>(src, axes, dst),
-        DType::UInt32 | DType::Int32 => run::<All<u32>>(src, axes, dst),
-        DType::UInt64 | DType::Int64 => run::<All<u64>>(src, axes, dst),
-        // Only the sign tells their zeros apart from each other.
-        DType::Float16 | DType::BFloat16 => run::<All<f16>>(src, axes, dst),
-        other => match_dtype!(inexact other, T => run::<All<T>>(src, axes, dst), else => ()),
-    }
-}
-
-fn any(src: View, axes: &[usize], dst: ViewMut) {
-    match src.dtype() {
-        DType::Bool | DType::UInt8 | DType::Int8 => run::<Any<u8>>(src, axes, dst),
-        DType::UInt16 | DType::Int16 => run::<Any<u16>>(src, axes, dst),
-        DType::UInt32 | DType::Int32 => run::<Any<u32>>(src, axes, dst),
-        DType::UInt64 | DType::Int64 => run::<Any<u64>>(src, axes, dst),
-        DType::Float16 | DType::BFloat16 => run::<Any<f16>>(src, axes, dst),
-        other => match_dtype!(inexact other, T => run::<Any<T>>(src, axes, dst), else => ()),
+        ReduceKind::Min => match_dtype!(number from, T => leaves!(Min<T>), else => leaves!(All<u8>)),
+        ReduceKind::Max => match_dtype!(number from, T => leaves!(Max<T>), else => leaves!(Any<u8>)),
+        ReduceKind::All => truth_leaves!(from, All),
+        ReduceKind::Any => truth_leaves!(from, Any),
     }
 }
 
@@ -143,10 +154,6 @@ impl Task {
     fn result(&self, offset: isize) -> *mut u8 {
         self.dst.wrapping_offset(offset * self.leaves.out_size as isize)
     }
-}
-
-fn run<F: Fold>(src: View, axes: &[usize], dst: ViewMut) {
-    fold(const { &Leaves::of::<F>() }, src, axes, dst);
 }
 
 fn fold(leaves: &'static Leaves, src: View, axes: &[usize], dst: ViewMut) {
@@ -204,4 +211,58 @@ fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> T
 /// Into how many parts to split each of `results` results of `work` elements.
 fn parts(results: usize, work: usize) -> usize {
     if results >= MANY { 1 } else { (work / GRAIN).clamp(1, MOST_PARTS) }
+}
+
+/// Totals side by side, in memory with room for them.
+#[derive(Clone, Copy)]
+struct Totals {
+    start: *mut u8,
+    width: usize,
+}
+
+/// Where the results of a tile go.
+struct Results {
+    dst: *mut u8,
+    width: usize,
+    stride: isize,
+}
+
+/// Tiles of neighbouring results, each made in steps that are shared among tasks.
+struct Parts {
+    tiles: usize,
+    /// Most results of a tile.
+    width: usize,
+    steps: usize,
+    /// Tasks a tile.
+    parts: usize,
+}
+
+/// Fold the parts of every tile, each into totals of its own, then join them in order.
+fn fold_in_parts(
+    leaves: &Leaves,
+    shared: &Parts,
+    results: impl Fn(usize) -> Results + Sync,
+    fold: impl Fn(usize, Range<usize>, Totals) + Sync,
+) {
+    let (parts, steps) = (shared.parts, shared.steps);
+    let size = shared.width * leaves.total_size;
+    let mut totals: Vec<Room> = vec![0; (shared.tiles * parts * size).div_ceil(size_of::<Room>())];
+    let place = Target::over(&mut totals).cast::<u8>();
+    parallel_for(shared.tiles * parts, |i| {
+        let (tile, part) = (i / parts, i % parts);
+        let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
+        // SAFETY: every task has its own stretch of the vector, which outlives the call.
+        unsafe { (leaves.clear)(totals.start, totals.width) };
+        fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
+    });
+    for tile in 0..shared.tiles {
+        let Results { dst, width, stride } = results(tile);
+        let total = |part: usize| place.at(((tile * parts + part) * size) as isize);
+        for part in 1..parts {
+            // SAFETY: these totals were made above.
+            unsafe { (leaves.join)(total(0), total(part), width) };
+        }
+        // SAFETY: results lie in the layout of the destination.
+        unsafe { (leaves.finish)(total(0), width, dst, stride) };
+    }
 }

@@ -4,11 +4,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::leaves::{Leaves, Room, Runs};
-use super::{GRAIN, Task, parts};
+use super::{GRAIN, Parts, Results, Task, fold_in_parts, parts};
 use crate::moving::by_size;
 use crate::nest::Nest;
-use crate::shared::Target;
-use crate::threads::{parallel_for, parallel_ranges};
+use crate::threads::parallel_ranges;
 
 /// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
 const SEGMENT: usize = 1 << 14;
@@ -25,30 +24,19 @@ pub(super) fn fold(task: &Task) {
         parallel_ranges(results, GRAIN / work.max(1), |range| fold_results(task, range));
         return;
     }
-    let size = task.leaves.total_size;
-    let mut totals: Vec<Room> = vec![0; (results * parts * size).div_ceil(size_of::<Room>())];
-    let shared = Target::over(&mut totals).cast::<u8>();
-    let total = |i: usize| shared.at((i * size) as isize);
-    parallel_for(results * parts, |i| {
-        let (result, part) = (i / parts, i % parts);
-        let range = work * part / parts..work * (part + 1) / parts;
-        let mut at = 0;
-        task.kept.walk(result..result + 1, |offsets| at = offsets[0]);
-        // SAFETY: every task has its own total in the vector, which outlives the call.
-        unsafe { (task.leaves.clear)(total(i), 1) };
-        fold_range(task.leaves, task.element(at), &task.reduced, range, total(i));
-    });
-    let mut result = 0;
-    task.kept.walk(0..results, |offsets| {
-        let first = total(result * parts);
-        for part in 1..parts {
-            // SAFETY: these totals were made above.
-            unsafe { (task.leaves.join)(first, total(result * parts + part), 1) };
-        }
-        // SAFETY: the offset comes from the layout of the destination.
-        unsafe { (task.leaves.finish)(first, 1, task.result(offsets[1]), 1) };
-        result += 1;
-    });
+    let place = |result: usize| {
+        let mut at = [0; 2];
+        task.kept.walk(result..result + 1, |offsets| at = offsets);
+        at
+    };
+    fold_in_parts(
+        task.leaves,
+        &Parts { tiles: results, width: 1, steps: work, parts },
+        |result| Results { dst: task.result(place(result)[1]), width: 1, stride: 1 },
+        |result, range, totals| {
+            fold_range(task.leaves, task.element(place(result)[0]), &task.reduced, range, totals.start);
+        },
+    );
 }
 
 fn fold_results(task: &Task, range: Range<usize>) {

@@ -2,7 +2,8 @@
 //!
 //! [`Program`] is a tape made ready: `program` assigns registers and block functions, `run` and `walk` go
 //! through the blocks (`small` where there is just one), `plan` turns the operands' layouts into loops, `blocks`
-//! moves elements between memory and registers, and `copy` is the copy that needs no registers. A register is a
+//! moves elements between memory and registers, `copy` is the copy that needs no registers, and `elements` hands out
+//! what a reduction folds instead of storing it. A register is a
 //! buffer of one block, small enough that all of them stay in the first-level cache.
 //!
 //! The 16-bit floats are computed in f32: they widen when loaded and round once, when stored or where a
@@ -10,6 +11,7 @@
 
 mod blocks;
 mod copy;
+mod elements;
 mod plan;
 mod program;
 mod run;
@@ -17,7 +19,9 @@ mod small;
 mod walk;
 
 pub use copy::copy;
+pub(crate) use elements::{Elements, Producer};
 pub use program::Program;
+pub(crate) use run::Rows;
 
 use umber_types::{BinaryKind, DType, UnaryKind};
 

@@ -18,15 +18,18 @@ impl Plan {
             let one = |strides: &&[isize]| if length == 1 { 1 } else { strides[0] };
             return Plan { lengths: smallvec![length], strides: operands.iter().map(one).collect() };
         }
-        let mut axes: SmallVec<[usize; 6]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
+        let mut axes: SmallVec<[usize; 6]> = (0..shape.len()).collect();
         let lead = |axis: usize| operands[leader][axis].unsigned_abs();
-        if axes.windows(2).any(|pair| lead(pair[0]) < lead(pair[1])) {
-            axes.sort_by_key(|&axis| std::cmp::Reverse(lead(axis)));
-        }
+        axes.sort_by_key(|&axis| std::cmp::Reverse(lead(axis)));
+        Plan::in_order(shape, operands, &axes)
+    }
+
+    /// Loops over the axes in this order, as above otherwise.
+    pub(super) fn in_order(shape: &[usize], operands: &[&[isize]], axes: &[usize]) -> Plan {
         let mut lengths: SmallVec<[usize; 6]> = SmallVec::new();
         // While building: the axis whose stride each loop has.
         let mut kept: SmallVec<[usize; 6]> = SmallVec::new();
-        for axis in axes {
+        for &axis in axes.iter().filter(|&&axis| shape[axis] != 1) {
             if let (Some(length), Some(outer)) = (lengths.last_mut(), kept.last_mut()) {
                 let inner = shape[axis] as isize;
                 if operands.iter().all(|strides| strides[*outer] == strides[axis] * inner) {

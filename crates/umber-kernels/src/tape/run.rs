@@ -10,6 +10,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use smallvec::SmallVec;
+use umber_types::DType;
 
 use super::blocks::finish_streaming;
 use super::plan::Plan;
@@ -41,6 +42,15 @@ pub(super) enum Access {
     Strided(isize),
     /// In several stretches.
     Stretches,
+}
+
+/// What is a row?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// The innermost loop, unless it is short.
+    Innermost,
+    /// All elements.
+    One,
 }
 
 /// A view as the walk sees it.
@@ -110,42 +120,58 @@ impl<'p> Run<'p> {
         let strides: SmallVec<[&[isize]; 6]> =
             inputs.iter().map(View::strides).chain(outputs.iter().map(ViewMut::strides)).collect();
         let plan = Plan::new(outputs[0].shape(), &strides, inputs.len());
-        let whole = plan.inner() < SHORT_ROW && plan.lengths().len() > 1;
-        let row = if whole { plan.size() } else { plan.inner() };
-        let access = |operand: usize| {
-            let inner = *plan.strides(operand).last().expect("a plan has a loop");
-            match if whole { plan.even_stride(operand) } else { Some(inner) } {
-                Some(0) => Access::Splat,
-                Some(1) => Access::InPlace,
-                Some(stride) => Access::Strided(stride),
-                None => Access::Stretches,
-            }
-        };
-        let operand = |i: usize, start: *mut u8, size: usize| Operand { start, size, access: access(i) };
-        let sources = inputs.iter().enumerate();
-        let sources: SmallVec<[Operand; 4]> =
-            sources.map(|(i, view)| operand(i, view.start().cast_mut(), view.dtype().size())).collect();
-        let sinks = outputs.iter().enumerate();
-        let sinks: SmallVec<[Operand; 2]> =
-            sinks.map(|(i, view)| operand(inputs.len() + i, view.start(), view.dtype().size())).collect();
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
         let stream = written >= STREAM_FROM;
-        let touched: usize =
-            written + inputs.iter().map(|view| view.size() * view.dtype().size()).sum::<usize>();
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
-        Run {
+        let mut run = Run::without_outputs(program, plan, inputs, Rows::Innermost);
+        run.outputs = outputs
+            .iter()
+            .enumerate()
+            .map(|(i, view)| run.operand(inputs.len() + i, view.start(), view.dtype()))
+            .collect();
+        run.copy_inputs =
+            donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
+        run.direct = !donated && !stream;
+        run.stream = stream;
+        run.prefetch = is_worth_prefetching(program, inputs, written);
+        run
+    }
+
+    /// A run that stores nothing.
+    pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
+        let whole = rows == Rows::One || plan.inner() < SHORT_ROW;
+        let row = if whole { plan.size() } else { plan.inner() };
+        let mut run = Run {
             program,
-            inputs: sources,
-            outputs: sinks,
+            inputs: SmallVec::new(),
+            outputs: SmallVec::new(),
             row,
             blocks_per_row: row.div_ceil(program.block),
             plan,
-            copy_inputs: donated
-                && program.outputs.iter().any(|output| (output.value as usize) < inputs.len()),
-            direct: !donated && !stream,
-            stream,
-            prefetch: touched >= PREFETCH_FROM && program.instructions.len() >= PREFETCH_STEPS,
-        }
+            copy_inputs: false,
+            direct: false,
+            stream: false,
+            prefetch: is_worth_prefetching(program, inputs, 0),
+        };
+        run.inputs = inputs
+            .iter()
+            .enumerate()
+            .map(|(i, view)| run.operand(i, view.start().cast_mut(), view.dtype()))
+            .collect();
+        run
+    }
+
+    /// A view as the walk sees it, given its number.
+    fn operand(&self, number: usize, start: *mut u8, dtype: DType) -> Operand {
+        let inner = *self.plan.strides(number).last().expect("a plan has a loop");
+        let whole = self.row == self.plan.size();
+        let access = match if whole { self.plan.even_stride(number) } else { Some(inner) } {
+            Some(0) => Access::Splat,
+            Some(1) => Access::InPlace,
+            Some(stride) => Access::Strided(stride),
+            None => Access::Stretches,
+        };
+        Operand { start, size: dtype.size(), access }
     }
 
     /// Compute some blocks, numbered row by row.
@@ -178,6 +204,12 @@ impl<'p> Run<'p> {
             }
         });
     }
+}
+
+/// Does a program compute and read so much that it should ask for the next block while it computes one?
+fn is_worth_prefetching(program: &Program, inputs: &[View], written: usize) -> bool {
+    let read: usize = inputs.iter().map(|view| view.size() * view.dtype().size()).sum();
+    read + written >= PREFETCH_FROM && program.instructions.len() >= PREFETCH_STEPS
 }
 
 /// Could the two views share memory?

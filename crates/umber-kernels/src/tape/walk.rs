@@ -138,6 +138,29 @@ impl<'r> Walk<'r> {
         }
     }
 
+    /// Elements of a block.
+    pub(super) fn block_length(&self) -> usize {
+        self.run.program.block
+    }
+
+    /// Elements `start..start + count` of the row of the one output, which is stored nowhere, until the next call.
+    ///
+    /// # Safety
+    /// As [`Walk::block`].
+    pub(super) unsafe fn computed(&mut self, start: usize, count: usize) -> *const u8 {
+        // SAFETY: passed on.
+        unsafe { self.block(start, count) };
+        let output = &self.run.program.outputs[0];
+        let source = self.values[output.value as usize];
+        if !output.dtype.is_half() {
+            return source;
+        }
+        let store = cast::store_half(output.dtype).kernels[level()];
+        // SAFETY: registers have room for a block.
+        unsafe { store(self.stage, source, source, source, lanes(count)) };
+        self.stage
+    }
+
     /// Bring a block of an input to where instructions can read it.
     ///
     /// # Safety
