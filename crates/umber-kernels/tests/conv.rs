@@ -132,6 +132,23 @@ fn cases() -> Vec<Case> {
         two([axis(1, 1, 1, 1, 1); 2], 6, [2, 1, 1], [6, 40], [3, 3]),
         two([axis(1, 1, 1, 1, 1); 2], 3, [2, 2, 3], [20, 20], [3, 2]),
         two([axis(1, 1, 1, 1, 1); 2], 1, [1, 300, 70], [9, 9], [3, 3]),
+        // Channels that fill several panels of vectors, or a part of one.
+        two([axis(1, 1, 1, 1, 1); 2], 1, [2, 5, 130], [5, 11], [3, 3]),
+        two([axis(1, 1, 1, 1, 1); 2], 2, [1, 3, 33], [9, 5], [3, 2]),
+        two([axis(2, 3, 2, 1, 1); 2], 1, [2, 3, 17], [23, 21], [7, 7]),
+        // Groups side by side in a vector, whole and cut.
+        two([axis(1, 1, 1, 1, 1); 2], 9, [2, 4, 4], [7, 6], [3, 3]),
+        two([axis(2, 1, 1, 1, 1); 2], 25, [1, 2, 3], [7, 6], [3, 3]),
+        two([axis(1, 1, 0, 2, 1); 2], 6, [1, 9, 8], [6, 7], [2, 3]),
+        two([axis(1, 1, 1, 1, 1); 2], 70, [2, 1, 2], [8, 9], [3, 3]),
+        two([axis(1, 1, 1, 1, 1); 2], 130, [1, 1, 1], [12, 9], [3, 3]),
+        // Steps longer than the kernel, and kernels with wide gaps.
+        two([axis(3, 1, 0, 1, 1), axis(4, 0, 2, 1, 1)], 1, [2, 3, 18], [10, 14], [2, 3]),
+        two([axis(3, 0, 0, 1, 1); 2], 3, [2, 2, 2], [10, 11], [1, 2]),
+        one(axis(1, 0, 0, 500, 1), 1, [1, 3, 4, 1100, 3]),
+        // More terms than are added in one go, and more boxes than one.
+        one(axis(1, 1, 1, 1, 1), 1, [1, 450, 20, 12, 3]),
+        two([axis(1, 1, 1, 1, 1); 2], 1, [4, 200, 2], [12, 10], [3, 3]),
         Case {
             how: Convolving {
                 axes: smallvec![axis(1, 1, 1, 1, 1), axis(2, 0, 1, 1, 1), axis(1, 0, 0, 2, 1)],

@@ -188,3 +188,53 @@ fn the_first_matrix_without_an_answer_is_named() {
         assert_eq!(linalg::cholesky(a, x), Err(Failure::Matrix(17)));
     });
 }
+
+/// The greatest distance of `a b` from `c`, square matrices of `n` rows.
+fn distance(a: &[f64], b: &[f64], c: &[f64], n: usize) -> f64 {
+    let mut found = 0.0f64;
+    for i in 0..n {
+        let mut row = vec![0.0; n];
+        for k in 0..n {
+            let factor = a[i * n + k];
+            row.iter_mut().zip(&b[k * n..(k + 1) * n]).for_each(|(sum, b)| *sum += factor * b);
+        }
+        let gaps = row.iter().zip(&c[i * n..(i + 1) * n]).map(|(x, y)| (x - y).abs());
+        found = gaps.fold(found, f64::max);
+    }
+    found
+}
+
+#[test]
+fn threads_share_large_matrices() {
+    for n in [256, 300, 517] {
+        let mut numbers = Numbers(n as u64);
+        let any: Vec<f64> = (0..n * n).map(|_| numbers.next()).collect();
+        let (square, line) = (layout(&[n, n]), layout(&[n]));
+        let one: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
+
+        let mut x = vec![0.0; n * n];
+        let outcome =
+            linalg::inverse(OnSingular::Fail, View::of(&any, &square), &ViewMut::of(&mut x, &square));
+        assert_eq!(outcome, Ok(()));
+        assert!(distance(&any, &x, &one, n) < 1e-9);
+
+        let transpose = |a: &[f64]| -> Vec<f64> { (0..n * n).map(|at| a[at % n * n + at / n]).collect() };
+        let symmetric: Vec<f64> = any.iter().zip(transpose(&any)).map(|(x, y)| x + y).collect();
+        // One that is diagonal but for a corner, and so has reflections that do nothing.
+        let mut sparse: Vec<f64> = one.iter().enumerate().map(|(at, x)| x * (at % n % 7) as f64).collect();
+        (sparse[n - 1], sparse[(n - 1) * n]) = (0.5, 0.5);
+        for a in [symmetric, sparse, vec![0.0; n * n]] {
+            let (mut w, mut v) = (vec![0.0; n], vec![0.0; n * n]);
+            let outcome = linalg::eigh(
+                View::of(&a, &square),
+                &ViewMut::of(&mut w, &line),
+                Some(&ViewMut::of(&mut v, &square)),
+            );
+            assert_eq!(outcome, Ok(()));
+            assert!(w.windows(2).all(|pair| pair[0] <= pair[1]));
+            let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
+            assert!(distance(&a, &v, &scaled, n) < 1e-9);
+            assert!(distance(&transpose(&v), &v, &one, n) < 1e-10);
+        }
+    }
+}

@@ -1,11 +1,11 @@
 //! Convolutions: sums over a kernel that slides along the spatial axes of its input.
 //!
-//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Sums are
-//! products of matrices: [`patches`] writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply.
-//! Kernels that keep channels apart go tap by tap ([`depthwise`]), long kernels over single numbers are slid as they
-//! are ([`line`]), and kernels of one tap are products of the input itself.
+//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Floats,
+//! and kernels that keep channels apart, are computed in registers ([`direct`]). Other sums are products of matrices: [`patches`]
+//! writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply. Long kernels over single numbers are
+//! slid as they are ([`line`]), and kernels of one tap are products of the input itself.
 
-mod depthwise;
+mod direct;
 mod geometry;
 mod gradient;
 mod line;
@@ -63,10 +63,10 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
     }
     phases.retain(|phase| phase.rows() * phase.depth() > 0);
     each(&phases, |phase| {
-        if depthwise::applies(phase) {
-            depthwise::forward(phase, source, kernel, target);
-        } else if line::applies(phase) {
+        if line::applies(phase) {
             line::forward(phase, source, kernel, target);
+        } else if direct::applies::<T>(phase) {
+            direct::forward(phase, source, kernel, target);
         } else {
             products::forward(phase, source, kernel, target);
         }
@@ -96,8 +96,8 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
         fill_zero::<T>(output);
     }
     each(&phases, |phase| {
-        if depthwise::applies(phase) && phase.output.channel == 1 {
-            depthwise::backward(phase, source, by, target);
+        if direct::applies::<T>(phase) {
+            direct::backward(phase, source, by, target);
         } else {
             gradient::backward(phase, source, by, target);
         }

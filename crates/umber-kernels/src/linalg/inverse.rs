@@ -1,15 +1,20 @@
 //! Inverse: the matrix that undoes a matrix.
 
-use faer::linalg::lu::partial_pivoting::inverse::{inverse as invert, inverse_scratch};
+use faer::linalg::triangular_solve::{solve_unit_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{MatMut, Par};
 use num_traits::Float;
 use umber_types::match_dtype;
 
 use super::Failure;
-use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::batch::{Matrices, Results, cost, each, filled};
 use super::field::Field;
 use super::lu::Factors;
+use crate::shared::Target;
+use crate::threads::parallel_for;
 use crate::{View, ViewMut};
+
+/// Columns that are solved for together.
+const COLUMNS: usize = 128;
 
 /// What becomes of singular matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -53,7 +58,8 @@ pub(super) struct Inverter<T> {
     pub(super) factors: Factors<T>,
     n: usize,
     values: Vec<T>,
-    workspace: Workspace,
+    /// Columns of the inverse, in the order of the factors' rows.
+    columns: Vec<T>,
 }
 
 impl<T: Field> Inverter<T> {
@@ -62,20 +68,37 @@ impl<T: Field> Inverter<T> {
             factors: Factors::new(n, n)?,
             n,
             values: filled(T::zero(), n * n)?,
-            workspace: Workspace::new(inverse_scratch::<usize, T>(n, Par::Seq))?,
+            columns: filled(T::zero(), n * n)?,
         })
     }
 
     /// The inverse of the matrix that was factored, column by column.
     pub(super) fn invert(&mut self) -> &[T] {
-        invert(
-            MatMut::from_column_major_slice_mut(&mut self.values, self.n, self.n),
-            self.factors.matrix(),
-            self.factors.matrix(),
-            self.factors.order(),
-            Par::Seq,
-            self.workspace.stack(),
-        );
+        let (n, factors) = (self.n, &self.factors);
+        let (target, columns) = (Target::over(&mut self.values), Target::over(&mut self.columns));
+        parallel_for(n.div_ceil(COLUMNS), |part| {
+            let first = part * COLUMNS;
+            let width = COLUMNS.min(n - first);
+            // SAFETY: columns that this part alone uses.
+            let columns =
+                unsafe { std::slice::from_raw_parts_mut(columns.at((first * n) as isize), n * width) };
+            columns.fill(T::zero());
+            for (j, column) in columns.chunks_exact_mut(n).enumerate() {
+                column[first + j] = T::one();
+            }
+            // What is left of the diagonal stays zero under the lower factor.
+            let lower = factors.matrix().submatrix(first, first, n - first, n - first);
+            let mut unknown = MatMut::from_column_major_slice_mut(&mut *columns, n, width);
+            let below = unknown.as_mut().subrows_mut(first, n - first);
+            solve_unit_lower_triangular_in_place(lower, below, Par::Seq);
+            solve_upper_triangular_in_place(factors.matrix(), unknown, Par::Seq);
+            for (j, column) in columns.chunks_exact(n).enumerate() {
+                let place = factors.old_row(first + j) * n;
+                // SAFETY: a column that this part alone writes, as rows have each their own place.
+                unsafe { std::slice::from_raw_parts_mut(target.at(place as isize), n) }
+                    .copy_from_slice(column);
+            }
+        });
         &self.values
     }
 }

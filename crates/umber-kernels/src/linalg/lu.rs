@@ -238,6 +238,11 @@ impl<T: Field> Factors<T> {
         MatRef::from_column_major_slice(&self.packed, self.rows, self.columns)
     }
 
+    /// Which row of the matrix a row of the factors is.
+    pub(super) fn old_row(&self, row: usize) -> usize {
+        self.old_rows[row]
+    }
+
     /// The order of rows, as faer wants it.
     pub(super) fn order(&self) -> PermRef<'_, usize> {
         PermRef::new_checked(&self.old_rows, &self.new_rows, self.rows)

@@ -16,6 +16,7 @@ mod pinv;
 mod qr;
 mod solve;
 mod svd;
+mod tridiagonal;
 
 pub use adjugate::adjugate;
 pub use cholesky::cholesky;

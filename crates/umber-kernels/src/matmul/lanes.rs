@@ -3,6 +3,9 @@
 use num_complex::Complex;
 use umber_types::{Bool, Element};
 
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
+
 /// An element type with a sum and a product; integers wrap, a bool's sum is *or* and its product *and*.
 pub(crate) trait Ring: Element {
     /// The neutral element of the sum.
@@ -13,6 +16,8 @@ pub(crate) trait Ring: Element {
     type Lanes32: Lanes<Self>;
     /// As above.
     type Lanes16: Lanes<Self>;
+    /// Are vectors registers of the processor, rather than arrays?
+    const IN_REGISTERS: bool = false;
 
     /// `sum + x * y`, rounded once if `FUSED` and the type rounds.
     fn add_product<const FUSED: bool>(sum: Self, x: Self, y: Self) -> Self;
@@ -116,6 +121,7 @@ macro_rules! float_rings {
     ($($ty:ident: $n64:literal $n32:literal $n16:literal $v64:ident $v32:ident $v16:ident, $c64:literal $c32:literal $c16:literal;)*) => {$(
         impl Ring for $ty {
             const ZERO: $ty = 0.0;
+            const IN_REGISTERS: bool = true;
             #[cfg(target_arch = "x86_64")]
             type Lanes64 = std::arch::x86_64::$v64;
             #[cfg(target_arch = "x86_64")]
@@ -190,7 +196,7 @@ impl Ring for Bool {
 }
 
 /// A loop written for any vector width.
-pub(super) trait VectorLoop<T: Ring> {
+pub(crate) trait VectorLoop<T: Ring> {
     /// What the loop answers.
     type Output;
     /// The loop; must be `#[inline(always)]`, with all that it calls.
@@ -199,21 +205,14 @@ pub(super) trait VectorLoop<T: Ring> {
 
 /// Run a loop with the widest vectors that this processor has.
 #[inline(always)]
-pub(super) fn with_widest<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
+pub(crate) fn with_widest<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
-    {
-        if std::arch::is_x86_feature_detected!("avx512f")
-            && std::arch::is_x86_feature_detected!("avx512bw")
-            && std::arch::is_x86_feature_detected!("avx512dq")
-            && std::arch::is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has these features.
-            return unsafe { with_avx512(body) };
-        }
-        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has these features.
-            return unsafe { with_avx2(body) };
-        }
+    match level() {
+        // SAFETY: the processor has these features.
+        2 => return unsafe { with_avx512(body) },
+        // SAFETY: as above.
+        1 => return unsafe { with_avx2(body) },
+        _ => {}
     }
     // Every aarch64 processor has a fused multiply-add; not every x86-64 one does.
     body.run::<T::Lanes16, { cfg!(target_arch = "aarch64") }>()

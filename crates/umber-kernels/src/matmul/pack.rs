@@ -15,6 +15,14 @@ pub(crate) fn pack<T: Copy, W>(
     stride: usize,
     convert: impl Fn(T) -> W,
 ) {
+    if from.columns == 1 {
+        for (row, line) in to.chunks_mut(stride).enumerate().take(rows) {
+            // SAFETY: a row of the matrix, which is dense.
+            let from = unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) };
+            line.iter_mut().zip(from).for_each(|(to, &from)| *to = convert(from));
+        }
+        return;
+    }
     for top in (0..rows).step_by(TILE) {
         for left in (0..columns).step_by(TILE) {
             for row in top..rows.min(top + TILE) {
@@ -29,7 +37,7 @@ pub(crate) fn pack<T: Copy, W>(
 }
 
 /// Copy a matrix of any strides into dense rows `stride` apart.
-pub(super) fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
+pub(crate) fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
     if from.rows == 1 {
         turn(from, rows, columns, to, stride);
     } else {
