@@ -1,6 +1,7 @@
 //! Function transforms: Python functions in, Python functions out.
 
 mod compile;
+mod control_flow;
 mod eval;
 mod grad;
 mod vmap;
@@ -12,7 +13,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     eval::register(module)?;
     grad::register(module)?;
     vmap::register(module)?;
-    compile::register(module)
+    compile::register(module)?;
+    control_flow::register(module)
 }
 
 /// Refuse what cannot be called.
