@@ -100,6 +100,9 @@ primitives! {
     Search(search::Search),
     Nonzero(nonzero::Nonzero),
     Control(control::Control),
+    Loop(control_flow::Loop),
+    Branch(control_flow::Branch),
+    While(control_flow::While),
     // A program that files keep holds what the region stands for.
     #[serde(skip)]
     Fused(fused::Fused),

@@ -4,7 +4,9 @@
 //! the later one waits for the earlier. Plans are made one at a time, and a plan claims every pending ancestor that
 //! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
 
+mod control_flow;
 mod donate;
+mod prepared;
 pub mod printing;
 mod run;
 mod schedule;

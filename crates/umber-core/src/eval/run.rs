@@ -9,7 +9,7 @@ use umber_types::{DType, Error, Layout, Result};
 
 use super::donate::{Taken, into_storages, is_free};
 use super::schedule::Plan;
-use super::{Interrupts, notify_progress};
+use super::{Interrupts, control_flow, notify_progress};
 use crate::backend::backend;
 use crate::fusion::partition::{Members, Unit};
 use crate::fusion::region::{self, Built};
@@ -24,7 +24,7 @@ pub(super) fn run(mut plan: Plan) -> Result<()> {
         interrupts.check()?;
         match unit {
             Unit::Node(i) => {
-                guard(&plan, i as usize, |plan| run_node(plan, i as usize))?;
+                guard(&plan, i as usize, |plan| run_node(plan, i as usize, &mut interrupts))?;
                 finish(&mut plan, [i]);
             }
             Unit::Region(members) => {
@@ -68,14 +68,18 @@ fn node_at(plan: &Plan, i: usize) -> &Arc<Node> {
 }
 
 /// Run one node by its own kernel.
-fn run_node(plan: &Plan, i: usize) -> Result<()> {
+fn run_node(plan: &Plan, i: usize, interrupts: &mut Interrupts) -> Result<()> {
     let node = node_at(plan, i);
     let keep = plan.retain && node.traced;
     let inputs: Inputs = if keep { node.inputs() } else { node.take_inputs() };
     let dtypes: SmallVec<[DType; 3]> = inputs.iter().map(Array::dtype).collect();
     let specs = node.outputs.iter().map(|output| &output.spec).collect();
     let mut task = CpuTask::new(into_storages(inputs), dtypes, specs);
-    let result = backend(node.stream().device).run(node.op(), &mut task);
+    let result = match control_flow::nested(node.op()) {
+        Ok(None) => backend(node.stream().device).run(node.op(), &mut task),
+        Ok(Some(nested)) => nested.run(&mut task, interrupts),
+        Err(error) => Err(error),
+    };
     if result.is_err() {
         if !keep {
             // The node must stay as it was: the inputs' values are untouched, their handles are made anew.

@@ -7,13 +7,15 @@ use umber_types::{Axes, DType, Result, bail, ensure};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::control::Control;
+use crate::primitives::control_flow::{Body, Iteration};
 use crate::primitives::gather::are_axes;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::sort::Sorted;
 
-/// Check every step of a program.
-pub(super) fn check(program: &Program) -> Result<()> {
-    program.specs_if(|op, inputs| Site { op, inputs }.check()).map(|_| ())
+/// Check every step of a program; answers what its outputs are.
+pub(super) fn check(program: &Program) -> Result<Vec<ArraySpec>> {
+    let slots = program.specs_if(|op, inputs| Site { op, inputs }.check())?;
+    program.outputs.iter().map(|output| output.spec(&slots).cloned()).collect()
 }
 
 /// An operation and what it is given.
@@ -233,9 +235,41 @@ impl Site<'_> {
                 self.must(self.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
                 self.must(op.length > 0 && self.inputs[0].shape[op.axis] == from, &format!("{from} elements"))
             }
+            Op::Loop(op) => {
+                let Iteration { body, carry, rows, sums, length, keeps, .. } = &*op.0;
+                self.body(body)?;
+                let kept = if *keeps { *carry } else { 0 };
+                let fits = carry.saturating_add(*rows) <= body.arguments().len()
+                    && carry.saturating_add(*sums).saturating_add(kept) <= body.outputs.len()
+                    && body.outputs[..*carry] == body.arguments()[..*carry];
+                self.must(fits, "a function that answers what it carries")?;
+                let rows = self.inputs.iter().skip(*carry).take(*rows);
+                let mut lengths = rows.map(|input| input.shape.first().copied());
+                self.must(lengths.all(|own| own == Some(*length)), &format!("sequences of {length}"))
+            }
+            Op::Branch(op) => {
+                op.0.bodies.iter().try_for_each(|body| self.body(body))?;
+                let alike = op.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
+                self.must(alike && !op.0.bodies.is_empty(), "functions that answer alike")?;
+                let is_index = self.ndim(0) == 0 && self.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
+                self.must(is_index, "a number of a function")
+            }
+            Op::While(op) => {
+                let (condition, body) = (&op.0.condition, &op.0.body);
+                self.body(condition)?;
+                self.body(body)?;
+                let answer = [ArraySpec::new(umber_types::Shape::scalar(), DType::Bool)];
+                let fits = condition.outputs == answer && body.arguments().starts_with(&body.outputs);
+                self.must(fits, "a condition, and a function that answers what it carries")
+            }
             Op::Search(_) => self.takes(2),
             Op::Nonzero(_) => self.takes(1),
         }
+    }
+
+    fn body(&self, body: &Body) -> Result<()> {
+        let outputs = check(&body.program)?;
+        self.must(outputs == body.outputs, "a function that answers what it says")
     }
 
     fn convolving(&self, how: &umber_types::Convolving) -> Result<()> {

@@ -9,7 +9,7 @@ pub mod region;
 use std::sync::Arc;
 
 use crate::graph::walk::{IdMap, node_id, topological_until};
-use crate::graph::{Array, Inputs, Node};
+use crate::graph::{Array, Inputs, Node, on_line};
 use crate::primitives::fused::Fused;
 use crate::primitives::leaf::Leaf;
 use partition::{Unit, partition};
@@ -46,6 +46,7 @@ pub fn fuse(outputs: &[Array], is_part: impl Fn(&Arc<Node>) -> bool) -> Result<V
                 if inputs.is_empty() {
                     continue;
                 }
+                let _line = on_line(node.origin().cloned());
                 let arrays = Array::record_on(node.op().clone(), inputs, node.stream())?;
                 for (old, new) in Array::outputs_of(node).iter().zip(arrays) {
                     replaced.insert(old.id(), new);

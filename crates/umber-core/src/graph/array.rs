@@ -59,6 +59,9 @@ impl Array {
             let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
             op.infer(&given)?
         };
+        if specs.is_empty() {
+            return Ok(SmallVec::new());
+        }
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let node = Node::new(op, inputs, specs, stream);
         let arrays: SmallVec<[Array; 1]> = (0..node.outputs.len())

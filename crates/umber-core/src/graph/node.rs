@@ -3,6 +3,7 @@
 //! A node is evaluated when its outputs have storage. It then lets go of its inputs, unless a transformation that
 //! is being traced may still walk through it. Dropping is iterative: a chain of a million nodes must not recurse.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -62,8 +63,33 @@ pub(crate) fn set_origin_hook(hook: fn() -> Option<Arc<str>>) {
     }
 }
 
+thread_local! {
+    /// The line that nodes recorded now stand for, when they were recorded before.
+    static LINE: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
+}
+
+/// Nodes recorded on this thread stand for a line that is known, until dropped.
+pub(crate) struct OnLine(Option<Option<Arc<str>>>);
+
+/// Record nodes for a line of the user's program, if it is known.
+pub(crate) fn on_line(line: Option<Arc<str>>) -> OnLine {
+    OnLine(line.map(|line| LINE.replace(Some(line))))
+}
+
+impl Drop for OnLine {
+    fn drop(&mut self) {
+        if let Some(before) = self.0.take() {
+            LINE.set(before);
+        }
+    }
+}
+
 /// The user's line that is recording, where origins are kept.
 pub(crate) fn users_line() -> Option<Arc<str>> {
+    let known = LINE.with_borrow(Clone::clone);
+    if known.is_some() {
+        return known;
+    }
     if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None }
 }
 

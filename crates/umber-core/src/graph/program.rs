@@ -3,13 +3,17 @@
 //! What a function captured besides its arguments becomes arguments too, so that a program holds no arrays: it can be
 //! compared, hashed and stored, and derivatives reach what was captured.
 
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use umber_types::{Result, Scalar, Stream, bail, ensure};
 
 use super::walk::IdMap;
-use super::{Array, ArraySpec, Inputs, Tape};
+use super::{Array, ArraySpec, Inputs, Tape, node};
 use crate::op::Op;
 use crate::primitive::Primitive;
+use crate::primitives::control_flow;
 
 /// Where a step finds an input, or a program an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -45,6 +49,23 @@ pub struct Step {
     pub inputs: SmallVec<[Operand; 3]>,
     /// How many outputs it has.
     pub outputs: u32,
+    /// Which line of the user's program it stands for.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+/// A line of the user's program, where lines are kept. It is no part of what a program computes.
+#[derive(Clone, Debug, Default)]
+pub struct Origin(pub Option<Arc<str>>);
+
+impl PartialEq for Origin {
+    fn eq(&self, _: &Origin) -> bool {
+        true
+    }
+}
+impl Eq for Origin {}
+impl Hash for Origin {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 fn default_stream() -> Stream {
@@ -94,6 +115,7 @@ impl Program {
             stream: node.stream(),
             inputs: node.inputs().iter().map(operand).collect(),
             outputs: node.outputs.len() as u32,
+            origin: Origin(node.origin().cloned()),
         });
         let program = Program {
             steps: steps.collect(),
@@ -123,7 +145,8 @@ impl Program {
         };
         for step in &self.steps {
             let inputs: Inputs = step.inputs.iter().map(|operand| get(operand, &slots)).collect();
-            slots.extend(Array::record_on(step.op.clone(), inputs, step.stream)?);
+            let _origin = node::on_line(step.origin.0.clone());
+            slots.extend(control_flow::record_again(&step.op, inputs, step.stream)?);
         }
         Ok(self.outputs.iter().map(|operand| get(operand, &slots)).collect())
     }
@@ -151,6 +174,35 @@ impl Program {
             output.spec(&specs)?;
         }
         Ok(specs)
+    }
+
+    /// Which outputs depend on the arguments for which `from` holds?
+    pub(crate) fn reached(&self, from: &[bool]) -> Vec<bool> {
+        let mut slots = Vec::with_capacity(self.slots());
+        slots.extend_from_slice(from);
+        let holds = |operand: &Operand, slots: &[bool]| match operand {
+            Operand::Slot(slot) => slots[*slot as usize],
+            Operand::Constant(_) => false,
+        };
+        for step in &self.steps {
+            let depends = step.inputs.iter().any(|operand| holds(operand, &slots));
+            slots.extend(std::iter::repeat_n(depends, step.outputs as usize));
+        }
+        self.outputs.iter().map(|operand| holds(operand, &slots)).collect()
+    }
+
+    /// The same function of more arguments: argument `i` is now the one at `places[i]`.
+    pub(crate) fn among(mut self, arguments: Vec<ArraySpec>, places: &[usize]) -> Program {
+        let given = self.arguments.len();
+        let moved = |operand: &mut Operand| match operand {
+            Operand::Slot(slot) if (*slot as usize) < given => *slot = places[*slot as usize] as u32,
+            Operand::Slot(slot) => *slot = (*slot as usize - given + arguments.len()) as u32,
+            Operand::Constant(_) => {}
+        };
+        self.steps.iter_mut().flat_map(|step| &mut step.inputs).for_each(moved);
+        self.outputs.iter_mut().for_each(moved);
+        self.arguments = arguments;
+        self
     }
 
     /// Arguments and outputs of all steps.

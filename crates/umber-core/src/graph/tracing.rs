@@ -8,6 +8,7 @@ use super::Array;
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
     static LANES: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
+    static RESIDUALS: Cell<Residuals> = const { Cell::new(Residuals::Recomputed) };
 }
 
 /// How many transformations are being traced on this thread.
@@ -35,13 +36,47 @@ impl Drop for Tracing {
     }
 }
 
-/// Where a function under `vmap` is being followed: on one lane of several.
+/// Do loops recorded from traced arrays store what their backward pass will read?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Residuals {
+    /// Yes: a derivative is about to be taken backwards.
+    Kept,
+    /// No: should one be, the loop runs once more.
+    Recomputed,
+}
+
+/// What is done about residuals on this thread, until dropped on the same thread.
+#[derive(Debug)]
+pub struct WithResiduals {
+    before: Residuals,
+    /// Keeps the guard on its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Choose what loops do about residuals.
+#[must_use = "the choice ends when the guard is dropped"]
+pub fn with_residuals(residuals: Residuals) -> WithResiduals {
+    WithResiduals { before: RESIDUALS.replace(residuals), not_send: PhantomData }
+}
+
+/// What loops recorded now do about residuals.
+pub fn residuals() -> Residuals {
+    RESIDUALS.get()
+}
+
+impl Drop for WithResiduals {
+    fn drop(&mut self) {
+        RESIDUALS.set(self.before);
+    }
+}
+
+/// Where a function is being followed that runs many times: on one lane of a batch, or in one iteration of a loop.
 #[derive(Clone, Debug)]
 pub struct Lane {
-    /// Which lane: a placeholder that differs from lane to lane.
+    /// Which lane or iteration: a placeholder that differs from one to the next.
     pub index: Array,
-    /// How many lanes there are.
-    pub count: usize,
+    /// How many lanes there are; iterations are not counted beforehand.
+    pub count: Option<usize>,
 }
 
 /// This thread follows a function on a lane, until dropped on the same thread.

@@ -2,6 +2,7 @@
 
 use umber_types::{Error, Result, bail};
 
+use super::control_flow::Construct;
 use super::rules::{batch_elementwise, linear_jvp, same_spec};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -19,16 +20,27 @@ pub enum Leaf {
     Compile,
     /// An argument of a function whose graph alone is wanted.
     Trace,
+    /// An argument of a function that control flow runs.
+    Body(Construct),
 }
 
 impl Leaf {
     /// Is it an argument without a value?
     pub fn is_placeholder(self) -> bool {
-        matches!(self, Leaf::Vmap | Leaf::Compile | Leaf::Trace)
+        matches!(self, Leaf::Vmap | Leaf::Compile | Leaf::Trace | Leaf::Body(_))
     }
 
     /// What is said to somebody who asks a placeholder for its value.
     pub fn no_value(self) -> Error {
+        if let Leaf::Body(construct) = self {
+            return Error::Value(format!(
+                "[eval] this array has no value: it stands for a value inside a function that {0} follows once for all \
+                 iterations and branches; printing it, `.item()`, conversion to NumPy, `if` or `while` on it cannot \
+                 work there: choose with mx.where or mx.cond, repeat with mx.while_loop, or return it from {0} \
+                 and read it afterwards",
+                construct.name()
+            ));
+        }
         Error::Value(format!(
             "[eval] this array has no value: it stands for an argument of a function inside {}; printing it, \
              `.item()`, conversion to NumPy or control flow on it cannot work there, use mx.where or move the \
@@ -51,6 +63,7 @@ impl Primitive for Leaf {
             Leaf::Vmap => "vmap",
             Leaf::Compile => "compile",
             Leaf::Trace => "trace",
+            Leaf::Body(construct) => construct.name(),
         }
     }
 
@@ -78,7 +91,7 @@ impl Primitive for Leaf {
                 Ok(())
             }
             Leaf::Data => bail!(Runtime, "[array] the data of this array is gone"),
-            Leaf::Vmap | Leaf::Compile | Leaf::Trace => Err(self.no_value()),
+            Leaf::Vmap | Leaf::Compile | Leaf::Trace | Leaf::Body(_) => Err(self.no_value()),
         }
     }
 }

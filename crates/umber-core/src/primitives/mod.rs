@@ -10,6 +10,7 @@ pub mod cast;
 pub mod composite;
 pub mod concatenate;
 pub mod control;
+pub mod control_flow;
 pub mod convolution;
 pub mod create;
 pub mod fft;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
+use super::control_flow;
 use super::trace::{Site, Tape, Trace, is_flat, settle, zero_derivative};
 use super::vjp::{Slots, pull};
 use crate::device;
@@ -22,7 +23,7 @@ pub fn jvp(
     primals: &[Array],
     tangents: &[Array],
 ) -> Result<(Vec<Array>, Vec<Array>)> {
-    let trace = Trace::with_data(primals);
+    let trace = Trace::forwards(primals);
     let outputs = f(&trace.inputs)?;
     let pushed = push_forward(&trace.end(), &outputs, tangents)?;
     Ok((outputs, pushed))
@@ -61,7 +62,7 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
 }
 
 /// Walk the tape forwards; answers the tangents of all slots.
-fn push(tape: &Tape, sources: &[Array], tangents: impl IntoIterator<Item = Option<Array>>) -> Result<Slots> {
+pub(super) fn push(tape: &Tape, sources: &[Array], tangents: impl IntoIterator<Item = Option<Array>>) -> Result<Slots> {
     let mut slots: Slots = vec![None; tape.slots()];
     for (source, tangent) in sources.iter().zip(tangents) {
         // One array may stand as data and as index: only the former has a tangent.
@@ -93,6 +94,9 @@ fn push(tape: &Tape, sources: &[Array], tangents: impl IntoIterator<Item = Optio
 
 /// The tangents of a node's outputs: by its rule, through what it stands for, or from its vjp.
 fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
+    if let Some(pushed) = control_flow::jvp(node, tangents) {
+        return Ok(pushed?.into());
+    }
     let op = node.op();
     let site = Site::of(node)?;
     let wanted: SmallVec<[bool; 4]> = tangents.iter().map(Option::is_some).collect();

@@ -6,6 +6,7 @@
 //! language to run the function uses the two halves ([`Trace`], then [`pull_back`], [`push_forward`] or
 //! [`Mapped::end`]); Rust programs use the functions on closures.
 
+pub mod control_flow;
 mod grad;
 mod jvp;
 mod trace;

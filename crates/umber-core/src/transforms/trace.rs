@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use umber_types::Result;
 
 pub(super) use crate::graph::Tape;
-use crate::graph::tracing::{self, Tracing};
+use crate::graph::tracing::{self, Residuals, Tracing, WithResiduals};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::op::Op;
 use crate::primitive::Primitive;
@@ -18,8 +18,8 @@ use crate::primitives::rules::{add, cast};
 pub struct Trace {
     /// What to run the function on.
     pub inputs: Vec<Array>,
-    /// Tracing goes on until this is dropped.
-    guard: Tracing,
+    /// Tracing goes on until these are dropped.
+    guards: (Tracing, WithResiduals),
 }
 
 impl Trace {
@@ -27,20 +27,26 @@ impl Trace {
     ///
     /// They stay connected to `primals`, so an outer transform sees through the inner one.
     pub fn with_data(primals: &[Array]) -> Trace {
-        let guard = tracing::enter();
-        Trace { inputs: primals.iter().map(Array::traced_copy).collect(), guard }
+        let guards = (tracing::enter(), tracing::with_residuals(Residuals::Kept));
+        Trace { inputs: primals.iter().map(Array::traced_copy).collect(), guards }
+    }
+
+    /// As [`Trace::with_data`], for a derivative that is taken forwards: loops keep nothing for a backward pass.
+    pub fn forwards(primals: &[Array]) -> Trace {
+        let guards = (tracing::enter(), tracing::with_residuals(Residuals::Recomputed));
+        Trace { inputs: primals.iter().map(Array::traced_copy).collect(), guards }
     }
 
     /// Arguments without values; `leaf` says which transform is to be named when somebody asks for one.
     pub fn placeholders(leaf: Leaf, specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
         debug_assert!(leaf.is_placeholder());
-        let guard = tracing::enter();
-        Trace { inputs: specs.into_iter().map(|spec| Array::placeholder(leaf, spec)).collect(), guard }
+        let guards = (tracing::enter(), tracing::with_residuals(Residuals::Recomputed));
+        Trace { inputs: specs.into_iter().map(|spec| Array::placeholder(leaf, spec)).collect(), guards }
     }
 
     /// Stop tracing and answer the arguments that the function was run on.
     pub fn end(self) -> Vec<Array> {
-        drop(self.guard);
+        drop(self.guards);
         self.inputs
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
+use super::control_flow;
 use super::trace::{Site, Tape, Trace, accumulate, is_flat, settle, zero_derivative};
 use crate::device;
 use crate::graph::{Array, Node};
@@ -102,6 +103,9 @@ fn as_cotangent(cotangent: Option<Array>, output: &Array) -> Result<Option<Array
 
 /// The cotangents of a node's inputs.
 fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+    if let Some(pulled) = control_flow::vjp(node, wanted, &cotangents) {
+        return pulled;
+    }
     let site = Site::of(node)?;
     let filled: SmallVec<[Array; 1]> = cotangents
         .iter()

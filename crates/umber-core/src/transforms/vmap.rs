@@ -5,11 +5,13 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{DType, Error, Result, Shape, bail, ensure, shape::normalize_axis};
 
+use super::control_flow;
 use super::trace::{Tape, Trace};
 use crate::device;
 use crate::graph::tracing::{self, Lane, OnLane};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::primitive::{Batched, Primitive};
+use crate::primitives::control_flow::record_again;
 use crate::primitives::gather::iota;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::{self, cast, move_axis};
@@ -91,7 +93,7 @@ impl Mapped {
         };
         let trace = Trace::placeholders(Leaf::Vmap, specs);
         let index = Array::placeholder(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
-        let on_lane = tracing::enter_lane(Lane { index: index.clone(), count: lanes });
+        let on_lane = tracing::enter_lane(Lane { index: index.clone(), count: Some(lanes) });
         Ok(Mapped { trace, values, lanes, index, on_lane })
     }
 
@@ -166,8 +168,11 @@ fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let op = node.op();
     if !inputs.iter().any(|input| input.batched) {
         let inputs: Inputs = inputs.iter().map(|input| input.array.clone()).collect();
-        let outputs = Array::record_on(op.clone(), inputs, node.stream())?;
+        let outputs = record_again(op, inputs, node.stream())?;
         return Ok(outputs.into_iter().map(|array| Batched { array, batched: false }).collect());
+    }
+    if let Some(outputs) = control_flow::vmap(op, inputs) {
+        return outputs;
     }
     if let Some(outputs) = op.vmap(inputs) {
         return outputs;

@@ -116,8 +116,8 @@ impl GradFunction {
         let returned = self.fun.bind(py).call(PyTuple::new(py, given)?, named.as_ref())?;
         let value = self.value(&returned)?.get().get();
         let one = Array::scalar(1.0, value.dtype().inexact());
-        let gradients = pull_back(&trace.inputs, std::slice::from_ref(&value), &[one]).or_raise()?;
-        drop(trace);
+        // The backward pass is no part of what is differentiated here.
+        let gradients = pull_back(&trace.end(), std::slice::from_ref(&value), &[one]).or_raise()?;
         let mut parts: Vec<Py<PyAny>> = Vec::new();
         let mut rest = &gradients[..];
         for (tree, &count) in trees.iter().zip(&counts) {
@@ -280,7 +280,7 @@ fn vjp(
     let trace = Trace::with_data(&primals);
     let outputs = returned_arrays("vjp", &call(fun, &trace.inputs)?)?;
     check_like("vjp", "output", &outputs, "cotangent", &cotangents)?;
-    let pulled = pull_back(&trace.inputs, &outputs, &cotangents).or_raise()?;
+    let pulled = pull_back(&trace.end(), &outputs, &cotangents).or_raise()?;
     Ok((wrap(outputs), wrap(pulled)))
 }
 
@@ -295,14 +295,14 @@ fn jvp(
     let primals = arrays("jvp", "primals", primals)?;
     let tangents = arrays("jvp", "tangents", tangents)?;
     check_like("jvp", "input", &primals, "tangent", &tangents)?;
-    let trace = Trace::with_data(&primals);
+    let trace = Trace::forwards(&primals);
     let outputs = returned_arrays("jvp", &call(fun, &trace.inputs)?)?;
     let tangents = tangents
         .iter()
         .zip(&primals)
         .map(|(tangent, primal)| ops::astype(tangent, tangent_dtype(primal)).or_raise())
         .collect::<PyResult<Vec<_>>>()?;
-    let pushed = push_forward(&trace.inputs, &outputs, &tangents).or_raise()?;
+    let pushed = push_forward(&trace.end(), &outputs, &tangents).or_raise()?;
     Ok((wrap(outputs), wrap(pushed)))
 }
 

@@ -1,6 +1,7 @@
 //! Function transforms: Python functions in, Python functions out.
 
 mod compile;
+mod control_flow;
 mod eval;
 mod export;
 mod grad;
@@ -14,7 +15,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     grad::register(module)?;
     vmap::register(module)?;
     compile::register(module)?;
-    export::register(module)
+    export::register(module)?;
+    control_flow::register(module)
 }
 
 /// Refuse what cannot be called.

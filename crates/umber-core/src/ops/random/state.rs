@@ -3,12 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use umber_types::{Result, Shape};
+use umber_types::{BinaryKind, DType, Result, Shape};
 
 use super::bits;
 use crate::graph::{Array, tracing};
 use crate::primitives::gather::Places;
-use crate::primitives::rules::reshape;
+use crate::primitives::rules::{binary, broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
 /// The key that the next draw without a key is split from; none before the first.
@@ -107,6 +107,12 @@ pub fn set_state(key: Array) -> Result<()> {
     Ok(())
 }
 
+/// A key from another and a number, which need not be known.
+fn fold_in(key: &Array, number: &Array) -> Result<Array> {
+    let number = broadcast(&reshape(&cast(number, DType::UInt32)?, [1])?, key.shape())?;
+    bits("random", &binary(BinaryKind::BitwiseXor, key, &number)?, key.shape().clone())
+}
+
 /// A key for one draw: the state splits in two, the first stays, the second is the answer, or what lanes split.
 pub(super) fn next_key() -> Result<Array> {
     let mut key = {
@@ -121,8 +127,13 @@ pub(super) fn next_key() -> Result<Array> {
         half(&pair, 1)?
     };
     for lane in tracing::lanes() {
-        let places = Places::grid("random", &[0], smallvec::smallvec![lane.index]);
-        key = places.read(&split(&key, lane.count.max(1) as i64)?)?;
+        key = match lane.count {
+            Some(count) => {
+                let places = Places::grid("random", &[0], smallvec::smallvec![lane.index]);
+                places.read(&split(&key, count.max(1) as i64)?)?
+            }
+            None => fold_in(&key, &lane.index)?,
+        };
     }
     Ok(key)
 }

@@ -1,0 +1,259 @@
+//! Loops and branches: programs run one iteration at a time, in memory that does not grow with their number.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{DType, Error, Layout, Result, Scalar};
+
+use super::Interrupts;
+use super::prepared::{Prepared, Slots};
+use crate::graph::program::{Operand, Origin, Step};
+use crate::graph::{ArraySpec, Program, Storage};
+use crate::op::Op;
+use crate::primitive::CpuTask;
+use crate::primitives::binary::Binary;
+use crate::primitives::cast::Cast;
+use crate::primitives::control_flow::{Choice, Condition, Construct, Iteration, Loop};
+
+/// An operation that runs programs, ready to run.
+pub(super) enum Nested {
+    /// A known number of iterations.
+    Loop(Loop, Arc<PreparedLoop>),
+    /// One of several.
+    Branch(Arc<Choice>, Arc<Vec<Prepared>>),
+    /// For as long as a condition holds.
+    While(Arc<Condition>, Arc<PreparedWhile>),
+}
+
+pub(super) struct PreparedLoop {
+    body: Prepared,
+    /// The accumulators of sums, after the carry.
+    sums: Vec<ArraySpec>,
+}
+
+pub(super) struct PreparedWhile {
+    condition: Prepared,
+    body: Prepared,
+}
+
+/// The operation ready to run, if it is one that runs programs.
+pub(super) fn nested(op: &Op) -> Result<Option<Nested>> {
+    Ok(Some(match op {
+        Op::Loop(repeated) => {
+            let prepared = repeated.0.prepared.get_or_make(|| PreparedLoop::new(&repeated.0))?;
+            Nested::Loop(repeated.clone(), prepared)
+        }
+        Op::Branch(branch) => {
+            let prepare = || {
+                let all = |body: &crate::primitives::control_flow::Body| Prepared::new(&body.program, 0..0);
+                branch.0.bodies.iter().map(all).collect::<Result<Vec<_>>>()
+            };
+            Nested::Branch(Arc::clone(&branch.0), branch.0.prepared.get_or_make(prepare)?)
+        }
+        Op::While(repeated) => {
+            let condition = &repeated.0;
+            let prepare = || {
+                let arguments = condition.body.arguments().len();
+                Ok(PreparedWhile {
+                    // The carry stays where it is while the condition looks at it.
+                    condition: Prepared::new(&condition.condition.program, 0..arguments)?,
+                    body: Prepared::new(&condition.body.program, condition.body.outputs.len()..arguments)?,
+                })
+            };
+            Nested::While(Arc::clone(condition), condition.prepared.get_or_make(prepare)?)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+impl Nested {
+    /// Run on a task's inputs, which stay as they are.
+    pub(super) fn run(&self, task: &mut CpuTask<'_>, interrupts: &mut Interrupts) -> Result<()> {
+        let outputs = match self {
+            Nested::Loop(repeated, prepared) => prepared.run(&repeated.0, &task.inputs, interrupts)?,
+            Nested::Branch(choice, prepared) => run_branch(choice, prepared, &task.inputs, interrupts)?,
+            Nested::While(condition, prepared) => prepared.run(condition, &task.inputs, interrupts)?,
+        };
+        task.outputs = outputs.into_iter().map(Some).collect();
+        Ok(())
+    }
+}
+
+/// Say in which iteration something failed.
+fn in_iteration(construct: Construct, iteration: usize) -> impl FnOnce(Error) -> Error {
+    move |error| error.map_message(|text| format!("{text}\nin iteration {iteration} of {}", construct.name()))
+}
+
+/// The dtype that values of `dtype` are summed in.
+fn sum_dtype(dtype: DType) -> DType {
+    if dtype.is_half() { DType::Float32 } else { dtype }
+}
+
+impl PreparedLoop {
+    /// The body with sums made into accumulators: arguments after the carry, and outputs after it.
+    fn new(iteration: &Iteration) -> Result<PreparedLoop> {
+        let Iteration { body, carry, sums, .. } = iteration;
+        let program = &body.program;
+        let sums: Vec<ArraySpec> = body.outputs[*carry..carry + sums]
+            .iter()
+            .map(|spec| ArraySpec { shape: spec.shape.clone(), dtype: sum_dtype(spec.dtype) })
+            .collect();
+        let mut arguments = program.arguments.clone();
+        arguments.splice(carry..carry, sums.iter().cloned());
+        let places: Vec<usize> = (0..program.arguments.len())
+            .map(|argument| if argument < *carry { argument } else { argument + sums.len() })
+            .collect();
+        let mut program: Program = program.clone().among(arguments, &places);
+        for (i, sum) in sums.iter().enumerate() {
+            let stream = umber_types::Stream::CPU;
+            let mut term = program.outputs[carry + i].clone();
+            if body.outputs[carry + i].dtype != sum.dtype {
+                let inputs = smallvec::smallvec![term];
+                term = Operand::Slot(program.slots() as u32);
+                program.steps.push(Step { op: Cast(sum.dtype).into(), stream, inputs, outputs: 1, origin: Origin::default() });
+            }
+            let add = Binary(umber_types::BinaryKind::Add).into();
+            let inputs = smallvec::smallvec![Operand::Slot((carry + i) as u32), term];
+            program.outputs[carry + i] = Operand::Slot(program.slots() as u32);
+            program.steps.push(Step { op: add, stream, inputs, outputs: 1, origin: Origin::default() });
+        }
+        let turning = carry + sums.len() + iteration.rows;
+        let stays = turning..program.arguments.len();
+        Ok(PreparedLoop { body: Prepared::new(&program, stays)?, sums })
+    }
+
+    fn run(&self, iteration: &Iteration, inputs: &[Storage], interrupts: &mut Interrupts) -> Result<Vec<Storage>> {
+        let Iteration { body, carry, rows, length, order, construct, .. } = iteration;
+        let whole = carry + self.sums.len();
+        let mut stacks = body.outputs[whole..]
+            .iter()
+            .map(|row| Stack::new(row, *length))
+            .collect::<Result<Vec<Stack>>>()?;
+        let mut turning: SmallVec<[Storage; 4]> = inputs[..*carry].iter().cloned().collect();
+        for sum in &self.sums {
+            turning.push(Storage::splat(Scalar::from(0.0).cast(sum.dtype), &sum.shape, sum.dtype)?);
+        }
+        let sequences = &inputs[*carry..carry + rows];
+        let mut slots = self.body.slots();
+        for (constant, storage) in inputs[carry + rows..].iter().enumerate() {
+            slots.set(whole + rows + constant, storage.clone());
+        }
+        for step in 0..*length {
+            let place = order.place(step, *length);
+            let once = |slots: &mut Slots, interrupts: &mut Interrupts| {
+                interrupts.check()?;
+                self.body.run(slots, interrupts)
+            };
+            for (slot, storage) in turning.drain(..).enumerate() {
+                slots.set(slot, storage);
+            }
+            for (slot, sequence) in sequences.iter().enumerate() {
+                slots.set(whole + slot, sequence.with_layout(row_of(&sequence.layout, place)));
+            }
+            let mut outputs = once(&mut slots, interrupts).map_err(in_iteration(*construct, place))?;
+            for (stack, row) in stacks.iter_mut().zip(outputs.drain(whole..)) {
+                stack.write(place, &row);
+            }
+            turning = outputs;
+        }
+        for (sum, spec) in turning[*carry..].iter_mut().zip(&body.outputs[*carry..whole]) {
+            if sum_dtype(spec.dtype) != spec.dtype {
+                let mut rounded = Storage::allocate(&spec.shape, spec.dtype)?;
+                let view = rounded.view_mut(spec.dtype).expect("fresh storage is unique");
+                umber_kernels::tape::copy(sum.view(sum_dtype(spec.dtype)), view);
+                *sum = rounded;
+            }
+        }
+        Ok(turning.into_iter().chain(stacks.into_iter().map(|stack| stack.storage)).collect())
+    }
+}
+
+/// One row of a sequence.
+fn row_of(sequence: &Layout, place: usize) -> Layout {
+    Layout {
+        shape: sequence.shape[1..].iter().copied().collect(),
+        strides: sequence.strides[1..].iter().copied().collect(),
+        offset: (sequence.offset as isize + place as isize * sequence.strides[0]) as usize,
+    }
+}
+
+/// Rows being written one after the other into memory for all.
+struct Stack {
+    storage: Storage,
+    dtype: DType,
+}
+
+impl Stack {
+    fn new(row: &ArraySpec, length: usize) -> Result<Stack> {
+        let whole = crate::primitives::control_flow::stacked(row, length);
+        Ok(Stack { storage: Storage::allocate(&whole.shape, whole.dtype)?, dtype: whole.dtype })
+    }
+
+    fn write(&mut self, place: usize, row: &Storage) {
+        let layout = row_of(&self.storage.layout, place);
+        let whole = std::mem::replace(&mut self.storage.layout, layout);
+        let target = self.storage.view_mut(self.dtype).expect("nothing else holds what is being filled");
+        umber_kernels::tape::copy(row.view(self.dtype), target);
+        self.storage.layout = whole;
+    }
+}
+
+/// The one element of a storage.
+fn scalar(storage: &Storage, dtype: DType) -> Result<Scalar> {
+    let bytes = storage.dense_bytes(dtype);
+    let bytes = bytes.ok_or_else(|| Error::Runtime("[eval] expected a scalar".into()))?;
+    Ok(Scalar::from_bytes(dtype, bytes))
+}
+
+fn run_branch(
+    choice: &Choice,
+    prepared: &[Prepared],
+    inputs: &[Storage],
+    interrupts: &mut Interrupts,
+) -> Result<Vec<Storage>> {
+    let index = scalar(&inputs[0], DType::Int32)?.as_f64().max(0.0) as usize;
+    let index = index.min(prepared.len() - 1);
+    let mut slots = prepared[index].slots();
+    for (slot, storage) in inputs[1..].iter().enumerate() {
+        slots.set(slot, storage.clone());
+    }
+    let outputs = prepared[index].run(&mut slots, interrupts).map_err(|error| {
+        error.map_message(|text| format!("{text}\nin branch {index} of {}", choice.construct.name()))
+    })?;
+    Ok(outputs.into_vec())
+}
+
+impl PreparedWhile {
+    fn run(&self, condition: &Condition, inputs: &[Storage], interrupts: &mut Interrupts) -> Result<Vec<Storage>> {
+        let carry = condition.body.outputs.len();
+        let (mut looking, mut doing) = (self.condition.slots(), self.body.slots());
+        for (slot, storage) in inputs.iter().enumerate().skip(carry) {
+            looking.set(slot, storage.clone());
+            doing.set(slot, storage.clone());
+        }
+        let mut turning: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
+        for step in 0.. {
+            let mut once = || {
+                interrupts.check()?;
+                for (slot, storage) in turning.iter().enumerate() {
+                    looking.set(slot, storage.clone());
+                }
+                let answer = self.condition.run(&mut looking, interrupts)?;
+                if !scalar(&answer[0], DType::Bool)?.as_bool() {
+                    return Ok(false);
+                }
+                for (slot, storage) in turning.drain(..).enumerate() {
+                    // The condition's handle would keep the body from writing over it.
+                    looking.clear(slot);
+                    doing.set(slot, storage);
+                }
+                turning = self.body.run(&mut doing, interrupts)?;
+                Ok(true)
+            };
+            if !once().map_err(in_iteration(condition.construct, step))? {
+                break;
+            }
+        }
+        Ok(turning.into_vec())
+    }
+}

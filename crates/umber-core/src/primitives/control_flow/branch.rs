@@ -1,0 +1,60 @@
+//! Branch: one of several functions, chosen by a number.
+
+use std::sync::Arc;
+
+use umber_types::Result;
+
+use super::{Body, Construct, Prepared, needs_evaluator};
+use crate::graph::{ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+
+/// Functions of the same arguments that answer alike.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Choice {
+    /// What users know it by.
+    pub construct: Construct,
+    /// The functions; at least one.
+    pub bodies: Vec<Body>,
+    #[serde(skip)]
+    pub(crate) prepared: Prepared,
+}
+
+/// One of several functions: takes `(index, arguments…)`, the index an int32 scalar within bounds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Branch(pub Arc<Choice>);
+
+impl Branch {
+    /// One of `bodies`.
+    pub fn new(construct: Construct, bodies: Vec<Body>) -> Branch {
+        Branch(Choice { construct, bodies, prepared: Prepared::default() }.into())
+    }
+}
+
+impl Primitive for Branch {
+    fn name(&self) -> &'static str {
+        self.0.construct.name()
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        for body in &self.0.bodies {
+            body.check(self.0.construct, inputs.get(1..).unwrap_or_default())?;
+        }
+        Ok(self.0.bodies[0].outputs.iter().cloned().collect())
+    }
+
+    fn vjp(&self, _at: &Point<'_>, _cotangents: &[crate::graph::Array]) -> Rule<Cotangents> {
+        None
+    }
+
+    fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        None
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        input == 0
+    }
+
+    fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
+        Err(needs_evaluator(self.0.construct))
+    }
+}

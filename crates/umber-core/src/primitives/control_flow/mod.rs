@@ -1,0 +1,146 @@
+//! Control flow: operations that hold the functions they run.
+//!
+//! The functions are [`Program`]s, so what they captured is among the operation's inputs. The rules that need a
+//! transform of a function are in `transforms::control_flow`, and `eval::control_flow` runs them: what is here only
+//! says what the operations are.
+
+mod branch;
+mod repeat;
+mod until;
+
+use std::any::Any;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, OnceLock};
+
+use umber_types::{Error, Result, ensure};
+
+pub use self::branch::{Branch, Choice};
+pub(crate) use self::repeat::stacked;
+pub use self::repeat::{Iteration, Loop, Order};
+pub use self::until::{Condition, While};
+use crate::graph::{Array, ArraySpec, Inputs, Program};
+use crate::op::Op;
+
+/// The function that a user called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Construct {
+    /// `scan`.
+    Scan,
+    /// `fori_loop`.
+    ForiLoop,
+    /// `map`.
+    Map,
+    /// `while_loop`.
+    WhileLoop,
+    /// `cond`.
+    Cond,
+    /// `switch`.
+    Switch,
+}
+
+impl Construct {
+    /// The name users know it by.
+    pub fn name(self) -> &'static str {
+        match self {
+            Construct::Scan => "scan",
+            Construct::ForiLoop => "fori_loop",
+            Construct::Map => "map",
+            Construct::WhileLoop => "while_loop",
+            Construct::Cond => "cond",
+            Construct::Switch => "switch",
+        }
+    }
+}
+
+/// A function that an operation holds, and what it gives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Body {
+    /// The function.
+    pub program: Program,
+    /// What its outputs are.
+    pub outputs: Vec<ArraySpec>,
+}
+
+impl Body {
+    /// The function that made `outputs` of `placeholders`, and the arrays it captured: its last arguments.
+    pub fn close(placeholders: &[Array], outputs: &[Array]) -> (Body, Vec<Array>) {
+        let (program, captured) = Program::close(placeholders, outputs);
+        let outputs = outputs.iter().map(|output| output.spec().clone()).collect();
+        (Body { program, outputs }, captured)
+    }
+
+    /// Its arguments.
+    pub fn arguments(&self) -> &[ArraySpec] {
+        &self.program.arguments
+    }
+
+    /// Are these what it takes?
+    fn check(&self, construct: Construct, given: &[&ArraySpec]) -> Result<()> {
+        ensure!(
+            self.arguments().iter().eq(given.iter().copied()),
+            Value,
+            "[{}] got inputs of other shapes or dtypes than those the function was traced with",
+            construct.name()
+        );
+        Ok(())
+    }
+}
+
+/// What evaluation makes of an operation's functions, once. It is no part of what the operation is.
+#[derive(Default)]
+pub(crate) struct Prepared(OnceLock<Arc<dyn Any + Send + Sync>>);
+
+impl Prepared {
+    /// What was made before, or `make` of it now.
+    pub(crate) fn get_or_make<T: Send + Sync + 'static>(
+        &self,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let made = match self.0.get() {
+            Some(made) => Arc::clone(made),
+            None => {
+                let made: Arc<dyn Any + Send + Sync> = Arc::new(make()?);
+                Arc::clone(self.0.get_or_init(|| made))
+            }
+        };
+        made.downcast().map_err(|_| Error::Runtime("[eval] a function was prepared as another kind".into()))
+    }
+}
+
+impl Clone for Prepared {
+    fn clone(&self) -> Prepared {
+        Prepared::default()
+    }
+}
+impl PartialEq for Prepared {
+    fn eq(&self, _: &Prepared) -> bool {
+        true
+    }
+}
+impl Eq for Prepared {}
+impl Hash for Prepared {
+    fn hash<H: Hasher>(&self, _: &mut H) {}
+}
+impl fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Prepared")
+    }
+}
+
+/// Record an operation that was recorded before on other inputs; a loop may now keep residuals.
+pub(crate) fn record_again(
+    op: &Op,
+    inputs: Inputs,
+    stream: umber_types::Stream,
+) -> Result<smallvec::SmallVec<[Array; 1]>> {
+    match op {
+        Op::Loop(repeated) => repeated.record_on(inputs, stream),
+        _ => Array::record_on(op.clone(), inputs, stream),
+    }
+}
+
+/// The answer of `eval_cpu`: these operations run programs, which only the evaluator can.
+fn needs_evaluator(construct: Construct) -> Error {
+    Error::Runtime(format!("[{}] can only be run by the evaluator", construct.name()))
+}

@@ -1,0 +1,151 @@
+//! The derivatives and batches of branches.
+
+use umber_types::{DType, Result, Shape};
+
+use super::choosing::choose;
+use super::{batch_body, chosen, derivative_spec, follow, pulled, pushed, zero};
+use crate::graph::{Array, ArraySpec};
+use crate::ops;
+use crate::primitive::{Batched, Cotangents, lanes};
+use crate::primitives::control_flow::Branch;
+use crate::primitives::rules::{self, reshape};
+use crate::transforms::Trace;
+use crate::transforms::vmap::batch;
+use crate::primitives::leaf::Leaf;
+
+/// Where one branch has a derivative, all answer one: the others zeros.
+fn filled<'a>(
+    answers: &[Option<Array>],
+    specs: impl IntoIterator<Item = &'a ArraySpec>,
+    has: &[bool],
+) -> Vec<Array> {
+    let all = answers.iter().zip(specs).zip(has).filter(|(_, has)| **has);
+    all.map(|((answer, spec), _)| answer.clone().unwrap_or_else(|| zero(spec))).collect()
+}
+
+fn scatter(answers: Vec<Array>, flags: impl IntoIterator<Item = bool>) -> Vec<Option<Array>> {
+    let mut answers = answers.into_iter();
+    flags.into_iter().map(|flag| if flag { answers.next() } else { None }).collect()
+}
+
+/// Reverse mode: a branch of the branches' backward passes.
+pub(super) fn pull_branch(
+    branch: &Branch,
+    inputs: &[Array],
+    wanted: &[bool],
+    cotangents: &[Option<Array>],
+) -> Result<Cotangents> {
+    let choice = &*branch.0;
+    let wanted = &wanted[1..];
+    let specs = choice.bodies[0].arguments();
+    let cts: Vec<bool> = cotangents.iter().map(Option::is_some).collect();
+    let arguments: Vec<ArraySpec> =
+        specs.iter().cloned().chain(chosen(&choice.bodies[0].outputs, &cts).map(derivative_spec)).collect();
+    let sought: Vec<&ArraySpec> = chosen(specs, wanted).collect();
+    // Which inputs have a cotangent from any branch is known once all have been followed.
+    let mut has = vec![false; sought.len()];
+    let mut closed = Vec::new();
+    for is_known in [false, true] {
+        closed.clear();
+        for body in &choice.bodies {
+            closed.push(follow(choice.construct, arguments.iter().cloned(), |arguments| {
+                let (given, ct) = arguments.split_at(specs.len());
+                let sources: Vec<Array> = chosen(given, wanted).cloned().collect();
+                let answers = pulled(&body.program, given, &sources, scatter(ct.to_vec(), cts.iter().copied()))?;
+                if !is_known {
+                    has.iter_mut().zip(&answers).for_each(|(has, answer)| *has |= answer.is_some());
+                }
+                Ok(filled(&answers, sought.iter().copied(), &has))
+            })?);
+        }
+    }
+    let mut given: Vec<Array> = inputs[1..].to_vec();
+    for (ct, spec) in cotangents.iter().zip(&choice.bodies[0].outputs) {
+        if let Some(ct) = ct {
+            given.push(rules::cast(ct, spec.dtype.inexact())?);
+        }
+    }
+    let answers = choose(choice.construct, &inputs[0], &given, closed)?;
+    let mut answers = scatter(answers, has).into_iter();
+    let all = wanted.iter().map(|&wanted| if wanted { answers.next().flatten() } else { None });
+    Ok(std::iter::once(None).chain(all).collect())
+}
+
+/// Forward mode: a branch of the branches' tangents.
+pub(super) fn push_branch(
+    branch: &Branch,
+    inputs: &[Array],
+    tangents: &[Option<Array>],
+) -> Result<Vec<Option<Array>>> {
+    let choice = &*branch.0;
+    let tangents = &tangents[1..];
+    let specs = choice.bodies[0].arguments();
+    let outputs = &choice.bodies[0].outputs;
+    let moving: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+    let arguments: Vec<ArraySpec> =
+        specs.iter().cloned().chain(chosen(specs, &moving).map(derivative_spec)).collect();
+    let mut has = vec![false; outputs.len()];
+    let mut closed = Vec::new();
+    for is_known in [false, true] {
+        closed.clear();
+        for body in &choice.bodies {
+            closed.push(follow(choice.construct, arguments.iter().cloned(), |arguments| {
+                let (given, t) = arguments.split_at(specs.len());
+                let sources: Vec<Array> = chosen(given, &moving).cloned().collect();
+                let (_, changes) = pushed(&body.program, given, &sources, t)?;
+                if !is_known {
+                    has.iter_mut().zip(&changes).for_each(|(has, change)| *has |= change.is_some());
+                }
+                Ok(filled(&changes, outputs, &has))
+            })?);
+        }
+    }
+    let given: Vec<Array> = inputs[1..].iter().chain(tangents.iter().flatten()).cloned().collect();
+    let answers = choose(choice.construct, &inputs[0], &given, closed)?;
+    Ok(scatter(answers, has))
+}
+
+/// A batch: a branch of batched branches; all of them and a selection where the choice differs from lane to lane.
+pub(super) fn batch_branch(branch: &Branch, inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let choice = &*branch.0;
+    let lanes = lanes(inputs);
+    if inputs[0].batched {
+        return select_branch(branch, inputs, lanes);
+    }
+    let batched: Vec<bool> = inputs[1..].iter().map(|input| input.batched).collect();
+    let mut forced = vec![false; choice.bodies[0].outputs.len()];
+    for body in &choice.bodies {
+        forced = batch_body(choice.construct, body, &batched, &forced, lanes)?.batched;
+    }
+    let bodies = choice.bodies.iter();
+    let closed = bodies
+        .map(|body| Ok(batch_body(choice.construct, body, &batched, &forced, lanes)?.closed))
+        .collect::<Result<Vec<_>>>()?;
+    let given: Vec<Array> = inputs[1..].iter().map(|input| input.array.clone()).collect();
+    let answers = choose(choice.construct, &inputs[0].array, &given, closed)?;
+    Ok(answers.into_iter().zip(forced).map(|(array, batched)| Batched { array, batched }).collect())
+}
+
+fn select_branch(branch: &Branch, inputs: &[Batched], lanes: usize) -> Result<Vec<Batched>> {
+    let choice = &*branch.0;
+    let index = &inputs[0].array;
+    let mut answers: Vec<Array> = Vec::new();
+    for (number, body) in choice.bodies.iter().enumerate() {
+        let results = {
+            let lane = Trace::placeholders(Leaf::Body(choice.construct), body.arguments().iter().cloned());
+            let outputs = body.program.replay(&lane.inputs)?;
+            batch(&lane.inputs, &outputs, &inputs[1..])?
+        };
+        let is_chosen = ops::equal(index, &Array::scalar(number as i64, DType::Int32))?;
+        for (i, result) in results.iter().enumerate() {
+            let result = rules::batch(result, lanes)?;
+            if number == 0 {
+                answers.push(result);
+                continue;
+            }
+            let ones: Shape = (0..result.ndim()).map(|axis| if axis == 0 { lanes } else { 1 }).collect();
+            answers[i] = ops::select(&reshape(&is_chosen, ones)?, &result, &answers[i])?;
+        }
+    }
+    Ok(Batched::all(answers))
+}

@@ -1,0 +1,193 @@
+//! Control flow: loops and branches whose functions are followed once, and that transforms look into.
+//!
+//! [`scan`], [`fori_loop`], [`map`], [`while_loop`], [`cond`] and [`switch`] follow the functions they are given on
+//! placeholders and record one operation that holds them as programs. A front end that must return to its own language
+//! to run a function uses the halves: [`Followed`] and what takes it. A derivative or a batch of such an operation is
+//! another one, of the function's derivative or batch, so that transforms nest here as everywhere.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `followed` | a function run once on placeholders |
+//! | `scan`, `repeating` | `scan`, and `fori_loop` and `map` made of it |
+//! | `choosing` | `cond`, `switch` |
+//! | `until` | `while_loop` |
+//! | `loops`, `branches`, `whiles` | the derivatives and batches of the three operations |
+
+mod branches;
+mod choosing;
+mod followed;
+mod loops;
+mod repeating;
+mod scan;
+mod until;
+mod whiles;
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{Result, Shape};
+
+pub use self::choosing::{Branches, cond, switch};
+pub use self::followed::{Followed, LeafName};
+pub use self::repeating::{Batches, Bound, ForiLoop, fori_loop, map, map_batches};
+pub use self::scan::{Checkpoint, Scan, ScanOptions, Scanned, scan};
+pub use self::until::{LookedAt, WhileLoop, while_loop};
+use super::jvp::push;
+use super::trace::{Tape, Trace};
+use super::vjp::pull;
+use super::vmap::batch;
+use crate::graph::tracing::{self, Residuals};
+use crate::graph::{Array, ArraySpec, Node, Program};
+use crate::op::Op;
+use crate::primitive::{Batched, Cotangents, Rule};
+pub use crate::primitives::control_flow::{Construct, Order};
+use crate::primitives::control_flow::Body;
+use crate::primitives::leaf::Leaf;
+use crate::primitives::rules;
+
+/// The cotangents of a node's inputs, if it is control flow.
+pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>]) -> Rule<Cotangents> {
+    let inputs = node.inputs();
+    match node.op() {
+        Op::Loop(repeated) => {
+            Some(loops::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents))
+        }
+        Op::Branch(branch) => Some(branches::pull_branch(branch, &inputs, wanted, cotangents)),
+        Op::While(repeated) => Some(whiles::pull_while(repeated)),
+        _ => None,
+    }
+}
+
+/// The tangents of a node's outputs, if it is control flow.
+pub(super) fn jvp(node: &Arc<Node>, tangents: &[Option<Array>]) -> Rule<Vec<Option<Array>>> {
+    let inputs = node.inputs();
+    match node.op() {
+        Op::Loop(repeated) => Some(loops::push_loop(repeated, &inputs, tangents)),
+        Op::Branch(branch) => Some(branches::push_branch(branch, &inputs, tangents)),
+        Op::While(repeated) => Some(whiles::push_while(repeated, &inputs, tangents)),
+        _ => None,
+    }
+}
+
+/// The outputs for a batch, if it is control flow.
+pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+    match op {
+        Op::Loop(repeated) => Some(loops::batch_loop(repeated, inputs)),
+        Op::Branch(branch) => Some(branches::batch_branch(branch, inputs)),
+        Op::While(repeated) => Some(whiles::batch_while(repeated, inputs)),
+        _ => None,
+    }
+}
+
+/// A body with what it captured: its last arguments.
+type Closed = (Body, Vec<Array>);
+
+/// The body that `f` is on placeholders.
+fn follow(
+    construct: Construct,
+    specs: impl IntoIterator<Item = ArraySpec>,
+    f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
+) -> Result<Closed> {
+    let trace = Trace::placeholders(Leaf::Body(construct), specs);
+    let outputs = f(&trace.inputs)?;
+    Ok(Body::close(&trace.inputs, &outputs))
+}
+
+/// The cotangents of `sources`, some of the `arguments` of a program, that belong to those of its outputs.
+fn pulled(
+    program: &Program,
+    arguments: &[Array],
+    sources: &[Array],
+    cotangents: Vec<Option<Array>>,
+) -> Result<Vec<Option<Array>>> {
+    let outputs = {
+        let _kept = tracing::with_residuals(Residuals::Kept);
+        program.replay(arguments)?
+    };
+    let tape = Tape::traced(sources, &outputs);
+    let slots = pull(&tape, &outputs, cotangents)?;
+    Ok(sources.iter().map(|source| tape.slot(source).and_then(|slot| slots[slot].clone())).collect())
+}
+
+/// A program's outputs, and their tangents that belong to those of `sources`, some of its `arguments`.
+fn pushed(
+    program: &Program,
+    arguments: &[Array],
+    sources: &[Array],
+    tangents: &[Array],
+) -> Result<(Vec<Array>, Vec<Option<Array>>)> {
+    let outputs = program.replay(arguments)?;
+    let tape = Tape::traced(sources, &outputs);
+    let slots = push(&tape, sources, tangents.iter().cloned().map(Some))?;
+    let tangents = outputs.iter().map(|output| tape.slot(output).and_then(|slot| slots[slot].clone()));
+    let tangents = tangents.collect();
+    Ok((outputs, tangents))
+}
+
+/// A body for batches, and which of its outputs are batched.
+struct BatchedBody {
+    closed: Closed,
+    batched: Vec<bool>,
+}
+
+/// The body whose arguments are batched where `batched` holds, and whose outputs are where `forced` does at least.
+fn batch_body(
+    construct: Construct,
+    body: &Body,
+    batched: &[bool],
+    forced: &[bool],
+    lanes: usize,
+) -> Result<BatchedBody> {
+    let lane = Trace::placeholders(Leaf::Body(construct), body.arguments().iter().cloned());
+    let outputs = body.program.replay(&lane.inputs)?;
+    let specs = body.arguments().iter().zip(batched).map(|(spec, &batched)| if batched { lengthened(spec, lanes) } else { spec.clone() });
+    let trace = Trace::placeholders(Leaf::Body(construct), specs);
+    let values: Vec<Batched> = trace
+        .inputs
+        .iter()
+        .zip(batched)
+        .map(|(array, &batched)| Batched { array: array.clone(), batched })
+        .collect();
+    let results = batch(&lane.inputs, &outputs, &values)?;
+    let mut arrays = Vec::with_capacity(results.len());
+    let mut flags = Vec::with_capacity(results.len());
+    for (result, &forced) in results.iter().zip(forced) {
+        arrays.push(if forced { rules::batch(result, lanes)? } else { result.array.clone() });
+        flags.push(forced || result.batched);
+    }
+    Ok(BatchedBody { closed: Body::close(&trace.inputs, &arrays), batched: flags })
+}
+
+/// A spec with a new first axis.
+fn lengthened(spec: &ArraySpec, length: usize) -> ArraySpec {
+    let shape: Shape = std::iter::once(length).chain(spec.shape.iter().copied()).collect();
+    ArraySpec { shape, dtype: spec.dtype }
+}
+
+/// What derivatives with respect to a value like `spec` are.
+fn derivative_spec(spec: &ArraySpec) -> ArraySpec {
+    ArraySpec { shape: spec.shape.clone(), dtype: spec.dtype.inexact() }
+}
+
+/// Zeros like derivatives with respect to a value like `spec`.
+fn zero(spec: &ArraySpec) -> Array {
+    Array::full(spec.shape.clone(), 0.0, spec.dtype.inexact())
+}
+
+/// The values at which a flag holds.
+fn chosen<'a, T>(values: &'a [T], flags: &'a [bool]) -> impl Iterator<Item = &'a T> {
+    values.iter().zip(flags).filter(|(_, flag)| **flag).map(|(value, _)| value)
+}
+
+/// Which of a body's first `carry` arguments differ once those of `from` do, over any number of iterations.
+fn spread(program: &Program, carry: usize, from: &[bool]) -> Vec<bool> {
+    let mut reached: SmallVec<[bool; 8]> = from.iter().copied().collect();
+    loop {
+        let outputs = program.reached(&reached);
+        let grown: SmallVec<[usize; 8]> = (0..carry).filter(|&i| outputs[i] && !reached[i]).collect();
+        if grown.is_empty() {
+            return reached[..carry].to_vec();
+        }
+        grown.into_iter().for_each(|i| reached[i] = true);
+    }
+}

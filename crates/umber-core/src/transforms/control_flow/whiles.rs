@@ -1,0 +1,136 @@
+//! The derivatives and batches of loops of unknown length.
+
+use umber_types::{KeepAxes, Result, Shape, bail};
+
+use super::until::record;
+use super::{batch_body, chosen, derivative_spec, follow, pushed, spread, zero};
+use crate::graph::{Array, ArraySpec};
+use crate::ops;
+use crate::primitive::{Batched, Cotangents, lanes};
+use crate::primitives::control_flow::{Construct, While};
+use crate::primitives::rules::{self, reshape};
+
+/// Reverse mode would have to know how many carries to keep.
+pub(super) fn pull_while(repeated: &While) -> Result<Cotangents> {
+    match repeated.0.construct {
+        Construct::ForiLoop => bail!(
+            Value,
+            "[fori_loop] a loop between bounds that are computed has no gradient: it cannot be known how many \
+             iterations there are to go back through. Expected bounds that are Python integers or arrays with \
+             values, or a scan of a fixed length that masks what is too many; jvp works"
+        ),
+        _ => bail!(
+            Value,
+            "[while_loop] a loop of unknown length has no gradient: it cannot be known how many iterations there are \
+             to go back through. Expected a scan or a fori_loop between integers, with mx.where for what comes after \
+             the end, or stop_gradient; jvp works"
+        ),
+    }
+}
+
+/// Forward mode: a loop that carries tangents beside the carry.
+pub(super) fn push_while(
+    repeated: &While,
+    inputs: &[Array],
+    tangents: &[Option<Array>],
+) -> Result<Vec<Option<Array>>> {
+    let it = &*repeated.0;
+    let carry = it.body.outputs.len();
+    let specs = it.body.arguments();
+    let mut moving: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+    let active = spread(&it.body.program, carry, &moving);
+    moving[..carry].copy_from_slice(&active);
+    let changing = active.iter().filter(|active| **active).count();
+    // Arguments: carry, tangents of the carry, constants, tangents of constants.
+    let arguments: Vec<ArraySpec> = specs[..carry]
+        .iter()
+        .cloned()
+        .chain(chosen(&specs[..carry], &active).map(derivative_spec))
+        .chain(specs[carry..].iter().cloned())
+        .chain(chosen(&specs[carry..], &moving[carry..]).map(derivative_spec))
+        .collect();
+    let constants = carry + changing..changing + specs.len();
+    let places: Vec<usize> = (0..carry).chain(constants.clone()).collect();
+    let body = follow(it.construct, arguments.iter().cloned(), |arguments| {
+        let all: Vec<Array> = places.iter().map(|&place| arguments[place].clone()).collect();
+        let sources: Vec<Array> = chosen(&all, &moving).cloned().collect();
+        let tangents: Vec<Array> =
+            arguments[carry..carry + changing].iter().chain(&arguments[constants.end..]).cloned().collect();
+        let (values, changes) = pushed(&it.body.program, &all, &sources, &tangents)?;
+        let changes = changes.iter().zip(specs).zip(&active).filter(|(_, active)| **active);
+        let changes = changes.map(|((change, spec), _)| change.clone().unwrap_or_else(|| zero(spec)));
+        Ok(values.into_iter().chain(changes).collect())
+    })?;
+    let condition = follow(it.construct, arguments, |arguments| {
+        let all: Vec<Array> = places.iter().map(|&place| arguments[place].clone()).collect();
+        it.condition.program.replay(&all)
+    })?;
+    let first = tangents[..carry].iter().zip(specs).zip(&active).filter(|(_, active)| **active);
+    let first = first.map(|((tangent, spec), _)| tangent.clone().unwrap_or_else(|| zero(spec)));
+    let given: Vec<Array> = inputs[..carry]
+        .iter()
+        .cloned()
+        .chain(first)
+        .chain(inputs[carry..].iter().cloned())
+        .chain(tangents[carry..].iter().flatten().cloned())
+        .collect();
+    let answers = record(it.construct, given, condition, body)?;
+    let mut changes = answers[carry..].iter();
+    Ok(active.iter().map(|&active| if active { changes.next().cloned() } else { None }).collect())
+}
+
+/// A batch: until no lane goes on; lanes that do not keep what they have.
+pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let it = &*repeated.0;
+    let carry = it.body.outputs.len();
+    let lanes = lanes(inputs);
+    let mut batched: Vec<bool> = inputs.iter().map(|input| input.batched).collect();
+    let is_lane_wise = loop {
+        let looking = batch_body(it.construct, &it.condition, &batched, &[false], lanes)?;
+        let mut forced = batched[..carry].to_vec();
+        // Where lanes end at different times, all that is carried differs from lane to lane.
+        forced.iter_mut().for_each(|forced| *forced |= looking.batched[0]);
+        let made = batch_body(it.construct, &it.body, &batched, &forced, lanes)?;
+        if made.batched == batched[..carry] {
+            break looking.batched[0];
+        }
+        batched[..carry].copy_from_slice(&made.batched);
+    };
+    let (looking, looking_captured) =
+        batch_body(it.construct, &it.condition, &batched, &[is_lane_wise], lanes)?.closed;
+    let (doing, doing_captured) =
+        batch_body(it.construct, &it.body, &batched, &batched[..carry], lanes)?.closed;
+    let given = inputs
+        .iter()
+        .zip(&batched)
+        .map(|(input, &batched)| if batched { rules::batch(input, lanes) } else { Ok(input.array.clone()) })
+        .collect::<Result<Vec<Array>>>()?;
+    if !is_lane_wise {
+        let answers = record(it.construct, given, (looking, looking_captured), (doing, doing_captured))?;
+        return Ok(as_batched(answers, &batched));
+    }
+    // Both functions take what the other captured, too: the body asks the condition which lanes go on.
+    let given: Vec<Array> = given.into_iter().chain(looking_captured).chain(doing_captured).collect();
+    let specs: Vec<ArraySpec> = given.iter().map(|array| array.spec().clone()).collect();
+    let asked = looking.arguments().len();
+    let condition = follow(it.construct, specs.iter().cloned(), |arguments| {
+        let going = looking.program.replay(&arguments[..asked])?;
+        Ok(vec![ops::any(&going[0], None, KeepAxes::No)?])
+    })?;
+    let body = follow(it.construct, specs, |arguments| {
+        let going = looking.program.replay(&arguments[..asked])?;
+        let own: Vec<Array> =
+            arguments[..inputs.len()].iter().chain(&arguments[asked..]).cloned().collect();
+        let next = doing.program.replay(&own)?;
+        let keep = |(next, now): (&Array, &Array)| {
+            let ones: Shape = (0..next.ndim()).map(|axis| if axis == 0 { lanes } else { 1 }).collect();
+            ops::select(&reshape(&going[0], ones)?, next, now)
+        };
+        next.iter().zip(arguments).map(keep).collect()
+    })?;
+    Ok(as_batched(record(it.construct, given, condition, body)?, &batched))
+}
+
+fn as_batched(answers: Vec<Array>, batched: &[bool]) -> Vec<Batched> {
+    answers.into_iter().zip(batched).map(|(array, &batched)| Batched { array, batched }).collect()
+}

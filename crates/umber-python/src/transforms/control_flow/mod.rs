@@ -1,0 +1,12 @@
+//! `scan`, `fori_loop`, `map`, `while_loop`, `cond`, `switch`.
+
+mod branches;
+mod leaves;
+mod loops;
+
+use pyo3::prelude::*;
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    loops::register(module)?;
+    branches::register(module)
+}
