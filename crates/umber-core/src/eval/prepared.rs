@@ -102,7 +102,8 @@ impl Prepared {
         for (step, specs) in fused.steps.iter().zip(specs) {
             let inputs: SmallVec<[Source; 3]> =
                 step.inputs.iter().map(|operand| prepared.source(operand)).collect::<Result<_>>()?;
-            let dtypes = step.inputs.iter().map(|operand| dtype_of(operand, &fused, &prepared.steps)).collect();
+            let dtypes =
+                step.inputs.iter().map(|operand| dtype_of(operand, &fused, &prepared.steps)).collect();
             let run = match &step.op {
                 Op::Fused(region) => Run::Tape(Arc::clone(&region.0)),
                 op => match control_flow::nested(op)? {
@@ -114,7 +115,16 @@ impl Prepared {
             let device = step.stream.device;
             let origin = step.origin.0.clone();
             let first_slot = first as u32;
-            prepared.steps.push(Work { run, device, inputs, dtypes, specs, is_read, first: first_slot, origin });
+            prepared.steps.push(Work {
+                run,
+                device,
+                inputs,
+                dtypes,
+                specs,
+                is_read,
+                first: first_slot,
+                origin,
+            });
             first += step.outputs as usize;
         }
         prepared.outputs = fused.outputs.iter().map(|o| prepared.source(o)).collect::<Result<_>>()?;
@@ -164,7 +174,11 @@ impl Prepared {
     }
 
     /// Run on the arguments in the slots; answers the outputs.
-    pub(super) fn run(&self, slots: &mut Slots, interrupts: &mut Interrupts) -> Result<SmallVec<[Storage; 4]>> {
+    pub(super) fn run(
+        &self,
+        slots: &mut Slots,
+        interrupts: &mut Interrupts,
+    ) -> Result<SmallVec<[Storage; 4]>> {
         for step in &self.steps {
             step.run(self, slots, interrupts).map_err(|error| match &step.origin {
                 Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
@@ -234,13 +248,15 @@ fn dtype_of(operand: &Operand, program: &Program, steps: &[Work]) -> DType {
 
 /// Run a fused region, over an input's memory where nothing else holds it.
 fn run_tape(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
-    let program = region.program()?;
+    region.prepare()?;
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut outputs: SmallVec<[Storage; 2]> = SmallVec::new();
     for spec in &task.specs {
         let size = spec.dtype.size();
         let free = (0..task.inputs.len()).find(|i| {
-            !used.contains(i)
+            // A reduction reads inputs after it has written results.
+            region.reduction.is_none()
+                && !used.contains(i)
                 && task.dtypes[*i].size() == size
                 && task.inputs[*i].is_donatable(&spec.shape, size)
         });
@@ -275,7 +291,7 @@ fn run_tape(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
                 unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec.dtype, &storage.layout) }
             })
             .collect();
-        program.run(&inputs, &mut views);
+        region.run(&inputs, &mut views)?;
     }
     task.inputs.clear();
     task.outputs = outputs.into_iter().map(Some).collect();

@@ -251,7 +251,8 @@ impl Site<'_> {
                 op.0.bodies.iter().try_for_each(|body| self.body(body))?;
                 let alike = op.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
                 self.must(alike && !op.0.bodies.is_empty(), "functions that answer alike")?;
-                let is_index = self.ndim(0) == 0 && self.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
+                let is_index =
+                    self.ndim(0) == 0 && self.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
                 self.must(is_index, "a number of a function")
             }
             Op::While(op) => {

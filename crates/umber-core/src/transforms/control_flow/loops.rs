@@ -71,11 +71,18 @@ pub(super) fn pull_loop(
     let active = spread(&it.body.program, it.carry, wanted);
     let [ct_carry, ct_sums, ct_rows] = cut(&cotangents, [it.carry, it.sums, repeated.sequences()]);
     let derivative_of = |outputs: &[ArraySpec], cts: &[Option<Array>]| -> Vec<ArraySpec> {
-        outputs.iter().zip(cts).filter(|(_, ct)| ct.is_some()).map(|(spec, _)| derivative_spec(spec)).collect()
+        outputs
+            .iter()
+            .zip(cts)
+            .filter(|(_, ct)| ct.is_some())
+            .map(|(spec, _)| derivative_spec(spec))
+            .collect()
     };
     let [_, sum_outputs, row_outputs] = cut(&it.body.outputs, [it.carry, it.sums, repeated.sequences()]);
-    let (ct_row_specs, ct_sum_specs) = (derivative_of(row_outputs, ct_rows), derivative_of(sum_outputs, ct_sums));
-    let counts = [count(&active), it.carry, it.rows, ct_row_specs.len(), specs.constants.len(), ct_sum_specs.len()];
+    let (ct_row_specs, ct_sum_specs) =
+        (derivative_of(row_outputs, ct_rows), derivative_of(sum_outputs, ct_sums));
+    let counts =
+        [count(&active), it.carry, it.rows, ct_row_specs.len(), specs.constants.len(), ct_sum_specs.len()];
     let arguments: Vec<ArraySpec> = chosen(specs.carry, &active)
         .map(derivative_spec)
         .chain(specs.carry.iter().cloned())
@@ -181,14 +188,8 @@ pub(super) fn push_loop(
     let derivatives = |specs: &[ArraySpec], flags: &[bool]| -> Vec<ArraySpec> {
         chosen(specs, flags).map(derivative_spec).collect()
     };
-    let counts = [
-        it.carry,
-        count(&active),
-        it.rows,
-        count(moves.rows),
-        specs.constants.len(),
-        count(moves.constants),
-    ];
+    let counts =
+        [it.carry, count(&active), it.rows, count(moves.rows), specs.constants.len(), count(moves.constants)];
     let arguments: Vec<ArraySpec> = specs
         .carry
         .iter()

@@ -40,8 +40,8 @@ use crate::graph::tracing::{self, Residuals};
 use crate::graph::{Array, ArraySpec, Node, Program};
 use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, Rule};
-pub use crate::primitives::control_flow::{Construct, Order};
 use crate::primitives::control_flow::Body;
+pub use crate::primitives::control_flow::{Construct, Order};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules;
 
@@ -140,7 +140,11 @@ fn batch_body(
 ) -> Result<BatchedBody> {
     let lane = Trace::placeholders(Leaf::Body(construct), body.arguments().iter().cloned());
     let outputs = body.program.replay(&lane.inputs)?;
-    let specs = body.arguments().iter().zip(batched).map(|(spec, &batched)| if batched { lengthened(spec, lanes) } else { spec.clone() });
+    let specs = body
+        .arguments()
+        .iter()
+        .zip(batched)
+        .map(|(spec, &batched)| if batched { lengthened(spec, lanes) } else { spec.clone() });
     let trace = Trace::placeholders(Leaf::Body(construct), specs);
     let values: Vec<Batched> = trace
         .inputs

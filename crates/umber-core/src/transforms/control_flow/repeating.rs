@@ -121,11 +121,8 @@ impl ForiLoop {
         self.scan.check(&carry, &name)?;
         let ForiLoop { scan, lower, init, .. } = self;
         let body = scan.into_body(carry)?;
-        let specs: Vec<ArraySpec> = std::iter::once(&lower)
-            .chain(&init)
-            .chain([&upper])
-            .map(|array| array.spec().clone())
-            .collect();
+        let specs: Vec<ArraySpec> =
+            std::iter::once(&lower).chain(&init).chain([&upper]).map(|array| array.spec().clone()).collect();
         let count = 1 + init.len();
         let condition = follow(Construct::ForiLoop, specs.clone(), |arguments| {
             Ok(vec![ops::less(&arguments[0], &arguments[count])?])
@@ -188,7 +185,9 @@ pub fn fori_loop(
 pub fn map(f: impl FnOnce(&[Array]) -> Result<Vec<Array>>, xs: &[Array]) -> Result<Vec<Array>> {
     let following = Scan::begin(Construct::Map, &[], xs, None, &|i| format!("xs[{i}]"))?;
     let rows = f(following.row())?;
-    following.end(Vec::new(), &rows, &|i| format!("carry[{i}]"), ScanOptions::default()).map(|scanned| scanned.stacked)
+    following
+        .end(Vec::new(), &rows, &|i| format!("carry[{i}]"), ScanOptions::default())
+        .map(|scanned| scanned.stacked)
 }
 
 /// As [`map`], `size` rows at a time: `f` of rows is made one of batches, as by `vmap`.

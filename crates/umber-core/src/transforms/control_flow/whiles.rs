@@ -119,8 +119,7 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
     })?;
     let body = follow(it.construct, specs, |arguments| {
         let going = looking.program.replay(&arguments[..asked])?;
-        let own: Vec<Array> =
-            arguments[..inputs.len()].iter().chain(&arguments[asked..]).cloned().collect();
+        let own: Vec<Array> = arguments[..inputs.len()].iter().chain(&arguments[asked..]).cloned().collect();
         let next = doing.program.replay(&own)?;
         let keep = |(next, now): (&Array, &Array)| {
             let ones: Shape = (0..next.ndim()).map(|axis| if axis == 0 { lanes } else { 1 }).collect();
