@@ -75,7 +75,7 @@ def cases_and_dtypes():
             yield pytest.param(case, dtype, id=f"{case}-{dtype}")
 
 
-@pytest.mark.parametrize(("case", "dtype"), cases_and_dtypes())
+@pytest.mark.parametrize(("case", "dtype"), list(cases_and_dtypes()))
 def test_outputs(case, dtype):
     ours, theirs = make_both(case)
     ours.set_dtype(getattr(mx, dtype))
