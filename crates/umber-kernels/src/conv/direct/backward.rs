@@ -68,9 +68,9 @@ pub(in super::super) fn backward<T: Multiply>(
             });
         };
         if threads == 1 {
-            (0..jobs).for_each(run)
+            (0..jobs).for_each(run);
         } else {
-            parallel_for(jobs, run)
+            parallel_for(jobs, run);
         }
         let add_up = |index: usize| {
             let panel = &panels.all[index];
