@@ -1,6 +1,6 @@
 //! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
 //!
-//! faer does the arithmetic, on column-major copies and on one thread; the stack is what is shared among threads.
+//! faer does the arithmetic, on column-major copies; threads share the stack, and the columns of inverses.
 //! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
 
 mod adjugate;
@@ -16,7 +16,6 @@ mod pinv;
 mod qr;
 mod solve;
 mod svd;
-mod tridiagonal;
 
 pub use adjugate::adjugate;
 pub use cholesky::cholesky;

@@ -68,29 +68,28 @@ pub(in super::super) fn backward<T: Multiply>(
             });
         };
         if threads == 1 {
-            (0..jobs).for_each(run)
+            (0..jobs).for_each(run);
         } else {
-            parallel_for(jobs, run)
+            parallel_for(jobs, run);
         }
-        let (first, rest) = all.split_at_mut(size);
-        let first = Target::over(first);
-        let store = |index: usize| {
+        let add_up = |index: usize| {
             let panel = &panels.all[index];
             let from = panels.start(panel) * depth;
-            let length = panel.vectors * panels.lanes * depth;
-            // SAFETY: the part of a panel, which this job alone uses.
-            let total = unsafe { std::slice::from_raw_parts_mut(first.at(from as isize), length) };
-            for part in rest.chunks_exact(size) {
-                for (sum, &more) in total.iter_mut().zip(&part[from..]) {
-                    *sum = T::Wide::plus(*sum, more);
-                }
+            let length = panel.vectors * panels.lanes * geometry.depth();
+            // SAFETY: the part of a panel in all sums, which this job alone uses.
+            let part = |i: usize| unsafe {
+                std::slice::from_raw_parts_mut(sums.at((i * size + from) as isize), length)
+            };
+            let total = part(0);
+            for i in 1..down {
+                total.iter_mut().zip(part(i)).for_each(|(sum, more)| *sum = T::Wide::plus(*sum, *more));
             }
-            panels.store(panel, &total[..geometry.depth() * panel.vectors * panels.lanes], target);
+            panels.store(panel, total, target);
         };
         if threads == 1 {
-            (0..panels.all.len()).for_each(store)
+            (0..panels.all.len()).for_each(add_up);
         } else {
-            parallel_for(panels.all.len(), store)
+            parallel_for(panels.all.len(), add_up);
         }
     });
 }

@@ -21,23 +21,29 @@ use panels::Meeting;
 
 /// Bytes of the copy of a box: it stays in the second cache.
 const COPY: usize = 384 << 10;
+/// Bytes of the copy of a single output at most.
+const LARGEST: usize = 4 << 20;
 
 /// Is it of this kind?
 pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
-    // What a group has too few channels for is left to products where vectors are not registers.
+    // Where vectors are not registers, products are better at channels that all meet.
     let suits = T::Wide::IN_REGISTERS || Meeting::of::<T>(geometry) == Meeting::Own;
-    suits
-        && Boxes::new(geometry, 1, 1).positions() * geometry.inputs <= 1 << 20
-        && boxes::<T>(geometry, 1).are_dense()
+    let is_small = Boxes::new(geometry, 1, 1).positions() <= LARGEST / position::<T>(geometry);
+    suits && is_small && boxes::<T>(geometry, 1).are_dense()
 }
 
 /// The boxes of a convolution, `wanted` of them if they are worth it.
 fn boxes<T: Multiply>(geometry: &Geometry, wanted: usize) -> Boxes<'_> {
-    let width = match Meeting::of::<T>(geometry) {
-        Meeting::All => geometry.inputs,
-        Meeting::Own => geometry.inputs * 4 * size_of::<<T::Wide as Ring>::Lanes64>() / size_of::<T::Wide>(),
-    };
-    Boxes::new(geometry, COPY / (width * size_of::<T::Wide>()), wanted)
+    Boxes::new(geometry, COPY / position::<T>(geometry), wanted)
+}
+
+/// Bytes of a position of a copy, at most.
+fn position<T: Multiply>(geometry: &Geometry) -> usize {
+    geometry.inputs
+        * match Meeting::of::<T>(geometry) {
+            Meeting::All => size_of::<T::Wide>(),
+            Meeting::Own => 4 * size_of::<<T::Wide as Ring>::Lanes64>(),
+        }
 }
 
 /// How many elements a vector has, and how many vectors the channels of a panel fill at most.

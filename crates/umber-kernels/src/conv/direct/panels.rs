@@ -8,10 +8,13 @@ use crate::matmul::multiply::Multiply;
 use crate::matmul::pack::{copy, pack};
 use crate::matmul::product::Matrix;
 use crate::shared::{Source, Target};
-use crate::threads::parallel_for;
+use crate::threads::parallel_ranges;
 
 /// Groups of at most this many outputs lie side by side in a vector.
 const NARROW: usize = 8;
+
+/// Elements of the weight that are worth a job of their own.
+const GRAIN: usize = 1 << 15;
 
 /// Which channels of the input those of a vector meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,7 +121,7 @@ impl<'a> Panels<'a> {
         let Geometry { inputs, weight: ends, .. } = self.geometry;
         let (taps, depth) = (self.geometry.taps(), self.geometry.depth());
         let to = Target::over(to);
-        parallel_for(self.all.len() * taps, |job| {
+        let part = |job: usize| {
             let (panel, tap) = (&self.all[job / taps], job % taps);
             let stride = panel.vectors * self.lanes;
             let offset = self.start(panel) * depth + tap * inputs * stride;
@@ -135,53 +138,76 @@ impl<'a> Panels<'a> {
             } else {
                 pack(from, *inputs, panel.channels, part, stride, T::widen);
             }
-        });
+        };
+        let grain = GRAIN / (inputs * self.lanes).max(1);
+        parallel_ranges(self.all.len() * taps, grain, |range| range.for_each(part));
     }
 
     /// Copy some positions of the input for a panel.
     #[inline(always)]
     pub(super) fn copy<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Wide]) {
         let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
-        let (term, channel) = (self.term(panel), ends.channel);
         let first = panel.first / outputs * inputs;
-        let input = input.shifted(run.offset + first as isize * channel);
-        if self.meeting == Meeting::All || (outputs == 1 && inputs == 1) {
-            let (count, term) =
-                if self.meeting == Meeting::All { (inputs, 1) } else { (panel.channels, term) };
-            let width = inputs * term;
-            if channel == 1 && run.stride == width as isize && count == width {
-                // SAFETY: the run lies inside the input.
-                let from = unsafe { std::slice::from_raw_parts(input.at(0), to.len()) };
-                to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen());
-                return;
+        let run = Run { offset: run.offset + first as isize * ends.channel, stride: run.stride };
+        match self.meeting {
+            Meeting::All => self.copy_channels(inputs, inputs, input, &run, to),
+            Meeting::Own if inputs == 1 && outputs == 1 => {
+                self.copy_channels(panel.channels, self.term(panel), input, &run, to);
             }
-            for (i, to) in to.chunks_exact_mut(width).enumerate() {
-                let (to, rest) = to.split_at_mut(count);
-                let at = i as isize * run.stride;
-                if channel == 1 {
-                    // SAFETY: a position of the input, whose channels are dense.
-                    let from = unsafe { std::slice::from_raw_parts(input.at(at), count) };
-                    to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen());
-                } else {
-                    for (c, to) in to.iter_mut().enumerate() {
-                        // SAFETY: as above.
-                        *to = unsafe { *input.at(at + c as isize * channel) }.widen();
-                    }
-                }
-                rest.fill(T::Wide::ZERO);
-            }
+            Meeting::Own => self.copy_groups(panel, input, &run, to),
+        }
+    }
+
+    /// Copy `count` channels of some positions as they are, with zeros up to `width`.
+    #[inline(always)]
+    fn copy_channels<T: Multiply>(
+        &self,
+        count: usize,
+        width: usize,
+        input: Source<T>,
+        run: &Run,
+        to: &mut [T::Wide],
+    ) {
+        let channel = self.geometry.input.channel;
+        let input = input.shifted(run.offset);
+        if channel == 1 && run.stride == width as isize && count == width {
+            // SAFETY: the run lies inside the input.
+            let from = unsafe { std::slice::from_raw_parts(input.at(0), to.len()) };
+            to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen());
             return;
         }
+        for (i, to) in to.chunks_exact_mut(width).enumerate() {
+            let (to, rest) = to.split_at_mut(count);
+            let at = i as isize * run.stride;
+            if channel == 1 {
+                // SAFETY: a position of the input, whose channels are dense.
+                let from = unsafe { std::slice::from_raw_parts(input.at(at), count) };
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen());
+            } else {
+                for (c, to) in to.iter_mut().enumerate() {
+                    // SAFETY: as above.
+                    *to = unsafe { *input.at(at + c as isize * channel) }.widen();
+                }
+            }
+            rest.fill(T::Wide::ZERO);
+        }
+    }
+
+    /// Copy the channels of the groups of some positions, each to all outputs of its group.
+    #[inline(always)]
+    fn copy_groups<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Wide]) {
+        let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
+        let term = self.term(panel);
+        let group = inputs as isize * ends.channel;
         // Outputs of the first group before the panel.
         let skipped = panel.first % outputs;
         let has_whole_groups = skipped == 0 && panel.channels.is_multiple_of(outputs);
         for (i, to) in to.chunks_exact_mut(inputs * term).enumerate() {
-            let input = input.shifted(i as isize * run.stride);
+            let input = input.shifted(run.offset + i as isize * run.stride);
             for (c, to) in to.chunks_exact_mut(term).enumerate() {
-                let input = input.shifted(c as isize * channel);
+                let input = input.shifted(c as isize * ends.channel);
                 let (to, rest) = to.split_at_mut(panel.channels);
                 rest.fill(T::Wide::ZERO);
-                let group = inputs as isize * channel;
                 match (has_whole_groups, outputs) {
                     (true, 1) => spread::<T, 1>(input, group, to),
                     (true, 2) => spread::<T, 2>(input, group, to),
