@@ -230,6 +230,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     ),
     "Dtypes": (
         Difference(
+            "random.randint",
+            "mx.random.randint(-5, 5, (3,), dtype=mx.uint8)",
+            "draws integers that the dtype cannot hold, which wrap",
+            "ValueError",
+            "A draw that cannot be what was asked for is a mistake.",
+            may_refuse=True,
+        ),
+        Difference(
             "sum prod array.sum array.prod",
             "mx.sum(mx.array(True))",
             "keeps a small dtype when there is nothing to add up, so shape decides the dtype",

@@ -709,6 +709,8 @@ def abs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Absolute value of each element; of a complex number its modulus."""
 
 
+absolute = abs
+
 def acos(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `arccos`."""
 
@@ -761,6 +763,10 @@ def allclose(
 ) -> array:
     """Whether all of `isclose(a, b)` hold, as a 0-d bool array."""
 
+
+amax = max
+
+amin = min
 
 def angle(a: _Operand, /, deg: bool = False, *, stream: _StreamOrDevice = None) -> array:
     """The angle of complex numbers in radians, or degrees; of real ones 0 or π."""
@@ -895,6 +901,8 @@ def argwhere(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The indices of the elements that are not zero, a row of uint32 for each. `a` is evaluated."""
 
 
+around = round
+
 def array_equal(
     a: _Operand,
     b: _Operand,
@@ -902,6 +910,10 @@ def array_equal(
     stream: _StreamOrDevice = None,
 ) -> array:
     """Whether shapes and all elements are equal, as a 0-d bool array."""
+
+
+def array_equiv(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Whether all elements are equal after broadcasting, as a 0-d bool array; shapes that do not broadcast are not."""
 
 
 def array_split(
@@ -1031,6 +1043,8 @@ def bitwise_invert(a: _Operand, stream: _StreamOrDevice = None) -> array:
 def bitwise_left_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The same as `left_shift`."""
 
+
+bitwise_not = bitwise_invert
 
 def bitwise_or(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """Bits set in either."""
@@ -1391,6 +1405,16 @@ def cov(
     """
 
 
+def cross(
+    a: _Operand,
+    b: _Operand,
+    axis: int = ...,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`."""
+
+
 def cummax(
     a: _Operand,
     /,
@@ -1511,6 +1535,10 @@ def diag_indices(n: int, ndim: int = 2, *, stream: _StreamOrDevice = None) -> tu
     """The indices, uint32, of the main diagonal of an array with `ndim` axes of length `n`: a tuple of an array for each."""
 
 
+def diagflat(v: _Operand, k: _Operand = 0, *, stream: _StreamOrDevice = None) -> array:
+    """A matrix with all elements of `v` one after the other on its `k`-th diagonal."""
+
+
 def diagonal(
     a: _Operand,
     offset: int = 0,
@@ -1527,9 +1555,13 @@ def diff(
     n: int = 1,
     axis: int = ...,
     *,
+    prepend: _Operand | None = None,
+    append: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """The differences of neighbours along `axis`, taken `n` times."""
+    """The differences of neighbours along `axis`, taken `n` times; `prepend` and `append` (arrays, or numbers that are
+    repeated) stand before `a` and behind it.
+    """
 
 
 def digamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1538,7 +1570,7 @@ def digamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def digitize(
     x: _Operand,
-    bins: _Operand,
+    bins: str | _Operand,
     right: bool = False,
     *,
     stream: _StreamOrDevice = None,
@@ -1559,6 +1591,10 @@ def divide(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
 
 def divmod(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> list[array]:
     """A list of the quotient rounded down, and the remainder."""
+
+
+def dot(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Product of numbers with anything, of vectors as a sum, of others over the last axis of `a` and the last but one of `b` (the only one of a vector); the other axes do not broadcast."""
 
 
 def dsplit(
@@ -1584,11 +1620,23 @@ def ediff1d(
     """Differences of neighbours in the flattened array, with `to_begin` in front of them and `to_end` behind."""
 
 
-def einsum(subscripts: str, *operands: _Operand, stream: _StreamOrDevice = None) -> array:
-    """Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`."""
+def einsum(
+    subscripts: str | _Operand,
+    *operands: _Operand | Sequence[int | EllipsisType],
+    optimize: Any = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Sums of products as Einstein's summation writes them: `einsum("ij,jk->ik", a, b)`, or `einsum(a, [0, 1], b, [1, 2], [0, 2])`.
+
+    The order of products is always a cheap one (`einsum_path` says which), whatever `optimize` asks for.
+    """
 
 
-def einsum_path(subscripts: str, *operands: _Operand) -> tuple[list[Any], str]:
+def einsum_path(
+    subscripts: str | _Operand,
+    *operands: _Operand | Sequence[int | EllipsisType],
+    optimize: Any = None,
+) -> tuple[list[Any], str]:
     """The order in which `einsum` multiplies its operands, and a description of its cost.
 
     A list of tuples, each naming the places, in the list of what is left, of the operands of one product, which then goes to
@@ -1668,6 +1716,20 @@ def eye(
 def fabs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Absolute value of each element in floating point."""
 
+
+def fill_diagonal(
+    a: array,
+    val: _Nested,
+    wrap: bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> None:
+    """Set the main diagonal of `a` to `val`, which begins again when it is used up; with `wrap` the diagonal of a tall matrix
+    begins again below, after one row without it.
+    """
+
+
+fix = trunc
 
 def flatnonzero(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The indices, uint32, of the elements of the flattened array that are not zero. `a` is evaluated."""
@@ -1891,7 +1953,7 @@ def heaviside(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) ->
 
 def histogram(
     a: _Operand,
-    bins: _Operand = 10,
+    bins: str | _Operand = 10,
     range: tuple[float, float] | None = None,
     density: bool | None = None,
     weights: _Operand | None = None,
@@ -1900,14 +1962,15 @@ def histogram(
 ) -> tuple[array, array]:
     """How many elements of `a`, or what `weights`, fall into each bin, and the edges of the bins: (counts, edges).
 
-    `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), or an array of
-    rising edges. A bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
+    `bins` is a number of bins of one width over `range` (by default from the least element to the greatest), the name of a rule
+    for it ("auto", "fd", "doane", "scott", "stone", "rice", "sturges", "sqrt"; not with weights), or an array of rising edges. A
+    bin begins with its lower edge, the last one has its upper edge too. With `density` the integral is one.
     """
 
 
 def histogram_bin_edges(
     a: _Operand,
-    bins: _Operand = 10,
+    bins: str | _Operand = 10,
     range: tuple[float, float] | None = None,
     weights: _Operand | None = None,
     *,
@@ -2016,6 +2079,8 @@ def intersect1d(
     """
 
 
+invert = bitwise_invert
+
 def is_available(device: _Device) -> bool:
     """Is there such a device?"""
 
@@ -2092,6 +2157,13 @@ def jvp(
     tangents: Sequence[array],
 ) -> tuple[list[array], list[array]]:
     """Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs."""
+
+
+def kaiser(M: int, beta: float, *, stream: _StreamOrDevice = None) -> array:
+    """The Kaiser window `i0(beta * sqrt(1 - t**2)) / i0(beta)` with `t = 2n / (M - 1) - 1`.
+
+    float32 of shape `(M,)`: empty for `M` below 1, a single one for 1. See J. F. Kaiser, Digital Filters, 1966.
+    """
 
 
 def kron(a: _Operand, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -2349,6 +2421,12 @@ def minmax(
     """Smallest and largest element over `axis`."""
 
 
+mod = remainder
+
+def modf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, array]:
+    """The fraction and the whole part of each number, both with its sign."""
+
+
 def moveaxis(
     a: _Operand,
     /,
@@ -2470,6 +2548,7 @@ def nanpercentile(
     *,
     method: str = "linear",
     keepdims: bool = False,
+    weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.
@@ -2477,6 +2556,8 @@ def nanpercentile(
     The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
     "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
     Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
+    "inverted_cdf".
     """
 
 
@@ -2498,6 +2579,7 @@ def nanquantile(
     *,
     method: str = "linear",
     keepdims: bool = False,
+    weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.
@@ -2505,6 +2587,8 @@ def nanquantile(
     The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
     "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
     Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
+    "inverted_cdf".
     """
 
 
@@ -2608,12 +2692,19 @@ def packbits(
 def pad(
     a: _Operand,
     pad_width: int | Sequence[int] | Sequence[Sequence[int]],
-    mode: Literal['constant', 'edge', 'reflect', 'symmetric'] = "constant",
+    mode: Literal['constant', 'edge', 'reflect', 'symmetric', 'wrap', 'linear_ramp', 'maximum', 'mean', 'median', 'minimum', 'empty'] = "constant",
     constant_values: _Operand = 0,
     *,
+    end_values: _Operand = 0,
+    stat_length: int | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`a` with elements added around it: `mode` is "constant", "edge", "reflect" or "symmetric"."""
+    """`a` with elements added around it.
+
+    `mode` says which: "constant" (`constant_values`), the element at the "edge", the array mirrored ("reflect" at the edge
+    element, "symmetric" beside it) or again and again ("wrap"), a "linear_ramp" to `end_values`, the "maximum", "mean",
+    "median" or "minimum" of each line (of the `stat_length` elements next to the border), or "empty": whatever.
+    """
 
 
 def partition(
@@ -2634,6 +2725,7 @@ def percentile(
     *,
     method: str = "linear",
     keepdims: bool = False,
+    weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.
@@ -2641,6 +2733,8 @@ def percentile(
     The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
     "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
     Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
+    "inverted_cdf".
     """
 
 
@@ -2654,9 +2748,30 @@ def permute_dims(
     """The same as `transpose`."""
 
 
+def piecewise(
+    x: _Operand,
+    condlist: _Operand | Sequence[_Operand],
+    funclist: Sequence[_Operand | Callable[..., Any]],
+    *args: Any,
+    **kw: Any,
+) -> array:
+    """`x` where each function (or number) of `funclist` is taken at the elements for which the condition of the same place holds;
+    of several conditions the last one counts. One more function is for the elements for which none holds, else they are zero.
+
+    Functions are called as `f(x, *args, **kw)` with an array of the shape of `x`, in which elements that are not theirs are
+    replaced by one that is, and must work element by element. The result has the dtype of `x`.
+    """
+
+
 def place(arr: array, mask: _Operand, vals: _Nested, *, stream: _StreamOrDevice = None) -> None:
     """Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
     used up.
+    """
+
+
+def poly(seq_of_zeros: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """Coefficients of the polynomial with these roots, or with the eigenvalues of a square matrix as roots; the first is one.
+    Integers answer float32.
     """
 
 
@@ -2669,6 +2784,12 @@ def polyadd(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> ar
 
 def polyder(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
     """Derivative of the polynomial with coefficients `p`, taken `m` times."""
+
+
+def polydiv(u: _Operand, v: _Operand, *, stream: _StreamOrDevice = None) -> tuple[array, array]:
+    """Quotient and remainder of two polynomials: (quotient, remainder), the latter without coefficients in front that are
+    nearly zero, for which it is evaluated. Integers answer float32.
+    """
 
 
 def polyfit(
@@ -2792,6 +2913,7 @@ def quantile(
     *,
     method: str = "linear",
     keepdims: bool = False,
+    weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.
@@ -2799,6 +2921,8 @@ def quantile(
     The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
     "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
     Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
+    `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
+    "inverted_cdf".
     """
 
 
@@ -2833,6 +2957,12 @@ def ravel_multi_index(
 
 def real(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Real part of each element."""
+
+
+def real_if_close(a: _Operand, tol: float = 100.0, *, stream: _StreamOrDevice = None) -> array:
+    """The real part of complex numbers if all imaginary parts are below `tol` times the precision of the dtype (below `tol`
+    itself if that is not above one), else `a` as it is. Complex numbers are evaluated.
+    """
 
 
 def reciprocal(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2877,6 +3007,10 @@ def right_shift(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> arr
     """Bits of `a` moved down by `b`."""
 
 
+def rint(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Each number rounded to the nearest integer, halves to even, in floating point."""
+
+
 def roll(
     a: _Operand,
     shift: int | Sequence[int],
@@ -2897,6 +3031,13 @@ def rollaxis(
     """`a` with one axis moved back until it lies before `start`."""
 
 
+def roots(p: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The roots of the polynomial with coefficients `p`, the highest power first: complex64, or complex128 of float64.
+
+    The eigenvalues of its companion matrix, computed in double precision. `p` is evaluated, since leading zeros do not count.
+    """
+
+
 def rot90(
     m: _Operand,
     k: int = 1,
@@ -2910,6 +3051,8 @@ def rot90(
 def round(a: _Operand, /, decimals: int = 0, stream: _StreamOrDevice = None) -> array:
     """`a` rounded to `decimals` places, halves to even."""
 
+
+row_stack = vstack
 
 def rsqrt(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """One over the square root of each element."""
@@ -3295,6 +3438,16 @@ def tril_indices(
     """Row and column indices, uint32, of the elements on or below diagonal `k` of an `n` by `m` (by default `n`) matrix."""
 
 
+def trim_zeros(
+    filt: _Operand,
+    trim: str = "fb",
+    axis: _Axes | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`filt` without the zeros in front ("f" in `trim`) and at the back ("b") of `axis`, of all axes by default. It is evaluated."""
+
+
 def triu(x: _Operand, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
     """`x` with zeros below diagonal `k` of the last two axes."""
 
@@ -3308,6 +3461,8 @@ def triu_indices(
 ) -> tuple[array, ...]:
     """Row and column indices, uint32, of the elements on or above diagonal `k` of an `n` by `m` (by default `n`) matrix."""
 
+
+true_divide = divide
 
 def trunc(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Each element without its fraction."""
@@ -3337,6 +3492,7 @@ def unique(
     return_counts: bool = False,
     fill_value: _Operand | None = None,
     *,
+    axis: int | None = None,
     equal_nan: bool | None = None,
     stream: _StreamOrDevice = None,
 ) -> array | tuple[array, ...]:
@@ -3347,7 +3503,8 @@ def unique(
 
     `return_index` adds where each stands first in the flattened array (uint32), `return_inverse` which of them each element
     is (uint32, the shape of `a`), `return_counts` how often each occurs (int32). Not-a-number equals itself if
-    `equal_nan`, by default without a size.
+    `equal_nan`, by default without a size. Along an `axis` the distinct parts of the array are found, ordered by their first
+    elements, then their second ones and so on; `return_inverse` has one number for each.
     """
 
 
@@ -3403,6 +3560,19 @@ def unstack(
     """The parts of `x` along `axis`, without that axis."""
 
 
+def unwrap(
+    p: _Operand,
+    discont: float | None = None,
+    axis: int = -1,
+    *,
+    period: float = 6.283185307179586,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Values along `axis` with multiples of `period` added, so that neighbours differ by half of it at most; steps below
+    `discont`, by default half the period, stay as they are. Integers stay integers if the period is one.
+    """
+
+
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
@@ -3438,6 +3608,10 @@ def var(
     Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
     is the array API standard's name for `ddof`.
     """
+
+
+def vdot(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Sum of `conj(a) * b` over all elements of two arrays of one size."""
 
 
 def vecdot(

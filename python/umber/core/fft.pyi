@@ -2,7 +2,48 @@
 
 """Fourier transforms."""
 from collections.abc import Sequence
+from typing import Literal
 from umber.core import _Axes, _Operand, _StreamOrDevice, array
+
+
+def dct(
+    a: _Operand,
+    type: Literal[1, 2, 3, 4] = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    orthogonalize: bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Discrete cosine transform along an axis.
+
+    Types 1 to 4 and norms are SciPy's: `"backward"` leaves this direction unscaled and the other divides by the
+    length of the line with its mirror image, `"forward"` the other way round, `"ortho"` both by its root. With
+    `orthogonalize`, by default under `"ortho"`, end elements are scaled so that the matrix is orthogonal. The
+    axis is cut or filled up with zeros to `n`; the result is float32, or float64 from float64. Raises
+    `ValueError` for another type or norm, or a line without elements, `IndexError` for a bad axis.
+    """
+
+
+def dst(
+    a: _Operand,
+    type: Literal[1, 2, 3, 4] = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    orthogonalize: bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Discrete sine transform along an axis.
+
+    Types 1 to 4 and norms are SciPy's: `"backward"` leaves this direction unscaled and the other divides by the
+    length of the line with its mirror image, `"forward"` the other way round, `"ortho"` both by its root. With
+    `orthogonalize`, by default under `"ortho"`, end elements are scaled so that the matrix is orthogonal. The
+    axis is cut or filled up with zeros to `n`; the result is float32, or float64 from float64. Raises
+    `ValueError` for another type or norm, or a line without elements, `IndexError` for a bad axis.
+    """
 
 
 def fft(
@@ -67,6 +108,46 @@ def hfft(
     The axis is cut or filled up with zeros to the length that `n` asks for. `norm` says which direction
     divides by the length: `"backward"`, `"forward"`, or both by its root, `"ortho"`. Raises `ValueError` for
     a length below one or another `norm`, `IndexError` for a bad axis.
+    """
+
+
+def idct(
+    a: _Operand,
+    type: Literal[1, 2, 3, 4] = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    orthogonalize: bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Inverse of `dct` of the same type and norm.
+
+    Types 1 to 4 and norms are SciPy's: `"backward"` leaves this direction unscaled and the other divides by the
+    length of the line with its mirror image, `"forward"` the other way round, `"ortho"` both by its root. With
+    `orthogonalize`, by default under `"ortho"`, end elements are scaled so that the matrix is orthogonal. The
+    axis is cut or filled up with zeros to `n`; the result is float32, or float64 from float64. Raises
+    `ValueError` for another type or norm, or a line without elements, `IndexError` for a bad axis.
+    """
+
+
+def idst(
+    a: _Operand,
+    type: Literal[1, 2, 3, 4] = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    *,
+    orthogonalize: bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Inverse of `dst` of the same type and norm.
+
+    Types 1 to 4 and norms are SciPy's: `"backward"` leaves this direction unscaled and the other divides by the
+    length of the line with its mirror image, `"forward"` the other way round, `"ortho"` both by its root. With
+    `orthogonalize`, by default under `"ortho"`, end elements are scaled so that the matrix is orthogonal. The
+    axis is cut or filled up with zeros to `n`; the result is float32, or float64 from float64. Raises
+    `ValueError` for another type or norm, or a line without elements, `IndexError` for a bad axis.
     """
 
 

@@ -62,6 +62,8 @@ def choice(
     axis: int = 0,
     key: array | None = None,
     stream: _StreamOrDevice = None,
+    *,
+    size: int | None = None,
 ) -> array:
     """Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
 

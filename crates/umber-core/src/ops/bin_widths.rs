@@ -179,7 +179,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     }
     let (low, high) = range.unwrap_or(sample.range);
     let count = ((high - low) / width).ceil();
-    if !(count < i64::MAX as f64) {
+    if count >= i64::MAX as f64 {
         bail!(Value, "[{op}] {count} bins would suit the elements; give their number");
     }
     Ok((count as i64).max(1))

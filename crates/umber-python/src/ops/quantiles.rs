@@ -50,7 +50,6 @@ macro_rules! quantiles {
             /// "inverted_cdf".
             #[pyfunction]
             #[pyo3(signature = (a, q, axis = None, *, method = "linear", keepdims = false, weights = None, stream = None))]
-            #[expect(clippy::too_many_arguments, reason = "the signature is NumPy's")]
             fn $name(
                 a: Operand,
                 q: &Bound<'_, PyAny>,

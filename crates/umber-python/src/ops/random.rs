@@ -315,7 +315,6 @@ fn shuffle(
     signature = (a, shape = None, replace = true, p = None, axis = 0, key = None, stream = None, *, size = None),
     text_signature = "(a, shape=[], replace=True, p=None, axis=0, key=None, stream=None, *, size=None)"
 )]
-#[expect(clippy::too_many_arguments, reason = "the signature is JAX's with NumPy's name for the shape")]
 fn choice(
     a: &Bound<'_, PyAny>,
     shape: Option<Ints>,

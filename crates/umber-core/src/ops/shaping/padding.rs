@@ -96,29 +96,8 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     if shape == *a.shape() {
         return Ok(a.clone());
     }
-    if let PadMode::Statistic(_, Some(0)) = mode {
-        bail!(Value, "[pad] got a statistic of 0 elements, expected at least one");
-    }
-    if mode == PadMode::LinearRamp {
-        ensure!(
-            value.size() == 1,
-            Value,
-            "[pad] got end values of shape {}, expected one number",
-            value.shape()
-        );
-    }
-    if let Some(axis) =
-        (0..ndim).find(|&axis| a.shape()[axis] == 0 && shape[axis] > 0 && mode.needs_elements())
-    {
-        bail!(Value, "[pad] axis {axis} of an array of shape {} has no elements to pad it with", a.shape());
-    }
+    check_mode(a, &shape, mode, value)?;
     if matches!(mode, PadMode::Constant | PadMode::Empty) || a.size() == 0 {
-        ensure!(
-            mode != PadMode::Constant || value.shape().broadcasts_to(&shape),
-            Value,
-            "[pad] got a constant of shape {}, expected one that broadcasts to {shape}",
-            value.shape()
-        );
         let value = if mode == PadMode::Constant { value } else { &Array::scalar(0.0, a.dtype()) };
         let border = rules::broadcast(&cast_constant(value, a.dtype())?, &shape)?;
         let mut window = Window::whole(a.shape());
@@ -151,6 +130,35 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
         padded = assemble(&padded, axis, &places)?;
     }
     Ok(padded)
+}
+
+/// Refuse what a mode cannot do with an array that gets `shape`.
+fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<()> {
+    if let PadMode::Statistic(_, Some(0)) = mode {
+        bail!(Value, "[pad] got a statistic of 0 elements, expected at least one");
+    }
+    if mode == PadMode::Constant {
+        ensure!(
+            value.shape().broadcasts_to(shape),
+            Value,
+            "[pad] got a constant of shape {}, expected one that broadcasts to {shape}",
+            value.shape()
+        );
+    }
+    if mode == PadMode::LinearRamp {
+        ensure!(
+            value.size() == 1,
+            Value,
+            "[pad] got end values of shape {}, expected one number",
+            value.shape()
+        );
+    }
+    if let Some(axis) =
+        (0..a.ndim()).find(|&axis| a.shape()[axis] == 0 && shape[axis] > 0 && mode.needs_elements())
+    {
+        bail!(Value, "[pad] axis {axis} of an array of shape {} has no elements to pad it with", a.shape());
+    }
+    Ok(())
 }
 
 /// Which element stands at `place`, counted from the first element of an array of `length`?
