@@ -2,6 +2,7 @@
 //!
 //! A block is read from any dtype and stride into a buffer, padded to whole vectors, and written back rounded once.
 
+use num_traits::Float;
 use umber_types::{Element, bf16, f16};
 
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
@@ -15,6 +16,8 @@ pub(crate) const LANES: usize = 16;
 pub(crate) trait Real: Element {
     /// What it computes in.
     type Work: Work;
+    /// Is that the dtype itself, so that results may be stored and taken up again?
+    const IS_WORK: bool;
     /// To the type that computes.
     fn widen(self) -> Self::Work;
     /// From the type that computes, rounded to nearest.
@@ -22,7 +25,7 @@ pub(crate) trait Real: Element {
 }
 
 /// A float that computes.
-pub(crate) trait Work: Element + num_traits::Float + Default {
+pub(crate) trait Work: Element + Float + Default {
     /// `e^x` for `x` not above zero, or NaN.
     fn exp_of_nonpositive(self) -> Self;
     /// As float64.
@@ -32,9 +35,10 @@ pub(crate) trait Work: Element + num_traits::Float + Default {
 }
 
 macro_rules! reals {
-    ($($ty:ty, $work:ty, $widen:expr, $narrow:expr;)*) => { $(
+    ($($ty:ty, $work:ty, $is_work:expr, $widen:expr, $narrow:expr;)*) => { $(
         impl Real for $ty {
             type Work = $work;
+            const IS_WORK: bool = $is_work;
             #[inline(always)]
             fn widen(self) -> $work {
                 $widen(self)
@@ -48,10 +52,10 @@ macro_rules! reals {
 }
 
 reals! {
-    f16, f32, f16_to_f32, f32_to_f16;
-    bf16, f32, bf16_to_f32, f32_to_bf16;
-    f32, f32, std::convert::identity, std::convert::identity;
-    f64, f64, std::convert::identity, std::convert::identity;
+    f16, f32, false, f16_to_f32, f32_to_f16;
+    bf16, f32, false, bf16_to_f32, f32_to_bf16;
+    f32, f32, true, std::convert::identity, std::convert::identity;
+    f64, f64, true, std::convert::identity, std::convert::identity;
 }
 
 impl Work for f32 {
@@ -186,16 +190,28 @@ pub(crate) unsafe fn store<T: Real>(values: &[T::Work], dst: *mut T, count: usiz
     }
 }
 
-/// The greatest of padded values, NaN if one is.
+/// The greatest of some elements, NaN if one is.
 #[inline(always)]
-pub(crate) fn greatest<W: Work>(values: &[W]) -> W {
-    let mut lanes = [W::neg_infinity(); LANES];
-    for vector in values.chunks_exact(LANES) {
-        for (lane, &value) in lanes.iter_mut().zip(vector) {
-            *lane = larger(*lane, value);
+pub(crate) fn greatest<T: Real>(elements: &[T]) -> T::Work {
+    // Several vectors side by side, as each comparison waits for the one before it.
+    let mut lanes = [T::Work::neg_infinity(); 4 * LANES];
+    let mut vectors = elements.chunks_exact(4 * LANES);
+    for vector in &mut vectors {
+        for (lane, &element) in lanes.iter_mut().zip(vector) {
+            *lane = larger(*lane, element.widen());
         }
     }
-    lanes.into_iter().fold(W::neg_infinity(), larger)
+    for (lane, &element) in lanes.iter_mut().zip(vectors.remainder()) {
+        *lane = larger(*lane, element.widen());
+    }
+    let mut width = lanes.len();
+    while width > 1 {
+        width /= 2;
+        for j in 0..width {
+            lanes[j] = larger(lanes[j], lanes[j + width]);
+        }
+    }
+    lanes[0]
 }
 
 /// The larger of two, or NaN if there is one.

@@ -1,5 +1,6 @@
 //! Softmax and the logarithm of a sum of exponentials, over the last axis.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use num_traits::Float;
@@ -7,7 +8,7 @@ use umber_types::match_dtype;
 
 use crate::isa::vectorised;
 use crate::nest::Nest;
-use crate::row::{BLOCK, Buffer, Real, Work, greatest, larger, store, sum_of};
+use crate::row::{BLOCK, LANES, Real, Work, greatest, larger, store, sum_of};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
 use crate::{View, ViewMut};
@@ -16,6 +17,11 @@ use crate::{View, ViewMut};
 const GRAIN: usize = 1 << 13;
 /// Rows this long are shared when there are fewer of them than threads.
 const LONG: usize = 1 << 16;
+/// Elements whose exponentials are taken at a time, between memory and memory.
+const CHUNK: usize = 8 * LANES;
+/// Rows no longer than this are still in the caches when exponentials that were stored are taken up again: that costs
+/// less than computing them anew, which longer rows do.
+const KEPT: usize = 1 << 17;
 
 /// `exp(x - max x) / sum exp(x - max x)` of each row along the last axis, into `dst` of the same shape and dtype, whose
 /// rows are dense.
@@ -72,38 +78,64 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
         "rows of the result of softmax are dense"
     );
     let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
+    let row = |at: isize| Row { src: from.shifted(at), stride, length };
     if nest.count() < num_threads() && length >= LONG {
-        nest.walk(0..nest.count(), |[at, out]| {
-            share_softmax(Row { src: from.shifted(at), stride, length }, to.shifted(out));
-        });
+        nest.walk(0..nest.count(), |[at, out]| share_softmax(row(at), to.shifted(out)));
         return;
     }
+    let [step, out_step] = nest.inner().strides;
     parallel_ranges(nest.count(), GRAIN / length, |range| {
-        let mut buffer = Buffer::new();
-        nest.walk(range, |[at, out]| {
+        let mut stage = Stage::new();
+        nest.runs(range, |[at, out], count| {
+            let stage = &mut stage;
             vectorised(
                 #[inline(always)]
-                || softmax_row(Row { src: from.shifted(at), stride, length }, to.shifted(out), &mut buffer),
+                || {
+                    for i in 0..count as isize {
+                        softmax_row(row(at + i * step), to.shifted(out + i * out_step), stage);
+                    }
+                },
             );
         });
     });
 }
 
 #[inline(always)]
-fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, buffer: &mut Buffer<T::Work>) {
-    if row.length <= BLOCK {
-        let values = load(row, 0..row.length, buffer);
-        let peak = greatest(values);
-        exponentials(values, peak);
+fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
+    let whole = 0..row.length;
+    let mut room = [T::Work::default(); CHUNK];
+    if row.length <= CHUNK {
+        let elements = row.dense(whole, stage);
+        let values = exponentials(elements, greatest(elements), &mut room);
         let total = sum_of(values, |value| value);
         scale(values, total);
         // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
         unsafe { store(values, dst.at(0), row.length) };
         return;
     }
-    let peak = row_peak(row, 0..row.length, buffer);
-    let total = row_total(row, 0..row.length, peak, buffer);
-    write_row(row, 0..row.length, peak, total, dst, buffer);
+    let peak = row_peak(row, whole.clone(), stage);
+    if !T::IS_WORK || row.length > KEPT {
+        let total = row_total(row, whole.clone(), peak, stage);
+        write_row(row, whole, peak, total, dst, stage);
+        return;
+    }
+    let mut total = 0.0;
+    for block in blocks(whole) {
+        let mut place = block.start;
+        for chunk in row.dense(block, stage).chunks(CHUNK) {
+            let values = exponentials(chunk, peak, &mut room);
+            total += sum_of(values, |value| value);
+            // SAFETY: as above.
+            unsafe { store(values, dst.at(place as isize), chunk.len()) };
+            place += chunk.len();
+        }
+    }
+    // SAFETY: as above; all elements were just written.
+    let written = unsafe { std::slice::from_raw_parts_mut(dst.at(0), row.length) };
+    let factor = T::Work::nearest(1.0 / total);
+    for element in written {
+        *element = T::narrow(element.widen() * factor);
+    }
 }
 
 /// One long row, shared among threads.
@@ -113,7 +145,7 @@ fn share_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
         let range = blocks.start * BLOCK..row.length.min(blocks.end * BLOCK);
         vectorised(
             #[inline(always)]
-            || write_row(row, range, peak, total, dst, &mut Buffer::new()),
+            || write_row(row, range, peak, total, dst, &mut Stage::new()),
         );
     });
 }
@@ -127,7 +159,7 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
     parallel_for(parts, |i| {
         let peak = vectorised(
             #[inline(always)]
-            || row_peak(row, part(i), &mut Buffer::new()),
+            || row_peak(row, part(i), &mut Stage::new()),
         );
         // SAFETY: each task writes its own element.
         unsafe { *shared.at(i as isize) = peak };
@@ -138,7 +170,7 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
     parallel_for(parts, |i| {
         let total = vectorised(
             #[inline(always)]
-            || row_total(row, part(i), peak, &mut Buffer::new()),
+            || row_total(row, part(i), peak, &mut Stage::new()),
         );
         // SAFETY: each task writes its own element.
         unsafe { *shared.at(i as isize) = total };
@@ -146,11 +178,38 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
     (peak, totals.iter().sum())
 }
 
-#[inline(always)]
-fn load<T: Real>(row: Row<T>, range: Range<usize>, buffer: &mut Buffer<T::Work>) -> &mut [T::Work] {
-    let src = row.src.at(range.start as isize * row.stride);
-    // SAFETY: the layout of the source holds the row.
-    unsafe { buffer.load(src, row.stride, range.len(), T::Work::neg_infinity()) }
+/// A block of a row whose elements lie apart, brought together.
+struct Stage<T> {
+    room: [MaybeUninit<T>; BLOCK],
+}
+
+impl<T: Real> Stage<T> {
+    fn new() -> Stage<T> {
+        Stage { room: [MaybeUninit::uninit(); BLOCK] }
+    }
+}
+
+impl<T: Real> Row<T> {
+    /// A range of the row, no longer than a block, side by side: in memory where it is so there.
+    #[inline(always)]
+    fn dense(self, range: Range<usize>, stage: &mut Stage<T>) -> &[T] {
+        if range.is_empty() {
+            // A row without elements may have no address.
+            return &[];
+        }
+        let first = self.src.at(range.start as isize * self.stride);
+        if self.stride == 1 {
+            // SAFETY: the layout of the source holds the row, and nobody writes it while a kernel reads it.
+            return unsafe { std::slice::from_raw_parts(first, range.len()) };
+        }
+        let room = &mut stage.room[..range.len()];
+        for (i, element) in room.iter_mut().enumerate() {
+            // SAFETY: as above.
+            element.write(unsafe { *first.wrapping_offset(i as isize * self.stride) });
+        }
+        // SAFETY: just written.
+        unsafe { std::slice::from_raw_parts(room.as_ptr().cast(), room.len()) }
+    }
 }
 
 /// Cut a range into blocks.
@@ -159,11 +218,29 @@ fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(BLOCK).map(move |start| start..range.end.min(start + BLOCK))
 }
 
+/// `exp(x - peak)` of no more than a chunk of elements, with zeros after them up to whole vectors.
 #[inline(always)]
-fn exponentials<W: Work>(values: &mut [W], peak: W) {
-    for value in values {
+fn exponentials<'r, T: Real>(
+    elements: &[T],
+    peak: T::Work,
+    room: &'r mut [T::Work; CHUNK],
+) -> &'r mut [T::Work] {
+    if let Ok(elements) = <&[T; CHUNK]>::try_from(elements) {
+        for (value, &element) in room.iter_mut().zip(elements) {
+            *value = (element.widen() - peak).exp_of_nonpositive();
+        }
+        return room;
+    }
+    let padded = elements.len().next_multiple_of(LANES);
+    let values = &mut room[..padded];
+    for (value, &element) in values.iter_mut().zip(elements) {
+        *value = element.widen();
+    }
+    values[elements.len()..].fill(T::Work::neg_infinity());
+    for value in &mut *values {
         *value = (*value - peak).exp_of_nonpositive();
     }
+    values
 }
 
 #[inline(always)]
@@ -176,23 +253,28 @@ fn scale<W: Work>(values: &mut [W], total: f64) {
 
 /// The greatest element in a range of a row.
 #[inline(always)]
-fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, buffer: &mut Buffer<T::Work>) -> T::Work {
-    let peaks = blocks(range).map(|block| greatest(load(row, block, buffer)));
-    peaks.fold(T::Work::neg_infinity(), larger)
+fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T::Work {
+    let mut peak = T::Work::neg_infinity();
+    for block in blocks(range) {
+        peak = larger(peak, greatest(row.dense(block, stage)));
+    }
+    peak
 }
 
 /// The sum of the exponentials in a range of a row.
 #[inline(always)]
-fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, buffer: &mut Buffer<T::Work>) -> f64 {
-    let totals = blocks(range).map(|block| {
-        let values = load(row, block, buffer);
-        exponentials(values, peak);
-        sum_of(values, |value| value)
-    });
-    totals.sum()
+fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &mut Stage<T>) -> f64 {
+    let mut room = [T::Work::default(); CHUNK];
+    let mut total = 0.0;
+    for block in blocks(range) {
+        for chunk in row.dense(block, stage).chunks(CHUNK) {
+            total += sum_of(exponentials(chunk, peak, &mut room), |value| value);
+        }
+    }
+    total
 }
 
-/// Write a range of a row. Computing exponentials again costs less than storing and reading them unrounded.
+/// Write a range of a row, whose exponentials are computed again.
 #[inline(always)]
 fn write_row<T: Real>(
     row: Row<T>,
@@ -200,21 +282,25 @@ fn write_row<T: Real>(
     peak: T::Work,
     total: f64,
     dst: Target<T>,
-    buffer: &mut Buffer<T::Work>,
+    stage: &mut Stage<T>,
 ) {
+    let mut room = [T::Work::default(); CHUNK];
     for block in blocks(range) {
-        let (start, count) = (block.start, block.len());
-        let values = load(row, block, buffer);
-        exponentials(values, peak);
-        scale(values, total);
-        // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
-        unsafe { store(values, dst.at(start as isize), count) };
+        let mut place = block.start;
+        for chunk in row.dense(block, stage).chunks(CHUNK) {
+            let values = exponentials(chunk, peak, &mut room);
+            scale(values, total);
+            // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
+            unsafe { store(values, dst.at(place as isize), chunk.len()) };
+            place += chunk.len();
+        }
     }
 }
 
 fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
     let (nest, length, stride) = rows(src, dst.strides());
     let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
+    let row = |at: isize| Row { src: from.shifted(at), stride, length };
     let finish = |peak: T::Work, total: f64| {
         // An infinite or NaN peak is the answer; the total is then NaN.
         let sum = if peak.is_finite() { T::Work::nearest(peak.wide() + total.ln()) } else { peak };
@@ -222,37 +308,26 @@ fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
     };
     if nest.count() < num_threads() && length >= LONG {
         nest.walk(0..nest.count(), |[at, out]| {
-            let (peak, total) = share_totals(Row { src: from.shifted(at), stride, length });
+            let (peak, total) = share_totals(row(at));
             // SAFETY: the offset comes from the layout of the destination.
             unsafe { *to.at(out) = finish(peak, total) };
         });
         return;
     }
     parallel_ranges(nest.count(), GRAIN / length.max(1), |range| {
-        vectorised(
-            #[inline(always)]
-            || {
-                let mut buffer = Buffer::new();
-                nest.walk(range, |[at, out]| {
-                    let (peak, total) =
-                        row_totals(Row { src: from.shifted(at), stride, length }, &mut buffer);
-                    // SAFETY: the offset comes from the layout of the destination.
-                    unsafe { *to.at(out) = finish(peak, total) };
-                });
-            },
-        );
+        let mut stage = Stage::new();
+        nest.walk(range, |[at, out]| {
+            let stage = &mut stage;
+            // Inside the walk, which calls this through a pointer: only what is inlined is compiled anew.
+            let (peak, total) = vectorised(
+                #[inline(always)]
+                || {
+                    let peak = row_peak(row(at), 0..length, stage);
+                    (peak, row_total(row(at), 0..length, peak, stage))
+                },
+            );
+            // SAFETY: the offset comes from the layout of the destination.
+            unsafe { *to.at(out) = finish(peak, total) };
+        });
     });
-}
-
-/// Peak and total of a row.
-#[inline(always)]
-fn row_totals<T: Real>(row: Row<T>, buffer: &mut Buffer<T::Work>) -> (T::Work, f64) {
-    if row.length <= BLOCK {
-        let values = load(row, 0..row.length, buffer);
-        let peak = greatest(values);
-        exponentials(values, peak);
-        return (peak, sum_of(values, |value| value));
-    }
-    let peak = row_peak(row, 0..row.length, buffer);
-    (peak, row_total(row, 0..row.length, peak, buffer))
 }

@@ -6,7 +6,7 @@ mod operands;
 use operands::{Operand, Random, Value, indices, position, scrambled, shapes};
 use proptest::prelude::*;
 use umber_kernels::{View, gather, gather_axis, scatter, scatter_axis};
-use umber_types::{DType, Error, Layout, ScatterKind, Shape, bf16, f16, match_dtype};
+use umber_types::{Complex32, DType, Error, Layout, ScatterKind, Shape, bf16, f16, match_dtype};
 
 /// Indices of some dtype, with the numbers they mean.
 struct Index {
@@ -343,4 +343,50 @@ fn halves_accumulate_before_they_round() {
     let mut dst = Operand::dense(vec![bf16::from_f32(256.0); 6], &[2, 3]);
     scatter_axis(ScatterKind::Add, dst.view_mut(), index.view(), 1, updates.view()).unwrap();
     assert_eq!(dst.data, [256.0, 356.0, 256.0, 256.0, 356.0, 256.0].map(bf16::from_f32));
+}
+
+/// Many single updates of a few elements, which parts add up by themselves.
+fn check_few_elements<T: Value>(length: usize, count: usize, step: usize) {
+    let mut random = Random(11);
+    let wrapped = |i: i64| if i < 0 { i + length as i64 } else { i } as usize;
+    let numbers: Vec<i64> =
+        (0..count).map(|_| random.below(2 * length as u64) as i64 - length as i64).collect();
+    let index = Operand::dense(numbers.clone(), &[count]);
+    let start: Vec<T> = (0..length).map(|_| T::from_i64(random.below(9) as i64)).collect();
+    let mut wanted = start.clone();
+    let mut updates =
+        Operand::dense((0..count * step.max(1)).map(|i| T::from_i64(i as i64 % 3)).collect(), &[count]);
+    updates.layout = Layout {
+        shape: Shape::from([count, 1]),
+        strides: [step as isize, 1].into_iter().collect(),
+        offset: 0,
+    };
+    for (i, &number) in numbers.iter().enumerate() {
+        let place = &mut wanted[wrapped(number)];
+        *place = place.plus(updates.data[i * step]);
+    }
+    let mut dst = Operand::dense(start, &[length]);
+    scatter(ScatterKind::Add, dst.view_mut(), &[index.view()], &[0], &[1], updates.view()).unwrap();
+    assert!(dst.data.iter().zip(&wanted).all(|(&a, &b)| a.same(b)), "{:?} {length} {count}", T::DTYPE);
+}
+
+#[test]
+fn many_updates_of_few_elements() {
+    for (length, count, step) in [(1, 70_000, 1), (10, 200_003, 1), (1000, 150_000, 0), (257, 90_000, 2)] {
+        check_few_elements::<i32>(length, count, step);
+        check_few_elements::<u8>(length, count, step);
+        check_few_elements::<f32>(length, count, step);
+        check_few_elements::<f64>(length, count, step);
+        check_few_elements::<Complex32>(length, count, step);
+        check_few_elements::<i64>(length, count, step);
+    }
+    // What is not updated keeps the sign of its zero.
+    let index = Operand::dense(vec![1i32; 100_000], &[100_000]);
+    let updates = Operand::dense(vec![1f32; 100_000], &[100_000, 1]);
+    let mut dst = Operand::dense(vec![-0.0f32, 0.0], &[2]);
+    scatter(ScatterKind::Add, dst.view_mut(), &[index.view()], &[0], &[1], updates.view()).unwrap();
+    assert_eq!((dst.data[0].to_bits(), dst.data[1]), ((-0.0f32).to_bits(), 1e5));
+    let wrong = Operand::dense([vec![0i32; 99_999], vec![2]].concat(), &[100_000]);
+    let failed = scatter(ScatterKind::Add, dst.view_mut(), &[wrong.view()], &[0], &[1], updates.view());
+    assert!(failed.is_err() && dst.data[1] == 1e5);
 }

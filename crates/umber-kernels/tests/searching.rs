@@ -19,6 +19,8 @@ fn check_nonzero(shape: &[usize], room: usize, odds: u64, seed: u64) {
     target[last] = room;
     let mut dst = Operand::under(&scrambled(&target, seed / 7, false), || -1i64);
     nonzero(src.view(), dst.view_mut());
+    let mut narrow = Operand::under(&scrambled(&target, seed / 3, false), || 7u32);
+    nonzero(src.view(), narrow.view_mut());
     for row in indices(&shape[..last]) {
         let place = |i: usize| row.iter().copied().chain([i]).collect::<Vec<_>>();
         let mut wanted: Vec<i64> =
@@ -26,6 +28,8 @@ fn check_nonzero(shape: &[usize], room: usize, odds: u64, seed: u64) {
         wanted.resize(room, shape[last] as i64);
         let found: Vec<i64> = (0..room).map(|i| dst.at(&place(i))).collect();
         assert_eq!(found, wanted, "{shape:?}, {room} slots");
+        let found: Vec<i64> = (0..room).map(|i| narrow.at(&place(i)).into()).collect();
+        assert_eq!(found, wanted, "{shape:?}, {room} slots of uint32");
     }
 }
 
@@ -140,7 +144,17 @@ proptest! {
 }
 
 #[test]
+fn many_values_find_their_places_together() {
+    for (length, count) in [(1, 1000), (2, 33), (3, 64), (100, 4001), (1000, 999), (1000, 1001)] {
+        check_search::<f32>(1, length, count, 3);
+        check_search::<u8>(2, length, count, 4);
+        check_search::<f64>(1, length, count, 5);
+    }
+}
+
+#[test]
 fn long_rows_are_shared() {
+    check_nonzero(&[200_000], 200_000, 1, 4);
     check_nonzero(&[200_000], 100_000, 2, 5);
     check_nonzero(&[1, 150_001], 150_001, 3, 6);
     check_nonzero(&[2, 100_001], 10, 1, 7);

@@ -19,6 +19,9 @@ use crate::{View, ViewMut};
 /// Totals of a tile, or of rows laid end to end: no block has more elements.
 const MOST_TOTALS: usize = 512;
 
+/// Blocks of a result from which on they are added up side by side.
+const LONG_ROW: usize = 8;
+
 /// What to fold into what.
 struct Task<'p> {
     leaves: &'static Leaves,
@@ -182,10 +185,39 @@ impl Task<'_> {
     }
 
     fn fold_row(&self, producer: &mut Producer, result: usize, range: Range<usize>, total: *mut u8) {
-        producer.produce(result * self.work + range.start, range.len(), |run, _, length| {
+        let (leaves, block) = (self.leaves, self.elements.block());
+        let start = result * self.work + range.start;
+        let run = |run: *const u8, length: usize| {
             // SAFETY: the run has elements of the fold, the total was made by the leaves.
-            unsafe { (self.leaves.run)(run, length, total) };
+            unsafe { (leaves.run)(run, length, total) };
+        };
+        if range.len() < LONG_ROW * block {
+            producer.produce(start, range.len(), |piece, _, length| run(piece, length));
+            return;
+        }
+        // Blocks add up side by side, as eight rows each, so that totals come together once and not once a block.
+        let width = block / 8;
+        let mut room = [MaybeUninit::<Room>::uninit(); MOST_TOTALS / 8];
+        let wide = room.as_mut_ptr().cast::<u8>();
+        let total_at = |i: usize| wide.wrapping_add(i * leaves.total_size);
+        // SAFETY: there is room for an eighth of a block of totals.
+        unsafe { (leaves.clear)(wide, width) };
+        producer.produce(start, range.len(), |piece, _, length| {
+            if length < block {
+                return run(piece, length);
+            }
+            let rows = std::array::from_fn(|k| piece.wrapping_add(k * width * leaves.in_size));
+            // SAFETY: the block has eight rows of elements, each as long as there are totals.
+            unsafe { (leaves.rows)(&rows, 8, wide, width) };
         });
+        let mut left = width;
+        while left > 1 {
+            left /= 2;
+            // SAFETY: these totals were made above.
+            unsafe { (leaves.join)(wide, total_at(left), left) };
+        }
+        // SAFETY: as above.
+        unsafe { (leaves.join)(total, wide, 1) };
     }
 
     /// As many results at once as have their elements in a block.

@@ -17,6 +17,10 @@ const GRAIN: usize = 1 << 14;
 const WORTHWHILE: usize = 4;
 /// Destinations of more elements than this miss the caches, and are shared whatever the slices.
 const LARGE: usize = 1 << 19;
+/// Destinations of more bytes than this leave the nearest caches when every part has its own.
+const MOST_APART: usize = 1 << 18;
+/// Most arrays that updates come together in.
+const MOST_PARTS: usize = 16;
 
 /// For each tuple of `indices` along `axes`, combine the next slice of `updates` into the slice of `dst` there.
 ///
@@ -74,16 +78,34 @@ type Pair = (isize, isize);
 ///
 /// The functions are unsafe: checked indices keep pairs inside the layouts, and threads have destinations of their own.
 struct Leaves {
+    /// Bytes of an element.
+    size: usize,
     /// Combine a part of each slice.
     combine: unsafe fn(task: &Scatter, pairs: &[Pair], part: Range<usize>),
+    /// How to sum updates up before they meet the destination, where that is allowed.
+    apart: Option<Apart>,
     /// Combine slices that have one destination, in order, rounding once: for updates that widen.
     combine_group: Option<unsafe fn(task: &Scatter, group: &[Pair])>,
 }
 
+/// Updates that come together in an array of their own first.
+#[derive(Clone, Copy)]
+struct Apart {
+    /// Fill so many elements with updates that change nothing.
+    clear: unsafe fn(elements: *mut u8, count: usize),
+    /// Combine elements that lie a step apart into those at some offsets.
+    combine: unsafe fn(elements: *mut u8, offsets: &[isize], updates: *const u8, step: isize),
+    /// Combine neighbours into as many others.
+    join: unsafe fn(elements: *mut u8, updates: *const u8, count: usize),
+}
+
 impl Leaves {
     const fn of<U: Update>() -> Leaves {
+        let apart = Apart { clear: clear::<U>, combine: combine_line::<U>, join: join::<U> };
         Leaves {
+            size: size_of::<U::Element>(),
             combine: combine::<U>,
+            apart: if U::NOTHING.is_some() { Some(apart) } else { None },
             combine_group: if U::WIDENS { Some(combine_group::<U>) } else { None },
         }
     }
@@ -100,6 +122,11 @@ impl Scatter<'_> {
             && count > 1
         {
             return self.run_widened(combine_group);
+        }
+        if let Some(apart) = leaves.apart
+            && let Some(parts) = self.parts(leaves.size)
+        {
+            return self.run_apart(apart, leaves.size, parts);
         }
         let threads = num_threads();
         if count * slice < 2 * GRAIN || threads == 1 || !(self.apart || count == 1) {
@@ -120,6 +147,51 @@ impl Scatter<'_> {
             return self.apply_all(leaves, 0..slice);
         }
         failures.first()
+    }
+
+    /// Into how many parts to cut single updates that each part adds up by itself, if that is worth the room. This depends
+    /// on shapes only, as rounding depends on it.
+    fn parts(&self, size: usize) -> Option<usize> {
+        let is_line = self.slice.loops().is_empty() && self.places.loops().len() <= 1;
+        let (low, high) = self.indices.extent();
+        let is_dense = (high - low) as usize + 1 == self.size;
+        let parts = (self.indices.count() / (4 * self.size).max(2 * GRAIN)).min(MOST_PARTS);
+        (is_line && is_dense && parts > 1 && self.size * size <= MOST_APART).then_some(parts)
+    }
+
+    /// Updates come together in an array a part, and these join the destination in order.
+    fn run_apart(&self, leaves: Apart, size: usize, parts: usize) -> Result<()> {
+        let line = (self.size * size).div_ceil(size_of::<u128>());
+        let mut room: Vec<u128> = Vec::new();
+        room.try_reserve_exact(parts * line).map_err(|_| no_memory(parts * self.size))?;
+        room.resize(parts * line, 0);
+        let shared = Target::over(&mut room);
+        let elements = |part: usize| shared.at((part * line) as isize).cast::<u8>();
+        let (low, _) = self.indices.extent();
+        let step = self.places.inner().strides[0];
+        let count = self.indices.count();
+        let failures = Failures::default();
+        parallel_for(parts, |part| {
+            // SAFETY: there is room for as many elements as the destination has.
+            unsafe { (leaves.clear)(elements(part), self.size) };
+            let first = elements(part).wrapping_offset(-low * size as isize);
+            let mut offsets = [0; BATCH];
+            for batch in batches(count * part / parts..count * (part + 1) / parts) {
+                if let Err(error) = self.indices.offsets(batch.clone(), &mut offsets) {
+                    failures.add(batch.start, error);
+                    return;
+                }
+                let updates = self.updates.at(batch.start as isize * step * size as isize);
+                // SAFETY: the indices were checked, the layout of the updates holds the line.
+                unsafe { (leaves.combine)(first, &offsets[..batch.len()], updates, step) };
+            }
+        });
+        failures.first()?;
+        for part in 0..parts {
+            // SAFETY: the destination is dense between the offsets that indices can have.
+            unsafe { (leaves.join)(self.dst.at(low * size as isize), elements(part), self.size) };
+        }
+        Ok(())
     }
 
     /// Call `body` with the pairs of all tuples, a batch at a time, in order.
@@ -216,6 +288,33 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
             // SAFETY: the caller's promise.
             unsafe { combine_run::<U>(dst.at(to + at), updates.at(from + update), inner, length) };
         });
+    }
+}
+
+unsafe fn clear<U: Update>(elements: *mut u8, count: usize) {
+    let Some(nothing) = U::NOTHING else { return };
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { elements.cast::<U::Element>().add(i).write(nothing) };
+    }
+}
+
+unsafe fn combine_line<U: Update>(elements: *mut u8, offsets: &[isize], updates: *const u8, step: isize) {
+    let (elements, updates) = (elements.cast::<U::Element>(), updates.cast::<U::Element>());
+    for (i, &offset) in offsets.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            combine_one::<U>(elements.wrapping_offset(offset), updates.wrapping_offset(i as isize * step));
+        }
+    }
+}
+
+unsafe fn join<U: Update>(elements: *mut u8, updates: *const u8, count: usize) {
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe {
+            combine_one::<U>(elements.cast::<U::Element>().add(i), updates.cast::<U::Element>().add(i));
+        }
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) trait Update: 'static {
     type Wide: Copy + Send + Sync;
     /// Is `Wide` another type?
     const WIDENS: bool = false;
+    /// The update that changes no element, not even the sign of a zero, where updates may be brought together first.
+    const NOTHING: Option<Self::Element> = None;
     /// To the wide type.
     fn widen(value: Self::Element) -> Self::Wide;
     /// From the wide type.
@@ -43,10 +45,11 @@ updates! {
 }
 
 macro_rules! update {
-    ($name:ident<$ty:ty>, |$old:ident, $new:ident| $combine:expr) => {
+    ($name:ident<$ty:ty>, |$old:ident, $new:ident| $combine:expr $(, nothing $nothing:expr)?) => {
         impl Update for $name<$ty> {
             type Element = $ty;
             type Wide = $ty;
+            $(const NOTHING: Option<$ty> = Some($nothing);)?
             #[inline(always)]
             fn widen(value: $ty) -> $ty {
                 value
@@ -90,7 +93,7 @@ set!(u8 u16 u32 [u32; 2] [u64; 2]);
 
 macro_rules! wrapping {
     ($($ty:ty)*) => { $(
-        update!(Add<$ty>, |old, new| old.wrapping_add(new));
+        update!(Add<$ty>, |old, new| old.wrapping_add(new), nothing 0);
         update!(Multiply<$ty>, |old, new| old.wrapping_mul(new));
     )* };
 }
@@ -98,12 +101,17 @@ macro_rules! wrapping {
 wrapping!(u8 u16 u32 u64);
 
 macro_rules! inexact {
-    ($($ty:ty)*) => { $(
-        update!(Add<$ty>, |old, new| old + new);
+    ($($ty:ty, $nothing:expr;)*) => { $(
+        update!(Add<$ty>, |old, new| old + new, nothing $nothing);
         update!(Multiply<$ty>, |old, new| old * new);
     )* };
 }
-inexact!(f32 f64 Complex32 Complex64);
+inexact! {
+    f32, -0.0;
+    f64, -0.0;
+    Complex32, Complex32::new(-0.0, -0.0);
+    Complex64, Complex64::new(-0.0, -0.0);
+}
 
 update!(Add<f16> widened by f16_to_f32, f32_to_f16, |old, new| old + new);
 update!(Multiply<f16> widened by f16_to_f32, f32_to_f16, |old, new| old * new);

@@ -83,9 +83,12 @@ impl Producer<'_> {
         mut body: impl FnMut(*const u8, usize, usize),
     ) {
         let block = self.walk.block_length();
+        let (mut row, mut first) = (start / self.row_length, start % self.row_length);
         let mut done = 0;
         while done < count {
-            let (row, first) = ((start + done) / self.row_length, (start + done) % self.row_length);
+            if first == self.row_length {
+                (row, first) = (row + 1, 0);
+            }
             if self.entered != Some(row) {
                 self.walk.enter_row(row, self.entered.is_none());
                 self.entered = Some(row);
@@ -98,6 +101,7 @@ impl Producer<'_> {
             let piece = unsafe { self.walk.computed(first, length) };
             body(piece, done, length);
             done += length;
+            first += length;
         }
     }
 }
