@@ -92,6 +92,27 @@ fn elementwise_regions_become_single_nodes() {
 }
 
 #[test]
+fn a_reduction_ends_a_region() {
+    let x = spread([3, 4], -1.0, 1.0);
+    let centred = |x: &Array| {
+        let mean = sum(1, x)? * 0.25;
+        sum(1, &ops::square(&ops::subtract(x, &mean)?)?)
+    };
+    assert_eq!(names(&graph_of(centred, &x), &x), ["sum", "fused", "fused"]);
+    // What more than the reduction reads is stored.
+    let shared = |x: &Array| {
+        let y = ops::exp(x)?;
+        ops::add(&y, &sum(1, &y)?)
+    };
+    assert_eq!(names(&graph_of(shared, &x), &x), ["fused", "sum", "fused"]);
+    let call = compiled(centred);
+    assert_close(&numbers(&call(&x).unwrap()), &numbers(&centred(&x).unwrap()), 1e-6, "value");
+    let plain = grad(|x| total(&centred(x)?))(&x).unwrap();
+    let through = grad(|x| total(&call(x)?))(&x).unwrap();
+    assert_close(&numbers(&through), &numbers(&plain), 1e-6, "grad(compile)");
+}
+
+#[test]
 fn equal_computations_become_one_and_empty_ones_none() {
     let x = ramp([2, 3]);
     let twice = |x: &Array| ops::add(&sum(0, x)?, &sum(0, x)?);

@@ -61,6 +61,46 @@ fn broadcasts_and_constants_fold_into_regions() {
     assert_eq!(values::<f32>(&y), expected);
 }
 
+fn summed(x: &Array, axis: usize) -> Array {
+    let kind = umber_types::ReduceKind::Sum;
+    Array::record_one(
+        umber_core::primitives::reduce::Reduce { kind, axes: umber_core::Axes::one(axis) },
+        &[x],
+    )
+    .unwrap()
+}
+
+#[test]
+fn what_only_a_reduction_reads_is_not_stored() {
+    let x = ramp([4, 5]);
+    for axis in [0, 1] {
+        let total = summed(&ops::square(&(&x - 1.0)).unwrap(), axis);
+        let v = values::<f32>(&x);
+        let at = |i: usize, j: usize| (v[i * 5 + j] - 1.0).powi(2);
+        let wanted: Vec<f32> = if axis == 0 {
+            (0..5).map(|j| (0..4).map(|i| at(i, j)).sum()).collect()
+        } else {
+            (0..4).map(|i| (0..5).map(|j| at(i, j)).sum()).collect()
+        };
+        assert_eq!(values::<f32>(&total), wanted);
+    }
+    let held = &x + 1.0;
+    let total = summed(&held, 0);
+    eval::eval(&[total.clone()]).unwrap();
+    assert!(held.is_evaluated(), "somebody holds it");
+    assert_eq!(values::<f32>(&total)[0], (0..4).map(|i| values::<f32>(&held)[i * 5]).sum::<f32>());
+}
+
+#[test]
+fn a_reduction_does_not_overwrite_what_it_still_reads() {
+    // As large as the result, dying, and broadcast along the axis that is reduced.
+    let x = ramp([1000, 300]);
+    let column = ramp([1000, 1]) * 1.0;
+    column.eval().unwrap();
+    let total = summed(&(&x * 0.0 + column), 1);
+    assert!(values::<f32>(&total).iter().enumerate().all(|(i, &v)| v == i as f32 * 300.0));
+}
+
 #[test]
 fn a_value_read_by_two_kernels_is_stored_once() {
     let x = ramp([6]);

@@ -53,7 +53,7 @@ pub(super) fn count_lazily(mask: &Array) -> Result<Array> {
     cast(&counted, DType::Int64)
 }
 
-/// The row-major places where a mask is true, as int64.
+/// The row-major places where a mask is true, as uint32, or int64 where there are too many elements for that.
 pub(super) fn places_of(op: &str, mask: &Array) -> Result<Array> {
     Nonzero::of(mask, count_of(op, mask)?)
 }

@@ -4,7 +4,7 @@ use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side,
 
 use super::bin_widths::{BinRule, suited_count};
 use super::dependent;
-use super::elementwise::{add, divide, equal, less, logical_or, multiply, select, subtract};
+use super::elementwise::{add, divide, equal, minimum, multiply, select, subtract};
 use super::promotion::cast_constant;
 use super::reductions::{all, max, min, sum};
 use super::searching::search_as;
@@ -14,9 +14,9 @@ use crate::primitives::gather::{Places, iota};
 use crate::primitives::rules::{binary, broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// Weight, or one, added up at each of `places`, int64, of which those at `length` are left out.
+/// Weight, or one, added up at each of `places`, integers, of which those at `length` are left out.
 fn piled(op: &'static str, places: &Array, weights: Option<&Array>, length: usize) -> Result<Array> {
-    let ones = Array::full(places.shape().clone(), 1, counted(places.size()));
+    let ones = broadcast(&Array::scalar(1, counted(places.size())), places.shape())?;
     let weights = weights.unwrap_or(&ones);
     let zeros = Array::full([length + 1].into(), 0, weights.dtype());
     let grid = Places::grid(op, &[0], smallvec::smallvec![places.clone()]);
@@ -65,7 +65,12 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
     let weights = checked("bincount", a, weights)?;
     let weights = weights.map(|weights| cast(&weights, weights.dtype().inexact())).transpose()?;
     let mut length = least_length as u64;
-    let places = cast(a, DType::Int64)?;
+    let places = match a.dtype() {
+        // Too large ones count as negative.
+        DType::UInt64 => cast(a, DType::Int64)?,
+        dtype if dtype.is_integer() => a.clone(),
+        _ => cast(a, DType::UInt8)?,
+    };
     if a.size() > 0 {
         let least = dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
         ensure!(least >= 0, Value, "[bincount] got {least}, expected no negative integers");
@@ -215,16 +220,13 @@ pub fn histogram(
         let dtype = weights.as_ref().map_or(DType::Int32, Array::dtype);
         return Ok((Array::full([0].into(), 0, dtype), edges));
     }
-    let place = cast(&search_as("histogram", &edges, &flat, Side::Right, None)?, DType::Int64)?;
+    let place = search_as("histogram", &edges, &flat, Side::Right, None)?;
+    let number = |value: usize| Array::scalar(value as i64, place.dtype());
     let last = reshape(&slice_along(&edges, 0, count, 1)?, Shape::scalar())?;
     let is_last = equal(&flat, &last)?;
-    let below = equal(&place, &Array::scalar(0, DType::Int64))?;
-    let place = subtract(&place, &Array::scalar(1, DType::Int64))?;
-    let place = select(&is_last, &Array::scalar(count as i64 - 1, DType::Int64), &place)?;
-    let is_inside = less(&place, &Array::scalar(count as i64, DType::Int64))?;
-    let is_outside = logical_or(&below, &super::logical_not(&is_inside)?)?;
-    let outside = broadcast(&Array::scalar(count as i64, DType::Int64), place.shape())?;
-    let place = select(&is_outside, &outside, &place)?;
+    // Below the first edge this wraps around to the greatest integer, so that what lies outside is beyond the last bin.
+    let bin = select(&is_last, &number(count - 1), &subtract(&place, &number(1))?)?;
+    let place = minimum(&bin, &number(count))?;
     let counts = piled("histogram", &place, weights.as_ref(), count)?;
     if density == Density::Counts {
         return Ok((counts, edges));

@@ -9,7 +9,7 @@ use super::rules::{reshape, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
-/// Inputs: bool, shape B + (n,). The result, int64 of shape B + (size,), has the places of the true elements of each
+/// Inputs: bool, shape B + (n,). The result, uint32 (int64 where that cannot hold n) of shape B + (size,), has the places of the true elements of each
 /// row in ascending order; where there are fewer, the rest is n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Nonzero {
@@ -39,7 +39,9 @@ impl Primitive for Nonzero {
             mask.dtype
         );
         let shape = mask.shape.with(mask.shape.ndim() - 1, self.size);
-        Ok(ArraySpec { shape, dtype: DType::Int64 }.into())
+        let length = mask.shape[mask.shape.ndim() - 1];
+        let dtype = if u32::try_from(length).is_ok() { DType::UInt32 } else { DType::Int64 };
+        Ok(ArraySpec { shape, dtype }.into())
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
