@@ -1,5 +1,6 @@
 """Neural networks: modules, activation functions, losses, initialisers."""
 
+from umber import _errors
 from umber.nn import init, losses
 from umber.nn.layers.activations import (
     CELU,
@@ -131,3 +132,6 @@ __all__ = [
     "tanh",
     "value_and_grad",
 ]
+
+for _namespace in (globals(), vars(losses), vars(init)):
+    _errors.guard(_namespace)

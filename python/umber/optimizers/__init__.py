@@ -1,5 +1,6 @@
 """Optimizers, learning rate schedules and gradient clipping."""
 
+from umber import _errors
 from umber.optimizers.adam import Adam, Adamax, AdamW
 from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
 from umber.optimizers.base import MultiOptimizer, Optimizer
@@ -32,3 +33,5 @@ __all__ = [
     "linear_schedule",
     "step_decay",
 ]
+
+_errors.guard(globals())

@@ -17,6 +17,8 @@ def exponential_decay(init: float, decay_rate: float) -> Schedule:
 
 def step_decay(init: float, decay_rate: float, step_size: int) -> Schedule:
     """`init · decay_rate^⌊step / step_size⌋`."""
+    if step_size < 1:
+        raise ValueError(f"[step_decay] got the step size {step_size}, expected at least 1")
     return lambda step: init * decay_rate ** (step // step_size)
 
 
@@ -25,6 +27,9 @@ def cosine_decay(init: float, decay_steps: int, end: float = 0.0) -> Schedule:
 
     Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017.
     """
+
+    if decay_steps < 1:
+        raise ValueError(f"[cosine_decay] got {decay_steps} steps, expected at least 1")
 
     def schedule(step: mx.array) -> mx.array:
         s = mx.minimum(step, decay_steps)

@@ -343,7 +343,10 @@ class Module(dict):
             for module in modules:
                 for name in names:
                     if name not in module:
-                        raise KeyError(f"{type(module).__name__} has no member {name!r}")
+                        raise KeyError(
+                            f"[freeze] {type(module).__name__} has no member {name!r}: got that key, "
+                            f"expected one of {list(module)}"
+                        )
         for module in modules:
             apply_fn(module, names)
         return self
