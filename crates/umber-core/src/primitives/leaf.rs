@@ -30,9 +30,9 @@ impl Leaf {
     /// What is said to somebody who asks a placeholder for its value.
     pub fn no_value(self) -> Error {
         Error::Value(format!(
-            "[eval] this array has no value: it stands for an argument of a function inside {}; printing it, \
-             `.item()`, conversion to NumPy or control flow on it cannot work there, use mx.where or move the \
-             read outside",
+            "[eval] this array has no value: got one that stands for an argument of a function inside {}, where \
+             printing it, `.item()`, conversion to NumPy or control flow on it cannot work; expected mx.where, or \
+             the read outside",
             self.name()
         ))
     }
