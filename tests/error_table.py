@@ -1,9 +1,9 @@
 """Bad calls of everything public: one row a way of calling a function with input it must refuse.
 
-Most rows are made from a function's signature: something that is no argument of anything in place of
-its required arguments, and for parameters whose names say what they take (an axis, a dtype, a stream)
-a value that they cannot take. So a new function has its rows as soon as it is there. What takes
-anything, or cannot be called without more, has its row in `ROWS`.
+Most rows are made from a function's signature: something that is no argument of anything in place
+of its required arguments, and for parameters whose names say what they take (an axis, a dtype, a
+stream) a value that they cannot take. So a new function has its rows as soon as it is there. What
+takes anything, or cannot be called without more, has its row in `ROWS`.
 
 Nothing here runs until a test calls it.
 """
@@ -108,7 +108,9 @@ def public(home: ModuleType | type) -> Iterator[tuple[str, object]]:
     """What a module or class defines for its users and can be called."""
     for name in dir(home):
         value = getattr(home, name)
-        is_ours = inspect.isclass(home) or (getattr(value, "__module__", "") or "").startswith("umber")
+        is_ours = inspect.isclass(home) or (getattr(value, "__module__", "") or "").startswith(
+            "umber"
+        )
         if not name.startswith("_") and is_ours and callable(value):
             yield name, value
 

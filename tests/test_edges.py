@@ -9,7 +9,11 @@ import umber.utils as utils
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 def test_pickles_of_every_protocol(protocol):
-    for array in (mx.array([[1, 2], [3, 4]])[:, ::-1], mx.array(2.5, mx.bfloat16), mx.zeros((0, 3))):
+    for array in (
+        mx.array([[1, 2], [3, 4]])[:, ::-1],
+        mx.array(2.5, mx.bfloat16),
+        mx.zeros((0, 3)),
+    ):
         back = pickle.loads(pickle.dumps(array, protocol=protocol))
         assert back.dtype == array.dtype
         assert back.shape == array.shape

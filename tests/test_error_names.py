@@ -29,7 +29,7 @@ CALLS = [
     (lambda: x(2).round(2**40), OverflowError, r"round\] decimals: got 1099511627776"),
     (lambda: x(2).reshape("a"), TypeError, "reshape"),
     (lambda: x(2).sum(1, 2, 3), TypeError, "sum"),
-    (lambda: x(2) + [1, "a"], TypeError, "add"),
+    (lambda: x(2).__add__([1, "a"]), TypeError, "add"),
     (lambda: 2**70 - x(2), ValueError, "subtract"),
     (lambda: x(2).__setitem__(0, "a"), TypeError, "index"),
     (lambda: mx.Device(3), TypeError, r"Device\] type: got int, expected DeviceType"),
@@ -115,7 +115,11 @@ def test_errors_of_functions_inside_others_keep_their_names():
 
 def test_errors_of_an_evaluation_name_what_was_recorded():
     late = mx.take(x(3), mx.array([0, 5]))
-    for ask in (late.tolist, lambda: mx.eval(late), lambda: mx.save_safetensors("/dev/null", {"a": late})):
+    for ask in (
+        late.tolist,
+        lambda: mx.eval(late),
+        lambda: mx.save_safetensors("/dev/null", {"a": late}),
+    ):
         with pytest.raises(IndexError, match=r"^\[take\]"):
             ask()
 

@@ -46,7 +46,10 @@ STEPS = {
     "draws": ("pass", "mx.eval(mx.random.uniform(shape=(4,)), mx.random.state)"),
     "evaluates": ("x = mx.ones((50, 50))", "mx.eval(x @ x + mx.random.normal((50, 50)))"),
     "streams": ("x = mx.ones((50, 50))", "mx.async_eval(x @ x); mx.synchronize()"),
-    "transforms": ("x = mx.ones((64, 37))", "mx.eval(mx.fft.fft(x), mx.compile(lambda y: y * 2)(x))"),
+    "transforms": (
+        "x = mx.ones((64, 37))",
+        "mx.eval(mx.fft.fft(x), mx.compile(lambda y: y * 2)(x))",
+    ),
     "allocates": ("pass", "mx.eval([mx.zeros((n * 100,)) for n in range(1, 9)])"),
 }
 

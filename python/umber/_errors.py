@@ -136,7 +136,9 @@ def _explain(
     signature = inspect.signature(function)
     head, bracket, rest = text.partition("] ")
     if text.startswith("[") and bracket:
-        takes_functions = any("Callable" in str(p.annotation) for p in signature.parameters.values())
+        takes_functions = any(
+            "Callable" in str(p.annotation) for p in signature.parameters.values()
+        )
         if not takes_functions and head[1:].rpartition(".")[2] != name:
             # What an inner function says of its argument is said better of the one that was given.
             wrong = isinstance(error, TypeError) and _wrong_argument(
@@ -179,7 +181,9 @@ def _wrong_argument(
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
         kind = words.partition("[")[0].removesuffix(" | None")
-        if kind not in kinds or (words.startswith("Callable") and " | " in words.rpartition("]")[2]):
+        if kind not in kinds or (
+            words.startswith("Callable") and " | " in words.rpartition("]")[2]
+        ):
             continue
         if value is None and words.endswith("| None"):
             continue
@@ -189,9 +193,7 @@ def _wrong_argument(
     return None
 
 
-def _wrong_call(
-    signature: inspect.Signature, args: tuple, kwargs: dict, name: str
-) -> str | None:
+def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: str) -> str | None:
     """What is wrong with the number or the names of arguments."""
     try:
         signature.bind(*args, **kwargs)

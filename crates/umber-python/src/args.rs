@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
@@ -219,12 +219,14 @@ pub(crate) fn named<'py, const N: usize>(
     if args.len() > N {
         return wrong(format!("{} positional arguments", args.len()));
     }
-    let mut found: [Option<Bound<'py, PyAny>>; N] = std::array::from_fn(|i| args.get_item(i).ok());
+    let mut found: [Option<Bound<'py, PyAny>>; N] =
+        std::array::from_fn(|i| if i < args.len() { args.get_item(i).ok() } else { None });
     for (name, value) in kwargs.into_iter().flatten() {
-        match names.iter().position(|&known| name.eq(known).unwrap_or(false)) {
+        let given = name.cast::<PyString>()?.to_str()?;
+        match names.iter().position(|&known| known == given) {
             Some(i) if found[i].is_none() => found[i] = Some(value),
-            Some(_) => return wrong(format!("the argument {name} twice")),
-            None => return wrong(format!("an argument {name}")),
+            Some(_) => return wrong(format!("the argument {given} twice")),
+            None => return wrong(format!("an argument {given}")),
         }
     }
     match found[..required].iter().position(Option::is_none) {

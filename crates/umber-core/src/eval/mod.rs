@@ -33,9 +33,15 @@ thread_local! {
 }
 
 /// Is this the text of the last evaluation that failed on this thread? It speaks of an operation that was recorded
-/// earlier, not of the function that asked for a value.
+/// earlier, not of the function that asked for a value. Each failure answers once.
 pub fn is_last_failure(text: &str) -> bool {
-    FAILURE.with_borrow(|failure| failure == text)
+    FAILURE.with_borrow_mut(|failure| {
+        let is_last = failure == text;
+        if is_last {
+            failure.clear();
+        }
+        is_last
+    })
 }
 
 fn remember(error: &Error) {

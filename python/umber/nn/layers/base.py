@@ -344,8 +344,8 @@ class Module(dict):
                 for name in names:
                     if name not in module:
                         raise KeyError(
-                            f"[freeze] {type(module).__name__} has no member {name!r}: got that key, "
-                            f"expected one of {list(module)}"
+                            f"[freeze] {type(module).__name__} has no member {name!r}: "
+                            f"got that key, expected one of {list(module)}"
                         )
         for module in modules:
             apply_fn(module, names)
