@@ -364,7 +364,8 @@ def test_gradient_through_a_mask_of_the_argument():
 def test_messages_name_what_was_called(dtype):
     a, far = mx.zeros((3, 4)), mx.array([0, 77], dtype=getattr(mx, dtype))
     words = {
-        "index": [lambda: a[far], lambda: write(a * 1, far, 1), lambda: a.at[far].add(1)],
+        "index": [lambda: a[far], lambda: write(a * 1, far, 1)],
+        "add": [lambda: a.at[far].add(1)],
         "take": [lambda: mx.take(a, far, axis=0)],
         "take_along_axis": [lambda: mx.take_along_axis(a, far[:, None], axis=0)],
         "put_along_axis": [lambda: mx.put_along_axis(a, far[:, None], mx.ones((2, 1)), axis=0)],
@@ -408,7 +409,7 @@ def test_lists_and_tuples_inside_an_index():
 
 def test_deleting_elements_is_refused():
     a = mx.zeros(3)
-    with pytest.raises(TypeError, match=r"^\[index\] .* cannot be deleted"):
+    with pytest.raises(TypeError, match=r"^\[index\] got elements to delete"):
         del a[0]
 
 

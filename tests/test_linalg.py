@@ -80,10 +80,13 @@ def test_refuses_right_sides_of_another_length(name):
         (lambda: linalg.qr(mx.eye(2), mode="full"), r"\[linalg\.qr\] got mode 'full'"),
         (lambda: linalg.matrix_power(mx.ones((2, 3)), 2), r"\[linalg\.matrix_power\] got matrices"),
         (lambda: linalg.multi_dot([mx.eye(2)]), r"\[linalg\.multi_dot\] got 1 arrays"),
-        (lambda: linalg.multi_dot([mx.eye(2), mx.eye(3)]), r"\[linalg\.multi_dot\] arrays 0 and 1"),
+        (
+            lambda: linalg.multi_dot([mx.eye(2), mx.eye(3)]),
+            r"\[linalg\.multi_dot\] got arrays 0 and 1",
+        ),
         (
             lambda: linalg.multi_dot([mx.eye(2), mx.ones(2), mx.eye(2)]),
-            r"\[linalg\.multi_dot\] array 1 has shape \(2,\)",
+            r"\[linalg\.multi_dot\] got array 1 of shape \(2,\)",
         ),
         (lambda: linalg.cross(mx.ones(4), mx.ones(4)), r"\[linalg\.cross\] got vectors of 4"),
         (lambda: linalg.cross(mx.ones((2, 3)), mx.ones((4, 3))), r"\[linalg\.cross\] shapes"),
