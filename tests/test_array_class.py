@@ -163,9 +163,9 @@ def test_view_of_unaligned_memory():
 
 
 def test_view_refuses_what_does_not_fit():
-    with pytest.raises(ValueError, match=r"^\[view\] the last axis"):
+    with pytest.raises(ValueError, match=r"^\[view\] got shape .* a last axis"):
         mx.zeros((3,), dtype=mx.int8).view(mx.int16)
-    with pytest.raises(ValueError, match=r"^\[view\] a 0-d array"):
+    with pytest.raises(ValueError, match=r"^\[view\] got a 0-d array"):
         mx.array(1.5).view(mx.int16)
     with pytest.raises(ValueError, match=r"^\[view\] the bits"):
         mx.grad(lambda x: x.view(mx.int32).astype(mx.float32).sum())(mx.ones(2))

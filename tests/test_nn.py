@@ -167,7 +167,7 @@ def test_update_modules():
     assert model.update_modules({"layers": [{}, tanh]}) is model
     assert model.layers[1] is tanh
     for modules in ({"nope": tanh}, {"layers": [mx.ones(1)]}, {"layers": tanh}):
-        with pytest.raises(ValueError, match=r"^\[Module\.update\]"):
+        with pytest.raises(ValueError, match=r"^\[update_modules\]"):
             model.update_modules(modules)
         model.update_modules(modules, strict=False)
     assert repr(model).count("Linear") == 1

@@ -19,13 +19,19 @@ def indices(*values):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: mx.gather_mm(A, A, indices(0)), r"\[gather_mm\] the last axis of the left"),
+        (
+            lambda: mx.gather_mm(A, A, indices(0)),
+            r"\[gather_mm\] got shapes .* last axis of the left",
+        ),
         (
             lambda: mx.gather_mm(A, B, mx.array([0.0])),
             r"\[gather_mm\] got indices of dtype float32",
         ),
         (lambda: mx.gather_mm(A, B, mx.array([True])), r"\[gather_mm\] got indices of dtype bool"),
-        (lambda: mx.gather_mm(A, B, indices(0, 1)), r"\[gather_mm\] the shapes \(2,\) and \(4,\)"),
+        (
+            lambda: mx.gather_mm(A, B, indices(0, 1)),
+            r"\[gather_mm\] got indices of shapes \(2,\) and",
+        ),
         (lambda: mx.gather_mm(mx.array(1.0), B), r"\[gather_mm\] got operands of shapes \(\)"),
         (lambda: mx.segmented_mm(A, B, indices(0, 1)), r"\[segmented_mm\] got operands of shapes"),
         (
@@ -49,7 +55,7 @@ def indices(*values):
             r"expected m \* 2\^k with m one of 1, 12, 20 and 28",
         ),
         (lambda: mx.hadamard_transform(mx.ones((2, 0))), r"expected a last axis that is not empty"),
-        (lambda: mx.einsum_path("ij,jk", A[0]), r"\[einsum\] 'ij,jk' has 2 terms, got 1 operands"),
+        (lambda: mx.einsum_path("ij,jk", A[0]), r"\[einsum_path\] 'ij,jk' has 2 terms, got 1"),
         (lambda: mx.einsum_path("i"), r"\[einsum_path\] got no operands"),
     ],
 )

@@ -559,7 +559,7 @@ ERRORS = [
     (lambda: mx.random.choice(mx.zeros((3,)), axis=1), r"\[choice\]"),
     (lambda: mx.random.exponential((2,), dtype=mx.int32), r"\[exponential\] got dtype int32"),
     (lambda: mx.random.gamma(-1.0), r"\[gamma\] got a shape parameter"),
-    (lambda: mx.random.gamma(mx.ones((3,)), (2,)), r"\[gamma\] cannot generate"),
+    (lambda: mx.random.gamma(mx.ones((3,)), (2,)), r"\[gamma\] got the shape"),
     (lambda: mx.random.gamma(1.0, key=mx.zeros((3,))), r"\[gamma\] got a key of shape"),
     (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] got a parameter b"),
     (lambda: mx.random.dirichlet(1.0), r"\[dirichlet\] got alpha without axes"),

@@ -250,7 +250,7 @@ BAD = [
     (lambda: mx.delete(mx.zeros(3), None), IndexError, "[delete]"),
     (lambda: mx.insert(mx.zeros(3), 4, 1), IndexError, "[insert]"),
     (lambda: mx.insert(mx.zeros(3), [0, 1], mx.zeros(3)), ValueError, "[insert]"),
-    (lambda: mx.append(mx.zeros((2, 2)), mx.zeros((3, 3)), axis=0), ValueError, "[concatenate]"),
+    (lambda: mx.append(mx.zeros((2, 2)), mx.zeros((3, 3)), axis=0), ValueError, "[append]"),
     (lambda: mx.resize(mx.zeros(3), -1), ValueError, "[resize]"),
     (lambda: mx.repeat(mx.zeros(3), mx.array([1, 2])), ValueError, "[repeat]"),
     (lambda: mx.repeat(mx.zeros(2), mx.array([1, -2])), ValueError, "[repeat]"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, overload
 
+from umber import _errors
+
 _MISSING = object()
+# Lists with more places that nothing fills are taken for a mistake.
+_MOST_GAPS = 1 << 20
 
 
 def tree_map(
@@ -26,20 +30,8 @@ def tree_map(
         >>> tree_map(lambda x, y: x + y, {"a": [1, 2]}, {"a": [10, 20]})
         {'a': [11, 22]}
     """
-    if is_leaf is not None and is_leaf(tree):
-        return fn(tree, *rest)
-    if isinstance(tree, (list, tuple)):
-        mapped = (
-            tree_map(fn, child, *(other[i] for other in rest), is_leaf=is_leaf)
-            for i, child in enumerate(tree)
-        )
-        return _rebuild(tree, mapped)
-    if isinstance(tree, dict):
-        return {
-            key: tree_map(fn, child, *(other[key] for other in rest), is_leaf=is_leaf)
-            for key, child in tree.items()
-        }
-    return fn(tree, *rest)
+    _check_function("tree_map", "fn", fn)
+    return _map(fn, tree, rest, is_leaf)
 
 
 def tree_map_with_path(
@@ -58,18 +50,8 @@ def tree_map_with_path(
         is_leaf: nodes for which it holds are passed to `fn` whole.
         path: what all paths begin with. The path of a tree that is a leaf is `path` itself.
     """
-    is_whole = is_leaf is not None and is_leaf(tree)
-    if is_whole or not isinstance(tree, (list, tuple, dict)):
-        return fn(path, tree, *rest)
-    prefix = f"{path}." if path else ""
-
-    def descend(key: Any, child: Any) -> Any:
-        others = (other[key] for other in rest)
-        return tree_map_with_path(fn, child, *others, is_leaf=is_leaf, path=f"{prefix}{key}")
-
-    if isinstance(tree, dict):
-        return {key: descend(key, child) for key, child in tree.items()}
-    return _rebuild(tree, (descend(i, child) for i, child in enumerate(tree)))
+    _check_function("tree_map_with_path", "fn", fn)
+    return _map_with_path(fn, tree, rest, is_leaf, path)
 
 
 @overload
@@ -109,7 +91,7 @@ def tree_flatten(
         destination = []
     elif not isinstance(destination, (list, dict)):
         raise TypeError(
-            f"[tree_flatten] destination has type {type(destination).__name__}, "
+            f"[tree_flatten] destination: got {type(destination).__name__}, "
             "expected a list or a dict"
         )
     put = destination.__setitem__ if isinstance(destination, dict) else _append_to(destination)
@@ -127,21 +109,18 @@ def tree_unflatten(tree: Iterable[tuple[str, Any]] | dict[str, Any]) -> Any:
         >>> tree_unflatten([("a.0", 1), ("a.1.b", 2)])
         {'a': [1, {'b': 2}]}
     """
+    if not isinstance(tree, Iterable) or isinstance(tree, str):
+        raise TypeError(
+            f"[tree_unflatten] got {type(tree).__name__}, expected pairs (path, leaf) or a dict"
+        )
     items = list(tree.items() if isinstance(tree, dict) else tree)
-    if len(items) == 1 and items[0][0] == "":
-        return items[0][1]
-    if not items:
-        return []
-    children: dict[str, list[tuple[str, Any]]] = {}
-    for path, leaf in items:
-        key, _, remainder = path.partition(".")
-        children.setdefault(key, []).append((remainder, leaf))
-    if not all(key.isdecimal() for key in children):
-        return {key: tree_unflatten(child) for key, child in children.items()}
-    level: list[Any] = [{} for _ in range(max(map(int, children)) + 1)]
-    for key, child in children.items():
-        level[int(key)] = tree_unflatten(child)
-    return level
+    for pair in items:
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise TypeError(
+                f"[tree_unflatten] got {type(pair).__name__} as an entry, "
+                "expected pairs (path, leaf) with a string as path"
+            )
+    return _unflatten(items)
 
 
 def tree_reduce(
@@ -158,6 +137,7 @@ def tree_reduce(
         >>> tree_reduce(lambda total, x: total + x, {"a": [1, 2], "b": 3})
         6
     """
+    _check_function("tree_reduce", "fn", fn)
     accumulator = initializer
     for _, leaf in tree_flatten(tree, is_leaf=is_leaf):
         accumulator = leaf if accumulator is None else fn(accumulator, leaf)
@@ -181,6 +161,85 @@ def tree_merge(
         >>> tree_merge({"a": {"x": 1}}, {"a": {"y": 2}, "b": 3})
         {'a': {'x': 1, 'y': 2}, 'b': 3}
     """
+    if merge_fn is not None:
+        _check_function("tree_merge", "merge_fn", merge_fn)
+    return _merge(tree_a, tree_b, merge_fn)
+
+
+def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -> Any:
+    if is_leaf is not None and is_leaf(tree):
+        return fn(tree, *rest)
+    if isinstance(tree, (list, tuple)):
+        mapped = (
+            _map(fn, child, [_child("tree_map", other, i) for other in rest], is_leaf)
+            for i, child in enumerate(tree)
+        )
+        return _rebuild(tree, mapped)
+    if isinstance(tree, dict):
+        return {
+            key: _map(fn, child, [_child("tree_map", other, key) for other in rest], is_leaf)
+            for key, child in tree.items()
+        }
+    return fn(tree, *rest)
+
+
+def _map_with_path(
+    fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any, path: Any
+) -> Any:
+    is_whole = is_leaf is not None and is_leaf(tree)
+    if is_whole or not isinstance(tree, (list, tuple, dict)):
+        return fn(path, tree, *rest)
+    prefix = f"{path}." if path else ""
+
+    def descend(key: Any, child: Any) -> Any:
+        others = [_child("tree_map_with_path", other, key) for other in rest]
+        return _map_with_path(fn, child, others, is_leaf, f"{prefix}{key}")
+
+    if isinstance(tree, dict):
+        return {key: descend(key, child) for key, child in tree.items()}
+    return _rebuild(tree, (descend(i, child) for i, child in enumerate(tree)))
+
+
+def _child(op: str, tree: Any, key: Any) -> Any:
+    try:
+        return tree[key]
+    except (KeyError, IndexError, TypeError) as error:
+        raise type(error)(
+            f"[{op}] a tree of the rest has another structure: got {type(tree).__name__} without "
+            f"{key!r}, expected the places of the first tree"
+        ) from error
+
+
+def _unflatten(items: list[tuple[str, Any]]) -> Any:
+    if len(items) == 1 and items[0][0] == "":
+        return items[0][1]
+    if not items:
+        return []
+    children: dict[str, list[tuple[str, Any]]] = {}
+    for path, leaf in items:
+        key, _, remainder = path.partition(".")
+        children.setdefault(key, []).append((remainder, leaf))
+    if not all(key.isdecimal() for key in children):
+        return {key: _unflatten(child) for key, child in children.items()}
+    longest = max(map(len, children))
+    if longest > 18 or max(map(int, children)) >= len(children) + _MOST_GAPS:
+        worst = max(children, key=len)
+        raise ValueError(
+            f"[tree_unflatten] got the index {worst[:20]} beside {len(children)} leaves, "
+            f"expected at most {_MOST_GAPS} places without a leaf"
+        )
+    level: list[Any] = [{} for _ in range(max(map(int, children)) + 1)]
+    for key, child in children.items():
+        level[int(key)] = _unflatten(child)
+    return level
+
+
+def _check_function(op: str, name: str, value: Any) -> None:
+    if not callable(value):
+        raise TypeError(f"[{op}] {name}: got {type(value).__name__}, expected a function")
+
+
+def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None) -> Any:
     if _is_nothing(tree_a):
         return tree_b
     if _is_nothing(tree_b):
@@ -197,7 +256,7 @@ def tree_merge(
         }
     if merge_fn is None:
         raise ValueError(
-            "[tree_merge] both trees have a value at the same place, "
+            "[tree_merge] both trees have a value at the same place: got two, "
             "expected a merge function to join them"
         )
     return merge_fn(tree_a, tree_b)
@@ -234,8 +293,11 @@ def _padded(sequence: list | tuple, length: int) -> list[Any]:
 def _merge_places(a: Any, b: Any, merge_fn: Callable[[Any, Any], Any] | None) -> Any:
     if a is _MISSING:
         return b
-    return a if b is _MISSING else tree_merge(a, b, merge_fn)
+    return a if b is _MISSING else _merge(a, b, merge_fn)
 
 
 def _is_nothing(tree: Any) -> bool:
     return tree is None or (isinstance(tree, (list, tuple, dict)) and len(tree) == 0)
+
+
+_errors.guard(globals())

@@ -26,7 +26,7 @@ pub fn device_count(kind: DeviceType) -> usize {
 
 fn check(op: &str, device: Device) -> Result<()> {
     if !is_available(device) {
-        bail!(Value, "[{op}] {device} is not available, expected Device(cpu, 0)");
+        bail!(Value, "[{op}] got {device}, which is not available, expected Device(cpu, 0)");
     }
     Ok(())
 }

@@ -19,16 +19,21 @@ pub fn load(path: &Path) -> Result<Array> {
 
 /// Read an array from the bytes of a file.
 pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
-    ensure!(bytes.len() >= 10 && bytes.starts_with(MAGIC), Value, "[load] not an npy file");
+    ensure!(
+        bytes.len() >= 10 && bytes.starts_with(MAGIC),
+        Value,
+        "[load] got bytes that are not an npy file, \
+     expected its magic word"
+    );
     let (start, length) = match bytes[6] {
         1 => (10, usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))),
         2 | 3 if bytes.len() >= 12 => {
             (12, u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize)
         }
-        version => bail!(Value, "[load] npy version {version} is not known, expected 1, 2 or 3"),
+        version => bail!(Value, "[load] got npy version {version}, expected 1, 2 or 3"),
     };
     let Some(header) = bytes.get(start..length.saturating_add(start)) else {
-        bail!(Value, "[load] the npy file is damaged: it ends inside its header");
+        bail!(Value, "[load] got an npy file that is damaged, expected it to go on after its header");
     };
     let header = String::from_utf8_lossy(header);
     let Header { dtype, swapped, fortran, shape } = parse(&header)?;
@@ -37,7 +42,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
     ensure!(
         data.len() == size,
         Value,
-        "[load] the npy file has {} bytes of data, expected {size}",
+        "[load] got an npy file of {} bytes of data, expected {size}",
         data.len()
     );
     let mut data = data.to_vec();
@@ -46,7 +51,13 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
         data.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
     }
     let flat = Array::from_slice(&data, [size])?;
-    let Some(storage) = flat.storage() else { bail!(Runtime, "[load] the data is gone") };
+    let Some(storage) = flat.storage() else {
+        bail!(
+            Runtime,
+            "[load] got a file whose data is gone, expected it to \
+     stay until it is read"
+        )
+    };
     if !fortran {
         return Array::from_storage(storage.with_layout(Layout::contiguous(shape)), dtype);
     }
@@ -66,26 +77,29 @@ struct Header {
 fn parse(header: &str) -> Result<Header> {
     let value = |key: &str| -> Result<&str> {
         let Some(at) = header.find(&format!("'{key}':")) else {
-            bail!(Value, "[load] the npy header has no '{key}': {header:?}");
+            bail!(Value, "[load] got an npy header without '{key}', expected it: {header:?}");
         };
         Ok(header[at + key.len() + 3..].trim_start())
     };
     let descr = value("descr")?;
     let Some(typestr) = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()) else {
-        bail!(Type, "[load] the npy file holds records, for which umber has no dtype");
+        bail!(Type, "[load] got an npy file of records, expected elements that umber has a dtype for");
     };
     let Some(dtype) = from_typestr(typestr) else {
-        bail!(Type, "[load] the npy file holds elements of type '{typestr}', for which umber has no dtype");
+        bail!(
+            Type,
+            "[load] got an npy file of elements of type '{typestr}', expected one that umber has a dtype for"
+        );
     };
     let fortran = value("fortran_order")?.starts_with("True");
     let shape = value("shape")?;
     let Some(inner) = shape.strip_prefix('(').and_then(|rest| rest.split(')').next()) else {
-        bail!(Value, "[load] the npy header has no shape: {header:?}");
+        bail!(Value, "[load] got an npy header without a shape, expected one: {header:?}");
     };
     let mut lengths = Vec::new();
     for part in inner.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let Ok(length) = part.parse::<i64>() else {
-            bail!(Value, "[load] the npy header has a shape of {inner:?}");
+            bail!(Value, "[load] got an npy header with the shape {inner:?}, expected lengths");
         };
         lengths.push(length);
     }
@@ -115,7 +129,7 @@ pub fn to_bytes(array: &Array) -> Result<Vec<u8>> {
     let dense = array.to_dense()?;
     let dtype = dense.dtype();
     let Some(kind) = kind_of(dtype) else {
-        bail!(Type, "[save] the npy format has no word for {dtype}, expected another dtype");
+        bail!(Type, "[save] got {dtype}, for which the npy format has no word, expected another dtype");
     };
     let order = if dtype.size() == 1 { '|' } else { '<' };
     let mut header = format!(

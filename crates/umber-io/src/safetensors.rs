@@ -61,7 +61,10 @@ fn name_of(dtype: DType) -> Result<Dtype> {
         DType::Float64 => Dtype::F64,
         DType::Complex64 => Dtype::C64,
         DType::Complex128 => {
-            bail!(Type, "[save_safetensors] the format has no word for complex128, expected another dtype")
+            bail!(
+                Type,
+                "[save_safetensors] got complex128, for which the format has no word, expected another dtype"
+            )
         }
     })
 }
@@ -131,7 +134,7 @@ fn array_of(
     ensure!(
         shape.size() * dtype.size() == data.len(),
         Value,
-        "[{OP}] '{name}' of shape {shape} and dtype {dtype} has {} bytes, expected {}",
+        "[{OP}] '{name}' of shape {shape} and dtype {dtype} got {} bytes, expected {}",
         data.len(),
         shape.size() * dtype.size()
     );
@@ -185,7 +188,8 @@ fn prepare(arrays: &[(String, Array)]) -> Result<Vec<(String, Tensor)>> {
             ensure!(
                 name != "__metadata__",
                 Value,
-                "[save_safetensors] '__metadata__' names the file's metadata, expected another name for an array"
+                "[save_safetensors] got '__metadata__', which names the file's metadata, expected another name for \
+                 an array"
             );
             let dtype = name_of(array.dtype())
                 .map_err(|error| error.map_message(|text| format!("{text} (array '{name}')")))?;

@@ -9,6 +9,7 @@ pub mod conv;
 pub mod create;
 mod elementwise;
 pub mod fft;
+pub mod fork;
 pub mod gather;
 mod halves;
 mod indices;

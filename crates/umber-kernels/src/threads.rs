@@ -10,9 +10,11 @@
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
+
+use crate::fork::{ForkMutex, InChild, Level};
 
 const OPEN: u64 = 1 << 31;
 const ENTRANTS: u64 = OPEN - 1;
@@ -43,7 +45,7 @@ struct Worker {
 
 /// Replaced by the child after a fork, since threads do not survive one; the old pool is leaked on purpose.
 static POOL: AtomicPtr<Pool> = AtomicPtr::new(std::ptr::null_mut());
-static START: Mutex<()> = Mutex::new(());
+static START: ForkMutex<()> = ForkMutex::new(|| (), (), Level::Last, InChild::Keep);
 
 thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
@@ -180,7 +182,7 @@ fn pool() -> &'static Pool {
         // SAFETY: only leaked pools are ever stored.
         return unsafe { &*existing };
     }
-    let _start = START.lock().unwrap_or_else(PoisonError::into_inner);
+    let _start = START.lock();
     let existing = POOL.load(Ordering::Acquire);
     if !existing.is_null() {
         // SAFETY: as above.

@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use smallvec::SmallVec;
 use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
@@ -33,7 +33,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
         match crate::convert::from_object(&object, None)? {
             Some(array) => Ok(Operand::Array(array)),
             None => Err(PyTypeError::new_err(format!(
-                "expected an array or a number, got {}",
+                "got {}, expected an array or a number",
                 object.get_type().name()?
             ))),
         }
@@ -65,7 +65,7 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     object
         .extract::<u64>()
         .map(Scalar::UInt)
-        .map_err(|_| PyValueError::new_err("an integer below -2**63 or above 2**64 - 1 fits no dtype"))
+        .map_err(|_| PyValueError::new_err("got an integer that fits no dtype, expected -2**63 to 2**64 - 1"))
 }
 
 impl Operand {
@@ -126,7 +126,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
             umber::Device { kind: kind.get().kind(), index: 0 }
         } else {
             return Err(PyTypeError::new_err(format!(
-                "stream: expected a Stream, a Device or a DeviceType, got {}",
+                "got {}, expected a Stream, a Device or a DeviceType",
                 object.get_type().name()?
             )));
         };
@@ -176,7 +176,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
         match object.try_iter() {
             Ok(items) => items.map(|item| index(&item?)).collect::<PyResult<_>>().map(Ints),
             Err(_) => Err(PyTypeError::new_err(format!(
-                "expected an integer or a sequence of integers, got {}",
+                "got {}, expected an integer or a sequence of integers",
                 object.get_type().name()?
             ))),
         }
@@ -186,11 +186,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
 /// Anything with `__index__`, but not a bool.
 pub(crate) fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     if object.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err("expected an integer, got bool"));
+        return Err(PyTypeError::new_err("got bool, expected an integer"));
     }
     object.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
-            PyOverflowError::new_err(format!("the integer {object} does not fit 64 bits"))
+            PyOverflowError::new_err("got an integer beyond 64 bits, expected one that fits them")
         } else {
             error
         }
@@ -201,6 +201,37 @@ impl Ints {
     /// The integers.
     pub(crate) fn as_slice(&self) -> &[i64] {
         &self.0
+    }
+}
+
+/// The arguments of a call of `op` by the names of its parameters, of which the first `required` must be there.
+pub(crate) fn named<'py, const N: usize>(
+    op: &str,
+    names: [&str; N],
+    required: usize,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<[Option<Bound<'py, PyAny>>; N]> {
+    let wrong = |fault: String| {
+        let parameters = names.join(", ");
+        Err(PyTypeError::new_err(format!("[{op}] got {fault}, expected {op}({parameters})")))
+    };
+    if args.len() > N {
+        return wrong(format!("{} positional arguments", args.len()));
+    }
+    let mut found: [Option<Bound<'py, PyAny>>; N] =
+        std::array::from_fn(|i| if i < args.len() { args.get_item(i).ok() } else { None });
+    for (name, value) in kwargs.into_iter().flatten() {
+        let given = name.cast::<PyString>()?.to_str()?;
+        match names.iter().position(|&known| known == given) {
+            Some(i) if found[i].is_none() => found[i] = Some(value),
+            Some(_) => return wrong(format!("the argument {given} twice")),
+            None => return wrong(format!("an argument {given}")),
+        }
+    }
+    match found[..required].iter().position(Option::is_none) {
+        Some(missing) => wrong(format!("no argument {}", names[missing])),
+        None => Ok(found),
     }
 }
 

@@ -4,13 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 use umber::memory::Lease;
 use umber::{Array, Scalar, ops};
 
+use crate::args::named;
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, to_exception, warn_if_traced};
+use crate::explain::under;
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -68,9 +70,17 @@ impl PyArray {
 #[pymethods]
 impl PyArray {
     #[new]
-    #[pyo3(signature = (val, dtype = None))]
-    fn new(val: &Bound<'_, PyAny>, dtype: Option<DtypeArg>) -> PyResult<PyArray> {
-        convert::array(val, dtype.map(|dtype| dtype.0)).map(PyArray::from)
+    #[pyo3(signature = (*args, **kwargs), text_signature = "(val, dtype=None)")]
+    fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyArray> {
+        under(args.py(), "array", || {
+            let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
+            let dtype = dtype
+                .filter(|dtype| !dtype.is_none())
+                .map(|dtype| dtype.extract::<DtypeArg>())
+                .transpose()?;
+            let none = args.py().None().into_bound(args.py());
+            convert::array(val.as_ref().unwrap_or(&none), dtype.map(|dtype| dtype.0)).map(PyArray::from)
+        })
     }
 
     /// NumPy leaves operators with its arrays to this class.
@@ -88,7 +98,7 @@ impl PyArray {
         let array = self.get();
         if array.size() != 1 {
             return Err(PyValueError::new_err(format!(
-                "[bool] the truth value of an array of shape {} is ambiguous, expected one element",
+                "[bool] the truth value is ambiguous: got an array of shape {}, expected one element",
                 array.shape()
             )));
         }
@@ -104,7 +114,7 @@ impl PyArray {
         warn_if_traced(py, &self.get())?;
         match one_element(py, "float", &self.get())? {
             Scalar::Complex(..) => {
-                Err(PyTypeError::new_err("[float] cannot convert a complex array to a float"))
+                Err(PyTypeError::new_err("[float] got a complex array, expected real numbers"))
             }
             value => Ok(value.as_f64()),
         }
@@ -119,7 +129,7 @@ impl PyArray {
         let array = self.get();
         if !array.dtype().is_integer() || array.ndim() != 0 {
             return Err(PyTypeError::new_err(format!(
-                "[index] only 0-d integer arrays are indices, got shape {} and dtype {}",
+                "[index] got an array of shape {} and dtype {}, expected a 0-d array of integers",
                 array.shape(),
                 array.dtype()
             )));
@@ -129,13 +139,17 @@ impl PyArray {
 
     fn __len__(&self) -> PyResult<usize> {
         let array = self.get();
-        array.shape().first().copied().ok_or_else(|| PyTypeError::new_err("len() 0-dimensional array."))
+        array
+            .shape()
+            .first()
+            .copied()
+            .ok_or_else(|| PyTypeError::new_err("[len] got a 0-d array, expected at least one axis"))
     }
 
     fn __iter__(&self) -> PyResult<ArrayIterator> {
         let array = self.get();
         if array.ndim() == 0 {
-            return Err(PyTypeError::new_err("iteration over a 0-d array"));
+            return Err(PyTypeError::new_err("[iter] got a 0-d array, expected at least one axis"));
         }
         Ok(ArrayIterator { array, next: 0 })
     }
@@ -176,8 +190,11 @@ impl PyArray {
         self.get().into()
     }
 
-    fn __getnewargs__(&self) -> (Vec<i32>,) {
-        (Vec::new(),)
+    /// For pickle, of every protocol.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let state = slf.get().__getstate__(slf.py())?;
+        let empty: Vec<i32> = Vec::new();
+        Ok((slf.get_type(), (empty,), state).into_pyobject(slf.py())?.into_any())
     }
 
     /// The elements as bytes with shape and dtype, for pickle.
@@ -192,13 +209,15 @@ impl PyArray {
 
     fn __setstate__(&self, state: (Vec<u8>, Vec<usize>, String)) -> PyResult<()> {
         let (bytes, shape, name) = state;
-        let dtype = umber::DType::from_name(&name)
-            .ok_or_else(|| PyValueError::new_err(format!("[array] '{name}' is not the name of a dtype")))?;
+        let dtype = umber::DType::from_name(&name).ok_or_else(|| {
+            PyValueError::new_err(format!("[array] got the state of an array of '{name}', expected a dtype"))
+        })?;
         let shape = umber::Shape::from(shape);
         if bytes.len() != shape.size().saturating_mul(dtype.size()) {
             return Err(PyValueError::new_err(format!(
-                "[array] {} bytes do not fill shape {shape} of {dtype}",
-                bytes.len()
+                "[array] got {} bytes of state, expected {} for shape {shape} of {dtype}",
+                bytes.len(),
+                shape.size().saturating_mul(dtype.size())
             )));
         }
         self.set(convert::from_bytes(&bytes, &shape, dtype)?);
@@ -268,7 +287,7 @@ impl PyArray {
 fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     if array.size() != 1 {
         return Err(to_exception(umber::Error::Type(format!(
-            "[{what}] only an array with one element can be converted, got shape {}",
+            "[{what}] got an array of shape {}, expected one element",
             array.shape()
         ))));
     }

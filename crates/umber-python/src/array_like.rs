@@ -22,7 +22,7 @@ impl ArrayLike {
             return Ok(ArrayLike { object: object.clone().unbind() });
         }
         Err(PyTypeError::new_err(format!(
-            "[ArrayLike] cannot make an array of {}",
+            "[ArrayLike] got {}, expected numbers, a nested sequence of them, or what shares its memory",
             object.get_type().name()?
         )))
     }

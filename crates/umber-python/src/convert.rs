@@ -87,7 +87,9 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
     let mut level = object.clone();
     loop {
         if shape.len() > 64 {
-            return Err(PyValueError::new_err("[array] lists are nested deeper than 64 levels"));
+            return Err(PyValueError::new_err(
+                "[array] got lists nested deeper than 64 levels, expected at most those",
+            ));
         }
         let (length, first) = if let Ok(list) = level.cast::<PyList>() {
             (list.len(), list.get_item(0).ok())
@@ -136,7 +138,7 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
                 Some(value) => value,
                 None => {
                     return Err(PyTypeError::new_err(format!(
-                        "[array] cannot make an element of {}",
+                        "[array] got {} as an element, expected a number or an array",
                         object.get_type().name()?
                     )));
                 }
@@ -180,7 +182,15 @@ pub(crate) fn foreign_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scala
 
 /// Arrays of one shape stacked along as many leading axes as the lists had.
 fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<Array> {
-    let stacked = ops::stack(&arrays.iter().collect::<Vec<_>>(), 0).or_raise()?;
+    // Rows may be given as arrays beside rows of numbers, which are 0-d arrays one by one.
+    let rows = arrays
+        .iter()
+        .map(|array| ops::reshape(array, &[-1]))
+        .collect::<umber::Result<Vec<_>>>()
+        .or_raise()?;
+    let is_even = rows.windows(2).all(|pair| pair[0].shape() == pair[1].shape());
+    let rows: Vec<&Array> = rows.iter().collect();
+    let stacked = if is_even { ops::stack(&rows, 0) } else { ops::concatenate(&rows, Some(0)) }.or_raise()?;
     let shape: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
     let shaped = ops::reshape(&stacked, &shape).or_raise()?;
     match dtype {
@@ -200,12 +210,23 @@ pub(crate) fn to_number(py: Python<'_>, value: Scalar) -> PyResult<Py<PyAny>> {
     })
 }
 
+/// More empty lists than anybody wants.
+const MOST_EMPTY_LISTS: usize = 1 << 24;
+
 /// The elements as nested lists; a 0-d array as a number.
 pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
     if array.ndim() > MOST_AXES {
         return Err(PyValueError::new_err(format!(
             "[tolist] got an array with {} axes, expected at most {MOST_AXES}",
             array.ndim()
+        )));
+    }
+    // Without elements memory does not bound how many lists there are.
+    let lists = array.shape().iter().take_while(|&&n| n > 0).try_fold(1usize, |all, &n| all.checked_mul(n));
+    if array.size() == 0 && lists.is_none_or(|lists| lists > MOST_EMPTY_LISTS) {
+        return Err(PyValueError::new_err(format!(
+            "[tolist] got an array of shape {}, expected at most {MOST_EMPTY_LISTS} empty lists",
+            array.shape()
         )));
     }
     let dense = crate::enter::enter(py, || array.to_dense())?;
@@ -256,7 +277,7 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
     match made {
         Some(array) => Ok(array),
         None => Err(PyTypeError::new_err(format!(
-            "[array] cannot make an array of {}",
+            "[array] got {}, expected numbers, a nested sequence of them, or what shares its memory",
             object.get_type().name()?
         ))),
     }

@@ -108,12 +108,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
             Some(Err(name)) => {
                 let names: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
                 Err(PyTypeError::new_err(format!(
-                    "'{name}' is not the name of a dtype, expected one of {}",
+                    "got '{name}', expected the name of a dtype: one of {}",
                     names.join(", ")
                 )))
             }
             None => Err(PyTypeError::new_err(format!(
-                "expected a Dtype or the name of one, got {}",
+                "got {}, expected a Dtype or the name of one",
                 object.get_type().name()?
             ))),
         }

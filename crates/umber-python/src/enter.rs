@@ -135,7 +135,10 @@ fn origin() -> Option<Arc<str>> {
             let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
             let line: u32 = frame.getattr("f_lineno").ok()?.extract().ok()?;
             let next = frame.getattr("f_back").ok()?;
-            if !(file.contains("/umber/nn/") || file.contains("/umber/optimizers/")) || next.is_none() {
+            let is_ours = ["/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
+                .iter()
+                .any(|own| file.contains(own));
+            if !is_ours || next.is_none() {
                 return Some(Arc::from(format!("{file}:{line}")));
             }
             frame = next;

@@ -11,6 +11,7 @@ use crate::args::Operand;
 use crate::array::PyArray;
 use crate::convert;
 use crate::enter::{OrRaise, enter};
+use crate::explain::under;
 use ops::Index;
 
 type Indices = SmallVec<[Index; 4]>;
@@ -66,8 +67,7 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     match integer(entry) {
         Ok(value) => Ok(Index::Int(value)),
         Err(_) => Err(PyIndexError::new_err(format!(
-            "[index] only integers, slices (`:`), ellipsis (`...`), None, and integer or bool arrays are valid \
-             indices, got {}",
+            "[index] got {}, expected integers, slices (`:`), ellipsis (`...`), None, or arrays of integers or bool",
             entry.get_type().name()?
         ))),
     }
@@ -77,7 +77,10 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
 fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
-            PyIndexError::new_err(format!("[index] index {value} is out of bounds for every axis"))
+            PyIndexError::new_err(format!(
+                "[index] got index {value}, which is out of bounds for every axis, \
+             expected one of 64 bits"
+            ))
         } else {
             error
         }
@@ -103,7 +106,7 @@ fn of_array(array: Array) -> PyResult<Index> {
         return Ok(Index::Array(array));
     }
     Err(PyIndexError::new_err(format!(
-        "[index] arrays used as indices must be of integers or bool, got {}",
+        "[index] got an array of {} as an index, expected integers or bool",
         array.dtype()
     )))
 }
@@ -128,11 +131,11 @@ fn write(
     indices: &Indices,
     values: &Bound<'_, PyAny>,
 ) -> PyResult<Array> {
-    let values = match values.extract::<Operand>()? {
+    let values = match under(py, "index", || values.extract::<Operand>())? {
         Operand::Array(values) => values,
         Operand::Number(value) => {
             let dtype = array.dtype();
-            crate::args::check_fits(value, dtype)?;
+            under(py, "index", || crate::args::check_fits(value, dtype))?;
             Array::scalar(value, dtype)
         }
     };
@@ -146,12 +149,12 @@ fn write(
 #[pymethods]
 impl PyArray {
     fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-        let indices = parse(index)?;
+        let indices = under(index.py(), "index", || parse(index))?;
         read(index.py(), &self.get(), &indices).map(PyArray::from)
     }
 
     fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let indices = parse(index)?;
+        let indices = under(index.py(), "index", || parse(index))?;
         let array = self.get();
         let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
         drop(array);
@@ -161,7 +164,7 @@ impl PyArray {
 
     fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {
         Err(PyTypeError::new_err(
-            "[index] elements of an array cannot be deleted; umber.core.delete answers an array without them",
+            "[index] got elements to delete, which an array cannot lose, expected a call of umber.core.delete",
         ))
     }
 
@@ -184,7 +187,9 @@ pub(crate) struct ArrayAt {
 impl ArrayAt {
     fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
         let Some(indices) = &self.indices else {
-            return Err(PyTypeError::new_err("[at] an index is needed first: a.at[index].add(value)"));
+            return Err(PyTypeError::new_err(
+                "[at] got no index, expected one first: a.at[index].add(value)",
+            ));
         };
         let array = self.array.get().get();
         write(value.py(), kind, &array, indices, value).map(PyArray::from)
@@ -194,7 +199,7 @@ impl ArrayAt {
 #[pymethods]
 impl ArrayAt {
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<ArrayAt> {
-        Ok(ArrayAt { array: self.array.clone_ref(py), indices: Some(parse(index)?) })
+        Ok(ArrayAt { array: self.array.clone_ref(py), indices: Some(under(py, "index", || parse(index))?) })
     }
 
     /// The array with `value` added at the index.

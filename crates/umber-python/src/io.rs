@@ -48,10 +48,10 @@ fn format_of(op: &str, path: Option<&Path>, format: Option<String>) -> PyResult<
     match found.as_deref() {
         Some("npy" | "safetensors") => Ok(found.unwrap_or_default()),
         Some(other) => Err(PyValueError::new_err(format!(
-            "[{op}] unknown file format '{other}', expected npy or safetensors"
+            "[{op}] got the file format '{other}', expected npy or safetensors"
         ))),
         None => Err(PyValueError::new_err(format!(
-            "[{op}] the file has no extension that tells its format, expected format='npy' or 'safetensors'"
+            "[{op}] got a file without an extension that tells its format, expected format='npy' or 'safetensors'"
         ))),
     }
 }
@@ -59,9 +59,9 @@ fn format_of(op: &str, path: Option<&Path>, format: Option<String>) -> PyResult<
 fn read(py: Python<'_>, open: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let data = open.call_method0("read")?;
     let _ = py;
-    data.cast::<PyBytes>()
-        .map(|bytes| bytes.as_bytes().to_vec())
-        .map_err(|_| PyTypeError::new_err("[load] the file is not open in binary mode"))
+    data.cast::<PyBytes>().map(|bytes| bytes.as_bytes().to_vec()).map_err(|_| {
+        PyTypeError::new_err("[load] got a file that is not open in binary mode, expected bytes")
+    })
 }
 
 /// Read arrays from a file: one from npy, a dict from safetensors.

@@ -3,9 +3,11 @@
 mod args;
 mod array;
 mod array_like;
+mod boundary;
 mod convert;
 mod dtype;
 mod enter;
+mod explain;
 mod indexing;
 mod interop;
 mod io;
@@ -36,5 +38,6 @@ fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::register(module)?;
     printing::register(module)?;
     ops::register(module)?;
+    boundary::guard(module)?;
     Ok(())
 }

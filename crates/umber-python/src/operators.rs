@@ -11,6 +11,7 @@ use crate::args::{self, Operand};
 use crate::array::PyArray;
 use crate::convert;
 use crate::enter::OrRaise;
+use crate::explain::under;
 
 /// What an operator gives: an array, or `NotImplemented` when the other side may know better.
 enum Answer {
@@ -50,28 +51,28 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
 }
 
 #[inline]
-fn left(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<Answer> {
+fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<Answer> {
     let own = this.get();
-    match other_operand(&own, other)? {
+    match under(other.py(), name, || other_operand(&own, other))? {
         Some(other) => Ok(Answer::Array(op(&own, &other).or_raise()?.into())),
         None => Ok(Answer::NotImplemented),
     }
 }
 
-fn right(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<Answer> {
+fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<Answer> {
     let own = this.get();
-    match other_operand(&own, other)? {
+    match under(other.py(), name, || other_operand(&own, other))? {
         Some(other) => Ok(Answer::Array(op(&other, &own).or_raise()?.into())),
         None => Ok(Answer::NotImplemented),
     }
 }
 
 /// `this op= other`: the result is computed anew and put in place.
-fn update(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<()> {
+fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<()> {
     let own = this.get();
-    let Some(other) = other_operand(&own, other)? else {
+    let Some(other) = under(other.py(), name, || other_operand(&own, other))? else {
         return Err(PyTypeError::new_err(format!(
-            "cannot update an array in place with {}",
+            "[{name}] got {}, expected an array or a number",
             other.get_type().name()?
         )));
     };
@@ -83,18 +84,18 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<()> 
 
 /// The operators as the number protocol names them.
 macro_rules! operators {
-    ($($name:ident $reflected:ident $in_place:ident $function:expr),* $(,)?) => {
+    ($($name:ident $reflected:ident $in_place:ident $function:ident),* $(,)?) => {
         #[pymethods]
         impl PyArray {
             $(
                 fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
-                    left(self, other, $function)
+                    left(self, other, stringify!($function), ops::$function)
                 }
                 fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
-                    right(self, other, $function)
+                    right(self, other, stringify!($function), ops::$function)
                 }
                 fn $in_place(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
-                    update(self, other, $function)
+                    update(self, other, stringify!($function), ops::$function)
                 }
             )*
         }
@@ -102,18 +103,18 @@ macro_rules! operators {
 }
 
 operators! {
-    __add__ __radd__ __iadd__ ops::add,
-    __sub__ __rsub__ __isub__ ops::subtract,
-    __mul__ __rmul__ __imul__ ops::multiply,
-    __truediv__ __rtruediv__ __itruediv__ ops::divide,
-    __floordiv__ __rfloordiv__ __ifloordiv__ ops::floor_divide,
-    __mod__ __rmod__ __imod__ ops::remainder,
-    __matmul__ __rmatmul__ __imatmul__ ops::matmul,
-    __and__ __rand__ __iand__ ops::bitwise_and,
-    __or__ __ror__ __ior__ ops::bitwise_or,
-    __xor__ __rxor__ __ixor__ ops::bitwise_xor,
-    __lshift__ __rlshift__ __ilshift__ ops::left_shift,
-    __rshift__ __rrshift__ __irshift__ ops::right_shift,
+    __add__ __radd__ __iadd__ add,
+    __sub__ __rsub__ __isub__ subtract,
+    __mul__ __rmul__ __imul__ multiply,
+    __truediv__ __rtruediv__ __itruediv__ divide,
+    __floordiv__ __rfloordiv__ __ifloordiv__ floor_divide,
+    __mod__ __rmod__ __imod__ remainder,
+    __matmul__ __rmatmul__ __imatmul__ matmul,
+    __and__ __rand__ __iand__ bitwise_and,
+    __or__ __ror__ __ior__ bitwise_or,
+    __xor__ __rxor__ __ixor__ bitwise_xor,
+    __lshift__ __rlshift__ __ilshift__ left_shift,
+    __rshift__ __rrshift__ __irshift__ right_shift,
 }
 
 /// Quotient and remainder, or `NotImplemented`.
@@ -150,7 +151,7 @@ impl PyArray {
     /// Quotient rounded down and remainder, as Python's `divmod` gives them: a tuple.
     fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let own = self.get();
-        match other_operand(&own, other)? {
+        match under(other.py(), "divmod", || other_operand(&own, other))? {
             Some(other_array) => quotient(own, other_array, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
@@ -158,7 +159,7 @@ impl PyArray {
 
     fn __rdivmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let own = self.get();
-        match other_operand(&own, other)? {
+        match under(other.py(), "divmod", || other_operand(&own, other))? {
             Some(other_array) => quotient(other_array, own, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
@@ -166,24 +167,24 @@ impl PyArray {
 
     /// The same as `/`.
     fn __div__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
-        left(self, other, ops::divide)
+        left(self, other, "divide", ops::divide)
     }
 
     /// The same as `/`, from the right.
     fn __rdiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
-        right(self, other, ops::divide)
+        right(self, other, "divide", ops::divide)
     }
 
     fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
-        if modulo.is_none() { left(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
+        if modulo.is_none() { left(self, other, "power", ops::power) } else { Ok(Answer::NotImplemented) }
     }
 
     fn __rpow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
-        if modulo.is_none() { right(self, other, ops::power) } else { Ok(Answer::NotImplemented) }
+        if modulo.is_none() { right(self, other, "power", ops::power) } else { Ok(Answer::NotImplemented) }
     }
 
     fn __ipow__(&self, other: &Bound<'_, PyAny>, _modulo: &Bound<'_, PyAny>) -> PyResult<()> {
-        update(self, other, ops::power)
+        update(self, other, "power", ops::power)
     }
 
     fn __neg__(&self) -> PyResult<PyArray> {

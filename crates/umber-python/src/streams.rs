@@ -104,7 +104,7 @@ fn device_of(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if let Ok(kind) = object.cast::<PyDeviceType>() {
         return Ok(Device { kind: kind.get().kind(), index: 0 });
     }
-    Err(PyTypeError::new_err(format!("expected a Device, got {}", object.get_type().name()?)))
+    Err(PyTypeError::new_err(format!("got {}, expected a Device", object.get_type().name()?)))
 }
 
 /// Makes a stream or device the default inside a `with` block.

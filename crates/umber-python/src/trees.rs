@@ -14,7 +14,7 @@ const DEEPEST: usize = 500;
 pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
     if depth > DEEPEST {
         return Err(PyValueError::new_err(format!(
-            "[tree] lists, tuples and dicts are nested deeper than {DEEPEST} levels, or in themselves"
+            "[tree] got lists, tuples and dicts nested deeper than {DEEPEST} levels, or in themselves, expected fewer"
         )));
     }
     Ok(())
@@ -161,7 +161,7 @@ impl Tree {
                 let class =
                     value.bind(py).get_type().name().map_or_else(|_| "an object".into(), |n| n.to_string());
                 found = Err(PyValueError::new_err(format!(
-                    "[{op}] the argument should contain only arrays, got {class} in it"
+                    "[{op}] got {class} in the argument, expected only arrays"
                 )));
             }
         });

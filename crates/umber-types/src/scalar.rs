@@ -212,7 +212,12 @@ impl Scalar {
         } else {
             (-(1 << (bits - 1)), 1 << (bits - 1))
         };
-        ensure!((low..high).contains(&wide), Value, "Converting {wide} to {dtype} would result in overflow.");
+        ensure!(
+            (low..high).contains(&wide),
+            Value,
+            "Converting to {dtype} would result in overflow: got {wide}, expected {low} to {}",
+            high - 1
+        );
         Ok(())
     }
 

@@ -50,12 +50,20 @@ impl Shape {
         let mut count: usize = 1;
         let mut shape = Shape::default();
         for &length in lengths {
-            ensure!(length >= 0, Value, "[{op}] negative dimension in shape {lengths:?}");
+            ensure!(
+                length >= 0,
+                Value,
+                "[{op}] negative dimension: got shape {lengths:?}, expected lengths of 0 or \
+             more"
+            );
             shape.0.push(length as usize);
             // Zero-length axes do not hide an overflow among the others: strides need the product too.
             count = match count.checked_mul((length as usize).max(1)) {
                 Some(count) if count <= isize::MAX as usize / 16 => count,
-                _ => bail!(Overflow, "[{op}] shape {lengths:?} has more elements than memory can address"),
+                _ => bail!(
+                    Overflow,
+                    "[{op}] got shape {lengths:?}, expected no more elements than memory can address"
+                ),
             };
         }
         Ok(shape)
@@ -188,7 +196,7 @@ pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
     ensure!(
         (0..ndim as i64).contains(&shifted),
         Axis,
-        "[{op}] axis {axis} is out of bounds for an array with {ndim} dimensions"
+        "[{op}] axis {axis} is out of bounds: got an array with {ndim} dimensions, expected -{ndim} <= axis < {ndim}"
     );
     Ok(shifted as usize)
 }
@@ -199,7 +207,12 @@ impl Axes {
         let mut found = SmallVec::new();
         for &axis in axes {
             let axis = normalize_axis(op, axis, ndim)?;
-            ensure!(!found.contains(&axis), Value, "[{op}] axis {axis} appears twice in {axes:?}");
+            ensure!(
+                !found.contains(&axis),
+                Value,
+                "[{op}] axis {axis} appears twice: got {axes:?}, expected each \
+             once"
+            );
             found.push(axis);
         }
         found.sort_unstable();

@@ -156,7 +156,7 @@
 //! let (a, b) = (Array::from([1, 2]), Array::from([1, 2, 3]));
 //! let error = ops::add(&a, &b).expect_err("the shapes do not broadcast");
 //! assert!(matches!(error, Error::Value(_)));
-//! assert_eq!(error.to_string(), "[add] shapes (2,) and (3,) cannot be broadcast");
+//! assert_eq!(error.to_string(), "[add] shapes (2,) and (3,) cannot be broadcast: got lengths that differ, expected equal ones or 1");
 //! ```
 
 pub use umber_core::{

@@ -1,5 +1,6 @@
 """Optimizers, learning rate schedules and gradient clipping."""
 
+from umber import _errors
 from umber.optimizers.adafactor import Adafactor
 from umber.optimizers.adam import Adam, Adamax, AdamW
 from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
@@ -36,3 +37,5 @@ __all__ = [
     "linear_schedule",
     "step_decay",
 ]
+
+_errors.guard(globals())

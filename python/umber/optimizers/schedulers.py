@@ -30,6 +30,9 @@ def cosine_decay(init: float, decay_steps: int, end: float = 0.0) -> Schedule:
     if decay_steps < 1:
         raise ValueError(f"[cosine_decay] got {decay_steps} steps, expected at least 1")
 
+    if decay_steps < 1:
+        raise ValueError(f"[cosine_decay] got {decay_steps} steps, expected at least 1")
+
     def schedule(step: mx.array) -> mx.array:
         s = mx.minimum(step, decay_steps)
         return end + 0.5 * (init - end) * (1 + mx.cos(math.pi / decay_steps * s))

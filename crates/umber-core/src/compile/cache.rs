@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::Stream;
 
 use super::CompiledGraph;
@@ -24,10 +25,12 @@ struct Entry {
 /// A user's graphs, by the hash of what the call must have in common with the trace.
 type Graphs = HashMap<u64, Vec<Entry>, BuildHasherDefault<AddressHasher>>;
 
-static CACHE: LazyLock<Mutex<HashMap<u64, Graphs>>> = LazyLock::new(Mutex::default);
+type Cache = Option<HashMap<u64, Graphs>>;
 
-fn lock() -> MutexGuard<'static, HashMap<u64, Graphs>> {
-    CACHE.lock().unwrap_or_else(PoisonError::into_inner)
+static CACHE: ForkMutex<Cache> = ForkMutex::new(|| None, None, Level::Planning, InChild::Keep);
+
+fn lock() -> MutexGuard<'static, Cache> {
+    CACHE.lock()
 }
 
 fn hash(arguments: &[Array], constants: &[u8], stream: Stream) -> u64 {
@@ -55,7 +58,7 @@ pub fn find(user: u64, arguments: &[Array], constants: &[u8]) -> Option<Arc<Comp
     let stream = device::current_stream();
     let hash = hash(arguments, constants, stream);
     let cache = lock();
-    let entries = cache.get(&user)?.get(&hash)?;
+    let entries = cache.as_ref()?.get(&user)?.get(&hash)?;
     let entry = entries.iter().find(|entry| entry.answers(arguments, constants, stream))?;
     Some(Arc::clone(&entry.graph))
 }
@@ -66,7 +69,7 @@ pub fn keep(user: u64, arguments: &[Array], constants: &[u8], graph: CompiledGra
     let hash = hash(arguments, constants, stream);
     let graph = Arc::new(graph);
     let mut cache = lock();
-    let entries = cache.entry(user).or_default().entry(hash).or_default();
+    let entries = cache.get_or_insert_default().entry(user).or_default().entry(hash).or_default();
     if let Some(entry) = entries.iter().find(|entry| entry.answers(arguments, constants, stream)) {
         return Arc::clone(&entry.graph);
     }
@@ -76,7 +79,7 @@ pub fn keep(user: u64, arguments: &[Array], constants: &[u8], graph: CompiledGra
 
 /// Forget all graphs of `user`.
 pub fn erase(user: u64) {
-    let graphs = lock().remove(&user);
+    let graphs = lock().as_mut().and_then(|cache| cache.remove(&user));
     // Captured arrays may run foreign code as they go: not under the lock.
     drop(graphs);
 }

@@ -12,9 +12,11 @@ mod run;
 mod schedule;
 mod worker;
 
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::cell::RefCell;
+use std::sync::{Condvar, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
 use crate::graph::{self, Array, Claim, tracing};
@@ -24,7 +26,29 @@ use schedule::{Plan, Planned};
 static INTERRUPT_HOOK: OnceLock<fn() -> bool> = OnceLock::new();
 
 /// Notified whenever nodes are evaluated or given up.
-static PROGRESS: (Mutex<()>, Condvar) = (Mutex::new(()), Condvar::new());
+static PROGRESS: (ForkMutex<()>, Condvar) =
+    (ForkMutex::new(|| (), (), Level::Last, InChild::Keep), Condvar::new());
+
+thread_local! {
+    /// The text of the last evaluation that failed on this thread.
+    static FAILURE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Is this the text of the last evaluation that failed on this thread? It speaks of an operation that was recorded
+/// earlier, not of the function that asked for a value. Each failure answers once.
+pub fn is_last_failure(text: &str) -> bool {
+    FAILURE.with_borrow_mut(|failure| {
+        let is_last = failure == text;
+        if is_last {
+            failure.clear();
+        }
+        is_last
+    })
+}
+
+fn remember(error: &Error) {
+    FAILURE.with_borrow_mut(|failure| error.message().clone_into(failure));
+}
 
 /// What a front end tells the framework; each once, the first time wins.
 pub struct Hooks {
@@ -59,7 +83,7 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
             Planned::Nothing => return Ok(()),
             Planned::Run(plan) => {
                 if wait_for_others(&plan) {
-                    return run::run(plan);
+                    return run::run(plan).inspect_err(remember);
                 }
                 // Somebody else gave up on a node that this plan needs: plan again.
                 drop(plan);
@@ -82,7 +106,7 @@ pub fn async_eval(arrays: &[Array]) -> Result<()> {
 
 /// Wait until everything given to the stream's worker has run; answers the first error since the last call.
 pub fn synchronize(stream: Stream) -> Result<()> {
-    worker::synchronize(stream)
+    worker::synchronize(stream).inspect_err(remember)
 }
 
 /// Wait for nodes that earlier plans hold. False: one was given up without a value.
@@ -90,7 +114,7 @@ fn wait_for_others(plan: &Plan) -> bool {
     if plan.awaited.is_empty() {
         return true;
     }
-    let mut guard = PROGRESS.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut guard = PROGRESS.0.lock();
     for node in &plan.awaited {
         while !node.is_evaluated() {
             if node.claim() == Claim::Free {
@@ -107,7 +131,7 @@ fn wait_for_others(plan: &Plan) -> bool {
 }
 
 fn notify_progress() {
-    drop(PROGRESS.0.lock().unwrap_or_else(PoisonError::into_inner));
+    drop(PROGRESS.0.lock());
     PROGRESS.1.notify_all();
 }
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_kernels::{View, ViewMut};
+use umber_kernels::{View, ViewMut, fork};
 use umber_types::{DType, Error, Layout, Result};
 
 use super::donate::{Taken, into_storages, is_free};
@@ -22,6 +22,7 @@ pub(super) fn run(mut plan: Plan) -> Result<()> {
     let mut interrupts = Interrupts::new();
     for unit in std::mem::take(&mut plan.units) {
         interrupts.check()?;
+        let _step = fork::Step::begin();
         match unit {
             Unit::Node(i) => {
                 guard(&plan, i as usize, |plan| run_node(plan, i as usize, &mut interrupts))?;

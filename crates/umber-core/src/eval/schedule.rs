@@ -1,10 +1,11 @@
 //! Planning: order the pending nodes behind the arrays, claim them, and group them into units of work.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
-use umber_types::Result;
+use umber_kernels::fork::{ForkMutex, InChild, Level};
+use umber_types::{Result, bail};
 
 use crate::backend::{Support, backend};
 use crate::fusion::partition::{Unit, partition};
@@ -35,7 +36,7 @@ pub(super) enum Planned {
 }
 
 /// Plans are made one at a time; the number marks nodes of the newest.
-static PLANNER: Mutex<u64> = Mutex::new(0);
+static PLANNER: ForkMutex<u64> = ForkMutex::new(|| 0, 0, Level::Planning, InChild::Keep);
 
 const PLACE_BITS: u32 = 36;
 
@@ -67,7 +68,7 @@ pub(super) fn plan(arrays: &[Array], retain: bool) -> Result<Planned> {
     if arrays.iter().all(Array::is_evaluated) {
         return Ok(Planned::Nothing);
     }
-    let mut counter = PLANNER.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counter = PLANNER.lock();
     // Marks hold 28 bits of the number: a node that was not planned for 2^28 plans may carry an equal one, so
     // claims are what decides, marks only find places.
     *counter = (*counter + 1) & ((1 << (64 - PLACE_BITS)) - 1);
@@ -115,6 +116,14 @@ fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Vec<u32>) -> Result<
                 plan.awaited.push(Arc::clone(node));
             }
             return Ok(());
+        }
+        if node.is_cut_off() {
+            bail!(
+                Runtime,
+                "[{}] got a value that another thread was computing when this process was forked, expected arrays \
+                 that were evaluated before or are made in this process",
+                node.op().name()
+            );
         }
         if let Op::Leaf(leaf) = node.op()
             && leaf.is_placeholder()

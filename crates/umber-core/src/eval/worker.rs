@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
 use super::schedule::Plan;
@@ -24,12 +25,13 @@ struct Shared {
 struct Worker {
     queue: Sender<Plan>,
     shared: Arc<Shared>,
-    process: u32,
 }
 
-fn workers() -> MutexGuard<'static, HashMap<u32, Worker>> {
-    static WORKERS: OnceLock<Mutex<HashMap<u32, Worker>>> = OnceLock::new();
-    WORKERS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+fn workers() -> MutexGuard<'static, Option<HashMap<u32, Worker>>> {
+    // Threads do not survive a fork: a child starts its own.
+    static WORKERS: ForkMutex<Option<HashMap<u32, Worker>>> =
+        ForkMutex::new(|| None, None, Level::Planning, InChild::Renew);
+    WORKERS.lock()
 }
 
 impl Shared {
@@ -56,21 +58,20 @@ fn start() -> Option<Worker> {
         }
     };
     std::thread::Builder::new().name("umber-stream".into()).spawn(serve).ok()?;
-    Some(Worker { queue, shared, process: std::process::id() })
+    Some(Worker { queue, shared })
 }
 
 /// Give a plan to the stream's worker. Where no thread can be had it runs here.
 pub(super) fn enqueue(stream: Stream, plan: Plan) {
-    let mut workers = workers();
-    // Threads do not survive a fork: a child starts its own.
-    workers.retain(|_, worker| worker.process == std::process::id());
+    let mut lock = workers();
+    let workers = lock.get_or_insert_default();
     if let std::collections::hash_map::Entry::Vacant(entry) = workers.entry(stream.index)
         && let Some(worker) = start()
     {
         entry.insert(worker);
     }
     let Some(worker) = workers.get(&stream.index) else {
-        drop(workers);
+        drop(lock);
         if wait_for_others(&plan) {
             // The error comes out when the array is read.
             let _ = run::run(plan);
@@ -85,9 +86,12 @@ pub(super) fn enqueue(stream: Stream, plan: Plan) {
 
 /// Wait until the stream's worker has nothing left to do.
 pub(super) fn synchronize(stream: Stream) -> Result<()> {
-    let shared = match workers().get(&stream.index) {
-        Some(worker) if worker.process == std::process::id() => Arc::clone(&worker.shared),
-        _ => return Ok(()),
+    let Some(shared) = workers()
+        .as_ref()
+        .and_then(|workers| workers.get(&stream.index))
+        .map(|worker| Arc::clone(&worker.shared))
+    else {
+        return Ok(());
     };
     let mut progress = shared.lock();
     while progress.waiting > 0 {

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
+use umber_kernels::fork::generation;
 use umber_types::{Result, Stream};
 
 use super::{Array, ArraySpec, Specs, Storage};
@@ -25,13 +26,15 @@ pub(crate) struct Output {
 
 /// Who evaluates a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Claim {
     /// Nobody.
-    Free = 0,
+    Free,
     /// Some thread has it in its plan.
-    Taken = 1,
+    Taken,
 }
+
+/// Beside the generation of a claim: the node's inputs are on their way through its kernel.
+const RUNNING: u8 = 1 << 7;
 
 /// A recorded operation.
 pub struct Node {
@@ -41,6 +44,7 @@ pub struct Node {
     pub(crate) stream: Stream,
     /// Recorded from a traced array while tracing.
     pub(crate) traced: bool,
+    /// The generation of the process whose thread has it, 0 for nobody.
     claim: AtomicU8,
     /// Scratch of the planner, valid for one plan.
     pub(crate) mark: AtomicU64,
@@ -114,7 +118,7 @@ impl Node {
             outputs,
             stream,
             traced,
-            claim: AtomicU8::new(Claim::Free as u8),
+            claim: AtomicU8::new(0),
             mark: AtomicU64::new(0),
             origin,
         })
@@ -150,15 +154,27 @@ impl Node {
     }
 
     pub(crate) fn take_inputs(&self) -> Inputs {
+        self.claim.fetch_or(RUNNING, Ordering::Relaxed);
         std::mem::take(&mut *self.lock_inputs())
     }
 
     pub(crate) fn claim(&self) -> Claim {
-        if self.claim.load(Ordering::Acquire) == Claim::Free as u8 { Claim::Free } else { Claim::Taken }
+        // What a thread claimed that a fork left behind is free.
+        if self.claim.load(Ordering::Acquire) & !RUNNING == generation() { Claim::Taken } else { Claim::Free }
+    }
+
+    /// Did a thread that a fork left behind take the inputs along?
+    pub(crate) fn is_cut_off(&self) -> bool {
+        let claim = self.claim.load(Ordering::Acquire);
+        claim & RUNNING != 0 && claim & !RUNNING != generation()
     }
 
     pub(crate) fn set_claim(&self, claim: Claim) {
-        self.claim.store(claim as u8, Ordering::Release);
+        let value = match claim {
+            Claim::Free => 0,
+            Claim::Taken => generation(),
+        };
+        self.claim.store(value, Ordering::Release);
     }
 
     /// Take the storage of output `i` out of a node that nobody else holds.

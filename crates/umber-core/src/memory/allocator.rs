@@ -6,8 +6,9 @@
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{MutexGuard, OnceLock};
 
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Result, bail};
 
 const ALIGNMENT: usize = 64;
@@ -37,8 +38,8 @@ struct State {
 }
 
 fn state() -> MutexGuard<'static, State> {
-    static STATE: OnceLock<Mutex<State>> = OnceLock::new();
-    STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+    static STATE: ForkMutex<State> = ForkMutex::new(State::default, State::NEW, Level::Last, InChild::Keep);
+    STATE.lock()
 }
 
 /// Bytes of physical memory, or 16 GiB where the system does not say.
@@ -53,6 +54,15 @@ fn physical_memory() -> usize {
 }
 
 impl State {
+    const NEW: State = State {
+        cache: BTreeMap::new(),
+        cached: 0,
+        active: 0,
+        peak: 0,
+        cache_limit: None,
+        memory_limit: None,
+    };
+
     fn cache_limit(&self) -> usize {
         self.cache_limit.unwrap_or_else(|| physical_memory() / 4)
     }
@@ -107,14 +117,15 @@ fn layout_of(capacity: usize) -> Option<Layout> {
 /// A block of at least `bytes` bytes, contents undefined.
 pub(crate) fn allocate(bytes: usize) -> Result<Block> {
     let (Some(capacity), limit) = (capacity_of(bytes), state().memory_limit()) else {
-        bail!(Memory, "[malloc] {bytes} bytes are more than memory can address");
+        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
     };
     let released = {
         let mut state = state();
         if state.active.saturating_add(capacity) > limit {
             bail!(
                 Memory,
-                "[malloc] {bytes} bytes do not fit: {} bytes are in use and the memory limit is {limit} bytes",
+                "[malloc] got {bytes} bytes to allocate with {} in use, expected no more in all than the memory \
+                 limit of {limit} bytes",
                 state.active
             );
         }
@@ -134,7 +145,11 @@ pub(crate) fn allocate(bytes: usize) -> Result<Block> {
             clear_cache();
             match system_allocate(capacity) {
                 Some(start) => start,
-                None => bail!(Memory, "[malloc] the system refused {bytes} bytes"),
+                None => bail!(
+                    Memory,
+                    "[malloc] got {bytes} bytes to allocate, which the system refused, expected \
+                 fewer"
+                ),
             }
         }
     };
@@ -159,7 +174,7 @@ fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
 pub(crate) fn free(block: Block) {
     let released = {
         let mut state = state();
-        state.active -= block.capacity;
+        state.active = state.active.saturating_sub(block.capacity);
         state.cached += block.capacity;
         state.cache.entry(block.capacity).or_default().push(block);
         let limit = state.cache_limit();

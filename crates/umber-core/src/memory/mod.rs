@@ -2,5 +2,7 @@
 
 pub mod allocator;
 mod buffer;
+mod mapped;
 
 pub use buffer::{Access, Buffer, Lease, Stability};
+pub use mapped::is_mapped;

@@ -89,7 +89,9 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     let choices = promoted(choices, first.dtype())?;
     let together: Vec<&Array> = choices.iter().chain([&indices]).collect();
     let mut together = broadcast_all("choose", &together)?;
-    let Some(indices) = together.pop() else { bail!(Value, "[choose] got no choices") };
+    let Some(indices) = together.pop() else {
+        bail!(Value, "[choose] got no choices, expected at least one")
+    };
     let stacked = stack(&together.iter().collect::<Vec<_>>(), 0)?;
     let row: Shape = std::iter::once(1).chain(indices.shape().iter().copied()).collect();
     let picked = Places::along("choose", 0, reshape(&indices, row)?).read(&stacked)?;
@@ -116,7 +118,7 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
     ensure!(
         a.size() > 0 || indices.size() == 0,
         Index,
-        "[put] got {} indices into an array without elements",
+        "[put] got {} indices into an array without elements, expected none",
         indices.size()
     );
     if values.size() == 0 {

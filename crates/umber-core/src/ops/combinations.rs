@@ -24,7 +24,13 @@ use crate::graph::Array;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn fabs(x: &Array) -> Result<Array> {
-    ensure!(!x.dtype().is_complex(), Type, "[fabs] is not defined for an array of {}", x.dtype());
+    ensure!(
+        !x.dtype().is_complex(),
+        Type,
+        "[fabs] is not defined for what it got: an array of {}, expected real \
+     numbers",
+        x.dtype()
+    );
     abs(&cast_constant(x, x.dtype().inexact())?)
 }
 
@@ -41,7 +47,12 @@ pub fn fabs(x: &Array) -> Result<Array> {
 /// ```
 pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
     let dtype = promote(x.dtype(), at_zero.dtype()).inexact();
-    ensure!(dtype.is_floating(), Type, "[heaviside] is not defined for arrays of {dtype}");
+    ensure!(
+        dtype.is_floating(),
+        Type,
+        "[heaviside] is not defined for what it got: arrays of {dtype}, expected real \
+     numbers"
+    );
     let (x, at_zero) = meet_as("heaviside", x, at_zero, dtype)?;
     let number = |value: f64| Array::scalar(value, dtype);
     let zero = number(0.0);

@@ -52,11 +52,10 @@ pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Arra
     ensure!(
         x.shape().last() == Some(&depth),
         Value,
-        "[{op}] the last axis of the left operand must be as long as the {}axis of the right one, \
-         got shapes {} and {}",
-        if b.ndim() == 1 { "" } else { "second to last " },
+        "[{op}] got shapes {} and {}, expected the last axis of the left operand as long as the {}axis of the right one",
         a.shape(),
-        b.shape()
+        b.shape(),
+        if b.ndim() == 1 { "" } else { "second to last " }
     );
     Ok((x, y))
 }
@@ -91,7 +90,13 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
         return reshape(&matmul::matmul(&tall, y)?, shape);
     }
     let Some(batch) = batch_of(x).broadcast(&batch_of(y)) else {
-        bail!(Value, "[{op}] the batch axes of shapes {} and {} cannot be broadcast", x.shape(), y.shape());
+        bail!(
+            Value,
+            "[{op}] the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, \
+         expected equal ones or 1",
+            x.shape(),
+            y.shape()
+        );
     };
     let spread =
         |array: &Array, tail: [usize; 2]| broadcast(array, &batch.iter().copied().chain(tail).collect());
@@ -124,7 +129,7 @@ pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f64, beta: f64) -> Result<A
     ensure!(
         c.shape().broadcasts_to(product.shape()),
         Value,
-        "[addmm] cannot broadcast c of shape {} to the shape {} of a @ b",
+        "[addmm] got c of shape {}, expected one that broadcasts to the shape {} of a @ b",
         c.shape(),
         product.shape()
     );
@@ -220,7 +225,8 @@ pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
     ensure!(
         count <= a.ndim().min(b.ndim()),
         Value,
-        "[tensordot] cannot contract {count} axes of arrays of shapes {} and {}",
+        "[tensordot] cannot contract {count} axes of what it got: arrays of shapes {} and {}, expected the last axes \
+         of one as long as the first of the other",
         a.shape(),
         b.shape()
     );
@@ -234,7 +240,7 @@ fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) 
     ensure!(
         a_axes.iter().zip(b_axes).all(|(&i, &j)| a.shape()[i] == b.shape()[j]),
         Value,
-        "[{op}] axes {a_axes:?} and {b_axes:?} of arrays of shapes {} and {} differ in length",
+        "[{op}] got axes {a_axes:?} and {b_axes:?} of arrays of shapes {} and {}, expected axes of equal lengths",
         a.shape(),
         b.shape()
     );
@@ -275,7 +281,7 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     ensure!(
         length(a) == length(b),
         Value,
-        "[vecdot] the axes to sum over differ in length, got shapes {} and {}",
+        "[vecdot] the axes to sum over differ in length, got shapes {} and {}, expected them equal",
         a.shape(),
         b.shape()
     );

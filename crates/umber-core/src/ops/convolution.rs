@@ -222,7 +222,7 @@ fn positive(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAx
     ensure!(
         numbers.iter().all(|&number| number > 0),
         Value,
-        "[{op}] {what} must be positive, got {:?}",
+        "[{op}] {what}: got {:?}, expected positive numbers",
         numbers.as_slice()
     );
     Ok(numbers)
@@ -268,16 +268,17 @@ fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<us
     ensure!(
         channels.is_multiple_of(parts) && outputs.is_multiple_of(parts),
         Value,
-        "[{op}] {parts} groups must divide the {channels} input channels and the {outputs} output channels"
+        "[{op}] got {parts} groups, expected a divisor of the {channels} input channels and the {outputs} output \
+         channels"
     );
     ensure!(
         each == channels / parts,
         Value,
-        "[{op}] the weight must have {} input channels (those of the input over the groups), got an input of shape {} and a \
-         weight of shape {} with {parts} groups",
-        channels / parts,
+        "[{op}] got an input of shape {} and a weight of shape {} with {parts} groups, expected a weight of {} input \
+         channels (those of the input over the groups)",
         x.shape(),
-        weight.shape()
+        weight.shape(),
+        channels / parts
     );
     Ok(parts)
 }
@@ -295,13 +296,13 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
     ensure!(
         sizes.into_iter().chain([axis.stride as i128]).all(|size| size < MOST),
         Overflow,
-        "[{op}] the lengths of spatial axis {i} with padding and dilation do not fit 64 bits"
+        "[{op}] got padding or dilation that does not fit 64 bits along spatial axis {i}, expected smaller ones"
     );
     ensure!(
         positions >= reach,
         Value,
-        "[{op}] along spatial axis {i} the kernel spans {reach} positions, got an input of {positions} with its padding (shapes \
-         {x} and {weight})"
+        "[{op}] got an input of {positions} positions with its padding along spatial axis {i}, expected at least the \
+         {reach} that the kernel spans (shapes {x} and {weight})"
     );
     Ok(())
 }

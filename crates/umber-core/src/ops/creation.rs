@@ -49,7 +49,7 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
     ensure!(
         value.shape().broadcasts_to(shape),
         Value,
-        "[full] cannot broadcast a value of shape {} to shape {shape}",
+        "[full] got a value of shape {}, expected one that broadcasts to shape {shape}",
         value.shape()
     );
     broadcast(&value, shape)
@@ -71,13 +71,13 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(
         start.is_finite() && stop.is_finite() && step.is_finite(),
         Value,
-        "[arange] start, stop and step must be finite, got {start}, {stop}, {step}"
+        "[arange] got start {start}, stop {stop} and step {step}, expected finite numbers"
     );
-    ensure!(step != 0.0, Value, "[arange] step must not be zero");
-    ensure!(dtype != DType::Bool, Type, "[arange] is not defined for an array of bool");
+    ensure!(step != 0.0, Value, "[arange] got a step of zero, expected another");
+    ensure!(dtype != DType::Bool, Type, "[arange] got the dtype bool, expected one of numbers");
     let length = ((stop - start) / step).ceil().max(0.0);
     if length > (isize::MAX / 16) as f64 {
-        bail!(Overflow, "[arange] {length} elements are more than memory can address");
+        bail!(Overflow, "[arange] got {length} elements, expected no more than memory can address");
     }
     let (start, step) = if dtype.is_integer() {
         // The step is the distance of the first two elements after truncation, as in NumPy and MLX.
@@ -103,12 +103,12 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// # Errors
 /// A step of zero, a dtype that is not an integer's, more elements than memory can address.
 pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result<Array> {
-    ensure!(step != 0, Value, "[arange] step must not be zero");
+    ensure!(step != 0, Value, "[arange] got a step of zero, expected another");
     ensure!(dtype.is_integer(), Type, "[arange] expected an integer dtype, got {dtype}");
     let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
     let length = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
     if length > isize::MAX as u128 / 16 {
-        bail!(Overflow, "[arange] {length} elements are more than memory can address");
+        bail!(Overflow, "[arange] got {length} elements, expected no more than memory can address");
     }
     // Elements wrap around in the dtype, so the low 64 bits are all that counts.
     let (start, step) = (Scalar::Int(start as i64), Scalar::Int(step as i64));
@@ -128,11 +128,11 @@ pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
-    ensure!(length >= 0, Value, "[linspace] number of samples must not be negative, got {length}");
+    ensure!(length >= 0, Value, "[linspace] got {length} as number of samples, expected 0 or more");
     ensure!(
         length <= (isize::MAX / 16) as i64,
         Overflow,
-        "[linspace] {length} elements are more than memory can address"
+        "[linspace] got {length} elements, expected no more than memory can address"
     );
     let wide =
         if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 };

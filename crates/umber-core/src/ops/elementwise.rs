@@ -15,7 +15,7 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     ensure!(
         supports_unary(kind, x.dtype()),
         Type,
-        "[{}] is not defined for an array of {}",
+        "[{}] is not defined for what it got: an array of {}, expected another dtype",
         kind.name(),
         x.dtype()
     );
@@ -26,7 +26,7 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         supports_binary(kind, a.dtype()),
         Type,
-        "[{}] is not defined for arrays of {}",
+        "[{}] is not defined for what it got: arrays of {}, expected another dtype",
         kind.name(),
         a.dtype()
     );

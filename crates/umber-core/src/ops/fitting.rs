@@ -78,7 +78,12 @@ pub fn polyfit(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Re
         x.size()
     );
     let dtype = promote(x.dtype(), y.dtype()).inexact();
-    ensure!(!dtype.is_complex(), Type, "[polyfit] is not defined for arrays of {dtype}");
+    ensure!(
+        !dtype.is_complex(),
+        Type,
+        "[polyfit] is not defined for what it got: arrays of {dtype}, expected \
+     another dtype"
+    );
     let double = |a: &Array| cast_constant(a, DType::Float64);
     let count = degree as usize + 1;
     let mut left = vander(&double(x)?, Some(count as i64), Powers::Rising)?;

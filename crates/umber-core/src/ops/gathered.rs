@@ -47,7 +47,7 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
     let Some(shape) = left.shape().broadcast(right.shape()) else {
         bail!(
             Value,
-            "[gather_mm] the shapes {} and {} of what the operands are picked by cannot be broadcast",
+            "[gather_mm] got indices of shapes {} and {}, expected shapes that can be broadcast",
             left.shape(),
             right.shape()
         );

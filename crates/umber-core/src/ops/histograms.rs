@@ -146,7 +146,7 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
         ensure!(
             low.is_finite() && high.is_finite(),
             Value,
-            "[{op}] the range ({low}, {high}) of the elements is not finite; give one"
+            "[{op}] got elements between {low} and {high}, expected finite ones or a range"
         );
     }
     // A range of one point becomes one of width one around it.

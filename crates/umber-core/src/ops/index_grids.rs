@@ -71,7 +71,7 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
             ensure!(
                 (0..length as i64).contains(&index),
                 Value,
-                "[{op}] index {index} is out of bounds for {length} elements"
+                "[{op}] index {index} is out of bounds: got an array of {length} elements, expected an index below"
             );
         }
     }
@@ -97,7 +97,7 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBound
     ensure!(
         coordinates.len() == shape.ndim() && shape.ndim() > 0,
         Value,
-        "[ravel_multi_index] got {} index arrays for a shape of {} axes",
+        "[ravel_multi_index] got {} index arrays for a shape of {} axes, expected one for each",
         coordinates.len(),
         shape.ndim()
     );
@@ -113,7 +113,13 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBound
             None => indices,
         });
     }
-    let Some(places) = places else { bail!(Value, "[ravel_multi_index] got a shape without axes") };
+    let Some(places) = places else {
+        bail!(
+            Value,
+            "[ravel_multi_index] got a shape without axes, expected at least \
+     one axis"
+        )
+    };
     cast(&places, index_dtype(shape.size()))
 }
 

@@ -100,7 +100,11 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
         DType::Float16 | DType::BFloat16 => DType::UInt16,
         DType::Float32 => DType::UInt32,
         DType::Float64 => DType::UInt64,
-        other => bail!(Type, "[nextafter] is not defined for arrays of {other}"),
+        other => bail!(
+            Type,
+            "[nextafter] is not defined for what it got: arrays of {other}, expected real floating \
+         point numbers"
+        ),
     };
     let zero = weak(Scalar::Float(0.0), &a);
     let one = Array::scalar(Scalar::UInt(1), bits);
@@ -153,7 +157,11 @@ pub fn bitwise_count(x: &Array) -> Result<Array> {
         Kind::Unsigned => x.clone(),
         Kind::Signed => abs(x)?,
         Kind::Float | Kind::Complex => {
-            bail!(Type, "[bitwise_count] is not defined for an array of {}", x.dtype())
+            bail!(
+                Type,
+                "[bitwise_count] is not defined for what it got: an array of {}, expected integers",
+                x.dtype()
+            )
         }
     };
     astype(&unary(UnaryKind::BitCount, &bits)?, DType::UInt8)

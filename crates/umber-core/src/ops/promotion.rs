@@ -31,7 +31,12 @@ pub(crate) fn meet_as(op: &str, a: &Array, b: &Array, dtype: DType) -> Result<(A
         return Ok((a, b));
     }
     let Some(shape) = a.shape().broadcast(b.shape()) else {
-        bail!(Value, "[{op}] shapes {} and {} cannot be broadcast", a.shape(), b.shape());
+        bail!(
+            Value,
+            "[{op}] shapes {} and {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
+            a.shape(),
+            b.shape()
+        );
     };
     Ok((broadcast(&a, &shape)?, broadcast(&b, &shape)?))
 }
@@ -61,7 +66,11 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
             Some(shape) => shape,
             None => {
                 let shapes: Vec<String> = arrays.iter().map(|array| array.shape().to_string()).collect();
-                bail!(Value, "[{op}] shapes {} cannot be broadcast", shapes.join(", "));
+                bail!(
+                    Value,
+                    "[{op}] shapes {} cannot be broadcast: got lengths that differ, expected equal ones or 1",
+                    shapes.join(", ")
+                );
             }
         };
     }

@@ -38,13 +38,13 @@ fn between(low: &Array, high: &Array, part: &Array) -> Result<Array> {
     select(&isinf(&step)?, &end, &value)
 }
 
-/// Parts of the whole whose values are known must lie between 0 and 1.
-pub(super) fn check_parts(op: &str, q: &Array) -> Result<()> {
+/// Parts of the whole whose values are known must lie between 0 and what the whole counts as.
+pub(super) fn check_parts(op: &str, q: &Array, whole: f64) -> Result<()> {
     if q.constant().is_none() && (!q.is_evaluated() || q.is_traced()) {
         return Ok(());
     }
     for part in astype(q, DType::Float64)?.to_vec::<f64>()? {
-        ensure!((0.0..=1.0).contains(&part), Value, "[{op}] got the part {part}, expected 0 to 1");
+        ensure!((0.0..=whole).contains(&part), Value, "[{op}] q: got {part}, expected 0 to {whole}");
     }
     Ok(())
 }
@@ -58,14 +58,20 @@ fn quantile_of(
     method: QuantileMethod,
     nan: Nan,
 ) -> Result<Array> {
-    ensure!(!a.dtype().is_complex(), Type, "[{op}] is not defined for an array of {}", a.dtype());
+    ensure!(
+        !a.dtype().is_complex(),
+        Type,
+        "[{op}] is not defined for what it got: an array of {}, expected another \
+     dtype",
+        a.dtype()
+    );
     ensure!(
         q.dtype().is_floating(),
         Type,
         "[{op}] got parts of dtype {}, expected floating-point numbers",
         q.dtype()
     );
-    check_parts(op, q)?;
+    check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
     check_not_empty(op, a, &axes)?;
     let merged = Merged::new(a, &axes)?.array;
@@ -161,6 +167,7 @@ pub(super) fn hundredths(op: &str, q: &Array) -> Result<Array> {
         "[{op}] got percentages of dtype {}, expected real numbers",
         q.dtype()
     );
+    check_parts(op, q, 100.0)?;
     let is_known = q.constant().is_some() || (q.is_evaluated() && !q.is_traced());
     let q = if q.dtype().is_floating() { q.clone() } else { cast(q, DType::Float64)? };
     let parts = divide(&q, &number(100.0, &q))?;

@@ -76,8 +76,7 @@ pub(super) fn check_not_empty(op: &str, a: &Array, axes: &Axes) -> Result<()> {
     if let Some(axis) = axes.iter().find(|&&axis| a.shape()[axis] == 0) {
         bail!(
             Value,
-            "[{op}] cannot reduce an array of shape {} over axis {axis}, which has no elements, \
-             expected at least one",
+            "[{op}] got an array of shape {} to reduce over axis {axis}, which has no elements, expected at least one",
             a.shape()
         );
     }
@@ -292,13 +291,13 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
     ensure!(
         length > 0,
         Value,
-        "[{op}] cannot reduce an array of shape {} over an axis of no elements",
+        "[{op}] got an array of shape {} to reduce over an axis of no elements, expected at least one",
         a.shape()
     );
     ensure!(
         u32::try_from(length - 1).is_ok(),
         Value,
-        "[{op}] an axis of {length} elements is too long for indices of dtype uint32"
+        "[{op}] got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
     let out = Array::record_one(ArgReduce { kind, axis }, &[&x])?;
     finish(&out, a, &axes, keep)

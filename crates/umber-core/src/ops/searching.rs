@@ -133,7 +133,8 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
         ensure!(
             last < length as i64,
             Index,
-            "[{op}] index {last} is out of bounds for axis {axis} with size {length}"
+            "[{op}] index {last} is out of bounds for axis {axis} with size {length}: got {last}, expected -{length} \
+             to {length} - 1"
         );
     }
     take(a, &places, Some(axis as i64))
@@ -182,7 +183,12 @@ pub(super) fn search_as(
         sorted.shape()
     );
     let length = sorted.shape()[0];
-    ensure!(u32::try_from(length).is_ok(), Value, "[{op}] {length} elements are too many for uint32");
+    ensure!(
+        u32::try_from(length).is_ok(),
+        Value,
+        "[{op}] got {length} elements, expected no more than uint32 can \
+     count"
+    );
     let dtype = compared(sorted.dtype(), values.dtype());
     let sorted = match sorter {
         None => sorted.clone(),

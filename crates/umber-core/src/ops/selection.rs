@@ -76,7 +76,7 @@ pub fn reduce_selected(
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
             (None, _) => {
-                bail!(Value, "[{op}] got a condition without a number as initial value, which it needs")
+                bail!(Value, "[{op}] got a condition without an initial value, expected a number beside it")
             }
         };
         x = select(&chosen, &x, &other)?;

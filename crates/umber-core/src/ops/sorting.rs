@@ -23,7 +23,7 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
         matches!(what, Sorted::Values | Sorted::ValuesAround(_))
             || u32::try_from(length.saturating_sub(1)).is_ok(),
         Value,
-        "[{op}] an axis of {length} elements is too long for indices of dtype uint32"
+        "[{op}] got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
     Array::record_one(Sort { axis, what }, &[a])
 }
@@ -109,7 +109,12 @@ pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
 /// `kth`, counted from the end if negative, as an index.
 fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
     let length = a.shape()[axis] as i64;
-    ensure!(length > 0, Value, "[{op}] axis {axis} of an array of shape {} has no elements", a.shape());
+    ensure!(
+        length > 0,
+        Value,
+        "[{op}] got axis {axis} of an array of shape {}, expected an axis with elements",
+        a.shape()
+    );
     ensure!(
         (-length..length).contains(&kth),
         Value,

@@ -23,7 +23,7 @@ pub fn logspace(
     base: f64,
     dtype: DType,
 ) -> Result<Array> {
-    ensure!(length >= 0, Value, "[logspace] number of samples must not be negative, got {length}");
+    ensure!(length >= 0, Value, "[logspace] got {length} as number of samples, expected 0 or more");
     let exponents = linspace(start, stop, length, endpoint, DType::Float64)?;
     astype(&power(&weak(base.into(), &exponents), &exponents)?, dtype)
 }
@@ -40,7 +40,7 @@ pub fn logspace(
 /// # Errors
 /// Where an end is zero or not finite, or the ends differ in sign: no factor leads from one to the other.
 pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
-    ensure!(length >= 0, Value, "[geomspace] number of samples must not be negative, got {length}");
+    ensure!(length >= 0, Value, "[geomspace] got {length} as number of samples, expected 0 or more");
     ensure!(
         start.is_finite() && stop.is_finite() && start * stop.signum() > 0.0,
         Value,

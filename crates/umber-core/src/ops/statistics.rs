@@ -22,7 +22,12 @@ use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
 /// # Errors
 /// For bool, and where the axes hold no elements.
 pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    ensure!(a.dtype() != DType::Bool, Type, "[ptp] is not defined for an array of {}", a.dtype());
+    ensure!(
+        a.dtype() != DType::Bool,
+        Type,
+        "[ptp] is not defined for what it got: an array of {}, expected numbers",
+        a.dtype()
+    );
     super::reductions::check_not_empty("ptp", a, &axes_of("ptp", a, axes)?)?;
     subtract(&max(a, axes, keep)?, &min(a, axes, keep)?)
 }

@@ -109,7 +109,7 @@ fn weighted(
     for (name, x) in [("an array", a), ("weights", weights), ("parts", q)] {
         ensure!(!x.dtype().is_complex(), Type, "[{op}] is not defined for {name} of {}", x.dtype());
     }
-    check_parts(op, q)?;
+    check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
     check_not_empty(op, a, &axes)?;
     let mut weights = spread(op, weights, a, &axes)?;

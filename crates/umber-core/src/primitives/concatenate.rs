@@ -43,7 +43,7 @@ impl Primitive for Concatenate {
                     && input.shape.ndim() == first.shape.ndim()
                     && input.shape.with(self.axis, 0) == first.shape.with(self.axis, 0),
                 Value,
-                "[concatenate] shapes {} and {} differ in more than axis {}",
+                "[concatenate] got shapes {} and {}, expected shapes that differ only in axis {}",
                 first.shape,
                 input.shape,
                 self.axis

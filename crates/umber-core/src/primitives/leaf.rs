@@ -42,9 +42,9 @@ impl Leaf {
             ));
         }
         Error::Value(format!(
-            "[eval] this array has no value: it stands for an argument of a function inside {}; printing it, \
-             `.item()`, conversion to NumPy or control flow on it cannot work there, use mx.where or move the \
-             read outside",
+            "[eval] this array has no value: got one that stands for an argument of a function inside {}, where \
+             printing it, `.item()`, conversion to NumPy or control flow on it cannot work; expected mx.where, or \
+             the read outside",
             self.name()
         ))
     }

@@ -34,8 +34,8 @@ impl Primitive for MatMul {
         ensure!(
             a[batch + 1] == b[batch],
             Value,
-            "[matmul] the last axis of the left operand must be as long as the second to last of the right one, \
-             got shapes {a} and {b}"
+            "[matmul] got shapes {a} and {b}, expected the last axis of the left operand as long as the second to \
+             last of the right one"
         );
         let shape: Shape = a[..=batch].iter().copied().chain([b[batch + 1]]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())

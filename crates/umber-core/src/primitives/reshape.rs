@@ -24,7 +24,7 @@ impl Primitive for Reshape {
         ensure!(
             from.size() == self.shape.size(),
             Value,
-            "[reshape] cannot reshape an array of shape {from} and size {} into shape {}",
+            "[reshape] got an array of shape {from} and size {}, expected as many elements as shape {} has",
             from.size(),
             self.shape
         );

@@ -18,7 +18,7 @@ impl View {
         let Some((&last, leading)) = from.shape.split_last() else {
             bail!(
                 Value,
-                "[view] a 0-d array of {} cannot become {}, expected a dtype of {old} bytes",
+                "[view] got a 0-d array of {} to view as {}, expected a dtype of {old} bytes",
                 from.dtype,
                 self.0
             );
@@ -27,7 +27,7 @@ impl View {
         ensure!(
             bytes.is_some(),
             Value,
-            "[view] the last axis of shape {} of {} has no whole number of elements of {}",
+            "[view] got shape {} of {}, expected a last axis of a whole number of elements of {}",
             from.shape,
             from.dtype,
             self.0

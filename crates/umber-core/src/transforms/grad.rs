@@ -49,7 +49,7 @@ pub fn check_scalar(value: &Array) -> Result<()> {
     ensure!(
         value.ndim() == 0,
         Value,
-        "[grad] the function must return a scalar, got an array of shape {}",
+        "[grad] got an array of shape {} from the function, expected a scalar",
         value.shape()
     );
     Ok(())

@@ -126,7 +126,11 @@ fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array
     };
     let cotangents: Vec<Array> = point.outputs.iter().map(stand_in).collect();
     let Some(pulled) = node.op().vjp(point, &cotangents) else {
-        bail!(Value, "[jvp] {} has no derivative", node.op().name());
+        bail!(
+            Value,
+            "[jvp] got {}, which has no derivative, expected functions that have one or stop_gradient",
+            node.op().name()
+        );
     };
     let (pulled, tangents): (Vec<Array>, Vec<Option<Array>>) =
         pulled?.into_iter().zip(tangents).filter_map(|(pulled, t)| Some((pulled?, t.clone()))).unzip();

@@ -123,7 +123,11 @@ fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<C
 fn pull_expansion(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
     let inputs = node.inputs();
     let Some(expanded) = node.op().expand(&inputs) else {
-        bail!(Value, "[vjp] {} has no gradient", node.op().name());
+        bail!(
+            Value,
+            "[vjp] got {}, which has no gradient, expected functions that have one or stop_gradient",
+            node.op().name()
+        );
     };
     let expanded = expanded?;
     let sources: Vec<Array> =

@@ -89,7 +89,7 @@ impl Mapped {
             values.push(value);
         }
         let Some(lanes) = lanes else {
-            bail!(Value, "[vmap] no input has an axis to map over, expected at least one in in_axes");
+            bail!(Value, "[vmap] got no input with an axis to map over, expected at least one in in_axes");
         };
         let trace = Trace::placeholders(Leaf::Vmap, specs);
         let index = Array::placeholder(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
@@ -180,7 +180,10 @@ fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     // Expanded as one lane sees it, then batched like any other part of the graph.
     let lane = node.inputs();
     let Some(expanded) = op.expand(&lane) else {
-        return Err(Error::Value(format!("[vmap] {} cannot be batched", op.name())));
+        return Err(Error::Value(format!(
+            "[vmap] got {}, which cannot be batched, expected functions that can",
+            op.name()
+        )));
     };
     let expanded = expanded?;
     let tape = Tape::between(&lane, &expanded, |_| false);

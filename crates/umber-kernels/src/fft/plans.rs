@@ -1,11 +1,13 @@
 //! Plans of transforms, kept for lengths that come again.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use umber_types::Element;
+
+use crate::fork::{ForkMutex, InChild, Level};
 
 /// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
 const KEPT: usize = 1 << 24;
@@ -18,7 +20,7 @@ pub(super) struct Planners<T: FftNum> {
     lengths: HashSet<usize>,
 }
 
-type Shared<T> = Mutex<Option<Planners<T>>>;
+type Shared<T> = ForkMutex<Option<Planners<T>>>;
 
 /// A real number that lines are made of.
 pub(super) trait Real: FftNum + Element {
@@ -41,8 +43,12 @@ pub(super) trait Real: FftNum + Element {
     }
 }
 
-fn with<T: FftNum, R>(shared: &Shared<T>, length: usize, plan: impl FnOnce(&mut Planners<T>) -> R) -> R {
-    let mut planners = shared.lock().unwrap_or_else(PoisonError::into_inner);
+fn with<T: FftNum, R>(
+    shared: &'static Shared<T>,
+    length: usize,
+    plan: impl FnOnce(&mut Planners<T>) -> R,
+) -> R {
+    let mut planners = shared.lock();
     if planners.as_ref().is_some_and(|kept| kept.lengths.iter().sum::<usize>() >= KEPT) {
         *planners = None;
     }
@@ -57,14 +63,14 @@ fn with<T: FftNum, R>(shared: &Shared<T>, length: usize, plan: impl FnOnce(&mut 
 
 impl Real for f32 {
     fn planners() -> &'static Shared<f32> {
-        static PLANNERS: Shared<f32> = Mutex::new(None);
+        static PLANNERS: Shared<f32> = ForkMutex::new(|| None, None, Level::Last, InChild::Keep);
         &PLANNERS
     }
 }
 
 impl Real for f64 {
     fn planners() -> &'static Shared<f64> {
-        static PLANNERS: Shared<f64> = Mutex::new(None);
+        static PLANNERS: Shared<f64> = ForkMutex::new(|| None, None, Level::Last, InChild::Keep);
         &PLANNERS
     }
 }

@@ -71,7 +71,8 @@ impl PyArray {
         let dtype = slf.get().get().dtype();
         let Some(format) = struct_format(dtype) else {
             return Err(PyBufferError::new_err(format!(
-                "[buffer] the buffer protocol has no format for {dtype}: use DLPack, or np.asarray with ml_dtypes"
+                "[buffer] got {dtype}, for which the buffer protocol has no format, expected DLPack, or np.asarray \
+                 with ml_dtypes"
             )));
         };
         let export = Export::new(slf.py(), slf.get())?;

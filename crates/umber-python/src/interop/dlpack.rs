@@ -14,7 +14,7 @@ use umber::types::layout::row_major_strides;
 
 use super::export::Export;
 use super::formats::{ByteOrder, dlpack_code, from_dlpack_code};
-use super::import::{Copying, Described, share};
+use super::import::{Copying, Described, Trust, share};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, to_exception};
 
@@ -298,6 +298,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
         strides: steps,
         access,
         stability,
+        trust: Trust::Hearsay,
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
 use umber::memory::{Access, Buffer, Stability};
 use umber::{Array, DType, Layout, Shape, ops};
 
@@ -41,7 +41,7 @@ impl Copying {
     pub(super) fn allow(self, why: &str) -> PyResult<()> {
         if self == Copying::Never {
             return Err(to_exception(umber::Error::Buffer(format!(
-                "[asarray] {why}, which copy=False forbids"
+                "[asarray] {why}: got copy=False, expected copy=None or True"
             ))));
         }
         Ok(())
@@ -58,6 +58,16 @@ pub(super) struct Described {
     pub(super) strides: Vec<isize>,
     pub(super) access: Access,
     pub(super) stability: Stability,
+    pub(super) trust: Trust,
+}
+
+/// What is known of a described address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It comes from the owner of the memory.
+    Owner,
+    /// Anybody may have written it down: the system is asked whether there is memory at all.
+    Hearsay,
 }
 
 /// The array over described memory, kept alive by `keep`.
@@ -71,7 +81,7 @@ pub(super) unsafe fn share(
 ) -> PyResult<Array> {
     let itemsize = from.dtype.size();
     let too_large =
-        || PyValueError::new_err("[asarray] the described memory is larger than memory can address");
+        || PyValueError::new_err("[asarray] got described memory, expected no more than memory can address");
     let mut bytes: usize = itemsize;
     for &length in &from.shape {
         bytes =
@@ -86,8 +96,30 @@ pub(super) unsafe fn share(
         .or_raise();
     }
     let Some(address) = NonNull::new(from.start) else {
-        return Err(PyValueError::new_err("[asarray] the described memory has no address"));
+        return Err(PyValueError::new_err("[asarray] got described memory without an address, expected one"));
     };
+    // The lowest and the highest address reached.
+    let (mut low, mut high) = (0isize, 0isize);
+    for (&length, &stride) in from.shape.iter().zip(&from.strides) {
+        let reach =
+            isize::try_from(length - 1).ok().and_then(|n| n.checked_mul(stride)).ok_or_else(too_large)?;
+        if reach < 0 {
+            low = low.checked_add(reach).ok_or_else(too_large)?;
+        } else {
+            high = high.checked_add(reach).ok_or_else(too_large)?;
+        }
+    }
+    let span = high
+        .checked_sub(low)
+        .and_then(|span| usize::try_from(span).ok()?.checked_add(itemsize))
+        .ok_or_else(too_large)?;
+    let start = NonNull::new(from.start.wrapping_offset(low)).ok_or_else(too_large)?;
+    if from.trust == Trust::Hearsay && !umber::memory::is_mapped(start.as_ptr(), span) {
+        return Err(PyValueError::new_err(format!(
+            "[asarray] the described memory is not there: got {span} bytes at address {start:p}, expected memory of \
+             this process"
+        )));
+    }
     let aligned = (address.as_ptr() as usize).is_multiple_of(alignment(from.dtype))
         && from
             .strides
@@ -103,19 +135,6 @@ pub(super) unsafe fn share(
         // SAFETY: passed on from the caller.
         return unsafe { gather_bytes(&from, &shape) };
     }
-    // The buffer starts at the lowest address reached.
-    let (mut low, mut high) = (0isize, 0isize);
-    for (&length, &stride) in from.shape.iter().zip(&from.strides) {
-        let reach =
-            isize::try_from(length - 1).ok().and_then(|n| n.checked_mul(stride)).ok_or_else(too_large)?;
-        if reach < 0 {
-            low = low.checked_add(reach).ok_or_else(too_large)?;
-        } else {
-            high = high.checked_add(reach).ok_or_else(too_large)?;
-        }
-    }
-    let span = (high - low) as usize + itemsize;
-    let start = NonNull::new(from.start.wrapping_offset(low)).ok_or_else(too_large)?;
     // SAFETY: the caller's promise, for the span that shape and strides reach.
     let buffer = unsafe { Buffer::foreign(start, span, from.access, from.stability, keep) };
     let layout = Layout {
@@ -227,7 +246,9 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         }
     };
     if !view.suboffsets.is_null() {
-        return Err(PyTypeError::new_err("[asarray] indirect buffers (suboffsets) are not supported"));
+        return Err(PyTypeError::new_err(
+            "[asarray] got an indirect buffer (suboffsets), expected a direct one",
+        ));
     }
     let readonly = view.readonly != 0;
     let described = Described {
@@ -238,9 +259,19 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         strides,
         access: if readonly { Access::ReadOnly } else { Access::Writable },
         stability: if readonly && is_fixed(object) { Stability::Fixed } else { Stability::Changing },
+        // An object of ctypes is made of any address; others own what they export.
+        trust: if is_of_ctypes(object) { Trust::Hearsay } else { Trust::Owner },
     };
     // SAFETY: the exporter promises the memory until the view is released, which `held` does last.
     unsafe { share(described, Box::new(held), copying) }.map(Some)
+}
+
+/// Is the object one of ctypes, or a view of one?
+fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
+    let viewed = object.cast::<PyMemoryView>().ok().and_then(|view| view.getattr("obj").ok());
+    let owner = viewed.as_ref().unwrap_or(object);
+    // Its array types are made for their lengths, so that the metaclass tells.
+    owner.get_type().get_type().module().is_ok_and(|module| module == "_ctypes")
 }
 
 /// Is memory that is read-only to us read-only to everybody?
@@ -268,7 +299,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     };
     let Some((dtype, order)) = known else {
         return Err(PyTypeError::new_err(format!(
-            "[asarray] no dtype of umber holds elements of type {typestr}"
+            "[asarray] got elements of type {typestr}, expected one that umber has a dtype for"
         )));
     };
     let Ok((address, readonly)) = data.extract::<(usize, bool)>() else { return Ok(None) };
@@ -282,7 +313,8 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     };
     if strides.len() != shape.len() {
         return Err(PyValueError::new_err(
-            "[asarray] the array interface has strides of another length than its shape",
+            "[asarray] got an array interface with strides of another length than its shape, expected one for each \
+             axis",
         ));
     }
     let described = Described {
@@ -293,6 +325,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
         strides,
         access: if readonly { Access::ReadOnly } else { Access::Writable },
         stability: if readonly && is_fixed(object) { Stability::Fixed } else { Stability::Changing },
+        trust: Trust::Hearsay,
     };
     // SAFETY: the interface promises the memory while the object lives, which `Kept` ensures.
     unsafe { share(described, Box::new(Kept { _object: object.clone().unbind() }), copying) }.map(Some)
@@ -382,7 +415,7 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
     match from_shared(a, copying)? {
         Some(array) => Ok(PyArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(
-            "[from_numpy] no dtype of umber holds elements of {}",
+            "[from_numpy] got elements of {}, expected a type that umber has a dtype for",
             a.getattr("dtype")?
         ))),
     }

@@ -32,7 +32,7 @@ impl PyArray {
             (true, Some(true)) => view.call_method0("copy"),
             (true, _) => Ok(view),
             (false, Some(false)) => Err(PyValueError::new_err(
-                "[array] a conversion to another dtype needs a copy, which copy=False forbids",
+                "[array] a conversion to another dtype needs a copy: got copy=False, expected copy=None or True",
             )),
             (false, _) => view.call_method1("astype", (dtype,)),
         }
@@ -78,7 +78,8 @@ fn bfloat16<'py>(array: &Bound<'py, PyArray>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
         PyTypeError::new_err(
-            "[array] NumPy has no bfloat16: install ml_dtypes, or convert first with .astype(umber.core.float32)",
+            "[array] got bfloat16, which NumPy does not have, expected ml_dtypes to be installed, or \
+             .astype(umber.core.float32) first",
         )
     })?;
     let bits = array.get().get();

@@ -110,7 +110,7 @@ fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<(
     let (now, value) = (array.get().get(), convert::array(result, None)?);
     if now.shape() != value.shape() {
         return Err(PyValueError::new_err(format!(
-            "[out] got an array of shape {} for a result of shape {}",
+            "[out] got an array of shape {} for a result of shape {}, expected the same shape",
             now.shape(),
             value.shape()
         )));

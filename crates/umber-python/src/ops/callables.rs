@@ -61,7 +61,7 @@ fn apply_along_axis<'py>(
     let returned = func1d.call(PyTuple::new(py, arguments)?, kwargs)?;
     let Some(returned) = from_object(&returned, None)? else {
         return Err(PyTypeError::new_err(format!(
-            "[apply_along_axis] the function returned {}, expected an array or a number",
+            "[apply_along_axis] got {} from the function, expected an array or a number",
             returned.get_type().name()?
         )));
     };

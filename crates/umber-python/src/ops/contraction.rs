@@ -1,6 +1,6 @@
 //! Products of arrays.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::{Array, ops};
@@ -54,10 +54,26 @@ fn addmm(
 }
 
 /// What `axes` of `tensordot` says: how many, or which of each.
-#[derive(FromPyObject)]
 enum DotAxes {
     Count(i64),
     Lists(Vec<Ints>),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for DotAxes {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(count) = object.extract::<i64>() {
+            return Ok(DotAxes::Count(count));
+        }
+        match object.extract::<Vec<Ints>>() {
+            Ok(lists) => Ok(DotAxes::Lists(lists)),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "got {}, expected a number of axes or two lists of axes",
+                object.get_type().name()?
+            ))),
+        }
+    }
 }
 
 /// Sum of products over the last `axes` axes of `a` and the first of `b`, or over two lists of axes.

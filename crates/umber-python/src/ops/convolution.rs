@@ -1,5 +1,6 @@
 //! Convolutions.
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use umber::ops::{self, ConvOptions, ConvTransposeOptions, ConvolveMode, KernelOrder, PerAxis};
 
@@ -17,10 +18,26 @@ fn one(number: i64) -> Ints {
 }
 
 /// Zeros around the input: as many on both sides, or two lists.
-#[derive(FromPyObject)]
 enum Padding {
     Both(Ints),
     Sides(Ints, Ints),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Padding {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(both) = object.extract::<Ints>() {
+            return Ok(Padding::Both(both));
+        }
+        match object.extract::<(Ints, Ints)>() {
+            Ok((low, high)) => Ok(Padding::Sides(low, high)),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "got {}, expected an integer, one for each axis, or a pair of lists of them",
+                object.get_type().name()?
+            ))),
+        }
+    }
 }
 
 macro_rules! convolutions {

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::{Array, DType, Scalar, Shape, ops};
 
-use crate::args::{Ints, Operand, StreamArg, number, on};
+use crate::args::{Ints, Operand, StreamArg, check_fits, number, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
@@ -65,10 +65,14 @@ like! {
 }
 
 /// What fills an array of `dtype`: a number goes to an inexact dtype directly, without rounding in between.
-fn filling(vals: Operand, dtype: Option<DType>) -> Array {
+fn filling(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
     match (vals, dtype) {
-        (Operand::Number(value), Some(dtype)) if dtype.is_inexact() => Array::scalar(value, dtype),
-        (vals, _) => vals.alone(),
+        (Operand::Number(value), Some(dtype)) if dtype.is_inexact() => Ok(Array::scalar(value, dtype)),
+        (Operand::Number(value), Some(dtype)) => {
+            check_fits(value, dtype)?;
+            Ok(Operand::Number(value).alone())
+        }
+        (vals, _) => Ok(vals.alone()),
     }
 }
 
@@ -78,7 +82,7 @@ fn filling(vals: Operand, dtype: Option<DType>) -> Array {
 fn full(shape: Ints, vals: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let shape = shape_of("full", &shape)?;
     let dtype = dtype.map(|dtype| dtype.0);
-    let vals = filling(vals, dtype);
+    let vals = filling(vals, dtype)?;
     on(stream, || ops::full(&shape, &vals, dtype)).map(PyArray::from)
 }
 
@@ -93,7 +97,7 @@ fn full_like(
 ) -> PyResult<PyArray> {
     let a = a.alone();
     let dtype = or(dtype, a.dtype());
-    let vals = filling(vals, Some(dtype));
+    let vals = filling(vals, Some(dtype))?;
     on(stream, || ops::full(a.shape(), &vals, Some(dtype))).map(PyArray::from)
 }
 

@@ -14,10 +14,15 @@ use crate::convert::from_object;
 fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
     let dtype = if q.is_instance_of::<PyArray>() { None } else { Some(DType::Float64) };
     if q.is_instance_of::<PyComplex>() {
-        return Err(PyTypeError::new_err(format!("[{op}] q: expected a real number, got complex")));
+        return Err(PyTypeError::new_err(format!("[{op}] q: got complex, expected a real number")));
     }
-    from_object(q, dtype)?
-        .ok_or_else(|| PyTypeError::new_err(format!("[{op}] q: expected a number or an array of numbers")))
+    match from_object(q, dtype)? {
+        Some(parts) => Ok(parts),
+        None => Err(PyTypeError::new_err(format!(
+            "[{op}] q: got {}, expected a number or an array of numbers",
+            q.get_type().name()?
+        ))),
+    }
 }
 
 fn method_of(op: &str, name: &str) -> PyResult<QuantileMethod> {

@@ -89,6 +89,17 @@ fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyRes
     on(stream, || random::split(&key, num)).map(PyArray::from)
 }
 
+/// A scale, which cannot be negative. That of an array is not looked at: it may not be computed yet.
+fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
+    if let Some(Operand::Number(value)) = &scale
+        && !matches!(value, umber::Scalar::Complex(..))
+        && value.as_f64() < 0.0
+    {
+        return Err(PyValueError::new_err(format!("scale: got {}, expected 0 or more", value.as_f64())));
+    }
+    Ok(scale.map(Operand::alone))
+}
+
 /// Uniform numbers in `[low, high)`.
 #[pyfunction]
 #[pyo3(
@@ -126,7 +137,7 @@ fn normal(
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let dtype = or(dtype, DType::Float32);
-    let (loc, scale, key) = (loc.map(Operand::alone), scale.map(Operand::alone), given(key));
+    let (loc, scale, key) = (loc.map(Operand::alone), scale_of(scale)?, given(key));
     on(stream, || {
         random::normal(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
     })
@@ -365,7 +376,7 @@ fn exponential(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    let (dtype, scale, key) = (or(dtype, DType::Float32), scale.map(Operand::alone), given(key));
+    let (dtype, scale, key) = (or(dtype, DType::Float32), scale_of(scale)?, given(key));
     on(stream, || random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref()))
         .map(PyArray::from)
 }
@@ -384,7 +395,7 @@ fn gamma(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    let (a, scale, key) = (a.alone(), scale.map(Operand::alone), given(key));
+    let (a, scale, key) = (a.alone(), scale_of(scale)?, given(key));
     let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
     on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(PyArray::from)
 }

@@ -17,11 +17,14 @@ pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
 /// A sequence of arrays, in one dtype-free list.
 pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     if arrays.is_instance_of::<PyArray>() {
-        return Err(PyTypeError::new_err(format!("[{op}] expected a sequence of arrays, got one array")));
+        return Err(PyTypeError::new_err(format!("[{op}] got one array, expected a sequence of arrays")));
     }
-    let items = arrays
-        .try_iter()
-        .map_err(|_| PyTypeError::new_err(format!("[{op}] expected a sequence of arrays")))?;
+    let Ok(items) = arrays.try_iter() else {
+        return Err(PyTypeError::new_err(format!(
+            "[{op}] got {}, expected a sequence of arrays",
+            arrays.get_type().name()?
+        )));
+    };
     items.map(|item| Ok(item?.extract::<Operand>()?.alone())).collect()
 }
 
@@ -246,15 +249,21 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             ))),
         };
     }
-    let pairs: Vec<Vec<i64>> = given.extract().map_err(|_| {
-        PyTypeError::new_err("[pad] pad_width: expected an integer, a pair of integers, or a pair an axis")
-    })?;
+    let Ok(pairs) = given.extract::<Vec<Vec<i64>>>() else {
+        return Err(PyTypeError::new_err(format!(
+            "[pad] pad_width: got {}, expected an integer, a pair of integers, or a pair an axis",
+            given.get_type().name()?
+        )));
+    };
     let pairs: Vec<(i64, i64)> = pairs
         .iter()
         .map(|pair| match pair[..] {
             [both] => Ok((both, both)),
             [before, after] => Ok((before, after)),
-            _ => Err(PyValueError::new_err("[pad] each axis has a width before and a width after")),
+            _ => Err(PyValueError::new_err(format!(
+                "[pad] pad_width: got {} widths for an axis, expected one before and one after",
+                pair.len()
+            ))),
         })
         .collect::<PyResult<_>>()?;
     Ok(if pairs.len() == 1 { vec![pairs[0]; ndim] } else { pairs })

@@ -217,7 +217,10 @@ impl FloatInfo {
             DType::Float32 => (f64::from(f32::EPSILON), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
             DType::Float64 => (f64::EPSILON, f64::MAX, f64::MIN_POSITIVE),
             other => {
-                return Err(to_exception(Error::Type(format!("[finfo] dtype {other} is not inexact."))));
+                return Err(to_exception(Error::Type(format!(
+                    "[finfo] got the dtype {other}, which is not inexact, \
+                 expected one of floating point"
+                ))));
             }
         };
         Ok(FloatInfo { bits: real.size() * 8, eps, max, min: -max, smallest_normal, dtype: PyDtype(real) })
@@ -254,7 +257,7 @@ impl IntegerInfo {
             Kind::Signed => (i64::MIN >> (64 - bits), i64::MAX as u64 >> (64 - bits)),
             Kind::Bool | Kind::Float | Kind::Complex => {
                 return Err(to_exception(Error::Type(format!(
-                    "[iinfo] Only integer types supported but {dtype} was provided"
+                    "[iinfo] got the dtype {dtype}, expected one of integers"
                 ))));
             }
         };

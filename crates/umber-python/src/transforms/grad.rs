@@ -32,8 +32,8 @@ impl GradFunction {
     fn check_arguments(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         if let Some(&argnum) = self.argnums.iter().find(|&&argnum| argnum >= args.len()) {
             return Err(PyValueError::new_err(format!(
-                "[{}] Can't compute the gradient of argument index {argnum} because the function is called with \
-                 only {} positional arguments.",
+                "[{}] Can't compute the gradient of argument index {argnum}: got {} positional arguments, expected \
+                 more",
                 self.op(),
                 args.len()
             )));
@@ -41,8 +41,7 @@ impl GradFunction {
         for name in &self.argnames {
             if !kwargs.is_some_and(|kwargs| kwargs.contains(name).unwrap_or(false)) {
                 return Err(PyValueError::new_err(format!(
-                    "[{}] Can't compute the gradient of keyword argument '{name}' because the function is not \
-                     called with it.",
+                    "[{}] Can't compute the gradient of keyword argument '{name}': got a call without it, expected it",
                     self.op()
                 )));
             }
@@ -61,13 +60,12 @@ impl GradFunction {
         match first.cast_into::<PyArray>() {
             Ok(value) if value.get().get().ndim() == 0 => Ok(value),
             Ok(value) => Err(PyValueError::new_err(format!(
-                "[{op}] The return value of the function whose gradient we want to compute should be {wanted}; but \
-                 an array of shape {} was returned.",
+                "[{op}] The return value of the function whose gradient we want to compute: expected {wanted}; got \
+                 an array of shape {}",
                 value.get().get().shape()
             ))),
             Err(_) => Err(PyValueError::new_err(format!(
-                "[{op}] The return value of the function whose gradient we want to compute should be {wanted}; but \
-                 {} was returned.",
+                "[{op}] The return value of the function whose gradient we want to compute: expected {wanted}; got {}",
                 returned.get_type().name()?
             ))),
         }
@@ -183,12 +181,12 @@ fn make(
     for number in numbers {
         let number = usize::try_from(number).map_err(|_| {
             PyValueError::new_err(format!(
-                "[{op}] Can't compute the gradient of negative argument index {number}"
+                "[{op}] Can't compute the gradient of negative argument index: got {number}, expected 0 or more"
             ))
         })?;
         if found.contains(&number) {
             return Err(PyValueError::new_err(format!(
-                "[{op}] Duplicate argument index {number} is not allowed."
+                "[{op}] Duplicate argument index: got {number} twice, expected each once"
             )));
         }
         found.push(number);
@@ -196,7 +194,7 @@ fn make(
     for (i, name) in argnames.iter().enumerate() {
         if argnames[..i].contains(name) {
             return Err(PyValueError::new_err(format!(
-                "[{op}] Duplicate argument name '{name}' is not allowed."
+                "[{op}] Duplicate argument name: got '{name}' twice, expected each once"
             )));
         }
     }
@@ -253,7 +251,7 @@ fn returned_arrays(op: &str, returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>
             arrays(op, "outputs", returned)
         }
         Err(_) => Err(PyValueError::new_err(format!(
-            "[{op}] the function should return arrays, got {}",
+            "[{op}] got {} from the function, expected arrays",
             returned.get_type().name()?
         ))),
     }
@@ -322,7 +320,7 @@ fn check_like(op: &str, one: &str, values: &[Array], other: &str, others: &[Arra
     for (value, given) in values.iter().zip(others) {
         if value.shape() != given.shape() {
             return Err(PyValueError::new_err(format!(
-                "[{op}] {one} shape {} does not match {other} shape {}",
+                "[{op}] got {one} shape {} and {other} shape {}, expected the same",
                 value.shape(),
                 given.shape()
             )));

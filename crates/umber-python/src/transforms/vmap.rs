@@ -22,7 +22,7 @@ struct VmapFunction {
 fn spread(name: &str, axes: &Bound<'_, PyAny>, tree: &Tree, found: &mut Vec<Option<i64>>) -> PyResult<()> {
     let mismatch = || {
         Err(PyValueError::new_err(format!(
-            "[vmap] {name} {axes} does not have the structure of what it is for"
+            "[vmap] got {name} {axes}, expected the structure of what it is for"
         )))
     };
     if axes.is_none() || (axes.is_instance_of::<PyInt>() && !axes.is_instance_of::<PyBool>()) {
@@ -70,7 +70,10 @@ impl VmapFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         if kwargs.is_some_and(|kwargs| !kwargs.is_empty()) {
-            return Err(PyTypeError::new_err("[vmap] Keyword arguments are not supported."));
+            return Err(PyTypeError::new_err(
+                "[vmap] Keyword arguments are not supported: got some, expected \
+             positional ones",
+            ));
         }
         let tree = Tree::of(args)?;
         let mut axes = Vec::new();

@@ -357,7 +357,10 @@ class Module(dict):
         modules = self.modules() if recurse else [self]
         for name in names or () if strict else ():
             if not any(name in module for module in modules):
-                raise KeyError(f"[{type(self).__name__}] has no member {name!r}")
+                raise KeyError(
+                    f"[freeze] got the key {name!r}, expected a member of {type(self).__name__} "
+                    "or of a module in it"
+                )
         for module in modules:
             apply_fn(module, names)
         return self

@@ -22,6 +22,11 @@ class Sequential(Module):
 
     def __init__(self, *modules: Callable[[mx.array], mx.array]) -> None:
         super().__init__()
+        for module in modules:
+            if not callable(module):
+                raise TypeError(
+                    f"[Sequential] got {type(module).__name__}, expected modules or functions"
+                )
         self.layers = list(modules)
 
     def __call__(self, x: mx.array) -> mx.array:

@@ -53,16 +53,17 @@ fn spell(text: &str, formula: &str) -> Result<Spelled> {
     let mut rest = text;
     while let Some(next) = rest.chars().next() {
         if let Some(after) = rest.strip_prefix("...") {
-            ensure!(spelled.ellipsis.is_none(), Value, "[einsum] two ellipses in one term of '{formula}'");
+            ensure!(
+                spelled.ellipsis.is_none(),
+                Value,
+                "[einsum] got two ellipses in one term of '{formula}', \
+             expected at most one"
+            );
             spelled.ellipsis = Some(spelled.letters.len());
             rest = after;
             continue;
         }
-        ensure!(
-            next.is_ascii_alphabetic(),
-            Value,
-            "[einsum] unexpected '{next}' in '{formula}', expected letters"
-        );
+        ensure!(next.is_ascii_alphabetic(), Value, "[einsum] got '{next}' in '{formula}', expected letters");
         spelled.letters.push(next);
         rest = &rest[1..];
     }
@@ -94,7 +95,7 @@ impl Formula {
         ensure!(
             spelled.len() == shapes.len(),
             Value,
-            "[einsum] '{text}' has {} terms, got {} operands",
+            "[einsum] '{text}' has {} terms, got {} operands, expected one for each term",
             spelled.len(),
             shapes.len()
         );
@@ -107,7 +108,12 @@ impl Formula {
             } else {
                 term.letters.len() == shape.ndim()
             };
-            ensure!(fits, Value, "[einsum] a term of '{text}' does not fit an operand of shape {shape}");
+            ensure!(
+                fits,
+                Value,
+                "[einsum] a term of '{text}' does not fit: got an operand of shape {shape}, \
+             expected an axis for each letter"
+            );
             let hidden = shape.ndim() - term.letters.len();
             most_hidden = most_hidden.max(hidden);
             let indices = term.indices(hidden);
@@ -119,7 +125,7 @@ impl Formula {
                 ensure!(
                     length == *known || length == 1,
                     Value,
-                    "[einsum] an index of '{text}' has lengths {known} and {length}"
+                    "[einsum] an index of '{text}' got lengths {known} and {length}, expected one length"
                 );
             }
             terms.push(indices);
@@ -132,12 +138,13 @@ impl Formula {
             ensure!(
                 lengths.contains_key(index),
                 Value,
-                "[einsum] the result of '{text}' has an index no operand has"
+                "[einsum] got an index in the result of '{text}' that no operand has, expected letters of the \
+                 operands"
             );
             ensure!(
                 !output[..i].contains(index),
                 Value,
-                "[einsum] the result of '{text}' has an index twice"
+                "[einsum] got an index twice in the result of '{text}', expected each once"
             );
         }
         Ok(Formula { terms, output, lengths })

@@ -113,7 +113,7 @@ pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Res
     ensure!(
         length <= padded,
         Value,
-        "[stft] got a signal of {} numbers, too short for frames of n_fft = {length}",
+        "[stft] got a signal of {} numbers, expected enough for frames of n_fft = {length}",
         x.shape()[time]
     );
     let length = length as usize;

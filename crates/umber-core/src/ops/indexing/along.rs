@@ -34,7 +34,8 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
         ensure!(
             indices.size() == 0 || (-length..length).contains(&index),
             Index,
-            "[take] index {index} is out of bounds for axis {} with size {length}",
+            "[take] index {index} is out of bounds for axis {} with size {length}: got {index}, expected -{length} \
+             to {length} - 1",
             along.unwrap_or(0)
         );
     }
@@ -75,7 +76,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
     let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
         bail!(
             Value,
-            "[{op}] indices of shape {} do not broadcast with an array of shape {} beside axis {axis}",
+            "[{op}] got indices of shape {} for an array of shape {}, expected them to broadcast beside axis {axis}",
             indices.shape(),
             source.shape()
         );
@@ -127,7 +128,7 @@ pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i
     ensure!(
         axis.is_none() || aligned.source.shape() == a.shape(),
         Value,
-        "[put_along_axis] indices of shape {} do not broadcast to an array of shape {}",
+        "[put_along_axis] got indices of shape {} for an array of shape {}, expected them to broadcast to it",
         indices.shape(),
         a.shape()
     );

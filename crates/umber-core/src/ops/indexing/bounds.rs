@@ -45,7 +45,11 @@ pub(super) fn check_known(op: &str, indices: &Array, axis: usize, length: usize)
     let is_outside = |index: &i64| !(-length..length).contains(index);
     match cast(indices, DType::Int64)?.to_vec::<i64>()?.iter().find(|index| is_outside(index)) {
         Some(index) => {
-            bail!(Index, "[{op}] index {index} is out of bounds for axis {axis} with size {length}")
+            bail!(
+                Index,
+                "[{op}] index {index} is out of bounds for axis {axis} with size {length}: got {index}, \
+             expected -{length} <= index < {length}"
+            )
         }
         None => Ok(()),
     }

@@ -179,7 +179,7 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     ensure!(
         leading.iter().all(|&length| length == 1) && dropped.broadcasts_to(shape),
         Value,
-        "[index] values of shape {} do not fit, expected a shape that broadcasts to {shape}",
+        "[index] got values of shape {}, expected a shape that broadcasts to {shape}",
         values.shape()
     );
     rules::broadcast(&rules::reshape(values, dropped)?, shape)

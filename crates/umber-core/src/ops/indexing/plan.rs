@@ -56,12 +56,12 @@ impl Plan {
         ensure!(
             used <= ndim,
             Index,
-            "[index] too many indices: the array is {ndim}-dimensional, but {used} were indexed"
+            "[index] too many indices: the array is {ndim}-dimensional, got {used}, expected no more than axes"
         );
         ensure!(
             index.iter().filter(|entry| matches!(entry, Index::Ellipsis)).count() <= 1,
             Index,
-            "[index] an index can only have a single ellipsis ('...')"
+            "[index] got several ellipses ('...'), expected at most one in an index"
         );
         let mut plan = Plan {
             window: Window::whole(shape),
@@ -123,7 +123,7 @@ impl Plan {
         stop: Option<i64>,
         step: i64,
     ) -> Result<()> {
-        ensure!(step != 0, Value, "[index] slice step cannot be zero");
+        ensure!(step != 0, Value, "[index] slice step cannot be zero: got 0, expected another step");
         let n = length as i64;
         // Backwards, -1 stands for one before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
@@ -170,7 +170,7 @@ impl Plan {
             Some(common) => self.picked = common,
             None => bail!(
                 Index,
-                "[index] index arrays of shapes {} and {shape} cannot be broadcast together",
+                "[index] got index arrays of shapes {} and {shape}, expected shapes that can be broadcast together",
                 self.picked
             ),
         }
@@ -240,7 +240,8 @@ fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
     ensure!(
         (0..length as i64).contains(&shifted),
         Index,
-        "[index] index {place} is out of bounds for axis {axis} with size {length}"
+        "[index] index {place} is out of bounds for axis {axis} with size {length}: got {place}, expected -{length} \
+         to {length} - 1"
     );
     Ok(shifted as usize)
 }
@@ -256,7 +257,7 @@ pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()>
     ensure!(
         axis + mask.ndim() <= shape.ndim(),
         Index,
-        "[index] too many indices: the array is {}-dimensional, but {} were indexed",
+        "[index] too many indices: the array is {}-dimensional, got {}, expected no more than axes",
         shape.ndim(),
         axis + mask.ndim()
     );
@@ -264,7 +265,7 @@ pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()>
         ensure!(
             length == shape[axis + i],
             Index,
-            "[index] a mask of shape {} does not match axis {} with size {}",
+            "[index] got a mask of shape {}, expected its lengths to be those of the axes: axis {} has size {}",
             mask.shape(),
             axis + i,
             shape[axis + i]

@@ -188,7 +188,7 @@ fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array>
     ensure!(
         axes.iter().all(|&axis| x.shape()[axis] > 0),
         Value,
-        "[linalg.{op}] got an array of shape {} without elements to take the greatest or least of",
+        "[linalg.{op}] got an array of shape {}, expected elements to take the greatest or least of",
         x.shape()
     );
     reduced(kind, x, axes)

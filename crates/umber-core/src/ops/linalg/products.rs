@@ -92,7 +92,7 @@ pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
         ensure!(
             array.ndim() == 2,
             Value,
-            "[linalg.multi_dot] array {i} has shape {}, expected a matrix",
+            "[linalg.multi_dot] got array {i} of shape {}, expected a matrix",
             arrays[i].shape()
         );
     }
@@ -100,7 +100,7 @@ pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
         ensure!(
             pair[0].shape()[1] == pair[1].shape()[0],
             Value,
-            "[linalg.multi_dot] arrays {i} and {} have shapes {} and {}, expected inner lengths that agree",
+            "[linalg.multi_dot] got arrays {i} and {} of shapes {} and {}, expected inner lengths that agree",
             i + 1,
             arrays[i].shape(),
             arrays[i + 1].shape()
@@ -161,7 +161,12 @@ pub fn cross(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     let dtype = umber_types::promote(a.dtype(), b.dtype());
     let (x, y) = (vectors(&cast(a, dtype)?, axis)?, vectors(&cast(b, dtype)?, axis)?);
     let Some(shape) = x.shape().broadcast(y.shape()) else {
-        bail!(Value, "[linalg.cross] shapes {} and {} cannot be broadcast", a.shape(), b.shape());
+        bail!(
+            Value,
+            "[linalg.cross] got shapes {} and {}, which cannot be broadcast, expected equal lengths or 1",
+            a.shape(),
+            b.shape()
+        );
     };
     let (x, y) = (broadcast(&x, &shape)?, broadcast(&y, &shape)?);
     let last = shape.ndim() - 1;

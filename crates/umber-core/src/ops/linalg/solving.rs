@@ -84,7 +84,8 @@ fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let Some(batch) = batch_shape(a).broadcast(&batch_shape(b)) else {
         bail!(
             Value,
-            "[linalg.{op}] the batch axes of shapes {} and {} cannot be broadcast",
+            "[linalg.{op}] the batch axes of shapes {} and {} cannot be broadcast: got lengths that differ, expected \
+             equal ones or 1",
             a.shape(),
             b.shape()
         );

@@ -40,7 +40,7 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
     ensure!(
         p.shape().broadcasts_to(&shape),
         Value,
-        "[bernoulli] cannot generate values of shape {shape} from p of shape {}",
+        "[bernoulli] got the shape {shape}, expected one that p of shape {} broadcasts to",
         p.shape()
     );
     let bound = |value: f64| Array::full(shape.clone(), value, DType::Float32);
@@ -217,7 +217,7 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     ensure!(
         is_count || rest.broadcasts_to(&answer),
         Value,
-        "[categorical] cannot generate classes of shape {answer} from logits whose other axes are {rest}"
+        "[categorical] got the shape {answer}, expected one that the other axes of the logits, {rest}, broadcast to"
     );
     let key = key_or_next(key)?;
     if rest.size() == 1 && answer.ndim() > 0 {
@@ -304,8 +304,16 @@ pub fn choice(
     const OP: &str = "choice";
     let shape = Shape::checked(OP, shape)?;
     let items = Shape::checked(OP, &[count])?[0];
-    ensure!(u32::try_from(items).is_ok(), Value, "[choice] got {items} items, too many for uint32 places");
-    ensure!(items > 0 || shape.size() == 0, Value, "[choice] got no items to draw {shape} from");
+    ensure!(
+        u32::try_from(items).is_ok(),
+        Value,
+        "[choice] got {items} items, expected no more than uint32 can count"
+    );
+    ensure!(
+        items > 0 || shape.size() == 0,
+        Value,
+        "[choice] got no items to draw {shape} from, expected at least one"
+    );
     if let Some(weights) = weights {
         ensure!(
             !weights.dtype().is_complex() && weights.shape()[..] == [items],

@@ -83,7 +83,7 @@ pub(super) fn spread_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Re
     ensure!(
         bounds.broadcasts_to(shape),
         Value,
-        "[{op}] cannot generate values of shape {shape} from bounds of shape {bounds}"
+        "[{op}] got the shape {shape}, expected one that the bounds of shape {bounds} broadcast to"
     );
     Ok((broadcast(a, shape)?, broadcast(b, shape)?))
 }
@@ -241,6 +241,7 @@ pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) 
 /// ```
 pub fn laplace(shape: &[i64], dtype: DType, loc: f64, scale: f64, key: Option<&Array>) -> Result<Array> {
     check_floating("laplace", dtype)?;
+    ensure!(scale >= 0.0 || scale.is_nan(), Value, "[laplace] scale: got {scale}, expected 0 or more");
     let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
     let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
     let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;

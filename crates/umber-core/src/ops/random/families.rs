@@ -29,7 +29,7 @@ fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array
     ensure!(
         value.shape().broadcasts_to(shape),
         Value,
-        "[{op}] cannot generate values of shape {shape} from {name} of shape {}",
+        "[{op}] got the shape {shape}, expected one that {name} of shape {} broadcasts to",
         value.shape()
     );
     broadcast(&cast_constant(value, DType::Float64)?, shape)

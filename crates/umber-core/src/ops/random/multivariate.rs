@@ -53,7 +53,7 @@ pub fn multivariate_normal(
     let mut batch = Shape::from(&mean_shape[..mean.ndim() - 1]);
     for other in &rest {
         let Some(common) = batch.broadcast(other) else {
-            bail!(Value, "[{OP}] shapes {batch} and {other} do not broadcast");
+            bail!(Value, "[{OP}] got shapes {batch} and {other}, expected shapes that broadcast");
         };
         batch = common;
     }

@@ -1,8 +1,9 @@
 //! Keys, and the state that calls without a key draw from.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{BinaryKind, DType, Result, Shape};
 
 use super::bits;
@@ -12,10 +13,10 @@ use crate::primitives::rules::{binary, broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
 /// The key that the next draw without a key is split from; none before the first.
-static STATE: Mutex<Option<Array>> = Mutex::new(None);
+static STATE: ForkMutex<Option<Array>> = ForkMutex::new(|| None, None, Level::Recording, InChild::Keep);
 
 fn lock() -> MutexGuard<'static, Option<Array>> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+    STATE.lock()
 }
 
 /// The key of a seed: its upper and its lower 32 bits.

@@ -58,7 +58,8 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             ensure!(
                 (0..limit as i64).contains(&shifted),
                 Index,
-                "[{op}] index {place} is out of bounds for an axis with size {length}"
+                "[{op}] index {place} is out of bounds for an axis with size {length}: got {place}, expected \
+                 -{length} <= index < {length}"
             );
             Ok(shifted as usize)
         })
@@ -154,7 +155,7 @@ fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     ensure!(
         values.shape().broadcasts_to(shape),
         Value,
-        "[insert] values of shape {} do not fit, expected a shape that broadcasts to {shape}",
+        "[insert] got values of shape {}, expected a shape that broadcasts to {shape}",
         values.shape()
     );
     rules::broadcast(values, shape)

@@ -127,7 +127,8 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
             ensure!(
                 length as i64 % count == 0,
                 Value,
-                "[split] cannot cut axis {axis} of shape {} into {count} equal parts",
+                "[split] cannot cut axis {axis} of what it got, shape {}, into {count} equal parts, expected a \
+                 divisor of its length",
                 a.shape()
             );
             let part = length / count as usize;
@@ -196,7 +197,7 @@ pub fn roll(a: &Array, shifts: &[i64], axes: Option<&[i64]>) -> Result<Array> {
     ensure!(
         shifts.len() == axes.len() || shifts.len() == 1 || axes.len() == 1,
         Value,
-        "[roll] got {} shifts for {} axes",
+        "[roll] got {} shifts for {} axes, expected as many",
         shifts.len(),
         axes.len()
     );

@@ -13,17 +13,22 @@ use crate::primitives::slice::{Window, slice};
 /// The lengths a user asked for, one of which may be -1 and then follows from the number of elements.
 fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     let unknown = lengths.iter().filter(|&&length| length == -1).count();
-    ensure!(unknown <= 1, Value, "[{op}] can infer only one dimension, got shape {}", tuple(lengths));
+    ensure!(unknown <= 1, Value, "[{op}] got shape {}, expected at most one length of -1", tuple(lengths));
     if unknown == 0 {
         return Shape::checked(op, lengths);
     }
     let known: SmallVec<[i64; 6]> = lengths.iter().copied().filter(|&length| length != -1).collect();
     let count = Shape::checked(op, &known)?.size();
-    ensure!(count > 0, Value, "[{op}] cannot infer -1 beside a length of zero, got shape {}", tuple(lengths));
+    ensure!(
+        count > 0,
+        Value,
+        "[{op}] cannot infer -1: got shape {}, expected no length of zero beside it",
+        tuple(lengths)
+    );
     ensure!(
         size.is_multiple_of(count),
         Value,
-        "[{op}] cannot reshape an array of size {size} into shape {}",
+        "[{op}] got an array of size {size}, expected as many elements as shape {} has",
         tuple(lengths)
     );
     Ok(lengths.iter().map(|&length| if length == -1 { size / count } else { length as usize }).collect())
@@ -66,7 +71,12 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     let clamp =
         |axis: i64| (if axis < 0 { axis.saturating_add(ndim) } else { axis }).clamp(0, ndim - 1) as usize;
     let (start, end) = (clamp(start_axis), clamp(end_axis));
-    ensure!(start <= end, Value, "[flatten] start_axis {start_axis} lies behind end_axis {end_axis}");
+    ensure!(
+        start <= end,
+        Value,
+        "[flatten] got start_axis {start_axis} behind end_axis {end_axis}, expected it \
+     before"
+    );
     let shape = a.shape();
     let joined: usize = shape[start..=end].iter().product();
     rules::reshape(
@@ -99,7 +109,7 @@ pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
     ensure!(
         inner.size() == length,
         Value,
-        "[unflatten] cannot unflatten axis {axis} with size {length} into shape {}",
+        "[unflatten] got axis {axis} with size {length}, expected as many elements as shape {} has",
         tuple(shape)
     );
     let outer = a.shape();
@@ -126,11 +136,7 @@ pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
         Some(axes) => {
             let axes = Axes::normalized("squeeze", axes, a.ndim())?;
             if let Some(&axis) = axes.iter().find(|&&axis| shape[axis] != 1) {
-                bail!(
-                    Value,
-                    "[squeeze] cannot squeeze axis {axis} with size {}, expected size 1",
-                    shape[axis]
-                );
+                bail!(Value, "[squeeze] got axis {axis} with size {}, expected size 1", shape[axis]);
             }
             axes
         }
@@ -180,7 +186,7 @@ pub fn transpose(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     ensure!(
         axes.len() == ndim,
         Value,
-        "[transpose] got {} axes for an array with {ndim} dimensions",
+        "[transpose] got {} axes for an array with {ndim} dimensions, expected each axis once",
         axes.len()
     );
     Axes::normalized("transpose", axes, ndim)?;

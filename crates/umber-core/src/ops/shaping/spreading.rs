@@ -26,7 +26,7 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     ensure!(
         a.shape().broadcasts_to(&target),
         Value,
-        "[broadcast_to] cannot broadcast an array of shape {} into shape {target}",
+        "[broadcast_to] got an array of shape {}, expected one that broadcasts to shape {target}",
         a.shape()
     );
     rules::broadcast(a, &target)
@@ -49,7 +49,11 @@ pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
     };
     others.iter().try_fold(first.clone(), |found, shape| match found.broadcast(shape) {
         Some(shape) => Ok(shape),
-        None => bail!(Value, "[broadcast_shapes] shapes {found} and {shape} cannot be broadcast"),
+        None => bail!(
+            Value,
+            "[broadcast_shapes] shapes {found} and {shape} cannot be broadcast: got lengths that \
+         differ, expected equal ones or 1"
+        ),
     })
 }
 
@@ -202,7 +206,7 @@ pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, off
     ensure!(
         low >= 0 && high < a.size() as i128,
         Value,
-        "[as_strided] elements {low} to {high} are asked for, expected 0 to {}",
+        "[as_strided] got a view of elements {low} to {high}, expected 0 to {}",
         a.size() as i128 - 1
     );
     let mut terms: Inputs = Inputs::new();

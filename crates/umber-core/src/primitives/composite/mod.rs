@@ -169,7 +169,7 @@ fn check_weight(op: &str, name: &str, x: &ArraySpec, weight: &ArraySpec) -> Resu
     ensure!(
         weight.shape.ndim() == 1 && weight.shape.first().copied() == length,
         Value,
-        "[{op}] {name} must have one axis as long as the last one of x, got shape {} for x of shape {}",
+        "[{op}] {name}: got shape {} for x of shape {}, expected one axis as long as the last one of x",
         weight.shape,
         x.shape
     );

@@ -1,6 +1,6 @@
 //! Norms and condition numbers.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use umber::ops::linalg::{self, MatrixNorm, Order};
 
@@ -10,10 +10,26 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 
 /// `ord`: a number or a name.
-#[derive(FromPyObject)]
 enum OrderArg {
     Number(f64),
     Name(String),
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for OrderArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(name) = object.extract::<String>() {
+            return Ok(OrderArg::Name(name));
+        }
+        match object.extract::<f64>() {
+            Ok(number) => Ok(OrderArg::Number(number)),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "got {}, expected a number, 'fro' or 'nuc'",
+                object.get_type().name()?
+            ))),
+        }
+    }
 }
 
 impl OrderArg {

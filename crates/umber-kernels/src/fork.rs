@@ -1,0 +1,298 @@
+//! What a forked child must find in order: locks of the whole process, and who of its parent's threads is gone.
+//!
+//! A fork takes along memory but only the thread that forks. A lock that another thread held at that moment would
+//! stay closed in the child for ever, over data changed halfway. So the thread that forks takes every [`ForkMutex`]
+//! before, in the order of their levels, and lets go after, in the parent and in the child. What it could not have in
+//! time (its holder waits for something that the forking thread has) begins anew in the child. Before that it waits
+//! until no [`Step`] is under way, since what a thread has in its hands is lost with it.
+//!
+//! Invariant: `held` is touched by the thread that has the lock, and the child's only thread is the one that forked.
+
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+/// How long a fork waits, for steps to end and for locks; and a step for a fork to be over.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// When a lock is taken: one that is held while others are asked for comes before those.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Held while operations are recorded.
+    Recording,
+    /// Held while graphs are looked at.
+    Planning,
+    /// Held for a moment, around nothing else.
+    Last,
+}
+
+/// What a child does with the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InChild {
+    /// Go on with it.
+    Keep,
+    /// Begin anew: it speaks of threads, which are gone. The old is leaked, since letting go would speak to them.
+    Renew,
+}
+
+/// A mutex of the whole process that a forked child can always take. A panic under it leaves it usable.
+pub struct ForkMutex<T: 'static> {
+    mutex: UnsafeCell<Mutex<T>>,
+    held: UnsafeCell<Option<MutexGuard<'static, T>>>,
+    fresh: fn() -> T,
+    level: Level,
+    in_child: InChild,
+    is_listed: AtomicBool,
+}
+
+// SAFETY: the data is reached through the mutex; `held` and replacing the mutex keep to the module's invariant.
+unsafe impl<T: Send> Sync for ForkMutex<T> {}
+
+/// Steps under way.
+static STEPS: AtomicUsize = AtomicUsize::new(0);
+/// Is a thread about to fork?
+static IS_FORKING: AtomicBool = AtomicBool::new(false);
+
+/// A step of work that a fork should not cut in two; ends when it is dropped.
+#[must_use = "a step lasts as long as this value"]
+pub struct Step {
+    generation: u8,
+}
+
+impl Step {
+    /// Begin a step; where a thread is about to fork, after that.
+    #[inline]
+    pub fn begin() -> Step {
+        // SeqCst: either the step sees that a thread forks, or the fork sees the step.
+        STEPS.fetch_add(1, Ordering::SeqCst);
+        if IS_FORKING.load(Ordering::SeqCst) {
+            Step::wait();
+        }
+        Step { generation: generation() }
+    }
+
+    #[cold]
+    fn wait() {
+        STEPS.fetch_sub(1, Ordering::SeqCst);
+        let deadline = Instant::now() + PATIENCE;
+        while IS_FORKING.load(Ordering::SeqCst) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        STEPS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        // A child counts anew.
+        if self.generation == generation() {
+            STEPS.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+}
+
+/// A lock of any data.
+trait Lock: Sync {
+    fn level(&self) -> Level;
+    /// Take it unless somebody else has it.
+    fn try_hold(&'static self) -> bool;
+    /// Let go of what `try_hold` took.
+    fn release(&'static self);
+    /// After a fork, in the child. Was it held?
+    fn continue_in_child(&'static self, was_held: bool);
+}
+
+const MOST: usize = 64;
+static LIST: [OnceLock<&'static dyn Lock>; MOST] = [const { OnceLock::new() }; MOST];
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+/// Number of this process in its line of forks, from 1 and around.
+static GENERATION: AtomicU8 = AtomicU8::new(1);
+
+thread_local! {
+    /// The locks that this thread holds because it is forking.
+    static HELD: RefCell<Vec<&'static dyn Lock>> = const { RefCell::new(Vec::new()) };
+    /// A fork inside a fork's own handlers finds everything held.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+impl<T: Send + 'static> ForkMutex<T> {
+    /// A lock around `fresh()`, which is also what a child begins anew with.
+    pub const fn new(fresh: fn() -> T, value: T, level: Level, in_child: InChild) -> Self {
+        ForkMutex {
+            mutex: UnsafeCell::new(Mutex::new(value)),
+            held: UnsafeCell::new(None),
+            fresh,
+            level,
+            in_child,
+            is_listed: AtomicBool::new(false),
+        }
+    }
+
+    /// Take the lock.
+    pub fn lock(&'static self) -> MutexGuard<'static, T> {
+        if !self.is_listed.load(Ordering::Acquire) {
+            self.list();
+        }
+        self.mutex().lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn mutex(&'static self) -> &'static Mutex<T> {
+        // SAFETY: it is replaced only in a child that has no other thread (module invariant).
+        unsafe { &*self.mutex.get() }
+    }
+
+    #[cold]
+    fn list(&'static self) {
+        connect();
+        if self.is_listed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let place = COUNT.fetch_add(1, Ordering::AcqRel);
+        if let Some(entry) = LIST.get(place) {
+            let _ = entry.set(self);
+        }
+    }
+}
+
+impl<T: Send + 'static> Lock for ForkMutex<T> {
+    fn level(&self) -> Level {
+        self.level
+    }
+
+    fn try_hold(&'static self) -> bool {
+        let guard = match self.mutex().try_lock() {
+            Ok(guard) => guard,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        // SAFETY: this thread has the lock.
+        unsafe { *self.held.get() = Some(guard) };
+        true
+    }
+
+    fn release(&'static self) {
+        // SAFETY: this thread has the lock.
+        drop(unsafe { (*self.held.get()).take() });
+    }
+
+    fn continue_in_child(&'static self, was_held: bool) {
+        if was_held {
+            self.release();
+        }
+        if !was_held || self.in_child == InChild::Renew {
+            // SAFETY: no other thread is left that could have a reference into the old, which is leaked.
+            unsafe { self.mutex.get().write(Mutex::new((self.fresh)())) };
+        }
+    }
+}
+
+/// A number that changes with every fork, from 1 to 127 and around: what another one marked is of threads that are
+/// gone.
+#[inline]
+pub fn generation() -> u8 {
+    GENERATION.load(Ordering::Relaxed)
+}
+
+/// Ask to be told of forks, once.
+fn connect() {
+    static AT_FORK: OnceLock<()> = OnceLock::new();
+    AT_FORK.get_or_init(|| {
+        // SAFETY: the handlers take locks and let go of them; in the child they allocate nothing that is not a lock's
+        // own data, which the C library allows after its own handlers.
+        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+    });
+}
+
+fn listed() -> impl Iterator<Item = &'static dyn Lock> {
+    LIST.iter().filter_map(|entry| entry.get().copied())
+}
+
+extern "C" fn before() {
+    if DEPTH.replace(DEPTH.get() + 1) > 0 {
+        return;
+    }
+    let mut locks: Vec<&'static dyn Lock> = listed().collect();
+    locks.sort_by_key(|lock| lock.level());
+    let deadline = Instant::now() + PATIENCE;
+    IS_FORKING.store(true, Ordering::SeqCst);
+    while STEPS.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(20));
+    }
+    // What a lock is waited for is not what a step is waited for: each has its time.
+    let deadline = Instant::now() + PATIENCE;
+    let mut held = Vec::with_capacity(locks.len());
+    for lock in locks {
+        let mut has = lock.try_hold();
+        while !has && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(20));
+            has = lock.try_hold();
+        }
+        if has {
+            held.push(lock);
+        }
+    }
+    HELD.replace(held);
+}
+
+extern "C" fn in_parent() {
+    if DEPTH.replace(DEPTH.get().saturating_sub(1)) > 1 {
+        return;
+    }
+    for lock in HELD.take().into_iter().rev() {
+        lock.release();
+    }
+    IS_FORKING.store(false, Ordering::SeqCst);
+}
+
+extern "C" fn in_child() {
+    DEPTH.set(0);
+    STEPS.store(0, Ordering::SeqCst);
+    IS_FORKING.store(false, Ordering::SeqCst);
+    let held = HELD.take();
+    let next = generation() % 127 + 1;
+    GENERATION.store(next, Ordering::Relaxed);
+    let address = |lock: &'static dyn Lock| std::ptr::from_ref(lock).cast::<()>();
+    for lock in listed() {
+        lock.continue_in_child(held.iter().any(|other| address(*other) == address(lock)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static COUNTER: ForkMutex<u64> = ForkMutex::new(|| 0, 0, Level::Last, InChild::Keep);
+    static RENEWED: ForkMutex<u64> = ForkMutex::new(|| 7, 0, Level::Planning, InChild::Renew);
+
+    #[test]
+    fn a_child_can_take_locks_that_other_threads_are_taking() {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        *COUNTER.lock() += 1;
+                        *RENEWED.lock() = 1;
+                    }
+                });
+            }
+            for _ in 0..50 {
+                // SAFETY: the child takes two locks and leaves without running anything of the parent's.
+                let child = unsafe { libc::fork() };
+                assert!(child >= 0);
+                if child == 0 {
+                    drop(COUNTER.lock());
+                    let code = i32::from(*RENEWED.lock() != 7);
+                    // SAFETY: ends the child.
+                    unsafe { libc::_exit(code) };
+                }
+                let mut status = 0;
+                // SAFETY: waits for the child that was just made.
+                unsafe { libc::waitpid(child, &raw mut status, 0) };
+                assert_eq!(status, 0);
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+    }
+}

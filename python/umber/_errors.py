@@ -1,0 +1,216 @@
+"""Errors of the package's Python functions: `[op] what was wrong, got what, expected what`.
+
+`guard` wraps the public functions and classes of a module once, so that the functions themselves
+read like their equations: what goes wrong inside, in an operation that the user did not call, or as
+an `AttributeError` of an argument of the wrong type, leaves with the name of the function that the
+user did call and with what it expected. Exceptions of the user's own functions stay as they are.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from functools import wraps
+from numbers import Integral, Real
+from types import FunctionType
+from typing import Any
+
+import umber.core as mx
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+# What a parameter takes by its annotation; others are not checked.
+_KINDS: dict[str, tuple[type, ...]] = {
+    "int": (Integral, mx.array),
+    "float": (Real, mx.array),
+    "bool": (bool, Integral, mx.array),
+    "str": (str,),
+    "mx.array": (mx.array, Real, complex),
+    "mx.Dtype": (mx.Dtype, str, type),
+    "Callable": (Callable,),
+    "Sequence": (list, tuple, mx.array),
+    "dict": (dict,),
+    "Module": (dict,),
+}
+_SAID = {
+    "int": "an integer",
+    "float": "a number",
+    "bool": "a bool",
+    "str": "a string",
+    "mx.array": "an array",
+    "mx.Dtype": "a dtype",
+    "Callable": "a function",
+    "Sequence": "a sequence",
+    "dict": "a dict",
+    "Module": "a module",
+}
+# Checked before something is made.
+_PLAIN = ("int", "float", "bool", "str", "mx.Dtype")
+# What functions are said to return that make functions.
+_FUNCTIONS = ("Schedule", "Initializer")
+_REFUSED = (TypeError, ValueError, IndexError, OverflowError)
+_STRAY = (AttributeError, KeyError, ZeroDivisionError)
+
+
+def guard(namespace: dict[str, Any]) -> None:
+    """Wrap what a module defines for its users: functions, and of classes the public methods."""
+    for name, value in list(namespace.items()):
+        if name.startswith("_") or not getattr(value, "__module__", "").startswith("umber."):
+            continue
+        if isinstance(value, type):
+            _guard_class(value)
+        elif _is_function(value) and not hasattr(value, "__guarded__"):
+            namespace[name] = guarded(value, name)
+
+
+def _is_function(value: Any) -> bool:
+    """A function, also one that is compiled."""
+    return isinstance(value, FunctionType) or (callable(value) and hasattr(value, "__wrapped__"))
+
+
+def guarded(function: Callable, name: str) -> Callable:
+    """The function with its errors in the package's form.
+
+    Arguments of one that makes a function are checked at once, not when that one is called.
+    """
+    if getattr(function, "__annotations__", {}).get("return") in _FUNCTIONS:
+        return _guarded_maker(function, name)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except _REFUSED + _STRAY as error:
+            stray = _explain(error, name, function, args, kwargs)
+            if stray is None:
+                raise
+            raise stray from error
+
+    call.__guarded__ = True
+    return call
+
+
+def _guard_class(class_: type) -> None:
+    for name, value in list(vars(class_).items()):
+        if not isinstance(value, FunctionType) or hasattr(value, "__guarded__"):
+            continue
+        if name == "__init__":
+            class_.__init__ = _guarded_maker(value, None)
+        elif not name.startswith("_") and name not in ("init_single", "apply_single"):
+            setattr(class_, name, guarded(value, name))
+
+
+def _guarded_maker(function: Callable, name: str | None) -> Callable:
+    """What makes something, with plain arguments checked before it runs.
+
+    Without a name it is an `__init__`, which goes by the name of the class.
+    """
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def make(*args: Any, **kwargs: Any) -> Any:
+        op = name or type(args[0]).__name__
+        wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
+        if wrong is not None:
+            raise TypeError(f"[{op}] {wrong}")
+        try:
+            return function(*args, **kwargs)
+        except _REFUSED + _STRAY as error:
+            stray = _explain(error, op, function, args, kwargs)
+            if stray is None:
+                raise
+            raise stray from error
+
+    make.__guarded__ = True
+    return make
+
+
+def _explain(
+    error: Exception, name: str, function: Callable, args: tuple, kwargs: dict
+) -> Exception | None:
+    """Rewrite the error's text; or the error to raise instead."""
+    if not _is_of_package(error):
+        return None
+    text = str(error.args[0]) if error.args else ""
+    signature = inspect.signature(function)
+    head, bracket, rest = text.partition("] ")
+    if text.startswith("[") and bracket:
+        takes_functions = any(
+            "Callable" in str(p.annotation) for p in signature.parameters.values()
+        )
+        if not takes_functions and head[1:].rpartition(".")[2] != name:
+            # What an inner function says of its argument is said better of the one that was given.
+            wrong = isinstance(error, TypeError) and _wrong_argument(
+                signature, args, kwargs, tuple(_KINDS)
+            )
+            error.args = (f"[{name}] {wrong or rest}",)
+        return None
+    wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS)) or _wrong_call(
+        signature, args, kwargs, name
+    )
+    if wrong is None:
+        given = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
+        wrong = f"{text or type(error).__name__}: got ({given}), expected {name}{signature}"
+    if isinstance(error, _REFUSED):
+        error.args = (f"[{name}] {wrong}",)
+        return None
+    kind = TypeError if isinstance(error, AttributeError) else ValueError
+    return kind(f"[{name}] {wrong}")
+
+
+def _is_of_package(error: Exception) -> bool:
+    """Was it raised in this package, and not in a function of the user's that was called?"""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE)
+
+
+def _wrong_argument(
+    signature: inspect.Signature, args: tuple, kwargs: dict, kinds: tuple[str, ...]
+) -> str | None:
+    """The first argument that is not what its annotation says, if it says one of `kinds`."""
+    try:
+        given = signature.bind(*args, **kwargs).arguments
+    except TypeError:
+        return None
+    for name, value in given.items():
+        parameter = signature.parameters[name]
+        words = str(parameter.annotation)
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        kind = words.partition("[")[0].removesuffix(" | None")
+        if kind not in kinds or (
+            words.startswith("Callable") and " | " in words.rpartition("]")[2]
+        ):
+            continue
+        if value is None and words.endswith("| None"):
+            continue
+        is_flag = isinstance(value, bool) and kind in ("int", "float")
+        if not isinstance(value, _KINDS[kind]) or (is_flag and kind == "int"):
+            return f"{name}: got {_described(value)}, expected {_SAID[kind]}"
+    return None
+
+
+def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: str) -> str | None:
+    """What is wrong with the number or the names of arguments."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        shown = ", ".join(str(p.name) for p in signature.parameters.values() if p.name != "self")
+        return (
+            f"{error}: got {len(args)} positional arguments and {sorted(kwargs)}, "
+            f"expected {name}({shown})"
+        )
+    return None
+
+
+def _described(value: Any) -> str:
+    """A value that is short to say, or its type."""
+    if value is None or isinstance(value, (bool, int, float)):
+        text = repr(value) if not isinstance(value, int) or value.bit_length() < 100 else "int"
+        return text
+    if isinstance(value, mx.array):
+        return f"an array of shape {value.shape}"
+    return type(value).__name__

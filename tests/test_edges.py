@@ -1,0 +1,70 @@
+"""Corners of making, reading and keeping arrays."""
+
+import pickle
+
+import pytest
+import umber.core as mx
+import umber.utils as utils
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_of_every_protocol(protocol):
+    for array in (
+        mx.array([[1, 2], [3, 4]])[:, ::-1],
+        mx.array(2.5, mx.bfloat16),
+        mx.zeros((0, 3)),
+    ):
+        back = pickle.loads(pickle.dumps(array, protocol=protocol))
+        assert back.dtype == array.dtype
+        assert back.shape == array.shape
+        assert back.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "dtype"),
+    [
+        (lambda: [mx.array([1, 2]), [3, 4]], [[1, 2], [3, 4]], mx.int32),
+        (lambda: [[3, 4], mx.array([1.5, 2])], [[3, 4], [1.5, 2]], mx.float32),
+        (lambda: [[1, mx.array(2.5)], [3, 4]], [[1, 2.5], [3, 4]], mx.float32),
+        (lambda: [[mx.array([1, 2])], [[3, 4]]], [[[1, 2]], [[3, 4]]], mx.int32),
+        (lambda: [mx.array([1, 2]), (3.5, 4)], [[1, 2], [3.5, 4]], mx.float32),
+    ],
+)
+def test_rows_of_arrays_beside_rows_of_numbers(given, expected, dtype):
+    made = mx.array(given())
+    assert made.tolist() == expected
+    assert made.dtype == dtype
+    assert mx.array(given(), mx.float16).dtype == mx.float16
+
+
+def test_rows_of_other_lengths_are_refused():
+    with pytest.raises(ValueError, match=r"^\[array\] nested lists"):
+        mx.array([mx.array([1, 2]), [3]])
+    with pytest.raises(ValueError, match=r"^\[array\] nested lists"):
+        mx.array([[1, 2], mx.array([3])])
+
+
+def test_numbers_that_a_dtype_cannot_hold():
+    """Whichever function makes the array, an integer that does not fit is refused."""
+    for make in (
+        lambda: mx.array(-1, mx.uint8),
+        lambda: mx.full((2,), -1, mx.uint8),
+        lambda: mx.full_like(mx.zeros(2, mx.uint8), 256),
+    ):
+        with pytest.raises(ValueError, match=r"got (-1|256), expected 0 to 255"):
+            make()
+    assert mx.full((2,), -1, mx.int8).tolist() == [-1, -1]
+    assert mx.full((1,), 300, mx.float16).tolist() == [300]
+
+
+def test_lists_without_end():
+    with pytest.raises(ValueError, match=r"^\[tolist\] got an array of shape"):
+        mx.zeros((2**33, 0)).tolist()
+    assert mx.zeros((0, 2**33)).tolist() == []
+    assert mx.zeros((3, 0)).tolist() == [[], [], []]
+
+
+def test_gaps_in_a_tree():
+    assert utils.tree_unflatten([("2", "a")]) == [{}, {}, "a"]
+    with pytest.raises(ValueError, match="places without a leaf"):
+        utils.tree_unflatten([("0", 1), ("10000000", 2)])

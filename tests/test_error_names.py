@@ -1,0 +1,152 @@
+"""Errors name the function that was called, whatever it is made of, and pass the user's own on."""
+
+import math
+
+import pytest
+import umber.core as mx
+import umber.nn as nn
+import umber.optimizers as optim
+import umber.utils as utils
+
+
+def x(*shape):
+    return mx.zeros(shape)
+
+
+CALLS = [
+    (lambda: mx.allclose(x(2), x(3)), ValueError, "allclose"),
+    (lambda: mx.random.permutation(x(2), axis=4), ValueError, "permutation"),
+    (lambda: mx.percentile(x(3), 101), ValueError, r"percentile\] q: got 101, expected 0 to 100"),
+    (lambda: mx.conj("a"), TypeError, "conj"),
+    (lambda: mx.atan2(x(2), x(3)), ValueError, "atan2"),
+    (lambda: mx.linalg.norm(x(2, 2), ord=[]), TypeError, "norm"),
+    (lambda: mx.array([1], dtype=5), TypeError, "array"),
+    (lambda: mx.array(), TypeError, r"array\] got no argument val, expected array\(val, dtype\)"),
+    (lambda: mx.array(1, 2, 3), TypeError, "array"),
+    (lambda: mx.array(1, dtyp=mx.float32), TypeError, "array"),
+    (lambda: mx.array(300, mx.uint8), ValueError, "array"),
+    (lambda: mx.full((2,), 300, mx.uint8), ValueError, "full"),
+    (lambda: x(2).round(2**40), OverflowError, r"round\] decimals: got 1099511627776"),
+    (lambda: x(2).reshape("a"), TypeError, "reshape"),
+    (lambda: x(2).sum(1, 2, 3), TypeError, "sum"),
+    (lambda: x(2).__add__([1, "a"]), TypeError, "add"),
+    (lambda: 2**70 - x(2), ValueError, "subtract"),
+    (lambda: x(2).__setitem__(0, "a"), TypeError, "index"),
+    (lambda: mx.Device(3), TypeError, r"Device\] type: got int, expected DeviceType"),
+    (lambda: mx.Device(mx.cpu, -1), (ValueError, OverflowError), "Device"),
+    (lambda: mx.Dtype("x"), TypeError, "Dtype"),
+    (lambda: mx.default_device(3), TypeError, "default_device"),
+    (lambda: mx.random.normal((2,), scale=-1), ValueError, r"normal\] scale: got -1"),
+    (lambda: mx.random.gamma(2.0, (2,), scale=-1.0), ValueError, "gamma"),
+    (lambda: mx.random.exponential((2,), scale=-1.0), ValueError, "exponential"),
+    (lambda: mx.random.laplace((2,), scale=-1.0), ValueError, "laplace"),
+    (lambda: nn.Linear(-1, 2), ValueError, "Linear"),
+    (lambda: nn.Linear(2.5, 2), TypeError, r"Linear\] input_dims: got 2.5, expected an integer"),
+    (lambda: nn.Linear(2), TypeError, "Linear"),
+    (lambda: nn.Dropout("a"), TypeError, "Dropout"),
+    (lambda: nn.LeakyReLU("a"), TypeError, "LeakyReLU"),
+    (lambda: nn.relu("a"), TypeError, r"relu\] x: got str, expected an array"),
+    (lambda: nn.glu(x(3)), ValueError, "glu"),
+    (lambda: nn.losses.cross_entropy(x(2, 3), x(2), axis=7), ValueError, "cross_entropy"),
+    (lambda: nn.losses.cross_entropy("a", x(2)), TypeError, "cross_entropy"),
+    (lambda: nn.losses.triplet_loss(x(2), x(2), x(2), p=0), ValueError, "triplet_loss"),
+    (lambda: nn.init.normal(std="a"), TypeError, "normal"),
+    (lambda: optim.Adam("a"), (TypeError, ValueError), "Adam"),
+    (lambda: optim.Adam(1e-3, betas=3), TypeError, "Adam"),
+    (lambda: optim.step_decay(0.1, 0.9, 0), ValueError, "step_decay"),
+    (lambda: optim.cosine_decay(0.1, 0), ValueError, "cosine_decay"),
+    (lambda: optim.linear_schedule("a", 1, 3), TypeError, "linear_schedule"),
+    (lambda: optim.clip_grad_norm(3, 1.0), (TypeError, ValueError), "clip_grad_norm"),
+    (lambda: utils.tree_map(3, [1]), TypeError, "tree_map"),
+    (lambda: utils.tree_unflatten([3]), TypeError, "tree_unflatten"),
+    (lambda: utils.tree_unflatten([("99999999999", 1)]), ValueError, "tree_unflatten"),
+    (lambda: utils.tree_unflatten([("9" * 5000, 1)]), ValueError, "tree_unflatten"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), CALLS)
+def test_names_the_function(call, kind, words):
+    start = words if "]" in words else words + r"\]"
+    with pytest.raises(kind, match=rf"^\[{start}") as caught:
+        call()
+    assert "got" in str(caught.value)
+    assert "expected" in str(caught.value)
+    assert not getattr(caught.value, "__notes__", None)
+
+
+def test_an_update_with_gradients_of_another_shape():
+    model = nn.Linear(2, 3)
+    before = model.weight.tolist()
+    with pytest.raises(ValueError, match=r"^\[update\]"):
+        optim.Adam(0.1).update(model, {"weight": x(7, 7)})
+    assert model.weight.tolist() == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: mx.vjp(f, [x(2)], [x(2)]),
+        lambda f: mx.grad(f)(x()),
+        lambda f: mx.vmap(f)(x(2)),
+        lambda f: mx.compile(f)(x(2)),
+        lambda f: mx.apply_along_axis(f, 0, x(2)),
+        lambda f: utils.tree_map(f, [1]),
+        lambda f: nn.value_and_grad(nn.Linear(1, 1), f)(x(1)),
+        lambda f: nn.Linear(1, 1).apply(f),
+        lambda f: optim.SGD(f),
+    ],
+)
+def test_errors_of_the_users_function_pass(call):
+    def fails(*args):
+        raise ValueError("[mine] of the user")
+
+    with pytest.raises(ValueError, match=r"^\[mine\] of the user$"):
+        call(fails)
+
+
+def test_errors_of_functions_inside_others_keep_their_names():
+    with pytest.raises(TypeError, match=r"^\[exp\] a: got str"):
+        mx.vjp(lambda a: mx.exp([[a], "b"]), [x(2)], [x(2)])
+    with pytest.raises((TypeError, ValueError), match=r"^\[exp\]"):
+        utils.tree_map(mx.exp, ["a"])
+    with pytest.raises(ValueError, match="math domain error"):
+        utils.tree_map(lambda v: math.sqrt(v), [-1])
+
+
+def test_errors_of_an_evaluation_name_what_was_recorded():
+    late = mx.take(x(3), mx.array([0, 5]))
+    for ask in (
+        late.tolist,
+        lambda: mx.eval(late),
+        lambda: mx.save_safetensors("/dev/null", {"a": late}),
+    ):
+        with pytest.raises(IndexError, match=r"^\[take\]"):
+            ask()
+
+
+def test_a_foreign_exception_is_the_users():
+    class Odd:
+        def __index__(self):
+            raise KeyError("no index")
+
+        def __array__(self, *args, **kwargs):
+            raise LookupError("no array")
+
+    with pytest.raises(LookupError, match="no array"):
+        mx.exp(Odd())
+    with pytest.raises((KeyError, TypeError)):
+        mx.sum(x(2), axis=Odd())
+
+
+def test_functions_are_what_they_were():
+    """Names, signatures and documentation survive, as do pickles of functions."""
+    import inspect
+    import pickle
+
+    assert str(inspect.signature(mx.add)) == "(a, b, stream=None)"
+    assert str(inspect.signature(mx.array.sum)).startswith("(self, /, axis=None")
+    assert mx.add.__module__ == "umber.core"
+    assert repr(mx.add) == "<built-in function add>"
+    assert "broadcasting" in mx.add.__doc__
+    assert pickle.loads(pickle.dumps(mx.linalg.norm)) is mx.linalg.norm
+    assert list(inspect.signature(nn.Linear).parameters) == ["input_dims", "output_dims", "bias"]

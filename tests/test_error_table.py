@@ -1,0 +1,53 @@
+"""Every public callable refuses bad input in one way: a typed error, `[op] … got … expected …`."""
+
+import re
+
+import pytest
+import umber.core as mx
+from error_table import EXEMPT, ROWS, BadCall, all_bad_calls, all_names
+
+REFUSALS = (TypeError, ValueError, IndexError, OverflowError, BufferError)
+
+# Texts without "got" or "expected", each with its reason.
+WORDLESS: dict[str, str] = {}
+
+CALLS = all_bad_calls()
+
+
+def values_of(call: BadCall):
+    """The arrays among the arguments, as lists."""
+    given = (*call.args, *(call.kwargs or {}).values())
+    return [value.tolist() for value in given if isinstance(value, mx.array)]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_is_refused(call):
+    before = values_of(call)
+    with pytest.raises(REFUSALS) as caught:
+        call()
+    text = str(caught.value)
+    assert type(caught.value).__name__ != "PanicException"
+    op = re.match(r"\[([\w.]+)\] ", text)
+    assert op is not None, text
+    assert op.group(1).rpartition(".")[2] in {call.name.rpartition(".")[2], call.alias_of}, text
+    if str(call) not in WORDLESS:
+        assert re.search(r"\bgot\b", text), text
+        assert "expected" in text, text
+    assert not getattr(caught.value, "__notes__", None)
+    assert values_of(call) == before
+
+
+@pytest.mark.parametrize("name", all_names())
+def test_has_a_bad_call(name):
+    assert any(call.name == name for call in CALLS), (
+        f"{name} has no bad call: Python knows no signature of it, from which tests/error_table.py "
+        f"makes them. Add a line to ROWS there: '{name}': lambda: <a call that must be refused>"
+    )
+
+
+def test_lists_are_needed():
+    """Exemptions and rows by hand are of names that are there."""
+    names = set(all_names())
+    assert set(ROWS) <= names
+    exempt = {name for listed in EXEMPT.values() for name in listed.split()}
+    assert not exempt & names
