@@ -110,7 +110,13 @@ impl PreparedLoop {
             if body.outputs[carry + i].dtype != sum.dtype {
                 let inputs = smallvec::smallvec![term];
                 term = Operand::Slot(program.slots() as u32);
-                program.steps.push(Step { op: Cast(sum.dtype).into(), stream, inputs, outputs: 1, origin: Origin::default() });
+                program.steps.push(Step {
+                    op: Cast(sum.dtype).into(),
+                    stream,
+                    inputs,
+                    outputs: 1,
+                    origin: Origin::default(),
+                });
             }
             let add = Binary(umber_types::BinaryKind::Add).into();
             let inputs = smallvec::smallvec![Operand::Slot((carry + i) as u32), term];
@@ -122,7 +128,12 @@ impl PreparedLoop {
         Ok(PreparedLoop { body: Prepared::new(&program, stays)?, sums })
     }
 
-    fn run(&self, iteration: &Iteration, inputs: &[Storage], interrupts: &mut Interrupts) -> Result<Vec<Storage>> {
+    fn run(
+        &self,
+        iteration: &Iteration,
+        inputs: &[Storage],
+        interrupts: &mut Interrupts,
+    ) -> Result<Vec<Storage>> {
         let Iteration { body, carry, rows, length, order, construct, .. } = iteration;
         let whole = carry + self.sums.len();
         let mut stacks = body.outputs[whole..]
@@ -224,7 +235,12 @@ fn run_branch(
 }
 
 impl PreparedWhile {
-    fn run(&self, condition: &Condition, inputs: &[Storage], interrupts: &mut Interrupts) -> Result<Vec<Storage>> {
+    fn run(
+        &self,
+        condition: &Condition,
+        inputs: &[Storage],
+        interrupts: &mut Interrupts,
+    ) -> Result<Vec<Storage>> {
         let carry = condition.body.outputs.len();
         let (mut looking, mut doing) = (self.condition.slots(), self.body.slots());
         for (slot, storage) in inputs.iter().enumerate().skip(carry) {

@@ -83,7 +83,7 @@ impl Slots {
 impl Prepared {
     /// Prepare a program. The arguments in `stays` keep their values from run to run.
     pub(super) fn new(program: &Program, stays: std::ops::Range<usize>) -> Result<Prepared> {
-        let (fused, specs, captured) = fused(program)?;
+        let (fused, captured) = fused(program)?;
         let mut constants: Vec<Storage> = Vec::new();
         for array in &captured {
             array.eval()?;
@@ -99,10 +99,11 @@ impl Prepared {
             slots: fused.slots(),
         };
         let mut first = fused.arguments.len();
-        for (step, specs) in fused.steps.iter().zip(specs) {
+        for (step, specs) in fused.steps.iter().zip(fused.specs()?) {
             let inputs: SmallVec<[Source; 3]> =
                 step.inputs.iter().map(|operand| prepared.source(operand)).collect::<Result<_>>()?;
-            let dtypes = step.inputs.iter().map(|operand| dtype_of(operand, &fused, &prepared.steps)).collect();
+            let dtypes =
+                step.inputs.iter().map(|operand| dtype_of(operand, &fused, &prepared.steps)).collect();
             let run = match &step.op {
                 Op::Fused(region) => Run::Tape(Arc::clone(&region.0)),
                 op => match control_flow::nested(op)? {
@@ -114,7 +115,16 @@ impl Prepared {
             let device = step.stream.device;
             let origin = step.origin.0.clone();
             let first_slot = first as u32;
-            prepared.steps.push(Work { run, device, inputs, dtypes, specs, is_read, first: first_slot, origin });
+            prepared.steps.push(Work {
+                run,
+                device,
+                inputs,
+                dtypes,
+                specs,
+                is_read,
+                first: first_slot,
+                origin,
+            });
             first += step.outputs as usize;
         }
         prepared.outputs = fused.outputs.iter().map(|o| prepared.source(o)).collect::<Result<_>>()?;
@@ -164,7 +174,11 @@ impl Prepared {
     }
 
     /// Run on the arguments in the slots; answers the outputs.
-    pub(super) fn run(&self, slots: &mut Slots, interrupts: &mut Interrupts) -> Result<SmallVec<[Storage; 4]>> {
+    pub(super) fn run(
+        &self,
+        slots: &mut Slots,
+        interrupts: &mut Interrupts,
+    ) -> Result<SmallVec<[Storage; 4]>> {
         for step in &self.steps {
             step.run(self, slots, interrupts).map_err(|error| match &step.origin {
                 Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
@@ -205,8 +219,8 @@ impl Work {
     }
 }
 
-/// The program with elementwise regions fused, the specs of its steps' outputs, and what it captured.
-fn fused(program: &Program) -> Result<(Program, Vec<SmallVec<[ArraySpec; 1]>>, Vec<Array>)> {
+/// The program with elementwise regions fused, and what it captured.
+fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
     let _tracing = tracing::enter();
     let _residuals = tracing::with_residuals(Residuals::Recomputed);
     let placeholders: Vec<Array> =
@@ -214,8 +228,7 @@ fn fused(program: &Program) -> Result<(Program, Vec<SmallVec<[ArraySpec; 1]>>, V
     let outputs = program.replay(&placeholders)?;
     let outputs = fuse(&outputs, |node| node.traced)?;
     let (fused, captured) = Program::close(&placeholders, &outputs);
-    let specs = fused.specs()?;
-    Ok((fused, specs, captured))
+    Ok((fused, captured))
 }
 
 fn dtype_of(operand: &Operand, program: &Program, steps: &[Work]) -> DType {

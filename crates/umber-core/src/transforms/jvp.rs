@@ -62,7 +62,11 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
 }
 
 /// Walk the tape forwards; answers the tangents of all slots.
-pub(super) fn push(tape: &Tape, sources: &[Array], tangents: impl IntoIterator<Item = Option<Array>>) -> Result<Slots> {
+pub(super) fn push(
+    tape: &Tape,
+    sources: &[Array],
+    tangents: impl IntoIterator<Item = Option<Array>>,
+) -> Result<Slots> {
     let mut slots: Slots = vec![None; tape.slots()];
     for (source, tangent) in sources.iter().zip(tangents) {
         // One array may stand as data and as index: only the former has a tangent.

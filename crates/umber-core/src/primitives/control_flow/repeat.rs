@@ -9,8 +9,8 @@ use super::{Body, Construct, Prepared, needs_evaluator};
 use crate::graph::program::Operand;
 use crate::graph::tracing::{Residuals, residuals};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
-use crate::primitives::leaf::Leaf;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+use crate::primitives::leaf::Leaf;
 
 /// Which end of the sequences comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,7 +121,8 @@ impl Primitive for Loop {
         };
         let sequences: Vec<ArraySpec> = inputs.iter().skip(*carry).take(*rows).map(row).collect();
         let given: Vec<&ArraySpec> = inputs.iter().take(*carry).copied().chain(&sequences).collect();
-        let given: Vec<&ArraySpec> = given.into_iter().chain(inputs.iter().skip(carry + rows).copied()).collect();
+        let given: Vec<&ArraySpec> =
+            given.into_iter().chain(inputs.iter().skip(carry + rows).copied()).collect();
         body.check(self.0.construct, &given)?;
         let whole = |(i, spec): (usize, &ArraySpec)| {
             if i < carry + sums { spec.clone() } else { stacked(spec, *length) }

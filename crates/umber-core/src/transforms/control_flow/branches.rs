@@ -8,10 +8,10 @@ use crate::graph::{Array, ArraySpec};
 use crate::ops;
 use crate::primitive::{Batched, Cotangents, lanes};
 use crate::primitives::control_flow::Branch;
+use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::{self, reshape};
 use crate::transforms::Trace;
 use crate::transforms::vmap::batch;
-use crate::primitives::leaf::Leaf;
 
 /// Where one branch has a derivative, all answer one: the others zeros.
 fn filled<'a>(
@@ -51,7 +51,8 @@ pub(super) fn pull_branch(
             closed.push(follow(choice.construct, arguments.iter().cloned(), |arguments| {
                 let (given, ct) = arguments.split_at(specs.len());
                 let sources: Vec<Array> = chosen(given, wanted).cloned().collect();
-                let answers = pulled(&body.program, given, &sources, scatter(ct.to_vec(), cts.iter().copied()))?;
+                let answers =
+                    pulled(&body.program, given, &sources, scatter(ct.to_vec(), cts.iter().copied()))?;
                 if !is_known {
                     has.iter_mut().zip(&answers).for_each(|(has, answer)| *has |= answer.is_some());
                 }

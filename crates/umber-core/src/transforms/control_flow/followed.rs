@@ -45,9 +45,10 @@ impl Followed {
         let index = match counter {
             Counter::None => None,
             Counter::First => Some(trace.inputs[0].clone()),
-            Counter::Own => {
-                Some(Array::placeholder(Leaf::Body(construct), ArraySpec::new(Shape::scalar(), DType::UInt32)))
-            }
+            Counter::Own => Some(Array::placeholder(
+                Leaf::Body(construct),
+                ArraySpec::new(Shape::scalar(), DType::UInt32),
+            )),
         };
         let lane = index.clone().map(|index| tracing::enter_lane(Lane { index, count: None }));
         let counter = index.filter(|_| matches!(counter, Counter::Own));

@@ -121,11 +121,8 @@ impl ForiLoop {
         self.scan.check(&carry, &name)?;
         let ForiLoop { scan, lower, init, .. } = self;
         let body = scan.into_body(carry)?;
-        let specs: Vec<ArraySpec> = std::iter::once(&lower)
-            .chain(&init)
-            .chain([&upper])
-            .map(|array| array.spec().clone())
-            .collect();
+        let specs: Vec<ArraySpec> =
+            std::iter::once(&lower).chain(&init).chain([&upper]).map(|array| array.spec().clone()).collect();
         let count = 1 + init.len();
         let condition = follow(Construct::ForiLoop, specs.clone(), |arguments| {
             Ok(vec![ops::less(&arguments[0], &arguments[count])?])
@@ -188,7 +185,9 @@ pub fn fori_loop(
 pub fn map(f: impl FnOnce(&[Array]) -> Result<Vec<Array>>, xs: &[Array]) -> Result<Vec<Array>> {
     let following = Scan::begin(Construct::Map, &[], xs, None, &|i| format!("xs[{i}]"))?;
     let rows = f(following.row())?;
-    following.end(Vec::new(), &rows, &|i| format!("carry[{i}]"), ScanOptions::default()).map(|scanned| scanned.stacked)
+    following
+        .end(Vec::new(), &rows, &|i| format!("carry[{i}]"), ScanOptions::default())
+        .map(|scanned| scanned.stacked)
 }
 
 /// As [`map`], `size` rows at a time: `f` of rows is made one of batches, as by `vmap`.
@@ -211,6 +210,9 @@ pub fn map_batches(
     following.run(&mut |lane| f(lane))
 }
 
+/// What is done with a row; a front end's own error comes back as it is.
+pub type RowFunction<'a, E> = &'a mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>;
+
 /// Rows to be mapped over some at a time.
 #[derive(Debug)]
 pub struct Batches {
@@ -230,7 +232,7 @@ impl Batches {
     /// The results of all rows. `f` is followed on a row in a batch, once for full batches and once for what is left.
     pub fn run<E: From<umber_types::Error>>(
         &self,
-        f: &mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>,
+        f: RowFunction<'_, E>,
     ) -> std::result::Result<Vec<Array>, E> {
         let (whole, left) = (self.length / self.size, self.length % self.size);
         let main = whole * self.size;
@@ -264,7 +266,7 @@ impl Batches {
 
 fn one_batch<E: From<umber_types::Error>>(
     rows: &[Array],
-    f: &mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>,
+    f: RowFunction<'_, E>,
 ) -> std::result::Result<Vec<Array>, E> {
     let mapped = Mapped::begin(rows, &vec![Some(0); rows.len()])?;
     let outputs = f(&mapped.trace.inputs)?;

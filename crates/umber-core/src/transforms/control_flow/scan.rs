@@ -179,9 +179,8 @@ impl Turn {
     ) -> Result<(Vec<Array>, Vec<Array>)> {
         let (body, captured) = closed;
         let Lighter { body, is_carried } = lighten(body, init.len(), self.rows);
-        let constant = |carried: bool| {
-            move |(array, is): (&Array, &bool)| (*is == carried).then(|| array.clone())
-        };
+        let constant =
+            |carried: bool| move |(array, is): (&Array, &bool)| (*is == carried).then(|| array.clone());
         let carried: Vec<Array> = init.iter().zip(&is_carried).filter_map(constant(true)).collect();
         let constants: Vec<Array> =
             captured.into_iter().chain(init.iter().zip(&is_carried).filter_map(constant(false))).collect();
@@ -272,7 +271,8 @@ impl Turn {
                 slice_into(sequence, Window::along(sequence.shape(), 0, place, 1), shape)
             };
             let here = sequences.iter().map(row).collect::<Result<Vec<Array>>>()?;
-            let arguments: Vec<Array> = carry.into_iter().chain(here).chain(constants.iter().cloned()).collect();
+            let arguments: Vec<Array> =
+                carry.into_iter().chain(here).chain(constants.iter().cloned()).collect();
             carry = body.program.replay(&arguments)?;
             rows[place] = carry.split_off(count);
         }
@@ -356,8 +356,7 @@ struct Parts<'a> {
 /// backward pass.
 fn lighten(body: Body, carry: usize, rows: usize) -> Lighter {
     let Body { mut program, mut outputs } = body;
-    let is_carried: Vec<bool> =
-        (0..carry).map(|i| program.outputs[i] != Operand::Slot(i as u32)).collect();
+    let is_carried: Vec<bool> = (0..carry).map(|i| program.outputs[i] != Operand::Slot(i as u32)).collect();
     let count = is_carried.iter().filter(|is| **is).count();
     let (mut changing, mut constant) = (0, count + program.arguments.len() - carry);
     let mut places = Vec::with_capacity(program.arguments.len());

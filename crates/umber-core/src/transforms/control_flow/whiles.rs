@@ -89,7 +89,9 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
         let looking = batch_body(it.construct, &it.condition, &batched, &[false], lanes)?;
         let mut forced = batched[..carry].to_vec();
         // Where lanes end at different times, all that is carried differs from lane to lane.
-        forced.iter_mut().for_each(|forced| *forced |= looking.batched[0]);
+        if looking.batched[0] {
+            forced.fill(true);
+        }
         let made = batch_body(it.construct, &it.body, &batched, &forced, lanes)?;
         if made.batched == batched[..carry] {
             break looking.batched[0];
@@ -119,8 +121,7 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
     })?;
     let body = follow(it.construct, specs, |arguments| {
         let going = looking.program.replay(&arguments[..asked])?;
-        let own: Vec<Array> =
-            arguments[..inputs.len()].iter().chain(&arguments[asked..]).cloned().collect();
+        let own: Vec<Array> = arguments[..inputs.len()].iter().chain(&arguments[asked..]).cloned().collect();
         let next = doing.program.replay(&own)?;
         let keep = |(next, now): (&Array, &Array)| {
             let ones: Shape = (0..next.ndim()).map(|axis| if axis == 0 { lanes } else { 1 }).collect();

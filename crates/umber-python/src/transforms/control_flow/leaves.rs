@@ -77,7 +77,13 @@ impl Leaves {
 
     /// The arrays of `value`, which must have this structure; numbers take the dtypes of the leaves whose place they
     /// are in.
-    pub(super) fn matching(&self, py: Python<'_>, op: &str, root: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
+    pub(super) fn matching(
+        &self,
+        py: Python<'_>,
+        op: &str,
+        root: &str,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<Array>> {
         let mut found = Vec::with_capacity(self.arrays.len());
         self.align(py, op, root.to_owned(), &self.tree, &Tree::of(value)?, &mut found)?;
         Ok(found)
