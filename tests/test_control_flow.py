@@ -473,6 +473,12 @@ def test_draws_differ_between_iterations():
         (lambda: mx.scan(lambda c, x: c, mx.ones(2), mx.ones(3)), TypeError, "expected a pair"),
         (lambda: mx.scan(lambda c, x: (c, x), 0), ValueError, "no length"),
         (
+            lambda: mx.scan(lambda c, x: (c, x), 0, length=-1),
+            ValueError,
+            r"\[scan\] length: got -1",
+        ),
+        (lambda: mx.map(lambda x: x, mx.ones(3), -1), ValueError, r"\[map\] batch_size: got -1"),
+        (
             lambda: mx.scan(lambda c, x: (c, x), 0, (mx.ones(2), mx.ones(3))),
             ValueError,
             r"xs\[1\] has 3 rows",
