@@ -1185,6 +1185,22 @@ def concatenate(
     """Arrays joined along `axis` (flattened first if `None`)."""
 
 
+def cond(
+    pred: _Operand,
+    true_fun: Callable[..., Any],
+    false_fun: Callable[..., Any],
+    *operands: Any,
+) -> Any:
+    """`true_fun(*operands)` where the scalar `pred` holds, else `false_fun(*operands)`; only one of them runs.
+
+    Both functions are followed once, on arrays without values, and return (nested lists, tuples and dicts of) arrays
+    of one structure, equal shapes and equal dtypes. A derivative is that of the branch that runs. Under `vmap`, where
+    `pred` differs from lane to lane, both run and results are selected.
+
+    Raises `TypeError` for a `pred` that is no scalar, and for branches that do not answer alike.
+    """
+
+
 def conj(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Complex conjugate of each element."""
 
@@ -1784,6 +1800,25 @@ def fmod(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
     """The remainder of `a / b`, with the sign of `a`."""
 
 
+def fori_loop(
+    lower: _Operand,
+    upper: _Operand,
+    body_fun: Callable[..., Any],
+    init: Any,
+    *,
+    unroll: int | bool | None = None,
+    checkpoint: int | Literal['sqrt'] | None = None,
+) -> Any:
+    """`carry = body_fun(i, carry)` for `i` from `lower` to before `upper`, beginning with `init`; answers the last carry.
+
+    `i` is an int32 scalar (int64 where a bound needs it). Between Python integers, or arrays that have a value and are
+    not traced, this is a `scan` without rows: it has a gradient, which keeps the carry of every iteration, or of every
+    k-th with `checkpoint=k` (as in `scan`). Between arrays that are still to be computed it is a `while_loop`.
+
+    Raises `TypeError` for bounds that are no integer scalars, and for a carry that changes its form, naming the leaf.
+    """
+
+
 def frexp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, array]:
     """Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32."""
 
@@ -2307,6 +2342,17 @@ def logsumexp(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`log(sum(exp(a)))` over `axis` without overflow."""
+
+
+def map(f: Callable[..., Any], xs: Any, batch_size: int | None = None) -> Any:
+    """`f(x)` for each row `x` of `xs`, one after the other: the results of all rows, stacked.
+
+    `xs` is a (nested list, tuple or dict of) arrays with equal numbers of rows along their first axes. As `vmap` along
+    these, in the memory of one row at a time; with `batch_size` of that many rows, which `vmap` computes together. A
+    gradient works and keeps nothing but `xs`.
+
+    Raises `ValueError` for rows of different numbers and for a `batch_size` below one.
+    """
 
 
 def matmul(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -3072,6 +3118,34 @@ def save_safetensors(
     """Write arrays by name (and texts by name) into a safetensors file, whole or not at all."""
 
 
+def scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool | None = None,
+    checkpoint: int | Literal['sqrt'] | None = None,
+) -> tuple[Any, Any]:
+    """Take a carry through the rows of `xs`: `carry, y = f(carry, x)` for each row `x`, in order.
+
+    `init`, the first carry, and `xs` are (nested lists, tuples and dicts of) arrays; each array of `xs` has `length`
+    rows along its first axis. Without `xs`, `x` is `None` and `length` is needed. Answers the last carry and the `y`s,
+    stacked along a new first axis; with `reverse` the last row comes first, and results stand where their rows do.
+
+    `f` is followed once, on arrays without values; the carry keeps its structure, shapes and dtypes. (Python numbers
+    in `init` take the dtype that `f` gives them.) Draws without a key differ from one iteration to the next. `unroll`
+    makes that many iterations one, for small bodies.
+
+    Memory beside the results does not grow with `length`. A gradient keeps the carry of every iteration: `length` times
+    the carry. With `checkpoint=k` it keeps every k-th and computes those between again: `length / k + k` times the
+    carry, for one more run of `f`; `checkpoint="sqrt"` takes the k that makes this least (Griewank, 1992).
+
+    Raises `TypeError` for a carry that changes its form, naming the leaf, and where `f` returns no pair; `ValueError`
+    for rows of different numbers, and without `xs` and `length`.
+    """
+
+
 def searchsorted(
     sorted_sequence: _Operand,
     values: _Operand,
@@ -3326,6 +3400,16 @@ def swapaxes(
     stream: _StreamOrDevice = None,
 ) -> array:
     """`a` with two axes exchanged."""
+
+
+def switch(index: _Operand, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """`branches[index](*operands)`; only that function runs. An `index` outside is brought to the nearest end.
+
+    As `cond` otherwise, which is this with two functions.
+
+    Raises `TypeError` for an `index` that is no integer scalar and for branches that do not answer alike, `ValueError`
+    without any branch.
+    """
 
 
 def synchronize(stream: _StreamOrDevice = None) -> None:
@@ -3672,6 +3756,18 @@ def where(
     stream: _StreamOrDevice = None,
 ) -> array | Any:
     """Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`."""
+
+
+def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init: Any) -> Any:
+    """`carry = body_fun(carry)` for as long as `cond_fun(carry)` holds, beginning with `init`; answers the last carry.
+
+    The carry is a (nested list, tuple or dict of) arrays that keeps its structure, shapes and dtypes; `cond_fun`
+    returns a scalar. Both functions are followed once. Memory does not grow with the number of iterations. Under
+    `vmap` it goes on until no lane does, and lanes that have ended keep what they have. `jvp` works; a gradient does
+    not (`scan` and `fori_loop` have one), since it cannot be known how many carries it would have to keep.
+
+    Raises `TypeError` for a condition that is no scalar and for a carry that changes its form, naming the leaf.
+    """
 
 
 def zeros(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:

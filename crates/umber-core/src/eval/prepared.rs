@@ -83,7 +83,7 @@ impl Slots {
 impl Prepared {
     /// Prepare a program. The arguments in `stays` keep their values from run to run.
     pub(super) fn new(program: &Program, stays: std::ops::Range<usize>) -> Result<Prepared> {
-        let (fused, specs, captured) = fused(program)?;
+        let (fused, captured) = fused(program)?;
         let mut constants: Vec<Storage> = Vec::new();
         for array in &captured {
             array.eval()?;
@@ -99,7 +99,7 @@ impl Prepared {
             slots: fused.slots(),
         };
         let mut first = fused.arguments.len();
-        for (step, specs) in fused.steps.iter().zip(specs) {
+        for (step, specs) in fused.steps.iter().zip(fused.specs_of_steps()?) {
             let inputs: SmallVec<[Source; 3]> =
                 step.inputs.iter().map(|operand| prepared.source(operand)).collect::<Result<_>>()?;
             let dtypes =
@@ -219,8 +219,8 @@ impl Work {
     }
 }
 
-/// The program with elementwise regions fused, the specs of its steps' outputs, and what it captured.
-fn fused(program: &Program) -> Result<(Program, Vec<SmallVec<[ArraySpec; 1]>>, Vec<Array>)> {
+/// The program with elementwise regions fused, and what it captured.
+fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
     let _tracing = tracing::enter();
     let _residuals = tracing::with_residuals(Residuals::Recomputed);
     let placeholders: Vec<Array> =
@@ -228,9 +228,7 @@ fn fused(program: &Program) -> Result<(Program, Vec<SmallVec<[ArraySpec; 1]>>, V
     let outputs = program.replay(&placeholders)?;
     let outputs = fuse(&outputs, |node| node.traced)?;
     let (fused, captured) = Program::close(&placeholders, &outputs);
-    let mut specs = fused.specs()?.into_iter().skip(fused.arguments.len());
-    let specs = fused.steps.iter().map(|step| specs.by_ref().take(step.outputs as usize).collect()).collect();
-    Ok((fused, specs, captured))
+    Ok((fused, captured))
 }
 
 fn dtype_of(operand: &Operand, program: &Program, steps: &[Work]) -> DType {

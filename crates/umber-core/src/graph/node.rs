@@ -73,17 +73,21 @@ thread_local! {
 }
 
 /// Nodes recorded on this thread stand for a line that is known, until dropped.
-pub(crate) struct OnLine(Option<Option<Arc<str>>>);
+pub(crate) struct OnLine {
+    before: Option<Arc<str>>,
+    is_known: bool,
+}
 
 /// Record nodes for a line of the user's program, if it is known.
 pub(crate) fn on_line(line: Option<Arc<str>>) -> OnLine {
-    OnLine(line.map(|line| LINE.replace(Some(line))))
+    let is_known = line.is_some();
+    OnLine { before: if is_known { LINE.replace(line) } else { None }, is_known }
 }
 
 impl Drop for OnLine {
     fn drop(&mut self) {
-        if let Some(before) = self.0.take() {
-            LINE.set(before);
+        if self.is_known {
+            LINE.set(self.before.take());
         }
     }
 }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use umber_types::{Result, Scalar, Stream, bail, ensure};
 
 use super::walk::IdMap;
-use super::{Array, ArraySpec, Inputs, Tape, node};
+use super::{Array, ArraySpec, Inputs, Specs, Tape, node};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::control_flow;
@@ -101,10 +101,7 @@ impl Program {
             }
         }
         // The tape numbers placeholders first and then its nodes' outputs in order.
-        let slot = |on_tape: usize| match on_tape < given {
-            true => on_tape as u32,
-            false => (on_tape + captured.len()) as u32,
-        };
+        let slot = |on_tape: usize| (if on_tape < given { on_tape } else { on_tape + captured.len() }) as u32;
         let operand = |array: &Array| match (tape.slot(array), array.constant()) {
             (Some(on_tape), _) => Operand::Slot(slot(on_tape)),
             (None, Some(value)) => Operand::Constant(Box::new((array.spec().clone(), value))),
@@ -154,6 +151,12 @@ impl Program {
     /// What every slot holds, found anew: an error where a step reads what is not there, or its operation refuses it.
     pub fn specs(&self) -> Result<Vec<ArraySpec>> {
         self.specs_if(|_, _| Ok(()))
+    }
+
+    /// What the outputs of each step are.
+    pub(crate) fn specs_of_steps(&self) -> Result<Vec<Specs>> {
+        let mut slots = self.specs()?.into_iter().skip(self.arguments.len());
+        Ok(self.steps.iter().map(|step| slots.by_ref().take(step.outputs as usize).collect()).collect())
     }
 
     /// As [`Program::specs`], with a check of every operation and its inputs before it is asked.

@@ -118,6 +118,9 @@ impl Branches {
     }
 }
 
+/// A branch of [`switch`].
+pub type BranchFunction<'a> = &'a dyn Fn(&[Array]) -> Result<Vec<Array>>;
+
 /// What Rust programs call the output with a number.
 fn output_name(i: usize) -> String {
     format!("output {i}")
@@ -161,20 +164,16 @@ pub fn cond(
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::transforms::control_flow::switch;
-/// use umber::{Array, Result};
+/// use umber::transforms::control_flow::{BranchFunction, switch};
+/// use umber::Array;
 /// let double = |x: &[Array]| Ok(vec![&x[0] * 2.0]);
 /// let negate = |x: &[Array]| Ok(vec![-&x[0]]);
-/// let branches: [&dyn Fn(&[Array]) -> Result<Vec<Array>>; 2] = [&double, &negate];
+/// let branches: [BranchFunction; 2] = [&double, &negate];
 /// let results = switch(&Array::from(7), &branches, &[Array::from(3.0f32)])?;
 /// assert_eq!(results[0].item()?.as_f64(), -3.0);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn switch(
-    index: &Array,
-    branches: &[&dyn Fn(&[Array]) -> Result<Vec<Array>>],
-    operands: &[Array],
-) -> Result<Vec<Array>> {
+pub fn switch(index: &Array, branches: &[BranchFunction<'_>], operands: &[Array]) -> Result<Vec<Array>> {
     let mut following = Branches::switch(index, branches.len(), operands)?;
     for branch in branches {
         let followed = following.follow();

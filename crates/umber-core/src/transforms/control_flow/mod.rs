@@ -11,11 +11,13 @@
 //! | `scan`, `repeating` | `scan`, and `fori_loop` and `map` made of it |
 //! | `choosing` | `cond`, `switch` |
 //! | `until` | `while_loop` |
-//! | `loops`, `branches`, `whiles` | the derivatives and batches of the three operations |
+//! | `loops`, `loop_vjp`, `loop_jvp`, `branches`, `whiles` | the derivatives and batches of the three operations |
 
 mod branches;
 mod choosing;
 mod followed;
+mod loop_jvp;
+mod loop_vjp;
 mod loops;
 mod repeating;
 mod scan;
@@ -27,9 +29,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, Shape};
 
-pub use self::choosing::{Branches, cond, switch};
+pub use self::choosing::{BranchFunction, Branches, cond, switch};
 pub use self::followed::{Followed, LeafName};
-pub use self::repeating::{Batches, Bound, ForiLoop, fori_loop, map, map_batches};
+pub use self::repeating::{Batches, Bound, ForiLoop, RowFunction, fori_loop, map, map_batches};
 pub use self::scan::{Checkpoint, Scan, ScanOptions, Scanned, scan};
 pub use self::until::{LookedAt, WhileLoop, while_loop};
 use super::jvp::push;
@@ -50,7 +52,7 @@ pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>
     let inputs = node.inputs();
     match node.op() {
         Op::Loop(repeated) => {
-            Some(loops::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents))
+            Some(loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents))
         }
         Op::Branch(branch) => Some(branches::pull_branch(branch, &inputs, wanted, cotangents)),
         Op::While(repeated) => Some(whiles::pull_while(repeated)),
@@ -62,7 +64,7 @@ pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>
 pub(super) fn jvp(node: &Arc<Node>, tangents: &[Option<Array>]) -> Rule<Vec<Option<Array>>> {
     let inputs = node.inputs();
     match node.op() {
-        Op::Loop(repeated) => Some(loops::push_loop(repeated, &inputs, tangents)),
+        Op::Loop(repeated) => Some(loop_jvp::push_loop(repeated, &inputs, tangents)),
         Op::Branch(branch) => Some(branches::push_branch(branch, &inputs, tangents)),
         Op::While(repeated) => Some(whiles::push_while(repeated, &inputs, tangents)),
         _ => None,

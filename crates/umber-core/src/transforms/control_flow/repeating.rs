@@ -210,6 +210,9 @@ pub fn map_batches(
     following.run(&mut |lane| f(lane))
 }
 
+/// What is done with a row; a front end's own error comes back as it is.
+pub type RowFunction<'a, E> = &'a mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>;
+
 /// Rows to be mapped over some at a time.
 #[derive(Debug)]
 pub struct Batches {
@@ -229,7 +232,7 @@ impl Batches {
     /// The results of all rows. `f` is followed on a row in a batch, once for full batches and once for what is left.
     pub fn run<E: From<umber_types::Error>>(
         &self,
-        f: &mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>,
+        f: RowFunction<'_, E>,
     ) -> std::result::Result<Vec<Array>, E> {
         let (whole, left) = (self.length / self.size, self.length % self.size);
         let main = whole * self.size;
@@ -263,7 +266,7 @@ impl Batches {
 
 fn one_batch<E: From<umber_types::Error>>(
     rows: &[Array],
-    f: &mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>,
+    f: RowFunction<'_, E>,
 ) -> std::result::Result<Vec<Array>, E> {
     let mapped = Mapped::begin(rows, &vec![Some(0); rows.len()])?;
     let outputs = f(&mapped.trace.inputs)?;

@@ -89,7 +89,9 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
         let looking = batch_body(it.construct, &it.condition, &batched, &[false], lanes)?;
         let mut forced = batched[..carry].to_vec();
         // Where lanes end at different times, all that is carried differs from lane to lane.
-        forced.iter_mut().for_each(|forced| *forced |= looking.batched[0]);
+        if looking.batched[0] {
+            forced.fill(true);
+        }
         let made = batch_body(it.construct, &it.body, &batched, &forced, lanes)?;
         if made.batched == batched[..carry] {
             break looking.batched[0];

@@ -11,10 +11,10 @@ use crate::args::Operand;
 use crate::enter::OrRaise;
 
 /// Follow the functions one after the other and record the choice.
-fn follow<'py>(
+fn follow(
     op: &str,
     mut branches: Branches,
-    functions: &[Bound<'py, PyAny>],
+    functions: &[Bound<'_, PyAny>],
     operands: &Leaves,
 ) -> PyResult<Py<PyAny>> {
     let mut first: Option<Leaves> = None;
@@ -32,12 +32,10 @@ fn follow<'py>(
         branches.add(followed, outputs, &name).or_raise()?;
     }
     let outputs = branches.end().or_raise()?;
-    let first = first.ok_or_else(|| PyTypeError::new_err(format!("[{op}] got no function")))?;
-    first.tree.rebuild(operands_py(functions), &outputs)
-}
-
-fn operands_py<'py>(functions: &[Bound<'py, PyAny>]) -> Python<'py> {
-    functions[0].py()
+    let (Some(first), Some(function)) = (first, functions.first()) else {
+        return Err(PyTypeError::new_err(format!("[{op}] got no function")));
+    };
+    first.tree.rebuild(function.py(), &outputs)
 }
 
 /// `true_fun(*operands)` where the scalar `pred` holds, else `false_fun(*operands)`; only one of them runs.

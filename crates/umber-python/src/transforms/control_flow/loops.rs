@@ -46,6 +46,16 @@ fn unroll(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
     }
 }
 
+/// A number of rows that was given.
+fn rows(op: &str, name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
+    let to_rows = |value: i64| {
+        usize::try_from(value).map_err(|_| {
+            PyValueError::new_err(format!("[{op}] {name}: got {value}, expected a number of rows"))
+        })
+    };
+    value.map(to_rows).transpose()
+}
+
 /// Leaves that were Python numbers take the dtypes that the function gives them. Did any change?
 fn yield_dtypes(init: &mut Leaves, carry: &[Array]) -> PyResult<bool> {
     let mut is_changed = false;
@@ -80,18 +90,18 @@ const MOST_TRIES: usize = 8;
 /// for rows of different numbers, and without `xs` and `length`.
 #[pyfunction]
 #[pyo3(signature = (f, init, xs = None, length = None, reverse = false, unroll = None, checkpoint = None))]
-#[expect(clippy::too_many_arguments, reason = "a function of JAX's API")]
 fn scan<'py>(
     f: &Bound<'py, PyAny>,
     init: &Bound<'py, PyAny>,
     xs: Option<&Bound<'py, PyAny>>,
-    length: Option<usize>,
+    length: Option<i64>,
     reverse: bool,
     unroll: Option<&Bound<'py, PyAny>>,
     checkpoint: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let py = f.py();
     check_callable("scan", f)?;
+    let length = rows("scan", "length", length)?;
     let options = ScanOptions {
         order: if reverse { Order::Backwards } else { Order::Forwards },
         unroll: self::unroll("scan", unroll)?,
@@ -253,12 +263,12 @@ impl From<Failure> for PyErr {
 /// Raises `ValueError` for rows of different numbers and for a `batch_size` below one.
 #[pyfunction]
 #[pyo3(signature = (f, xs, batch_size = None))]
-fn map<'py>(f: &Bound<'py, PyAny>, xs: &Bound<'py, PyAny>, batch_size: Option<usize>) -> PyResult<Py<PyAny>> {
+fn map<'py>(f: &Bound<'py, PyAny>, xs: &Bound<'py, PyAny>, batch_size: Option<i64>) -> PyResult<Py<PyAny>> {
     let py = f.py();
     check_callable("map", f)?;
     let xs = Leaves::of("map", "xs", xs)?;
     let name = |i: usize| xs.name(i);
-    let Some(size) = batch_size else {
+    let Some(size) = rows("map", "batch_size", batch_size)? else {
         let following = Scan::begin(Construct::Map, &[], &xs.arrays, None, &name).or_raise()?;
         let rows = Leaves::of("map", "result", &f.call1((xs.tree.rebuild(py, following.row())?,))?)?;
         let scanned =
