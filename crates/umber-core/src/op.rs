@@ -100,6 +100,8 @@ primitives! {
     Search(search::Search),
     Nonzero(nonzero::Nonzero),
     Control(control::Control),
+    Custom(custom::Custom),
+    Checkpoint(checkpoint::Checkpoint),
     Fused(fused::Fused),
 }
 

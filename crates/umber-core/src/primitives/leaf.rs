@@ -27,13 +27,32 @@ impl Leaf {
         matches!(self, Leaf::Vmap | Leaf::Compile | Leaf::Trace)
     }
 
+    /// The transformation whose functions have such arguments.
+    fn transform(self) -> &'static str {
+        match self {
+            Leaf::Data | Leaf::Copy => "a transformation",
+            Leaf::Vmap => "vmap",
+            Leaf::Compile => "compile",
+            Leaf::Trace => "a transformation that asks for the graph alone",
+        }
+    }
+
     /// What is said to somebody who asks a placeholder for its value.
     pub fn no_value(self) -> Error {
         Error::Value(format!(
             "[eval] this array has no value: it stands for an argument of a function inside {}; printing it, \
              `.item()`, conversion to NumPy or control flow on it cannot work there, use mx.where or move the \
              read outside",
-            self.name()
+            self.transform()
+        ))
+    }
+
+    /// What is said to somebody who kept an array of a function that has returned.
+    pub fn escaped(self) -> Error {
+        Error::Value(format!(
+            "[eval] this array escaped from {}: it was computed from an argument of a function that has returned, \
+             so it will never have a value; return it from the function instead of keeping it elsewhere",
+            self.transform()
         ))
     }
 

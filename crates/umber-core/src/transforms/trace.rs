@@ -26,16 +26,28 @@ impl Trace {
     /// Arguments with the values of `primals`, which can be read while tracing.
     ///
     /// They stay connected to `primals`, so an outer transform sees through the inner one.
-    pub fn with_data(primals: &[Array]) -> Trace {
+    pub fn with_data(primals: &[Array]) -> Result<Trace> {
         let guard = tracing::enter();
-        Trace { inputs: primals.iter().map(Array::traced_copy).collect(), guard }
+        let inputs = primals.iter().map(|primal| primal.traced_copy(guard.follower())).collect::<Result<_>>()?;
+        Ok(Trace { inputs, guard })
     }
 
     /// Arguments without values; `leaf` says which transform is to be named when somebody asks for one.
     pub fn placeholders(leaf: Leaf, specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
         debug_assert!(leaf.is_placeholder());
         let guard = tracing::enter();
-        Trace { inputs: specs.into_iter().map(|spec| Array::placeholder(leaf, spec)).collect(), guard }
+        let inputs = specs.into_iter().map(|spec| Array::placeholder(leaf, spec, Some(guard.follower())));
+        Trace { inputs: inputs.collect(), guard }
+    }
+
+    /// Arguments without values, of a function whose graph alone is wanted.
+    pub fn of_graph(specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
+        Trace::placeholders(Leaf::Trace, specs)
+    }
+
+    /// One more argument without a value.
+    pub(super) fn another(&self, leaf: Leaf, spec: ArraySpec) -> Array {
+        Array::placeholder(leaf, spec, Some(self.guard.follower()))
     }
 
     /// Stop tracing and answer the arguments that the function was run on.
@@ -60,7 +72,7 @@ impl Site {
     pub(super) fn of(node: &Arc<Node>) -> Result<Site> {
         let mut site = Site { inputs: node.inputs(), outputs: Array::outputs_of(node) };
         let op = node.op();
-        if matches!(op, Op::Cast(_)) || site.outputs.iter().all(|output| output.dtype().is_inexact()) {
+        if matches!(op, Op::Cast(_) | Op::Custom(_) | Op::Checkpoint(_)) || site.outputs.iter().all(|output| output.dtype().is_inexact()) {
             return Ok(site);
         }
         for (i, input) in site.inputs.iter_mut().enumerate() {

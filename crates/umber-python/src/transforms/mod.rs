@@ -1,8 +1,11 @@
 //! Function transforms: Python functions in, Python functions out.
 
+mod arguments;
 mod compile;
+mod custom;
 mod eval;
 mod grad;
+mod jacobian;
 mod vmap;
 
 use pyo3::exceptions::PyTypeError;
@@ -11,7 +14,9 @@ use pyo3::prelude::*;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     eval::register(module)?;
     grad::register(module)?;
+    jacobian::register(module)?;
     vmap::register(module)?;
+    custom::register(module)?;
     compile::register(module)
 }
 
