@@ -119,7 +119,10 @@ def test_captured_arrays_get_their_gradients():
 
     y = mx.array(0.5)
     same(mx.grad(f, argnums=(0, 1))(X, y), mx.grad(plain, argnums=(0, 1))(X, y))
-    same([mx.vmap(mx.grad(f, argnums=1))(X, X[:, 0])], [mx.vmap(mx.grad(plain, argnums=1))(X, X[:, 0])])
+    same(
+        [mx.vmap(mx.grad(f, argnums=1))(X, X[:, 0])],
+        [mx.vmap(mx.grad(plain, argnums=1))(X, X[:, 0])],
+    )
 
 
 def test_layers_of_a_module():
@@ -152,7 +155,9 @@ def test_random_numbers_are_the_same_again():
     x = mx.ones((64,))
     value, slope = mx.value_and_grad(lambda x: (mx.checkpoint(noisy)(x) ** 2).sum())(x)
     assert slope.sum().item() == pytest.approx(2 * value.item(), rel=1e-5)
-    values, slopes = mx.vmap(mx.value_and_grad(lambda x: (mx.checkpoint(noisy)(x) ** 2).sum()))(mx.ones((3, 64)))
+    values, slopes = mx.vmap(mx.value_and_grad(lambda x: (mx.checkpoint(noisy)(x) ** 2).sum()))(
+        mx.ones((3, 64))
+    )
     np.testing.assert_allclose(to_numpy(slopes).sum(axis=1), 2 * to_numpy(values), rtol=1e-5)
     assert len(set(values.tolist())) == 3
 
@@ -165,9 +170,9 @@ def test_arguments_and_results_of_every_form():
     answer = mx.checkpoint(f)(p, 3, scale=mx.array(2.0))
     assert answer["name"] == "kept"
     same([answer["y"][0], answer["sum"]], [X * 3, (X * X * 4).sum()])
-    gradient, named = mx.grad(lambda p, *, scale: mx.checkpoint(f)(p, 3, scale=scale)["sum"], 0, "scale")(
-        p, scale=mx.array(2.0)
-    )
+    gradient, named = mx.grad(
+        lambda p, *, scale: mx.checkpoint(f)(p, 3, scale=scale)["sum"], 0, "scale"
+    )(p, scale=mx.array(2.0))
     same([gradient["a"], gradient["b"], named["scale"]], [X * 4, X * 2, (X * X * 2).sum()])
 
 

@@ -9,7 +9,6 @@ import pytest
 import umber.core as mx
 from arrays import to_numpy
 
-
 pytestmark = pytest.mark.filterwarnings(r"ignore:\[grad\]")
 
 
@@ -111,7 +110,10 @@ def test_one_array_may_be_answered_in_a_tuple_or_alone():
         (lambda p, c, o: {"w": c}, r"got dict of 1, expected a tuple of 2"),
         (lambda p, c, o: (c, c), r"args\[0\]: got array, expected a dict of 'w'"),
         (lambda p, c, o: ({"v": c}, c), r"args\[0\]: got dict of 1, expected a dict of 'w'"),
-        (lambda p, c, o: ({"w": mx.ones(3)}, c), r"args\[0\]\['w'\] has shape \(3,\), expected \(\)"),
+        (
+            lambda p, c, o: ({"w": mx.ones(3)}, c),
+            r"args\[0\]\['w'\] has shape \(3,\), expected \(\)",
+        ),
         (lambda p, c, o: ({"w": c}, mx.ones(2)), r"args\[1\] has shape \(2,\), expected \(\)"),
         (lambda p, c, o: ({"w": "no"}, c), r"args\[0\]\['w'\]: got str, expected an array"),
     ],
@@ -149,7 +151,10 @@ def test_captured_arrays_are_constant_to_rules():
 
     assert shown(mx.grad(g, argnums=(0, 1))(A, B)) == (100.0, 0.0)
     # No rule applies: the function is followed as it is.
-    assert shown(mx.grad(lambda x, y: custom(lambda x: x * y)(x), argnums=(0, 1))(A, B)) == (3.0, 2.0)
+    assert shown(mx.grad(lambda x, y: custom(lambda x: x * y)(x), argnums=(0, 1))(A, B)) == (
+        3.0,
+        2.0,
+    )
 
     def h(x, y):
         return custom(lambda x: x * y, jvp=lambda p, t: t * 100)(x)
@@ -243,8 +248,14 @@ def test_what_a_vmap_rule_may_answer(answer, expected):
         (lambda i, a: i, r"gave array, expected a tuple with 2 items"),
         (lambda i, a: (i, 0, 0), r"gave tuple, expected a tuple with 2 items"),
         (lambda i, a: ((i, i), 0), r"outputs: got tuple of 2"),
-        (lambda i, a: (mx.ones((5, 7)), 0), r"gave shape \(5, 7\) for output 0, expected \(3,\) for each"),
-        (lambda i, a: (i.astype(mx.float16), 0), r"gave dtype float16 for output 0, expected float32"),
+        (
+            lambda i, a: (mx.ones((5, 7)), 0),
+            r"gave shape \(5, 7\) for output 0, expected \(3,\) for each",
+        ),
+        (
+            lambda i, a: (i.astype(mx.float16), 0),
+            r"gave dtype float16 for output 0, expected float32",
+        ),
         (lambda i, a: (None, 0), r"outputs: got None, expected an array"),
     ],
 )
@@ -367,7 +378,9 @@ def test_what_cannot_be_called_is_refused():
         lambda: mx.custom_function(abs).vmap("f"),
         lambda: mx.checkpoint(3),
     ):
-        with pytest.raises(TypeError, match=r"\[(custom_function|checkpoint)\] expected a function"):
+        with pytest.raises(
+            TypeError, match=r"\[(custom_function|checkpoint)\] expected a function"
+        ):
             call()
 
 

@@ -13,7 +13,7 @@ EXEMPT = {
         eval async_eval synchronize grad value_and_grad vjp jvp vmap compile enable_compile
         disable_compile
     """,
-    "functions with rules, and whole Jacobians: test_custom_function.py, test_checkpoint.py, test_jacobians.py": """
+    "rules and Jacobians: test_custom_function.py, test_checkpoint.py, test_jacobians.py": """
         checkpoint custom_function depends jacfwd jacrev hessian linearize eval_shape
         ShapeDtypeStruct
     """,

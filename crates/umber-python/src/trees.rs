@@ -144,9 +144,10 @@ impl<A> Tree<A> {
     ) -> Result<(), E> {
         match self {
             Tree::Array(_) | Tree::Other(_) => visit(self, place),
-            Tree::List(items) | Tree::Tuple(items, _) => {
-                items.iter().enumerate().try_for_each(|(i, item)| item.visit_places(&Place::Item(place, i), visit))
-            }
+            Tree::List(items) | Tree::Tuple(items, _) => items
+                .iter()
+                .enumerate()
+                .try_for_each(|(i, item)| item.visit_places(&Place::Item(place, i), visit)),
             Tree::Dict(items) => {
                 items.iter().try_for_each(|(key, item)| item.visit_places(&Place::Key(place, key), visit))
             }
@@ -285,7 +286,8 @@ impl<A> Tree<A> {
                 "[{op}] {}: got {}, expected {expected}",
                 place.text(py),
                 match value.len() {
-                    Ok(length) if !value.is_instance_of::<PyArray>() => format!("{} of {length}", class_of(value)),
+                    Ok(length) if !value.is_instance_of::<PyArray>() =>
+                        format!("{} of {length}", class_of(value)),
                     _ => class_of(value),
                 }
             )))

@@ -79,8 +79,7 @@ impl CompiledGraph {
             Value,
             "[compile] got arguments of other shapes or dtypes than those the graph was traced with"
         );
-        let is_followed =
-            self.plain.captured.iter().chain(arguments).any(Array::is_traced);
+        let is_followed = self.plain.captured.iter().chain(arguments).any(Array::is_traced);
         let closure = if is_followed { &self.plain } else { &self.fused };
         closure.call(arguments)
     }

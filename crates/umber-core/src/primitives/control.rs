@@ -72,7 +72,11 @@ impl Primitive for Control {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let arrays = Array::record(*self, inputs.iter().map(|input| input.array.clone()).collect())?;
-            Ok(arrays.into_iter().zip(inputs).map(|(array, like)| Batched { array, batched: like.batched }).collect())
+            Ok(arrays
+                .into_iter()
+                .zip(inputs)
+                .map(|(array, like)| Batched { array, batched: like.batched })
+                .collect())
         })
     }
 

@@ -142,7 +142,11 @@ impl Primitive for Custom {
                 return Ok(outputs.iter().map(zeros_like).collect());
             }
             let pushed = checked("jvp", "output", self.rules.jvp(arguments, tangents)?, outputs)?;
-            Ok(pushed.iter().zip(outputs).map(|(pushed, output)| tangent_or_zero(pushed.as_ref(), output)).collect())
+            Ok(pushed
+                .iter()
+                .zip(outputs)
+                .map(|(pushed, output)| tangent_or_zero(pushed.as_ref(), output))
+                .collect())
         })
     }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use umber_types::Result;
 
 use super::trace::{Tape, Trace};
-use super::vmap::batch as batch_outputs;
 use super::vjp::pull;
+use super::vmap::batch as batch_outputs;
 use crate::graph::{Array, Inputs, Program};
 use crate::primitive::{Batched, Cotangents, Point, lanes};
 use crate::primitives::checkpoint::Checkpoint;
@@ -72,11 +72,14 @@ pub(super) fn vjp(checkpoint: &Checkpoint, at: &Point<'_>, cotangents: &[Array])
     let pulled: Vec<Option<Array>> =
         again.iter().map(|source| tape.slot(source).and_then(|slot| slots[slot].take())).collect();
     // Computed together, so that what was computed again is not kept until the last of them is asked for.
-    let there: Vec<Array> = pulled.iter().flatten().filter(|pulled| pulled.constant().is_none()).cloned().collect();
+    let there: Vec<Array> =
+        pulled.iter().flatten().filter(|pulled| pulled.constant().is_none()).cloned().collect();
     let mut joined = depends(&there, &[])?.into_iter();
     let mut settled: Cotangents = pulled
         .into_iter()
-        .map(|pulled| pulled.and_then(|array| if array.constant().is_none() { joined.next() } else { Some(array) }))
+        .map(|pulled| {
+            pulled.and_then(|array| if array.constant().is_none() { joined.next() } else { Some(array) })
+        })
         .collect();
     settled.resize(at.inputs.len(), None);
     Ok(settled)
@@ -88,7 +91,8 @@ pub(super) fn batch(checkpoint: &Checkpoint, inputs: &[Batched]) -> Result<Vec<B
     let (arguments, outputs) = checkpoint.split(inputs);
     let lane = Trace::placeholders(Leaf::Trace, checkpoint.program.arguments.iter().cloned());
     let made = checkpoint.program.replay(&lane.inputs)?;
-    let whole = Trace::placeholders(Leaf::Trace, arguments.iter().map(|argument| argument.array.spec().clone()));
+    let whole =
+        Trace::placeholders(Leaf::Trace, arguments.iter().map(|argument| argument.array.spec().clone()));
     let values: Vec<Batched> = whole
         .inputs
         .iter()
@@ -99,7 +103,13 @@ pub(super) fn batch(checkpoint: &Checkpoint, inputs: &[Batched]) -> Result<Vec<B
     let batched: Vec<bool> = again.iter().zip(outputs).map(|(a, b)| a.batched || b.batched).collect();
     let spread = |values: &[Batched]| -> Result<Vec<Array>> {
         let arrays = values.iter().zip(&batched);
-        arrays.map(|(value, &batched)| if batched { rules::batch(value, lanes) } else { Ok(value.array.clone()) }).collect()
+        arrays
+            .map(
+                |(value, &batched)| {
+                    if batched { rules::batch(value, lanes) } else { Ok(value.array.clone()) }
+                },
+            )
+            .collect()
     };
     let (program, captured) = Program::close(&whole.inputs, &spread(&again)?);
     drop((lane, whole));

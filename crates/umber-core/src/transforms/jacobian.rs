@@ -98,7 +98,10 @@ fn joined(first: &[usize], second: &[usize]) -> Shape {
 /// `a + i b`.
 fn complex(a: &Array, b: &Array) -> Result<Array> {
     let dtype = a.dtype().complex();
-    ops::add(&cast(a, dtype)?, &ops::multiply(&cast(b, dtype)?, &Array::scalar(Scalar::Complex(0.0, 1.0), dtype))?)
+    ops::add(
+        &cast(a, dtype)?,
+        &ops::multiply(&cast(b, dtype)?, &Array::scalar(Scalar::Complex(0.0, 1.0), dtype))?,
+    )
 }
 
 /// The Jacobians of `outputs` with respect to the `inputs` of the trace that they were computed on, backwards.
@@ -114,7 +117,10 @@ pub fn pull_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
     let of_output = |(o, output): (usize, &Array)| -> Result<Vec<Array>> {
         let all_shapes = |input: &Array| joined(output.shape(), input.shape());
         if output.size() == 0 {
-            return Ok(inputs.iter().map(|input| Array::full(all_shapes(input), 0.0, input.dtype().inexact())).collect());
+            return Ok(inputs
+                .iter()
+                .map(|input| Array::full(all_shapes(input), 0.0, input.dtype().inexact()))
+                .collect());
         }
         let is_complex = output.dtype().is_complex();
         let along_real = rows(o, Scalar::Float(1.0))?;
@@ -212,7 +218,8 @@ impl Linear {
     pub fn call(&self, tangents: &[Array]) -> Result<Vec<Array>> {
         let specs = &self.program.arguments[..self.tangents];
         ensure!(
-            tangents.len() == specs.len() && tangents.iter().zip(specs).all(|(t, spec)| *t.shape() == spec.shape),
+            tangents.len() == specs.len()
+                && tangents.iter().zip(specs).all(|(t, spec)| *t.shape() == spec.shape),
             Value,
             "[linearize] got tangents of other shapes than the arguments have, expected one like each of {}",
             specs.len()

@@ -28,7 +28,8 @@ impl Trace {
     /// They stay connected to `primals`, so an outer transform sees through the inner one.
     pub fn with_data(primals: &[Array]) -> Result<Trace> {
         let guard = tracing::enter();
-        let inputs = primals.iter().map(|primal| primal.traced_copy(guard.follower())).collect::<Result<_>>()?;
+        let inputs =
+            primals.iter().map(|primal| primal.traced_copy(guard.follower())).collect::<Result<_>>()?;
         Ok(Trace { inputs, guard })
     }
 
@@ -72,7 +73,9 @@ impl Site {
     pub(super) fn of(node: &Arc<Node>) -> Result<Site> {
         let mut site = Site { inputs: node.inputs(), outputs: Array::outputs_of(node) };
         let op = node.op();
-        if matches!(op, Op::Cast(_) | Op::Custom(_) | Op::Checkpoint(_)) || site.outputs.iter().all(|output| output.dtype().is_inexact()) {
+        if matches!(op, Op::Cast(_) | Op::Custom(_) | Op::Checkpoint(_))
+            || site.outputs.iter().all(|output| output.dtype().is_inexact())
+        {
             return Ok(site);
         }
         for (i, input) in site.inputs.iter_mut().enumerate() {

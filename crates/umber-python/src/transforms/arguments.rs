@@ -134,7 +134,12 @@ impl Chosen {
     }
 
     /// Derivatives as they were asked for: one, a tuple, or a pair with a dict of the named ones.
-    pub(super) fn arrange(&self, py: Python<'_>, trees: &[Tree], derivatives: &[Array]) -> PyResult<Py<PyAny>> {
+    pub(super) fn arrange(
+        &self,
+        py: Python<'_>,
+        trees: &[Tree],
+        derivatives: &[Array],
+    ) -> PyResult<Py<PyAny>> {
         let mut rest = derivatives;
         let mut parts = Vec::with_capacity(trees.len());
         for tree in trees {

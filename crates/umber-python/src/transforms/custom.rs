@@ -201,7 +201,13 @@ impl PyRules {
         self.keywords.place_of(py, "kwargs", index)
     }
 
-    fn pull(&self, py: Python<'_>, arguments: &[Array], cotangents: &[Array], outputs: &[Array]) -> PyResult<Vec<Option<Array>>> {
+    fn pull(
+        &self,
+        py: Python<'_>,
+        arguments: &[Array],
+        cotangents: &[Array],
+        outputs: &[Array],
+    ) -> PyResult<Vec<Option<Array>>> {
         let (primals, root) = self.primals();
         let (positional, keywords) = arguments.split_at(self.positional);
         let given = [
@@ -216,7 +222,12 @@ impl PyRules {
         Ok(pulled)
     }
 
-    fn push(&self, py: Python<'_>, arguments: &[Array], tangents: &[Option<Array>]) -> PyResult<Vec<Option<Array>>> {
+    fn push(
+        &self,
+        py: Python<'_>,
+        arguments: &[Array],
+        tangents: &[Option<Array>],
+    ) -> PyResult<Vec<Option<Array>>> {
         let (primals, _) = self.primals();
         let (positional, keywords) = arguments.split_at(self.positional);
         let (tangents, others) = tangents.split_at(self.positional);
@@ -262,9 +273,21 @@ impl PyRules {
         })?;
         let place = "the vmap rule's outputs";
         let mut found = Vec::new();
-        self.outputs.aligned(OP, &unwrapped(&self.outputs, pair.get_item(0)?)?, &Place::Root(place), &mut found)?;
+        self.outputs.aligned(
+            OP,
+            &unwrapped(&self.outputs, pair.get_item(0)?)?,
+            &Place::Root(place),
+            &mut found,
+        )?;
         let mut axes = Vec::new();
-        spread(OP, "the vmap rule's axes", &pair.get_item(1)?, &self.outputs, &Place::Root(place), &mut axes)?;
+        spread(
+            OP,
+            "the vmap rule's axes",
+            &pair.get_item(1)?,
+            &self.outputs,
+            &Place::Root(place),
+            &mut axes,
+        )?;
         let one = |(i, (value, axis)): (usize, (Option<Bound<'_, PyAny>>, Option<i64>))| {
             let Some(value) = value else {
                 return Err(PyValueError::new_err(format!(
@@ -286,9 +309,12 @@ impl PyRules {
 fn unwrapped<'py>(tree: &Tree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = returned.py();
     if returned.is_instance_of::<PyArray>() && !matches!(tree, Tree::Array(())) && tree.count() == 1 {
-        return Ok(tree.map(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?.into_bound(py));
+        return Ok(tree
+            .map(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
+            .into_bound(py));
     }
-    let is_one = (returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>()) && returned.len()? == 1;
+    let is_one =
+        (returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>()) && returned.len()? == 1;
     match tree {
         Tree::Array(()) | Tree::Dict(_) if is_one => returned.get_item(0),
         _ => Ok(returned),
@@ -334,7 +360,12 @@ impl Rules for PyRules {
         self.rules.given()
     }
 
-    fn vjp(&self, arguments: &[Array], cotangents: &[Array], outputs: &[Array]) -> Result<Vec<Option<Array>>> {
+    fn vjp(
+        &self,
+        arguments: &[Array],
+        cotangents: &[Array],
+        outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
         Python::attach(|py| self.pull(py, arguments, cotangents, outputs).map_err(|error| carry(py, error)))
     }
 

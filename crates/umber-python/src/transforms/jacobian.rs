@@ -57,7 +57,8 @@ impl JacobianFunction {
         };
         let jacobians = jacobians.or_raise()?;
         drop(trace);
-        let answer = outputs.each(py, &jacobians, |py, by_input| self.chosen.arrange(py, &trees, by_input))?;
+        let answer =
+            outputs.each(py, &jacobians, |py, by_input| self.chosen.arrange(py, &trees, by_input))?;
         match aux {
             Some(aux) => Ok(PyTuple::new(py, [answer, aux.unbind()])?.into_any().unbind()),
             None => Ok(answer),
@@ -144,7 +145,8 @@ impl LinearFunction {
             match array {
                 Some(array) if array.shape() == shape => arrays.push(array),
                 other => {
-                    let got = other.map_or_else(|| "no array".into(), |array| format!("shape {}", array.shape()));
+                    let got =
+                        other.map_or_else(|| "no array".into(), |array| format!("shape {}", array.shape()));
                     return Err(PyValueError::new_err(format!(
                         "[linearize] {}: got {got}, expected an array of shape {shape}",
                         self.arguments.place_of(py, root, i)
@@ -185,12 +187,8 @@ fn linearize<'py>(
     let linear = Linear::of(&trace.inputs, &outputs.arrays()).or_raise()?;
     let shapes = trace.inputs.iter().map(|input| input.shape().clone()).collect();
     drop(trace);
-    let function = LinearFunction {
-        linear,
-        arguments: arguments.structure(py),
-        shapes,
-        outputs: outputs.structure(py),
-    };
+    let function =
+        LinearFunction { linear, arguments: arguments.structure(py), shapes, outputs: outputs.structure(py) };
     let parts = [returned, Bound::new(py, function)?.into_any()];
     PyTuple::new(py, parts.into_iter().chain(aux).collect::<Vec<_>>())
 }

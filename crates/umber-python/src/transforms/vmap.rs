@@ -49,7 +49,10 @@ pub(super) fn spread<A>(
         found.extend(std::iter::repeat_n(axis, tree.count()));
         return Ok(());
     }
-    if !(axes.is_instance_of::<PyDict>() || axes.is_instance_of::<PyTuple>() || axes.is_instance_of::<PyList>()) {
+    if !(axes.is_instance_of::<PyDict>()
+        || axes.is_instance_of::<PyTuple>()
+        || axes.is_instance_of::<PyList>())
+    {
         return Err(PyTypeError::new_err(format!(
             "[{op}] {name}: expected integers and None, alone or nested in tuples, lists and dicts, got {}",
             class_of(axes)
@@ -197,26 +200,44 @@ impl VmapFunction {
     }
 }
 
+/// Axes as given, `None` among them; 0 where none are.
+struct AxesArg(Option<Py<PyAny>>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for AxesArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(AxesArg(Some(object.to_owned().unbind())))
+    }
+}
+
+impl AxesArg {
+    fn or_zero(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.0.map_or_else(|| Ok(0i64.into_pyobject(py)?.into_any().unbind()), Ok)
+    }
+}
+
 /// A function that maps `fun` over axis `in_axes` of its arguments and stacks the results along `out_axes`.
 ///
 /// Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are,
 /// such as `({"a": 0, "b": None}, 1)`. Keyword arguments are mapped over their first axis.
 #[pyfunction]
-#[pyo3(signature = (fun, in_axes = None, out_axes = None))]
+#[pyo3(
+    signature = (fun, in_axes = AxesArg(None), out_axes = AxesArg(None)),
+    text_signature = "(fun, in_axes=0, out_axes=0)"
+)]
 fn vmap(
     py: Python<'_>,
     fun: &Bound<'_, PyAny>,
-    in_axes: Option<&Bound<'_, PyAny>>,
-    out_axes: Option<&Bound<'_, PyAny>>,
+    in_axes: AxesArg,
+    out_axes: AxesArg,
 ) -> PyResult<VmapFunction> {
     check_callable("vmap", fun)?;
-    let axes = |given: Option<&Bound<'_, PyAny>>| -> PyResult<Py<PyAny>> {
-        Ok(match given {
-            Some(axes) => axes.clone().unbind(),
-            None => 0i64.into_pyobject(py)?.into_any().unbind(),
-        })
-    };
-    Ok(VmapFunction { fun: fun.clone().unbind(), in_axes: axes(in_axes)?, out_axes: axes(out_axes)? })
+    Ok(VmapFunction {
+        fun: fun.clone().unbind(),
+        in_axes: in_axes.or_zero(py)?,
+        out_axes: out_axes.or_zero(py)?,
+    })
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
