@@ -67,12 +67,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
     // What the user asked for a value is found by the line that asked.
-    let error = match umber::eval::lacks_value(&error) {
-        true => error.map_message(|text| match origin() {
+    let error = if umber::eval::lacks_value(&error) {
+        error.map_message(|text| match origin() {
             Some(line) => format!("{text}\nasked for at {line}"),
             None => text,
-        }),
-        false => error,
+        })
+    } else {
+        error
     };
     Python::attach(|py| {
         let of = |class: &Py<PyType>, message: String| PyErr::from_type(class.bind(py).clone(), message);

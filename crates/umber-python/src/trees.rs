@@ -73,6 +73,12 @@ impl Place<'_> {
     }
 }
 
+/// What a dict with the keys of `items` is called.
+pub(crate) fn dict_of<A>(py: Python<'_>, items: &[(Py<PyAny>, Tree<A>)]) -> PyResult<String> {
+    let keys = items.iter().map(|(key, _)| key.bind(py).repr().map(|key| key.to_string()));
+    Ok(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
+}
+
 /// The name of a value's class.
 pub(crate) fn class_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string())
@@ -317,10 +323,7 @@ impl<A> Tree<A> {
                 }
             }
             Tree::Dict(items) => {
-                let keys = || {
-                    let keys = items.iter().map(|(key, _)| key.bind(py).repr().map(|key| key.to_string()));
-                    Ok::<_, PyErr>(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
-                };
+                let keys = || dict_of(py, items);
                 let Ok(dict) = value.cast::<PyDict>() else { return mismatch(keys()?) };
                 if dict.len() != items.len() {
                     return mismatch(keys()?);

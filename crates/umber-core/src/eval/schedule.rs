@@ -90,8 +90,8 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
 
 /// Say where an array without a value was recorded, where that is kept.
 fn said_where(error: Error, arrays: &[Array]) -> Error {
-    let pending = arrays.iter().filter(|array| !array.is_evaluated());
-    match pending.filter_map(|array| array.node().origin()).next() {
+    let mut pending = arrays.iter().filter(|array| !array.is_evaluated());
+    match pending.find_map(|array| array.node().origin()) {
         Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
         None => error,
     }

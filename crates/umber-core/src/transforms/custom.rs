@@ -211,9 +211,10 @@ pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>>
     let given = custom.rules().given();
     let outputs = if given.vmap {
         // Only what the function captured differs from lane to lane: that is constant to a rule.
-        let answered = match arguments.iter().any(|argument| argument.batched) {
-            true => custom.rules().vmap(arguments)?,
-            false => outputs.to_vec(),
+        let answered = if arguments.iter().any(|argument| argument.batched) {
+            custom.rules().vmap(arguments)?
+        } else {
+            outputs.to_vec()
         };
         check_batch(&answered, outputs, lanes)?;
         answered
@@ -244,9 +245,10 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Resul
         outputs.len()
     );
     for (i, (answered, output)) in answered.iter().zip(outputs).enumerate() {
-        let whole = match answered.batched {
-            true => answered.array.shape().first() == Some(&lanes) && answered.shape() == output.shape(),
-            false => answered.shape() == output.shape(),
+        let whole = if answered.batched {
+            answered.array.shape().first() == Some(&lanes) && answered.shape() == output.shape()
+        } else {
+            answered.shape() == output.shape()
         };
         let lane = umber_types::Shape::new(output.shape().iter().copied());
         ensure!(

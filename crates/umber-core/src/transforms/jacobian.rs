@@ -125,9 +125,10 @@ pub fn pull_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
         let is_complex = output.dtype().is_complex();
         let along_real = rows(o, Scalar::Float(1.0))?;
         // Real inputs get the real part of what is pulled back: the imaginary part of the derivative takes a second pull.
-        let along_imaginary = match is_complex && inputs.iter().any(|input| !input.dtype().is_complex()) {
-            true => Some(rows(o, Scalar::Complex(0.0, 1.0))?),
-            false => None,
+        let along_imaginary = if is_complex && inputs.iter().any(|input| !input.dtype().is_complex()) {
+            Some(rows(o, Scalar::Complex(0.0, 1.0))?)
+        } else {
+            None
         };
         let entry = |(i, (input, row)): (usize, (&Array, Array))| {
             let entry = match (&along_imaginary, is_complex, input.dtype().is_complex()) {

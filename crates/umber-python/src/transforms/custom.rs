@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyAttributeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
@@ -43,7 +43,6 @@ impl UsersRules {
 /// is not asked of it is not called, and where there is none the function's own operations are followed.
 #[pyclass(name = "custom_function", module = "umber.core", frozen, dict, weakref)]
 struct CustomFunction {
-    #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     rules: Mutex<UsersRules>,
 }
@@ -71,6 +70,17 @@ impl CustomFunction {
     fn new(f: &Bound<'_, PyAny>) -> PyResult<CustomFunction> {
         check_callable(OP, f)?;
         Ok(CustomFunction { fun: f.clone().unbind(), rules: Mutex::default() })
+    }
+
+    /// What the function is and is called. Of instances only: the class itself wraps nothing.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match name {
+            "__wrapped__" => Ok(self.fun.bind(py).clone()),
+            "__name__" | "__qualname__" => self.fun.bind(py).getattr(name),
+            _ => {
+                Err(PyAttributeError::new_err(format!("'custom_function' object has no attribute '{name}'")))
+            }
+        }
     }
 
     /// Give the rule `f(primals, cotangents, outputs)` that answers cotangents built like `primals`.

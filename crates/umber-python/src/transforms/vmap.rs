@@ -10,7 +10,7 @@ use umber::{Array, Error};
 
 use super::{check_callable, describe};
 use crate::enter::{OrRaise, to_exception};
-use crate::trees::{Place, Tree, class_of};
+use crate::trees::{Place, Tree, class_of, dict_of};
 
 /// A function that maps another over an axis of its arguments.
 #[pyclass(name = "VmapFunction", module = "umber.core", frozen, dict, weakref)]
@@ -71,10 +71,7 @@ pub(super) fn spread<A>(
             Ok(())
         }
         Tree::Dict(items) => {
-            let expected = || {
-                let keys = items.iter().map(|(key, _)| key.bind(py).repr().map(|key| key.to_string()));
-                Ok::<_, PyErr>(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
-            };
+            let expected = || dict_of(py, items);
             let Ok(dict) = axes.cast::<PyDict>() else { return mismatch(&expected()?) };
             if dict.len() != items.len() {
                 return mismatch(&expected()?);
@@ -102,9 +99,10 @@ impl Lanes {
     /// Where the array numbered `index` is.
     fn place_of(&self, py: Python<'_>, index: usize) -> String {
         let positional = self.positional.count();
-        match index < positional {
-            true => self.positional.place_of(py, "args", index),
-            false => self.named.place_of(py, "kwargs", index - positional),
+        if index < positional {
+            self.positional.place_of(py, "args", index)
+        } else {
+            self.named.place_of(py, "kwargs", index - positional)
         }
     }
 
