@@ -30,13 +30,13 @@ fn rules_are_used_in_every_order_of_transforms() {
     let f = tenfold();
     let slope = grad(|x| total(&f.call(std::slice::from_ref(x))?[0]))(&x).unwrap();
     assert_eq!(values::<f32>(&slope), expected);
-    let (_, pushed) = jvp(|x| f.call(x), &[x.clone()], &[array(&[1.0f32; 3], [3])]).unwrap();
+    let (_, pushed) = jvp(|x| f.call(x), std::slice::from_ref(&x), &[array(&[1.0f32; 3], [3])]).unwrap();
     assert_eq!(values::<f32>(&pushed[0]), expected);
     let f = tenfold();
     let batched = vmap(move |x: &[Array]| f.call(x), &[Some(0)], &[Some(0)]);
     let slope = grad(|x| total(&batched(std::slice::from_ref(x))?[0]))(&x).unwrap();
     assert_eq!(values::<f32>(&slope), expected);
-    let (_, pushed) = jvp(|x| batched(x), &[x.clone()], &[array(&[1.0f32; 3], [3])]).unwrap();
+    let (_, pushed) = jvp(|x| batched(x), std::slice::from_ref(&x), &[array(&[1.0f32; 3], [3])]).unwrap();
     assert_eq!(values::<f32>(&pushed[0]), expected);
     let f = tenfold();
     let compiled = compile(move |x: &[Array]| f.call(x));
@@ -63,9 +63,9 @@ fn wrong_answers_of_rules_are_errors() {
     let says = |error: Error, start: &str| {
         assert!(error.message().starts_with(start), "{error}");
     };
-    let error = vjp(|x| f.call(x), &[x.clone()], &[x.clone()]).unwrap_err();
+    let error = vjp(|x| f.call(x), std::slice::from_ref(&x), std::slice::from_ref(&x)).unwrap_err();
     says(error, "[custom_function] the vjp rule gave 0 values, expected one for each of 1 arguments");
-    let error = jvp(|x| f.call(x), &[x.clone()], &[x.clone()]).unwrap_err();
+    let error = jvp(|x| f.call(x), std::slice::from_ref(&x), std::slice::from_ref(&x)).unwrap_err();
     says(error, "[custom_function] the jvp rule gave shape (2,) for output 0, expected (3,)");
     let error = vmap(|x: &[Array]| f.call(x), &[Some(0)], &[Some(0)])(&[x]).unwrap_err();
     says(
@@ -86,8 +86,8 @@ fn a_checkpoint_is_computed_once_more_for_its_gradient() {
     });
     let plain = |x: &[Array]| total(&ops::tanh(&ops::matmul(&x[0], &w)?)?);
     let x = ramp([3, 2]);
-    let (value, gradients) = value_and_grad(|x| total(&f(x)?[0]), &[0])(&[x.clone()]).unwrap();
-    let (expected, slopes) = value_and_grad(plain, &[0])(&[x.clone()]).unwrap();
+    let (value, gradients) = value_and_grad(|x| total(&f(x)?[0]), &[0])(std::slice::from_ref(&x)).unwrap();
+    let (expected, slopes) = value_and_grad(plain, &[0])(std::slice::from_ref(&x)).unwrap();
     eval::eval(&[value.clone(), gradients[0].clone()]).unwrap();
     assert_eq!(calls.load(Ordering::Relaxed), 1);
     assert_eq!(values::<f32>(&value), values::<f32>(&expected));
