@@ -100,6 +100,16 @@ ACCURATE = "A float64 result is good to the last digits or has no reason to be."
 DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "Safety": (
         Difference(
+            "custom_function",
+            "(lambda f: (f.vjp(lambda p, c, o: None), mx.grad(f, (0, 1))(mx.ones(()), "
+            "mx.ones(())))[1])"
+            "(mx.custom_function(mx.multiply))",
+            "reads past the end of what a rule answered, where that is too short",
+            "zero for None, ValueError for another structure or shape",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
             "array.__getitem__",
             "mx.zeros(3)[10]",
             "gives whatever lies in memory",
@@ -204,6 +214,36 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "10",
             "Sums of half precision are taken in float32 and rounded once.",
         ),
+        Difference(
+            "std array.std",
+            "mx.grad(mx.std)(mx.ones(3))",
+            "a gradient of NaN where all elements are equal",
+            "zero, as of a norm at zero",
+            "NaN spreads to everything that is trained.",
+        ),
+        Difference(
+            "logsumexp array.logsumexp",
+            "mx.grad(mx.logsumexp)(mx.full((2,), float('-inf')))",
+            "a gradient of NaN where all elements are -inf",
+            "zero",
+            "NaN spreads to everything that is trained.",
+        ),
+        Difference(
+            "checkpoint",
+            "mx.grad(lambda y: mx.checkpoint(lambda x: x * y)(mx.array(2.0)))(mx.array(3.0))",
+            "no gradient for what the function captures",
+            "the gradient",
+            "Captured or given, a parameter is a parameter.",
+        ),
+        Difference(
+            "custom_function",
+            "(lambda f: (f.vjp(lambda x, c, o: 10 * c), "
+            "mx.grad(lambda x: mx.vmap(f)(x).sum())(mx.ones(2)))[1])"
+            "(mx.custom_function(mx.sin))",
+            "a rule for gradients is lost inside `vmap`",
+            "it is batched",
+            "A rule holds wherever the function is called.",
+        ),
     ),
     "Accuracy": (
         Difference(
@@ -289,6 +329,21 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Wider input": (
+        Difference(
+            "vmap",
+            "mx.vmap(lambda p: p['a'] * p['b'], in_axes=({'a': 0, 'b': None},))"
+            "({'a': mx.ones(2), 'b': mx.ones(())})",
+            "ValueError for axes of one dict in a tuple, TypeError for keyword arguments",
+            "works; keyword arguments are mapped over their first axis",
+            "JAX's form.",
+        ),
+        Difference(
+            "depends",
+            "mx.vmap(lambda x: mx.depends(x, x))(mx.ones(2))",
+            "ValueError under `vmap` and `jvp`, and the end of the process for an empty list",
+            "works",
+            "Transforms nest in any order.",
+        ),
         Difference(
             "argmax argmin array.argmax array.argmin",
             "mx.argmax(mx.array(3), keepdims=True)",

@@ -11,7 +11,11 @@ from test_methods import METHODS
 EXEMPT = {
     "evaluation and transforms: test_transforms.py, test_compile.py, test_vmap.py": """
         eval async_eval synchronize grad value_and_grad vjp jvp vmap compile enable_compile
-        disable_compile checkpoint custom_function depends
+        disable_compile
+    """,
+    "rules and Jacobians: test_custom_function.py, test_checkpoint.py, test_jacobians.py": """
+        checkpoint custom_function depends jacfwd jacrev hessian linearize eval_shape
+        ShapeDtypeStruct
     """,
     "control flow: test_control_flow.py": """
         scan fori_loop map while_loop cond switch

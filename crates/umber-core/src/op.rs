@@ -103,6 +103,10 @@ primitives! {
     Loop(control_flow::Loop),
     Branch(control_flow::Branch),
     While(control_flow::While),
+    // Rules are functions of the program that runs; what they are of is among the inputs.
+    #[serde(skip)]
+    Custom(custom::Custom),
+    Checkpoint(checkpoint::Checkpoint),
     // A program that files keep holds what the region stands for.
     #[serde(skip)]
     Fused(fused::Fused),

@@ -66,6 +66,15 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
+    // What the user asked for a value is found by the line that asked.
+    let error = if umber::eval::lacks_value(&error) {
+        error.map_message(|text| match origin() {
+            Some(line) => format!("{text}\nasked for at {line}"),
+            None => text,
+        })
+    } else {
+        error
+    };
     Python::attach(|py| {
         let of = |class: &Py<PyType>, message: String| PyErr::from_type(class.bind(py).clone(), message);
         match (error, classes(py)) {
@@ -82,6 +91,13 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             (Error::Type(_) | Error::Axis(_) | Error::Buffer(_), Err(failed)) => failed,
         }
     })
+}
+
+/// An exception on its way through Rust code that was called from Python and called Python: [`to_exception`] takes
+/// it up again.
+pub(crate) fn carry(py: Python<'_>, exception: PyErr) -> Error {
+    exception.restore(py);
+    Error::Interrupted
 }
 
 /// A result whose error is Python's.
@@ -105,7 +121,7 @@ pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Resul
 /// Warn where the value of an array that a derivative is being taken of leaves for Python or NumPy: nothing that is
 /// made of the value there takes part in the derivative.
 pub(crate) fn warn_if_traced(py: Python<'_>, array: &Array) -> PyResult<()> {
-    if !array.is_traced() || umber::graph::tracing::depth() == 0 {
+    if !array.is_traced() {
         return Ok(());
     }
     let text =

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use umber::Array;
 
 use crate::array::PyArray;
@@ -20,18 +21,67 @@ pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// A nested Python value with its arrays told apart.
-pub(crate) enum Tree {
+/// A nested Python value with its arrays told apart; `()` in place of arrays makes it the structure alone.
+pub(crate) enum Tree<A = Py<PyArray>> {
     /// An array.
-    Array(Py<PyArray>),
+    Array(A),
     /// Anything else that holds no arrays.
     Other(Py<PyAny>),
     /// A list, or a list-like state object.
-    List(Vec<Tree>),
+    List(Vec<Tree<A>>),
     /// A tuple; of a named tuple its class.
-    Tuple(Vec<Tree>, Option<Py<PyAny>>),
+    Tuple(Vec<Tree<A>>, Option<Py<PyAny>>),
     /// A dict, or a subclass of it.
-    Dict(Vec<(Py<PyAny>, Tree)>),
+    Dict(Vec<(Py<PyAny>, Tree<A>)>),
+}
+
+/// Where something is in nested containers.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// The whole, by the name that it goes by.
+    Root(&'a str),
+    /// An item of a list or tuple.
+    Item(&'a Place<'a>, usize),
+    /// A value of a dict.
+    Key(&'a Place<'a>, &'a Py<PyAny>),
+}
+
+impl Place<'_> {
+    /// As Python spells it: `args[0]['w']`.
+    pub(crate) fn text(&self, py: Python<'_>) -> String {
+        let mut steps = Vec::new();
+        let mut place = *self;
+        loop {
+            place = match place {
+                Place::Root(name) => {
+                    steps.push(name.to_owned());
+                    break;
+                }
+                Place::Item(within, i) => {
+                    steps.push(format!("[{i}]"));
+                    *within
+                }
+                Place::Key(within, key) => {
+                    let key = key.bind(py).repr().map_or_else(|_| "?".into(), |key| key.to_string());
+                    steps.push(format!("[{key}]"));
+                    *within
+                }
+            };
+        }
+        steps.reverse();
+        steps.concat()
+    }
+}
+
+/// What a dict with the keys of `items` is called.
+pub(crate) fn dict_of<A>(py: Python<'_>, items: &[(Py<PyAny>, Tree<A>)]) -> PyResult<String> {
+    let keys = items.iter().map(|(key, _)| key.bind(py).repr().map(|key| key.to_string()));
+    Ok(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
+}
+
+/// The name of a value's class.
+pub(crate) fn class_of(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string())
 }
 
 impl Tree {
@@ -72,9 +122,11 @@ impl Tree {
         });
         found
     }
+}
 
+impl<A> Tree<A> {
     /// Call `visit` on every leaf, in order.
-    pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Tree)) {
+    pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Tree<A>)) {
         match self {
             Tree::Array(_) | Tree::Other(_) => visit(self),
             Tree::List(items) | Tree::Tuple(items, _) => {
@@ -90,11 +142,66 @@ impl Tree {
         }
     }
 
+    /// Call `visit` on every leaf with its place, until it fails.
+    pub(crate) fn visit_places<E>(
+        &self,
+        place: &Place<'_>,
+        visit: &mut impl FnMut(&Tree<A>, &Place<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match self {
+            Tree::Array(_) | Tree::Other(_) => visit(self, place),
+            Tree::List(items) | Tree::Tuple(items, _) => items
+                .iter()
+                .enumerate()
+                .try_for_each(|(i, item)| item.visit_places(&Place::Item(place, i), visit)),
+            Tree::Dict(items) => {
+                items.iter().try_for_each(|(key, item)| item.visit_places(&Place::Key(place, key), visit))
+            }
+        }
+    }
+
+    /// The place of the array numbered `index`, for a message.
+    pub(crate) fn place_of(&self, py: Python<'_>, root: &str, index: usize) -> String {
+        let mut left = index;
+        let found = self.visit_places(&Place::Root(root), &mut |leaf, place| match leaf {
+            Tree::Array(_) if left == 0 => Err(place.text(py)),
+            Tree::Array(_) => {
+                left -= 1;
+                Ok(())
+            }
+            _ => Ok(()),
+        });
+        found.err().unwrap_or_else(|| root.to_owned())
+    }
+
+    /// How many arrays there are.
+    pub(crate) fn count(&self) -> usize {
+        let mut count = 0;
+        self.visit(&mut |leaf| count += usize::from(matches!(leaf, Tree::Array(_))));
+        count
+    }
+
+    /// The structure without the arrays.
+    pub(crate) fn structure(&self, py: Python<'_>) -> Tree<()> {
+        let all = |items: &[Tree<A>]| items.iter().map(|item| item.structure(py)).collect();
+        match self {
+            Tree::Array(_) => Tree::Array(()),
+            Tree::Other(value) => Tree::Other(value.clone_ref(py)),
+            Tree::List(items) => Tree::List(all(items)),
+            Tree::Tuple(items, class) => {
+                Tree::Tuple(all(items), class.as_ref().map(|class| class.clone_ref(py)))
+            }
+            Tree::Dict(items) => {
+                Tree::Dict(items.iter().map(|(key, item)| (key.clone_ref(py), item.structure(py))).collect())
+            }
+        }
+    }
+
     /// The same structure with `replace` of every array; other leaves as `other` says.
     pub(crate) fn map<'py>(
         &self,
         py: Python<'py>,
-        replace: &mut impl FnMut(Python<'py>, &Py<PyArray>) -> PyResult<Py<PyAny>>,
+        replace: &mut impl FnMut(Python<'py>, &A) -> PyResult<Py<PyAny>>,
         other: &impl Fn(Python<'py>, &Py<PyAny>) -> PyResult<Py<PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         Ok(match self {
@@ -139,33 +246,97 @@ impl Tree {
 
     /// The same structure with gradients in place of the arrays; what has none is `None`.
     pub(crate) fn gradients(&self, py: Python<'_>, arrays: &[Array]) -> PyResult<Py<PyAny>> {
-        let mut next = arrays.iter();
+        self.each(py, arrays, |py, array| Ok(Py::new(py, PyArray::from(array.clone()))?.into_any()))
+    }
+
+    /// The same structure with what `make` says of `values` in place of the arrays, and `None` for other leaves.
+    pub(crate) fn each<T>(
+        &self,
+        py: Python<'_>,
+        values: &[T],
+        make: impl Fn(Python<'_>, &T) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        let mut next = values.iter();
         self.map(
             py,
-            &mut |py, _| {
-                let array = next.next().expect("as many gradients as the tree has arrays");
-                Ok(Py::new(py, PyArray::from(array.clone()))?.into_any())
-            },
+            &mut |py, _| make(py, next.next().expect("as many values as the tree has arrays")),
             &|py, _| Ok(py.None()),
         )
     }
 
     /// Refuse leaves that are neither arrays nor `None`.
-    pub(crate) fn check_arrays(&self, py: Python<'_>, op: &str) -> PyResult<()> {
-        let mut found = Ok(());
-        self.visit(&mut |leaf| {
-            if let Tree::Other(value) = leaf
-                && !value.is_none(py)
-                && found.is_ok()
-            {
-                let class =
-                    value.bind(py).get_type().name().map_or_else(|_| "an object".into(), |n| n.to_string());
-                found = Err(PyValueError::new_err(format!(
-                    "[{op}] got {class} in the argument, expected only arrays"
-                )));
+    pub(crate) fn check_arrays(&self, py: Python<'_>, op: &str, place: &Place<'_>) -> PyResult<()> {
+        self.visit_places(place, &mut |leaf, place| match leaf {
+            Tree::Other(value) if !value.is_none(py) => Err(PyValueError::new_err(format!(
+                "[{op}] {}: expected only arrays, got {}",
+                place.text(py),
+                class_of(value.bind(py))
+            ))),
+            _ => Ok(()),
+        })
+    }
+
+    /// What in `value`, which must be built like this tree, stands where the arrays are; `None` where that is left out.
+    ///
+    /// Lists and tuples stand for one another, and whatever is in place of other leaves is passed over.
+    pub(crate) fn aligned<'py>(
+        &self,
+        op: &str,
+        value: &Bound<'py, PyAny>,
+        place: &Place<'_>,
+        found: &mut Vec<Option<Bound<'py, PyAny>>>,
+    ) -> PyResult<()> {
+        let py = value.py();
+        let mismatch = |expected: String| {
+            Err(PyValueError::new_err(format!(
+                "[{op}] {}: got {}, expected {expected}",
+                place.text(py),
+                match value.len() {
+                    Ok(length) if !value.is_instance_of::<PyArray>() =>
+                        format!("{} of {length}", class_of(value)),
+                    _ => class_of(value),
+                }
+            )))
+        };
+        if value.is_none() {
+            found.extend(std::iter::repeat_n(None, self.count()));
+            return Ok(());
+        }
+        match self {
+            Tree::Array(_) => {
+                let is_container = value.is_instance_of::<PyTuple>()
+                    || value.is_instance_of::<PyList>()
+                    || value.is_instance_of::<PyDict>();
+                if is_container {
+                    return mismatch("an array".into());
+                }
+                found.push(Some(value.clone()));
             }
-        });
-        found
+            Tree::Other(_) => {}
+            Tree::List(items) | Tree::Tuple(items, _) => {
+                let is_sequence = value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>();
+                if !is_sequence || value.len()? != items.len() {
+                    return mismatch(format!("a tuple of {}", items.len()));
+                }
+                for (i, (item, value)) in items.iter().zip(value.try_iter()?).enumerate() {
+                    item.aligned(op, &value?, &Place::Item(place, i), found)?;
+                }
+            }
+            Tree::Dict(items) => {
+                let keys = || dict_of(py, items);
+                let Ok(dict) = value.cast::<PyDict>() else { return mismatch(keys()?) };
+                if dict.len() != items.len() {
+                    return mismatch(keys()?);
+                }
+                for (key, item) in items {
+                    match dict.get_item(key)? {
+                        Some(value) => item.aligned(op, &value, &Place::Key(place, key), found)?,
+                        None => return mismatch(keys()?),
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A text that is equal for trees of equal structure and equal values other than arrays.
@@ -199,5 +370,24 @@ impl Tree {
             }
         }
         Ok(())
+    }
+}
+
+impl Tree<()> {
+    /// Show the garbage collector what the structure holds.
+    pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Tree::Array(()) => Ok(()),
+            Tree::Other(value) => visit.call(value),
+            Tree::List(items) => items.iter().try_for_each(|item| item.traverse(visit)),
+            Tree::Tuple(items, class) => {
+                visit.call(class)?;
+                items.iter().try_for_each(|item| item.traverse(visit))
+            }
+            Tree::Dict(items) => items.iter().try_for_each(|(key, item)| {
+                visit.call(key)?;
+                item.traverse(visit)
+            }),
+        }
     }
 }

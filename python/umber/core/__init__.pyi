@@ -195,6 +195,33 @@ class PrintOptions:
         """Decimals of a number; -1 for the shortest form with six significant digits."""
 
 
+class ShapeDtypeStruct:
+    """The shape and dtype of an array without the array."""
+    def __init__(self, shape: _Shape, dtype: _DType) -> None: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    @property
+    def dtype(self) -> Dtype:
+        """Type of the elements."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+
+
 class Stream:
     """A queue of work on a device."""
     def __eq__(self, other: object) -> bool: ...
@@ -651,6 +678,36 @@ class array:
 
     def view(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
         """The bytes read as another dtype; the last axis shrinks or grows with the size of an element."""
+
+
+class custom_function:
+    """A function whose derivatives and batches follow rules of its own, given by the decorators `vjp`, `jvp` and `vmap`.
+
+    Without rules it is the function itself. With rules, arrays that it captures count as constant. A rule for what
+    is not asked of it is not called, and where there is none the function's own operations are followed.
+    """
+    def __init__(self, f: Callable[..., Any]) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __repr__(self) -> str: ...
+    def jvp(self, f: Callable[..., Any]) -> custom_function:
+        """Give the rule `f(primals, tangents)` that answers tangents built like the function's result.
+
+        `tangents` is built like `primals`, with `None` for what does not change. `None` in the answer is zero.
+        """
+
+    def vjp(self, f: Callable[..., Any]) -> custom_function:
+        """Give the rule `f(primals, cotangents, outputs)` that answers cotangents built like `primals`.
+
+        `primals` is the positional argument, or a tuple of several; `cotangents` and `outputs` are built as the
+        function's result is. Keyword arguments are passed on. `None` in the answer is a cotangent of zero.
+        """
+
+    def vmap(self, f: Callable[..., Any]) -> custom_function:
+        """Give the rule `f(inputs, axes)` that answers the outputs for a batch and their axes, as a tuple of the two.
+
+        `axes` is built like `inputs`, with the batch axis of each array or `None`. Axes of the outputs are built like
+        those, or one number or `None` for all.
+        """
 
 
 class finfo:
@@ -1113,6 +1170,14 @@ def ceil(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Smallest integer not below each element."""
 
 
+def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that computes what `fun` does, and computes it again when its gradient is taken.
+
+    What lies between its arguments and its results is not kept for the gradient: less memory for more work. Arrays
+    that `fun` captures, such as the parameters of a layer, get their gradients too (Chen et al., 2016).
+    """
+
+
 def choose(
     a: _Operand,
     choices: array | Sequence[_Operand],
@@ -1537,6 +1602,16 @@ def delete(
     """
 
 
+def depends(
+    inputs: array | Sequence[array],
+    dependencies: array | Sequence[array],
+) -> array | list[array]:
+    """The same arrays as `inputs`, one or a list, computed only after all of `dependencies`.
+
+    Gradients pass to `inputs`, none to `dependencies`.
+    """
+
+
 def device_count(device_type: DeviceType) -> int:
     """Number of devices of a kind."""
 
@@ -1698,6 +1773,14 @@ def erfinv(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def eval(*args: _Tree) -> None:
     """Compute arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left alone."""
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What `fun(*args, **kwargs)` would give, with a `ShapeDtypeStruct` in place of each array; nothing is computed.
+
+    Arguments hold arrays or `ShapeDtypeStruct`s. Anything else in arguments and results stays as it is, and the random
+    state stays where it was.
+    """
 
 
 def exp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1929,9 +2012,12 @@ def grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     argnames: str | Sequence[str] | None = None,
+    *,
+    has_aux: bool = False,
 ) -> Callable[..., Any]:
     """A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
-    default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one.
+    default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
+    returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
     """
 
 
@@ -1986,6 +2072,18 @@ def hanning(M: int, *, stream: _StreamOrDevice = None) -> array:
 
 def heaviside(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """0 where `a` is negative, 1 where it is positive, `b` where it is zero."""
+
+
+def hessian(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] | None = None,
+    has_aux: bool = False,
+) -> Callable[..., Any]:
+    """A function that computes the second derivatives of `fun`: `jacfwd` of `jacrev`.
+
+    The answer is built as the result of `fun` is, with the structure of the arguments in place of each array, and
+    that structure once more in place of each array there.
+    """
 
 
 def histogram(
@@ -2188,12 +2286,40 @@ def ix_(*args: _Operand, stream: _StreamOrDevice = None) -> tuple[array, ...]:
     """
 
 
+def jacfwd(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] | None = None,
+    has_aux: bool = False,
+) -> Callable[..., Any]:
+    """A function that computes the Jacobian of `fun` with respect to the arguments `argnums`, column by column.
+
+    The answer is built as the result of `fun` is, with the structure of the argument (of a tuple of arguments where
+    `argnums` is a sequence) in place of each array, and in there arrays with the axes of the output, then those of
+    the input. It suits functions with more outputs than inputs. With `has_aux` the function returns a pair of its
+    result and anything else, and so does the answer. Of complex outputs it is the derivative of a holomorphic
+    function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`.
+    """
+
+
+def jacrev(
+    fun: Callable[..., Any],
+    argnums: int | Sequence[int] | None = None,
+    has_aux: bool = False,
+) -> Callable[..., Any]:
+    """As `jacfwd`, computed row by row, which suits functions with more inputs than outputs."""
+
+
 def jvp(
     fun: Callable[..., Any],
     primals: Sequence[array],
     tangents: Sequence[array],
-) -> tuple[list[array], list[array]]:
-    """Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs."""
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
+
+    With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
+    """
 
 
 def kaiser(M: int, beta: float, *, stream: _StreamOrDevice = None) -> array:
@@ -2241,6 +2367,18 @@ def lexsort(
 
 def lgamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `gammaln`."""
+
+
+def linearize(
+    fun: Callable[..., Any],
+    *primals: Sequence[array],
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """`fun(*primals)`, and the linear function that takes tangents of `primals` to those of the result.
+
+    `fun` is called once; the linear function keeps what it needs and can be called many times, with arrays built and
+    shaped as `primals` are. With `has_aux` the function returns a pair, and what comes second is the third answer.
+    """
 
 
 def linspace(
@@ -3663,8 +3801,12 @@ def value_and_grad(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     argnames: str | Sequence[str] | None = None,
+    *,
+    has_aux: bool = False,
 ) -> Callable[..., Any]:
-    """As `grad`, for a function that computes the value too: `(value, gradient)`."""
+    """As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
+    gradient)`.
+    """
 
 
 def vander(
@@ -3719,18 +3861,20 @@ def vjp(
     fun: Callable[..., Any],
     primals: Sequence[array],
     cotangents: Sequence[array],
-) -> tuple[list[array], list[array]]:
-    """Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs."""
+    *,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
+    """Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs.
+
+    With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
+    """
 
 
-def vmap(
-    fun: Callable[..., Any],
-    in_axes: Any = None,
-    out_axes: Any = None,
-) -> Callable[..., Any]:
+def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """A function that maps `fun` over axis `in_axes` of its arguments and stacks the results along `out_axes`.
 
-    Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are.
+    Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are,
+    such as `({"a": 0, "b": None}, 1)`. Keyword arguments are mapped over their first axis.
     """
 
 

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use umber_types::{Result, ensure};
 
 use crate::fusion::fuse;
-use crate::graph::{Array, ArraySpec, Program, tracing};
+use crate::graph::{Array, ArraySpec, Program};
 use crate::primitives::leaf::Leaf;
-use crate::transforms::Trace;
+use crate::transforms::{Trace, bare};
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.
 #[derive(Debug)]
@@ -55,7 +55,8 @@ impl CompiledGraph {
     /// The graph of a function that was run on the inputs of `trace` (from [`begin`]) and gave `outputs`.
     pub fn new(trace: Trace, outputs: &[Array]) -> Result<CompiledGraph> {
         let simple = simplify::simplify(&trace.inputs, outputs)?;
-        let fused = fuse(&simple, |node| node.traced)?;
+        let fused = simplify::simplify(&trace.inputs, &bare(&trace.inputs, &simple)?)?;
+        let fused = fuse(&fused, |node| node.traced)?;
         let specs = trace.inputs.iter().map(|input| input.spec().clone()).collect();
         let plain = Closure::new(&trace.inputs, &simple);
         let fused = Closure::new(&trace.inputs, &fused);
@@ -78,8 +79,7 @@ impl CompiledGraph {
             Value,
             "[compile] got arguments of other shapes or dtypes than those the graph was traced with"
         );
-        let is_followed =
-            tracing::depth() > 0 && (self.captures_traced || arguments.iter().any(Array::is_traced));
+        let is_followed = self.plain.captured.iter().chain(arguments).any(Array::is_traced);
         let closure = if is_followed { &self.plain } else { &self.fused };
         closure.call(arguments)
     }

@@ -13,9 +13,8 @@ pub(super) struct Taken<'a> {
 
 impl<'a> Taken<'a> {
     /// Take the inputs of `nodes`, except of those that must keep them.
-    pub(super) fn new(nodes: impl Iterator<Item = &'a Arc<Node>>, retain: bool) -> Taken<'a> {
-        let from =
-            nodes.filter(|node| !(retain && node.traced)).map(|node| (node, node.take_inputs())).collect();
+    pub(super) fn new(nodes: impl Iterator<Item = &'a Arc<Node>>) -> Taken<'a> {
+        let from = nodes.filter(|node| !node.is_followed()).map(|node| (node, node.take_inputs())).collect();
         Taken { from }
     }
 

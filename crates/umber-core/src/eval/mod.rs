@@ -19,7 +19,8 @@ use std::time::{Duration, Instant};
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, Stream};
 
-use crate::graph::{self, Array, Claim, tracing};
+use crate::graph::{self, Array, Claim};
+use crate::primitives::leaf::Leaf;
 use schedule::{Plan, Planned};
 
 /// Asked between nodes: has the user interrupted the program?
@@ -79,7 +80,7 @@ pub fn connect() {
 /// Compute the arrays, and whatever they need, on the calling thread.
 pub fn eval(arrays: &[Array]) -> Result<()> {
     loop {
-        match schedule::plan(arrays, tracing::depth() > 0)? {
+        match schedule::plan(arrays)? {
             Planned::Nothing => return Ok(()),
             Planned::Run(plan) => {
                 if wait_for_others(&plan) {
@@ -94,7 +95,7 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
 
 /// Start computing the arrays on their stream's worker; reading one waits for it.
 pub fn async_eval(arrays: &[Array]) -> Result<()> {
-    match schedule::plan(arrays, tracing::depth() > 0)? {
+    match schedule::plan(arrays)? {
         Planned::Nothing => Ok(()),
         Planned::Run(plan) => {
             let stream = arrays.first().map_or(Stream::CPU, |array| array.node().stream());
@@ -102,6 +103,11 @@ pub fn async_eval(arrays: &[Array]) -> Result<()> {
             Ok(())
         }
     }
+}
+
+/// Is it the error of an array without a value, an argument of a function inside `vmap` or `compile`?
+pub fn lacks_value(error: &Error) -> bool {
+    Leaf::lacks_value(error)
 }
 
 /// Wait until everything given to the stream's worker has run; answers the first error since the last call.

@@ -221,10 +221,11 @@ impl Work {
 
 /// The program with elementwise regions fused, and what it captured.
 fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
-    let _tracing = tracing::enter();
+    let guard = tracing::enter();
     let _residuals = tracing::with_residuals(Residuals::Recomputed);
-    let placeholders: Vec<Array> =
-        program.arguments.iter().map(|spec| Array::placeholder(Leaf::Trace, spec.clone())).collect();
+    let placeholder =
+        |spec: &ArraySpec| Array::placeholder(Leaf::Trace, spec.clone(), Some(guard.follower()));
+    let placeholders: Vec<Array> = program.arguments.iter().map(placeholder).collect();
     let outputs = program.replay(&placeholders)?;
     let outputs = fuse(&outputs, |node| node.traced)?;
     let (fused, captured) = Program::close(&placeholders, &outputs);

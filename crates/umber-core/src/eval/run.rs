@@ -71,7 +71,7 @@ fn node_at(plan: &Plan, i: usize) -> &Arc<Node> {
 /// Run one node by its own kernel.
 fn run_node(plan: &Plan, i: usize, interrupts: &mut Interrupts) -> Result<()> {
     let node = node_at(plan, i);
-    let keep = plan.retain && node.traced;
+    let keep = node.is_followed();
     let inputs: Inputs = if keep { node.inputs() } else { node.take_inputs() };
     let dtypes: SmallVec<[DType; 3]> = inputs.iter().map(Array::dtype).collect();
     let specs = node.outputs.iter().map(|output| &output.spec).collect();
@@ -113,7 +113,7 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
     let built = build(nodes, members, plan);
     // What can fail does before inputs are taken.
     built.region.prepare()?;
-    let mut taken = Taken::new(listed.iter().copied(), plan.retain);
+    let mut taken = Taken::new(listed.iter().copied());
     let outputs: SmallVec<[&Arc<Node>; 2]> =
         members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
     let is_output = |node: &Arc<Node>| outputs.iter().any(|output| Arc::ptr_eq(output, node));

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
-use umber_types::{Result, bail};
+use umber_types::{Error, Result, bail};
 
 use crate::backend::{Support, backend};
 use crate::fusion::partition::{Unit, partition};
@@ -21,8 +21,6 @@ pub(super) struct Plan {
     pub(super) units: Vec<Unit>,
     /// Nodes of earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
-    /// Must traced nodes keep their inputs?
-    pub(super) retain: bool,
     /// Number of this plan, which its nodes' marks carry.
     pub(super) epoch: u64,
 }
@@ -64,7 +62,7 @@ impl Drop for Plan {
 }
 
 /// Plan the evaluation of `arrays`.
-pub(super) fn plan(arrays: &[Array], retain: bool) -> Result<Planned> {
+pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
     if arrays.iter().all(Array::is_evaluated) {
         return Ok(Planned::Nothing);
     }
@@ -73,10 +71,10 @@ pub(super) fn plan(arrays: &[Array], retain: bool) -> Result<Planned> {
     // claims are what decides, marks only find places.
     *counter = (*counter + 1) & ((1 << (64 - PLACE_BITS)) - 1);
     let epoch = *counter;
-    let mut plan = Plan { nodes: Vec::new(), units: Vec::new(), awaited: Vec::new(), retain, epoch };
+    let mut plan = Plan { nodes: Vec::new(), units: Vec::new(), awaited: Vec::new(), epoch };
     // How many handles each planned node has inside the plan.
     let mut handles: Vec<u32> = Vec::new();
-    collect(arrays, &mut plan, &mut handles)?;
+    collect(arrays, &mut plan, &mut handles).map_err(|error| said_where(error, arrays))?;
     if plan.nodes.is_empty() && plan.awaited.is_empty() {
         return Ok(Planned::Nothing);
     }
@@ -89,6 +87,15 @@ pub(super) fn plan(arrays: &[Array], retain: bool) -> Result<Planned> {
         partition(&nodes, is_held, |node| place(node, epoch))
     };
     Ok(Planned::Run(plan))
+}
+
+/// Say where an array without a value was recorded, where that is kept.
+fn said_where(error: Error, arrays: &[Array]) -> Error {
+    let mut pending = arrays.iter().filter(|array| !array.is_evaluated());
+    match pending.find_map(|array| array.node().origin()) {
+        Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
+        None => error,
+    }
 }
 
 fn single(node: &Arc<Node>) -> Unit {
@@ -128,7 +135,7 @@ fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Vec<u32>) -> Result<
         if let Op::Leaf(leaf) = node.op()
             && leaf.is_placeholder()
         {
-            return Err(leaf.no_value());
+            return Err(if node.is_followed() { leaf.no_value() } else { leaf.escaped() });
         }
         node.set_claim(Claim::Taken);
         // In the plan from now on, so that an error frees the claim; the place is fixed when it is finished.
@@ -167,7 +174,7 @@ fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Vec<u32>) -> Result<
     result
 }
 
-/// Replace what the backend has no kernel for by what it expands to.
+/// Replace what the backend has no kernel for by what it expands to, and what only matters to transforms by its value.
 fn lower(node: &Arc<Node>) -> Result<()> {
     let op = node.op();
     let support = {
@@ -175,7 +182,8 @@ fn lower(node: &Arc<Node>) -> Result<()> {
         let specs: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
         backend(node.stream().device).support(op, &specs)
     };
-    if support == Support::Decompose
+    let is_over = matches!(op, Op::Custom(_) | Op::Checkpoint(_)) && !node.is_followed();
+    if (support == Support::Decompose || is_over)
         && let Some(expanded) = op.expand(&node.inputs())
     {
         *node.lock_inputs() = expanded?.into();

@@ -82,9 +82,10 @@ impl Site<'_> {
         match self.op {
             Op::Leaf(Leaf::Copy) | Op::Unary(_) | Op::Cast(_) | Op::View(_) => self.takes(1),
             Op::Control(Control::StopGradient) => self.takes(1),
-            Op::Leaf(_) | Op::Full(_) | Op::Arange(_) | Op::Eye(_) | Op::Fused(_) => {
+            Op::Leaf(_) | Op::Full(_) | Op::Arange(_) | Op::Eye(_) | Op::Custom(_) | Op::Fused(_) => {
                 bail!(Value, "[{}] is no step of a program, expected an operation on inputs", self.op.name())
             }
+            Op::Control(Control::Depends { .. }) => self.must(!self.inputs.is_empty(), "at least one input"),
             Op::Binary(_) => self.alike(2),
             Op::Select(_) => {
                 self.takes(3)?;
@@ -234,6 +235,11 @@ impl Site<'_> {
                 let [from, _] = op.transform.lengths(op.length);
                 self.must(self.inputs[0].dtype.is_inexact(), "floating-point numbers")?;
                 self.must(op.length > 0 && self.inputs[0].shape[op.axis] == from, &format!("{from} elements"))
+            }
+            Op::Checkpoint(op) => {
+                let outputs = check(&op.program)?;
+                let expected = op.program.arguments.iter().chain(&outputs);
+                self.must(self.inputs.iter().copied().eq(expected), "a function's arguments and outputs")
             }
             Op::Loop(op) => {
                 let Iteration { body, carry, rows, sums, length, keeps, .. } = &*op.0;

@@ -142,7 +142,7 @@ fn storable(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
 
 /// Does it only make sense while the program runs that recorded it?
 fn is_transient(op: &Op) -> bool {
-    matches!(op, Op::Fused(_))
+    matches!(op, Op::Fused(_) | Op::Custom(_))
 }
 
 fn expanded(node: &Arc<Node>, inputs: &[Array]) -> Result<Vec<Array>> {

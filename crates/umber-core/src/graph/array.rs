@@ -7,6 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
+use super::tracing::Follower;
 use super::{Inputs, Node, Storage, node};
 use crate::device;
 use crate::memory::Buffer;
@@ -91,7 +92,7 @@ impl Array {
         ensure!(storage.fits(dtype), Value, "[array] the layout reaches outside its buffer");
         let spec = ArraySpec { shape: storage.layout.shape.clone(), dtype };
         let op = Leaf::Data.into();
-        let node = Node::build(op, Inputs::new(), spec.into(), device::current_stream(), false, None);
+        let node = Node::build(op, Inputs::new(), spec.into(), device::current_stream(), None, None);
         node.outputs[0].storage.get_or_init(|| storage);
         Ok(Array { node, output: 0 })
     }
@@ -133,26 +134,30 @@ impl Array {
         let op = crate::primitives::create::Full { value };
         let spec = ArraySpec { shape, dtype };
         let stream = device::current_stream();
-        let node = Node::build(op.into(), Inputs::new(), spec.into(), stream, false, node::users_line());
+        let node = Node::build(op.into(), Inputs::new(), spec.into(), stream, None, node::users_line());
         Array { node, output: 0 }
     }
 
     /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
-    pub(crate) fn placeholder(op: Leaf, spec: ArraySpec) -> Array {
-        let node = Node::build(op.into(), Inputs::new(), spec.into(), device::current_stream(), true, None);
+    pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, follower: Option<&Follower>) -> Array {
+        let stream = device::current_stream();
+        let node = Node::build(op.into(), Inputs::new(), spec.into(), stream, follower.cloned(), None);
         Array { node, output: 0 }
     }
 
     /// The same value as a new traced array, from which a transformation follows what is computed.
-    pub(crate) fn traced_copy(&self) -> Array {
-        let inputs: Inputs = smallvec![self.clone()];
-        let op = Leaf::Copy.into();
-        let node = Node::build(op, inputs, self.spec().clone().into(), self.node.stream, true, None);
-        // Born evaluated where there is a value, so that memory others can write is still known as such.
-        if let Some(storage) = self.storage() {
-            node.outputs[0].storage.get_or_init(|| storage.clone());
+    ///
+    /// Of memory that others can write it takes what is there now: value and gradient are of the same argument.
+    pub(crate) fn traced_copy(&self, follower: &Follower) -> Result<Array> {
+        let now = if self.is_volatile() { self.copied()? } else { self.clone() };
+        let storage = now.storage().cloned();
+        let follower = Follower::outermost([follower].into_iter().chain(self.node.follower()));
+        let (op, spec) = (Leaf::Copy.into(), self.spec().clone().into());
+        let node = Node::build(op, smallvec![now], spec, self.node.stream, follower, None);
+        if let Some(storage) = storage {
+            node.outputs[0].storage.get_or_init(|| storage);
         }
-        Array { node, output: 0 }
+        Ok(Array { node, output: 0 })
     }
 
     /// Shape and dtype.
@@ -221,9 +226,9 @@ impl Array {
         self.storage().is_some()
     }
 
-    /// Is it followed by a transformation that this thread is tracing?
+    /// Is it followed by a transformation that goes on?
     pub fn is_traced(&self) -> bool {
-        self.node.traced && super::tracing::depth() > 0
+        self.node.is_followed()
     }
 
     /// Can its memory be written from outside?

@@ -12,6 +12,7 @@ use smallvec::SmallVec;
 use umber_kernels::fork::generation;
 use umber_types::{Result, Stream};
 
+use super::tracing::Follower;
 use super::{Array, ArraySpec, Specs, Storage};
 use crate::op::Op;
 
@@ -42,8 +43,9 @@ pub struct Node {
     inputs: Mutex<Inputs>,
     pub(crate) outputs: SmallVec<[Output; 1]>,
     pub(crate) stream: Stream,
-    /// Recorded from a traced array while tracing.
+    /// Recorded from an array that was followed.
     pub(crate) traced: bool,
+    follower: Option<Follower>,
     /// The generation of the process whose thread has it, 0 for nobody.
     claim: AtomicU8,
     /// Scratch of the planner, valid for one plan.
@@ -103,8 +105,8 @@ pub(crate) fn users_line() -> Option<Arc<str>> {
 
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
-        let traced = super::tracing::depth() > 0 && inputs.iter().any(Array::is_traced);
-        Node::build(op, inputs, specs, stream, traced, users_line())
+        let follower = Follower::outermost(inputs.iter().filter_map(|input| input.node().follower()));
+        Node::build(op, inputs, specs, stream, follower, users_line())
     }
 
     pub(crate) fn build(
@@ -112,7 +114,7 @@ impl Node {
         inputs: Inputs,
         specs: Specs,
         stream: Stream,
-        traced: bool,
+        follower: Option<Follower>,
         origin: Option<Arc<str>>,
     ) -> Arc<Node> {
         let outputs = specs.into_iter().map(|spec| Output { spec, storage: OnceLock::new() }).collect();
@@ -121,7 +123,8 @@ impl Node {
             inputs: Mutex::new(inputs),
             outputs,
             stream,
-            traced,
+            traced: follower.is_some(),
+            follower,
             claim: AtomicU8::new(0),
             mark: AtomicU64::new(0),
             origin,
@@ -136,6 +139,16 @@ impl Node {
     /// The stream it was recorded for.
     pub fn stream(&self) -> Stream {
         self.stream
+    }
+
+    /// Who followed what it was recorded from.
+    pub(crate) fn follower(&self) -> Option<&Follower> {
+        self.follower.as_ref()
+    }
+
+    /// Is it followed by a transformation that goes on? Then it keeps its inputs.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.follower.as_ref().is_some_and(Follower::goes_on)
     }
 
     /// The user's line that recorded it, where origins are kept.

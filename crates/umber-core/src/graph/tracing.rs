@@ -1,7 +1,9 @@
-//! Is this thread inside a transformation? Nodes recorded from a traced array then keep their inputs.
+//! Is a function being followed? Nodes recorded from its arguments then keep their inputs, on whatever thread.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::Array;
 
@@ -16,22 +18,56 @@ pub fn depth() -> usize {
     DEPTH.get()
 }
 
+/// Who follows what is computed from certain arrays, as those arrays know it.
+#[derive(Clone, Debug)]
+pub struct Follower(Arc<State>);
+
+#[derive(Debug)]
+struct State {
+    /// Earlier ones end later: functions return in the opposite order of their calls.
+    order: u64,
+    goes_on: AtomicBool,
+}
+
+impl Follower {
+    /// Has the trace not ended yet?
+    pub(crate) fn goes_on(&self) -> bool {
+        self.0.goes_on.load(Ordering::Acquire)
+    }
+
+    /// Of those that go on, the one that will do so longest.
+    pub(crate) fn outermost<'a>(followers: impl Iterator<Item = &'a Follower>) -> Option<Follower> {
+        followers.filter(|follower| follower.goes_on()).min_by_key(|follower| follower.0.order).cloned()
+    }
+}
+
 /// One level of tracing, until dropped on the same thread.
 #[derive(Debug)]
 pub struct Tracing {
+    follower: Follower,
     /// Keeps the guard on its thread.
     not_send: PhantomData<*const ()>,
+}
+
+impl Tracing {
+    /// What arrays to be followed are given.
+    pub(crate) fn follower(&self) -> &Follower {
+        &self.follower
+    }
 }
 
 /// Enter a transformation.
 #[must_use = "tracing ends when the guard is dropped"]
 pub fn enter() -> Tracing {
+    static ORDER: AtomicU64 = AtomicU64::new(0);
     DEPTH.set(DEPTH.get() + 1);
-    Tracing { not_send: PhantomData }
+    let state = State { order: ORDER.fetch_add(1, Ordering::Relaxed), goes_on: AtomicBool::new(true) };
+    Tracing { follower: Follower(Arc::new(state)), not_send: PhantomData }
 }
 
 impl Drop for Tracing {
     fn drop(&mut self) {
+        self.follower.0.goes_on.store(false, Ordering::Release);
         DEPTH.set(DEPTH.get() - 1);
     }
 }

@@ -7,7 +7,7 @@ use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, bail, ensure, pr
 
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
 use crate::graph::Array;
-use crate::primitives::control::Control;
+use crate::primitives::control::{self, Control};
 use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
@@ -332,6 +332,23 @@ pub fn astype(x: &Array, dtype: DType) -> Result<Array> {
 /// ```
 pub fn stop_gradient(x: &Array) -> Result<Array> {
     Array::record_one(Control::StopGradient, &[x])
+}
+
+/// The same values as `inputs`, computed only after all of `dependencies`.
+///
+/// Shapes and dtypes stay. Derivatives pass through to `inputs`, none to `dependencies`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let (x, first) = (Array::from(2.0f32), ops::exp(&Array::from(1.0f32))?);
+/// let after = ops::depends(&[x], &[first.clone()])?;
+/// after[0].eval()?;
+/// assert!(first.is_evaluated());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn depends(inputs: &[Array], dependencies: &[Array]) -> Result<Vec<Array>> {
+    control::depends(inputs, dependencies)
 }
 
 /// Radians to degrees.

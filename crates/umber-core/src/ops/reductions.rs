@@ -5,6 +5,7 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shape, UnaryKind, bail, ensure};
 
+use super::linalg::power_or;
 use crate::graph::Array;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Softmax};
@@ -274,7 +275,8 @@ pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result
 /// ```
 pub fn std(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
     let axes = axes_of("std", a, axes)?;
-    let std = unary(UnaryKind::Sqrt, &var_kept(a, &axes, ddof)?)?;
+    // Between equal elements it has a corner, where it gives no gradient, as norms do.
+    let std = power_or(&var_kept(a, &axes, ddof)?, 0.5, 0.0)?;
     finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
 }
 

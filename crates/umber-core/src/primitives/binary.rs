@@ -50,10 +50,10 @@ impl Binary {
             (Maximum, _) => masked(binary(LessEqual, a, b)?)?,
             (Minimum, 0) => masked(binary(Less, a, b)?)?,
             (Minimum, _) => masked(binary(GreaterEqual, a, b)?)?,
-            (LogAddExp, 0) => times(unary(UnaryKind::Sigmoid, &sub(a, b)?)?)?,
-            (LogAddExp, _) => times(unary(UnaryKind::Sigmoid, &sub(b, a)?)?)?,
+            (LogAddExp, 0) => times(unary(UnaryKind::Sigmoid, &distance(a, b)?)?)?,
+            (LogAddExp, _) => times(unary(UnaryKind::Sigmoid, &distance(b, a)?)?)?,
             (LogAddExp2, _) => {
-                let distance = if i == 0 { sub(a, b)? } else { sub(b, a)? };
+                let distance = if i == 0 { distance(a, b)? } else { distance(b, a)? };
                 let scaled = mul(&distance, &constant(a, std::f64::consts::LN_2))?;
                 times(unary(UnaryKind::Sigmoid, &scaled)?)?
             }
@@ -89,6 +89,12 @@ impl Binary {
         };
         Ok(Some(derived))
     }
+}
+
+/// `a - b`, zero between equal infinities.
+fn distance(a: &Array, b: &Array) -> Result<Array> {
+    let is_same = binary(BinaryKind::Equal, a, b)?;
+    Array::record_one(Select, &[&is_same, &zeros_like(a), &sub(a, b)?])
 }
 
 impl Primitive for Binary {

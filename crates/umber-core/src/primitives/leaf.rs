@@ -30,6 +30,17 @@ impl Leaf {
         matches!(self, Leaf::Vmap | Leaf::Compile | Leaf::Trace | Leaf::Body(_))
     }
 
+    /// The transformation whose functions have such arguments.
+    fn transform(self) -> &'static str {
+        match self {
+            Leaf::Data | Leaf::Copy => "a transformation",
+            Leaf::Vmap => "vmap",
+            Leaf::Compile => "compile",
+            Leaf::Trace => "a transformation that asks for the graph alone",
+            Leaf::Body(construct) => construct.name(),
+        }
+    }
+
     /// What is said to somebody who asks a placeholder for its value.
     pub fn no_value(self) -> Error {
         if let Leaf::Body(construct) = self {
@@ -45,7 +56,16 @@ impl Leaf {
             "[eval] this array has no value: got one that stands for an argument of a function inside {}, where \
              printing it, `.item()`, conversion to NumPy or control flow on it cannot work; expected mx.where, or \
              the read outside",
-            self.name()
+            self.transform()
+        ))
+    }
+
+    /// What is said to somebody who kept an array of a function that has returned.
+    pub fn escaped(self) -> Error {
+        Error::Value(format!(
+            "[eval] this array escaped from {}: got one that was computed from an argument of a function that has \
+             returned, so that it will never have a value; expected it among what the function returns",
+            self.transform()
         ))
     }
 

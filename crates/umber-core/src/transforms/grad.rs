@@ -32,7 +32,7 @@ where
             };
             primals.push(primal.clone());
         }
-        let trace = Trace::with_data(&primals);
+        let trace = Trace::with_data(&primals)?;
         let mut arguments = arguments.to_vec();
         for (&i, input) in argnums.iter().zip(&trace.inputs) {
             arguments[i] = input.clone();

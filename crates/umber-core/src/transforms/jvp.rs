@@ -5,9 +5,9 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::control_flow;
 use super::trace::{Site, Tape, Trace, is_flat, settle, zero_derivative};
 use super::vjp::{Slots, pull};
+use super::{control_flow, custom};
 use crate::device;
 use crate::graph::{Array, ArraySpec, Node};
 use crate::primitive::{Point, Primitive};
@@ -23,7 +23,7 @@ pub fn jvp(
     primals: &[Array],
     tangents: &[Array],
 ) -> Result<(Vec<Array>, Vec<Array>)> {
-    let trace = Trace::forwards(primals);
+    let trace = Trace::forwards(primals)?;
     let outputs = f(&trace.inputs)?;
     let pushed = push_forward(&trace.end(), &outputs, tangents)?;
     Ok((outputs, pushed))
@@ -53,7 +53,7 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
         settled.push(settle(Some(cast(tangent, tangent.dtype().inexact())?), input)?);
     }
     let tape = Tape::traced(inputs, outputs);
-    let slots = push(&tape, inputs, settled)?;
+    let slots = push(&tape, inputs, settled, outputs)?;
     let answer = |output: &Array| {
         let pushed = tape.slot(output).and_then(|slot| slots[slot].clone());
         pushed.unwrap_or_else(|| zero_derivative(output))
@@ -61,11 +61,12 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
     Ok(outputs.iter().map(answer).collect())
 }
 
-/// Walk the tape forwards; answers the tangents of all slots.
+/// Walk the tape forwards; answers the tangents of all slots that `outputs` need.
 pub(super) fn push(
     tape: &Tape,
     sources: &[Array],
     tangents: impl IntoIterator<Item = Option<Array>>,
+    outputs: &[Array],
 ) -> Result<Slots> {
     let mut slots: Slots = vec![None; tape.slots()];
     for (source, tangent) in sources.iter().zip(tangents) {
@@ -74,8 +75,9 @@ pub(super) fn push(
             slots[slot] = Some(tangent);
         }
     }
-    for node in &tape.nodes {
-        if is_flat(node) {
+    let needed = custom::needed(tape, outputs, |given| given.jvp);
+    for (i, node) in tape.nodes.iter().enumerate() {
+        if is_flat(node) || needed.as_ref().is_some_and(|needed| !needed[i]) {
             continue;
         }
         let tangent = |(i, input): (usize, &Array)| {
@@ -112,7 +114,7 @@ fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
     if let Some(expanded) = op.expand(&inputs) {
         let expanded = expanded?;
         let tape = Tape::between(&inputs, &expanded, |_| false);
-        let slots = push(&tape, &inputs, tangents.iter().cloned())?;
+        let slots = push(&tape, &inputs, tangents.iter().cloned(), &expanded)?;
         return Ok(expanded.iter().map(|output| tape.slot(output).and_then(|i| slots[i].clone())).collect());
     }
     transpose_twice(node, &point, tangents)
@@ -122,7 +124,7 @@ fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
 fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array>]) -> Result<Few> {
     let stand_in = |output: &Array| {
         let spec = ArraySpec { shape: output.shape().clone(), dtype: output.dtype().inexact() };
-        Array::placeholder(Leaf::Trace, spec)
+        Array::placeholder(Leaf::Trace, spec, None)
     };
     let cotangents: Vec<Array> = point.outputs.iter().map(stand_in).collect();
     let Some(pulled) = node.op().vjp(point, &cotangents) else {

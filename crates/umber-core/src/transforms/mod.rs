@@ -6,15 +6,49 @@
 //! language to run the function uses the two halves ([`Trace`], then [`pull_back`], [`push_forward`] or
 //! [`Mapped::end`]); Rust programs use the functions on closures.
 
+mod checkpoint;
 pub mod control_flow;
+mod custom;
 mod grad;
+mod jacobian;
 mod jvp;
 mod trace;
 mod vjp;
 mod vmap;
 
+pub use crate::primitive::Batched;
+pub use crate::primitives::custom::{Given, Rules};
+pub use checkpoint::{checkpoint, end_checkpoint};
+pub(crate) use custom::bare;
+pub use custom::{CustomFunction, custom_function, with_rules};
 pub use grad::{check_scalar, grad, value_and_grad};
+pub use jacobian::{
+    Jacobians, Linear, eval_shape, hessian, jacfwd, jacrev, linearize, pull_jacobians, push_jacobians,
+};
 pub use jvp::{jvp, push_forward};
 pub use trace::Trace;
 pub use vjp::{pull_back, vjp};
 pub use vmap::{Mapped, batch, from_front, to_front, vmap};
+
+/// The rules of nodes that hold functions, which are transformed themselves; those of all others are their own.
+mod holders {
+    use super::{checkpoint, custom};
+    use crate::graph::Array;
+    use crate::op::Op;
+    use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
+
+    pub(super) fn vjp(op: &Op, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        match op {
+            Op::Checkpoint(held) => Some(checkpoint::vjp(held, at, cotangents)),
+            _ => op.vjp(at, cotangents),
+        }
+    }
+
+    pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        match op {
+            Op::Checkpoint(held) => Some(checkpoint::batch(held, inputs)),
+            Op::Custom(held) => Some(custom::batch(held, inputs)),
+            _ => op.vmap(inputs),
+        }
+    }
+}

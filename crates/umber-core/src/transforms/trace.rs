@@ -18,35 +18,60 @@ use crate::primitives::rules::{add, cast};
 pub struct Trace {
     /// What to run the function on.
     pub inputs: Vec<Array>,
-    /// Tracing goes on until these are dropped.
-    guards: (Tracing, WithResiduals),
+    /// Tracing goes on until this is dropped.
+    guard: Tracing,
+    /// What loops in the function do about residuals, until it returns.
+    residuals: Option<WithResiduals>,
 }
 
 impl Trace {
     /// Arguments with the values of `primals`, which can be read while tracing.
     ///
     /// They stay connected to `primals`, so an outer transform sees through the inner one.
-    pub fn with_data(primals: &[Array]) -> Trace {
-        let guards = (tracing::enter(), tracing::with_residuals(Residuals::Kept));
-        Trace { inputs: primals.iter().map(Array::traced_copy).collect(), guards }
+    pub fn with_data(primals: &[Array]) -> Result<Trace> {
+        Trace::over(primals, Residuals::Kept)
     }
 
     /// As [`Trace::with_data`], for a derivative that is taken forwards: loops keep nothing for a backward pass.
-    pub fn forwards(primals: &[Array]) -> Trace {
-        let guards = (tracing::enter(), tracing::with_residuals(Residuals::Recomputed));
-        Trace { inputs: primals.iter().map(Array::traced_copy).collect(), guards }
+    pub fn forwards(primals: &[Array]) -> Result<Trace> {
+        Trace::over(primals, Residuals::Recomputed)
+    }
+
+    fn over(primals: &[Array], residuals: Residuals) -> Result<Trace> {
+        let guard = tracing::enter();
+        let inputs =
+            primals.iter().map(|primal| primal.traced_copy(guard.follower())).collect::<Result<_>>()?;
+        Ok(Trace { inputs, guard, residuals: Some(tracing::with_residuals(residuals)) })
     }
 
     /// Arguments without values; `leaf` says which transform is to be named when somebody asks for one.
     pub fn placeholders(leaf: Leaf, specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
         debug_assert!(leaf.is_placeholder());
-        let guards = (tracing::enter(), tracing::with_residuals(Residuals::Recomputed));
-        Trace { inputs: specs.into_iter().map(|spec| Array::placeholder(leaf, spec)).collect(), guards }
+        let guard = tracing::enter();
+        let inputs = specs.into_iter().map(|spec| Array::placeholder(leaf, spec, Some(guard.follower())));
+        let residuals = Some(tracing::with_residuals(Residuals::Recomputed));
+        Trace { inputs: inputs.collect(), guard, residuals }
+    }
+
+    /// Arguments without values, of a function whose graph alone is wanted.
+    pub fn of_graph(specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
+        Trace::placeholders(Leaf::Trace, specs)
+    }
+
+    /// One more argument without a value.
+    pub(super) fn another(&self, leaf: Leaf, spec: ArraySpec) -> Array {
+        Array::placeholder(leaf, spec, Some(self.guard.follower()))
+    }
+
+    /// The function has returned: what is recorded from now on is followed still, but is no part of it.
+    pub fn returned(&mut self) {
+        self.residuals = None;
     }
 
     /// Stop tracing and answer the arguments that the function was run on.
     pub fn end(self) -> Vec<Array> {
-        drop(self.guards);
+        drop(self.residuals);
+        drop(self.guard);
         self.inputs
     }
 }
@@ -66,7 +91,9 @@ impl Site {
     pub(super) fn of(node: &Arc<Node>) -> Result<Site> {
         let mut site = Site { inputs: node.inputs(), outputs: Array::outputs_of(node) };
         let op = node.op();
-        if matches!(op, Op::Cast(_)) || site.outputs.iter().all(|output| output.dtype().is_inexact()) {
+        if matches!(op, Op::Cast(_) | Op::Custom(_) | Op::Checkpoint(_))
+            || site.outputs.iter().all(|output| output.dtype().is_inexact())
+        {
             return Ok(site);
         }
         for (i, input) in site.inputs.iter_mut().enumerate() {

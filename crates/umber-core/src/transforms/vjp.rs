@@ -5,8 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::control_flow;
 use super::trace::{Site, Tape, Trace, accumulate, is_flat, settle, zero_derivative};
+use super::{control_flow, holders};
 use crate::device;
 use crate::graph::{Array, Node};
 use crate::primitive::{Cotangents, Point, Primitive};
@@ -22,7 +22,7 @@ pub fn vjp(
     primals: &[Array],
     cotangents: &[Array],
 ) -> Result<(Vec<Array>, Vec<Array>)> {
-    let trace = Trace::with_data(primals);
+    let trace = Trace::with_data(primals)?;
     let outputs = f(&trace.inputs)?;
     let pulled = pull_back(&trace.end(), &outputs, cotangents)?;
     Ok((outputs, pulled))
@@ -113,7 +113,7 @@ fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<C
         .map(|(cotangent, output)| cotangent.clone().unwrap_or_else(|| zero_derivative(output)))
         .collect();
     let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted };
-    match node.op().vjp(&point, &filled) {
+    match holders::vjp(node.op(), &point, &filled) {
         Some(pulled) => pulled,
         None => pull_expansion(node, wanted, cotangents),
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{DType, Error, Result, Shape, bail, ensure, shape::normalize_axis};
 
-use super::control_flow;
 use super::trace::{Tape, Trace};
+use super::{control_flow, custom, holders};
 use crate::device;
 use crate::graph::tracing::{self, Lane, OnLane};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
@@ -92,14 +92,18 @@ impl Mapped {
             bail!(Value, "[vmap] got no input with an axis to map over, expected at least one in in_axes");
         };
         let trace = Trace::placeholders(Leaf::Vmap, specs);
-        let index = Array::placeholder(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
+        let index = trace.another(Leaf::Vmap, ArraySpec::new(Shape::scalar(), DType::UInt32));
         let on_lane = tracing::enter_lane(Lane { index: index.clone(), count: Some(lanes) });
         Ok(Mapped { trace, values, lanes, index, on_lane })
     }
 
+    /// How many lanes there are.
+    pub fn count(&self) -> usize {
+        self.lanes
+    }
+
     /// The outputs of all lanes, stacked along `axes`.
-    pub fn end(mut self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
-        drop(self.on_lane);
+    pub fn end(self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
         ensure!(
             outputs.len() == axes.len(),
             Value,
@@ -107,11 +111,18 @@ impl Mapped {
             axes.len(),
             outputs.len()
         );
+        let lanes = self.lanes;
+        let batched = self.finish(outputs)?;
+        batched.iter().zip(axes).map(|(output, axis)| from_front(output, lanes, *axis)).collect()
+    }
+
+    /// The outputs of all lanes, batch axis in front where they differ from lane to lane.
+    pub fn finish(mut self, outputs: &[Array]) -> Result<Vec<Batched>> {
+        drop(self.on_lane);
         let mut sources = self.trace.end();
         sources.push(self.index);
         self.values.push(Batched::yes(cast(&iota(&[self.lanes].into(), 0)?, DType::UInt32)?));
-        let batched = batch(&sources, outputs, &self.values)?;
-        batched.iter().zip(axes).map(|(output, axis)| from_front(output, self.lanes, *axis)).collect()
+        batch(&sources, outputs, &self.values)
     }
 }
 
@@ -152,7 +163,11 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
         let value = tape.slot(array).and_then(|slot| slots[slot].clone());
         value.unwrap_or_else(|| Batched { array: array.clone(), batched: false })
     };
-    for node in &tape.nodes {
+    let needed = custom::needed(tape, outputs, |given| given.vmap);
+    for (i, node) in tape.nodes.iter().enumerate() {
+        if needed.as_ref().is_some_and(|needed| !needed[i]) {
+            continue;
+        }
         let inputs: SmallVec<[Batched; 3]> =
             node.inputs().iter().map(|input| value_of(input, &slots)).collect();
         let _stream = device::on_stream(node.stream());
@@ -174,7 +189,7 @@ fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     if let Some(outputs) = control_flow::vmap(op, inputs) {
         return outputs;
     }
-    if let Some(outputs) = op.vmap(inputs) {
+    if let Some(outputs) = holders::vmap(op, inputs) {
         return outputs;
     }
     // Expanded as one lane sees it, then batched like any other part of the graph.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use umber::Array;
 use umber::compile::{self, CompiledGraph, cache};
 
@@ -34,7 +35,7 @@ type Path = Vec<Py<PyAny>>;
 struct Form {
     /// Keeps the graph's address its own.
     graph: Arc<CompiledGraph>,
-    returned: Tree,
+    returned: Tree<()>,
     /// Where in `outputs` the state arrays go, as keys from the root.
     state: Vec<Path>,
 }
@@ -185,6 +186,7 @@ impl CompiledFunction {
         let graph =
             if reusable { cache::keep(self.user.key(), &arrays, &constants, graph) } else { Arc::new(graph) };
         let outputs = graph.call(&arrays).or_raise()?;
+        let returned = returned.structure(py);
         let form = Arc::new(Form { graph: Arc::clone(&graph), returned, state: paths });
         if reusable {
             let address = Arc::as_ptr(&form.graph) as usize;
@@ -195,6 +197,18 @@ impl CompiledFunction {
 
     fn __repr__(&self, py: Python<'_>) -> String {
         describe("compile", &self.fun, py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.fun)?;
+        visit.call(&self.inputs)?;
+        visit.call(&self.outputs)?;
+        // Locked only by a call that is going on: then it is not garbage.
+        let Ok(forms) = self.forms.try_lock() else { return Ok(()) };
+        forms.values().try_for_each(|form| {
+            form.returned.traverse(&visit)?;
+            form.state.iter().flatten().try_for_each(|key| visit.call(key))
+        })
     }
 }
 

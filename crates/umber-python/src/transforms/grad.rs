@@ -1,61 +1,38 @@
 //! `grad`, `value_and_grad`, `vjp`, `jvp`.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::{Trace, pull_back, push_forward};
 use umber::{Array, DType, ops};
 
+use super::arguments::Chosen;
 use super::{check_callable, describe};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::trees::Tree;
+use crate::trees::class_of;
 
 /// A function that gives the gradient of another, and its value where asked for.
-#[pyclass(name = "GradFunction", module = "umber.core", dict, weakref)]
+#[pyclass(name = "GradFunction", module = "umber.core", frozen, dict, weakref)]
 struct GradFunction {
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
-    argnums: Vec<usize>,
-    argnames: Vec<String>,
-    /// One number given as such: its gradient is not wrapped in a tuple.
-    single: bool,
+    chosen: Chosen,
     with_value: bool,
+    /// Does the function return a pair of a value and something else?
+    has_aux: bool,
 }
 
 impl GradFunction {
-    fn op(&self) -> &'static str {
-        if self.with_value { "value_and_grad" } else { "grad" }
-    }
-
-    fn check_arguments(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        if let Some(&argnum) = self.argnums.iter().find(|&&argnum| argnum >= args.len()) {
-            return Err(PyValueError::new_err(format!(
-                "[{}] Can't compute the gradient of argument index {argnum}: got {} positional arguments, expected \
-                 more",
-                self.op(),
-                args.len()
-            )));
-        }
-        for name in &self.argnames {
-            if !kwargs.is_some_and(|kwargs| kwargs.contains(name).unwrap_or(false)) {
-                return Err(PyValueError::new_err(format!(
-                    "[{}] Can't compute the gradient of keyword argument '{name}': got a call without it, expected it",
-                    self.op()
-                )));
-            }
-        }
-        Ok(())
-    }
-
     /// The scalar array to differentiate in what the function returned.
     fn value<'py>(&self, returned: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         let first = match returned.cast::<PyTuple>() {
             Ok(tuple) if !tuple.is_empty() => tuple.get_item(0)?,
             _ => returned.clone(),
         };
-        let op = self.op();
+        let op = self.chosen.op();
         let wanted = "either a scalar array or a tuple with the first value being a scalar array";
         match first.cast_into::<PyArray>() {
             Ok(value) if value.get().get().ndim() == 0 => Ok(value),
@@ -66,7 +43,7 @@ impl GradFunction {
             ))),
             Err(_) => Err(PyValueError::new_err(format!(
                 "[{op}] The return value of the function whose gradient we want to compute: expected {wanted}; got {}",
-                returned.get_type().name()?
+                class_of(returned)
             ))),
         }
     }
@@ -81,166 +58,97 @@ impl GradFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        self.check_arguments(args, kwargs)?;
-        let mut trees: Vec<Tree> = Vec::new();
-        for &argnum in &self.argnums {
-            trees.push(Tree::of(&args.get_item(argnum)?)?);
-        }
-        for name in &self.argnames {
-            let value = kwargs.and_then(|kwargs| kwargs.get_item(name).transpose()).transpose()?;
-            trees.push(Tree::of(&value.expect("checked to be there"))?);
-        }
-        for tree in &trees {
-            tree.check_arrays(py, self.op())?;
-        }
-        let counts: Vec<usize> = trees.iter().map(|tree| tree.arrays().len()).collect();
-        let primals: Vec<Array> = trees.iter().flat_map(Tree::arrays).collect();
-        let trace = Trace::with_data(&primals);
-        // The function gets its arguments with traced arrays in place of those to differentiate.
-        let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
-        let named = kwargs.map(pyo3::types::PyDictMethods::copy).transpose()?;
-        let mut offset = 0;
-        for (i, tree) in trees.iter().enumerate() {
-            let traced = tree.rebuild(py, &trace.inputs[offset..offset + counts[i]])?.into_bound(py);
-            offset += counts[i];
-            match self.argnums.get(i) {
-                Some(&argnum) => given[argnum] = traced,
-                None => {
-                    let name = &self.argnames[i - self.argnums.len()];
-                    named.as_ref().expect("checked to be there").set_item(name, traced)?;
-                }
-            }
-        }
-        let returned = self.fun.bind(py).call(PyTuple::new(py, given)?, named.as_ref())?;
+        let followed = self.chosen.follow(self.fun.bind(py), args, kwargs)?;
+        let (returned, aux) = parted(self.chosen.op(), followed.returned.clone(), self.has_aux)?;
         let value = self.value(&returned)?.get().get();
         let one = Array::scalar(1.0, value.dtype().inexact());
+        let (trees, mut trace) = followed.into_parts();
         // The backward pass is no part of what is differentiated here.
-        let gradients = pull_back(&trace.end(), std::slice::from_ref(&value), &[one]).or_raise()?;
-        let mut parts: Vec<Py<PyAny>> = Vec::new();
-        let mut rest = &gradients[..];
-        for (tree, &count) in trees.iter().zip(&counts) {
-            let (own, later) = rest.split_at(count);
-            parts.push(tree.gradients(py, own)?);
-            rest = later;
+        trace.returned();
+        let gradients = pull_back(&trace.inputs, std::slice::from_ref(&value), &[one]).or_raise()?;
+        drop(trace);
+        let answer = self.chosen.arrange(py, &trees, &gradients)?;
+        let pair =
+            |first: Py<PyAny>, second: Py<PyAny>| Ok(PyTuple::new(py, [first, second])?.into_any().unbind());
+        match (self.with_value, aux) {
+            (false, None) => Ok(answer),
+            (false, Some(aux)) => pair(answer, aux.unbind()),
+            (true, None) => pair(returned.unbind(), answer),
+            (true, Some(aux)) => pair(pair(returned.unbind(), aux.unbind())?, answer),
         }
-        let answer = self.arrange(py, parts)?;
-        if !self.with_value {
-            return Ok(answer);
-        }
-        Ok(PyTuple::new(py, [returned.unbind(), answer])?.into_any().unbind())
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        describe(self.op(), &self.fun, py)
+        describe(self.chosen.op(), &self.fun, py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.fun)
     }
 }
 
-impl GradFunction {
-    /// Gradients as they were asked for: one, a tuple, or a pair with a dict of the named ones.
-    fn arrange(&self, py: Python<'_>, mut parts: Vec<Py<PyAny>>) -> PyResult<Py<PyAny>> {
-        let named = parts.split_off(self.argnums.len());
-        let positional = if self.argnums.is_empty() {
-            py.None()
-        } else if self.single {
-            parts.remove(0)
-        } else {
-            PyTuple::new(py, parts)?.into_any().unbind()
-        };
-        if self.argnames.is_empty() {
-            return Ok(positional);
-        }
-        let dict = PyDict::new(py);
-        for (name, part) in self.argnames.iter().zip(named) {
-            dict.set_item(name, part)?;
-        }
-        Ok(PyTuple::new(py, [positional, dict.into_any().unbind()])?.into_any().unbind())
-    }
-}
-
-/// What `argnums` and `argnames` say.
-fn make(
+/// What a function returned, and what came with it where that was announced.
+pub(super) fn parted<'py>(
     op: &str,
-    fun: &Bound<'_, PyAny>,
-    argnums: Option<Ints>,
-    argnames: Option<&Bound<'_, PyAny>>,
-    with_value: bool,
-) -> PyResult<GradFunction> {
-    check_callable(op, fun)?;
-    let argnames: Vec<String> = match argnames {
-        None => Vec::new(),
-        Some(one) if one.is_instance_of::<PyString>() => vec![one.extract()?],
-        Some(many) if many.is_none() => Vec::new(),
-        Some(many) => many.extract()?,
-    };
-    let numbers = match &argnums {
-        Some(ints) => ints.as_slice().to_vec(),
-        None if argnames.is_empty() => vec![0],
-        None => Vec::new(),
-    };
-    let mut found: Vec<usize> = Vec::new();
-    for number in numbers {
-        let number = usize::try_from(number).map_err(|_| {
-            PyValueError::new_err(format!(
-                "[{op}] Can't compute the gradient of negative argument index: got {number}, expected 0 or more"
-            ))
-        })?;
-        if found.contains(&number) {
-            return Err(PyValueError::new_err(format!(
-                "[{op}] Duplicate argument index: got {number} twice, expected each once"
-            )));
-        }
-        found.push(number);
+    returned: Bound<'py, PyAny>,
+    has_aux: bool,
+) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+    if !has_aux {
+        return Ok((returned, None));
     }
-    for (i, name) in argnames.iter().enumerate() {
-        if argnames[..i].contains(name) {
-            return Err(PyValueError::new_err(format!(
-                "[{op}] Duplicate argument name: got '{name}' twice, expected each once"
-            )));
-        }
+    match returned.cast::<PyTuple>() {
+        Ok(pair) if pair.len() == 2 => Ok((pair.get_item(0)?, Some(pair.get_item(1)?))),
+        _ => Err(PyTypeError::new_err(format!(
+            "[{op}] with has_aux the function should return a tuple of 2, the value and something else, got {}",
+            class_of(&returned)
+        ))),
     }
-    let single = found.len() == 1;
-    Ok(GradFunction { fun: fun.clone().unbind(), argnums: found, argnames, single, with_value })
 }
 
 /// A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
-/// default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one.
+/// default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
+/// returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, argnames = None))]
+#[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false))]
 fn grad(
     fun: &Bound<'_, PyAny>,
     argnums: Option<Ints>,
     argnames: Option<&Bound<'_, PyAny>>,
+    has_aux: bool,
 ) -> PyResult<GradFunction> {
-    make("grad", fun, argnums, argnames, false)
+    check_callable("grad", fun)?;
+    let chosen = Chosen::new("grad", argnums, argnames)?;
+    Ok(GradFunction { fun: fun.clone().unbind(), chosen, with_value: false, has_aux })
 }
 
-/// As `grad`, for a function that computes the value too: `(value, gradient)`.
+/// As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
+/// gradient)`.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, argnames = None))]
+#[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false))]
 fn value_and_grad(
     fun: &Bound<'_, PyAny>,
     argnums: Option<Ints>,
     argnames: Option<&Bound<'_, PyAny>>,
+    has_aux: bool,
 ) -> PyResult<GradFunction> {
-    make("value_and_grad", fun, argnums, argnames, true)
+    check_callable("value_and_grad", fun)?;
+    let chosen = Chosen::new("value_and_grad", argnums, argnames)?;
+    Ok(GradFunction { fun: fun.clone().unbind(), chosen, with_value: true, has_aux })
 }
 
 /// The arrays of a list argument.
-fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
-    let mut found = Vec::new();
-    for item in list.try_iter()? {
-        let item = item?;
-        match item.cast::<PyArray>() {
-            Ok(array) => found.push(array.get().get()),
-            Err(_) => {
-                return Err(PyValueError::new_err(format!(
-                    "[{op}] {name}: expected arrays, got {}",
-                    item.get_type().name()?
-                )));
-            }
-        }
+pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
+    if list.is_instance_of::<PyArray>() {
+        return Err(PyValueError::new_err(format!("[{op}] {name}: got an array, expected a list of arrays")));
     }
-    Ok(found)
+    let refused = |i: usize, item: &Bound<'_, PyAny>| {
+        PyValueError::new_err(format!("[{op}] {name}[{i}]: got {}, expected an array", class_of(item)))
+    };
+    let one = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+        let item = item?;
+        item.cast::<PyArray>().map(|array| array.get().get()).map_err(|_| refused(i, &item))
+    };
+    list.try_iter()?.enumerate().map(one).collect()
 }
 
 /// The arrays a function returned: one, or a list or tuple of them.
@@ -265,43 +173,74 @@ fn call<'py>(fun: &Bound<'py, PyAny>, inputs: &[Array]) -> PyResult<Bound<'py, P
     fun.call1(PyTuple::new(fun.py(), wrap(inputs.iter().cloned()))?)
 }
 
+/// What a function returned: arrays, and what came with them where that was announced.
+fn outputs<'py>(
+    op: &str,
+    returned: Bound<'py, PyAny>,
+    has_aux: bool,
+) -> PyResult<(Vec<Array>, Option<Bound<'py, PyAny>>)> {
+    let (returned, aux) = parted(op, returned, has_aux)?;
+    Ok((returned_arrays(op, &returned)?, aux))
+}
+
+/// Outputs, derivatives, and what came with them.
+fn answer<'py>(
+    py: Python<'py>,
+    outputs: Vec<Array>,
+    derivatives: Vec<Array>,
+    aux: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    let list = |arrays: Vec<Array>| Ok::<_, PyErr>(wrap(arrays).into_pyobject(py)?.into_any());
+    let parts = [list(outputs)?, list(derivatives)?];
+    PyTuple::new(py, parts.into_iter().chain(aux).collect::<Vec<_>>())
+}
+
 /// Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs.
+///
+/// With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
 #[pyfunction]
-fn vjp(
-    fun: &Bound<'_, PyAny>,
-    primals: &Bound<'_, PyAny>,
-    cotangents: &Bound<'_, PyAny>,
-) -> PyResult<(Vec<PyArray>, Vec<PyArray>)> {
+#[pyo3(signature = (fun, primals, cotangents, *, has_aux = false))]
+fn vjp<'py>(
+    fun: &Bound<'py, PyAny>,
+    primals: &Bound<'py, PyAny>,
+    cotangents: &Bound<'py, PyAny>,
+    has_aux: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("vjp", fun)?;
     let primals = arrays("vjp", "primals", primals)?;
     let cotangents = arrays("vjp", "cotangents", cotangents)?;
-    let trace = Trace::with_data(&primals);
-    let outputs = returned_arrays("vjp", &call(fun, &trace.inputs)?)?;
-    check_like("vjp", "output", &outputs, "cotangent", &cotangents)?;
-    let pulled = pull_back(&trace.end(), &outputs, &cotangents).or_raise()?;
-    Ok((wrap(outputs), wrap(pulled)))
+    let mut trace = Trace::with_data(&primals).or_raise()?;
+    let (outputs, aux) = outputs("vjp", call(fun, &trace.inputs)?, has_aux)?;
+    check_like("vjp", "output", &outputs, "cotangents", &cotangents)?;
+    trace.returned();
+    let pulled = pull_back(&trace.inputs, &outputs, &cotangents).or_raise()?;
+    answer(fun.py(), outputs, pulled, aux)
 }
 
 /// Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
+///
+/// With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
 #[pyfunction]
-fn jvp(
-    fun: &Bound<'_, PyAny>,
-    primals: &Bound<'_, PyAny>,
-    tangents: &Bound<'_, PyAny>,
-) -> PyResult<(Vec<PyArray>, Vec<PyArray>)> {
+#[pyo3(signature = (fun, primals, tangents, *, has_aux = false))]
+fn jvp<'py>(
+    fun: &Bound<'py, PyAny>,
+    primals: &Bound<'py, PyAny>,
+    tangents: &Bound<'py, PyAny>,
+    has_aux: bool,
+) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("jvp", fun)?;
     let primals = arrays("jvp", "primals", primals)?;
     let tangents = arrays("jvp", "tangents", tangents)?;
-    check_like("jvp", "input", &primals, "tangent", &tangents)?;
-    let trace = Trace::forwards(&primals);
-    let outputs = returned_arrays("jvp", &call(fun, &trace.inputs)?)?;
+    check_like("jvp", "primal", &primals, "tangents", &tangents)?;
+    let trace = Trace::forwards(&primals).or_raise()?;
+    let (outputs, aux) = outputs("jvp", call(fun, &trace.inputs)?, has_aux)?;
     let tangents = tangents
         .iter()
         .zip(&primals)
         .map(|(tangent, primal)| ops::astype(tangent, tangent_dtype(primal)).or_raise())
         .collect::<PyResult<Vec<_>>>()?;
-    let pushed = push_forward(&trace.end(), &outputs, &tangents).or_raise()?;
-    Ok((wrap(outputs), wrap(pushed)))
+    let pushed = push_forward(&trace.inputs, &outputs, &tangents).or_raise()?;
+    answer(fun.py(), outputs, pushed, aux)
 }
 
 fn tangent_dtype(primal: &Array) -> DType {
@@ -309,20 +248,20 @@ fn tangent_dtype(primal: &Array) -> DType {
 }
 
 /// As many as, and of the same shapes as.
-fn check_like(op: &str, one: &str, values: &[Array], other: &str, others: &[Array]) -> PyResult<()> {
-    if values.len() != others.len() {
+fn check_like(op: &str, one: &str, values: &[Array], others: &str, given: &[Array]) -> PyResult<()> {
+    if values.len() != given.len() {
         return Err(PyValueError::new_err(format!(
-            "[{op}] got {} {other}s for {} {one}s, expected one for each",
-            others.len(),
+            "[{op}] got {} {others} for {} {one}s, expected one for each",
+            given.len(),
             values.len()
         )));
     }
-    for (value, given) in values.iter().zip(others) {
+    for (i, (value, given)) in values.iter().zip(given).enumerate() {
         if value.shape() != given.shape() {
             return Err(PyValueError::new_err(format!(
-                "[{op}] got {one} shape {} and {other} shape {}, expected the same",
-                value.shape(),
-                given.shape()
+                "[{op}] got {others}[{i}] of shape {}, expected the {one}'s shape {}",
+                given.shape(),
+                value.shape()
             )));
         }
     }

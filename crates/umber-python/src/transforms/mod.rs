@@ -1,10 +1,13 @@
 //! Function transforms: Python functions in, Python functions out.
 
+mod arguments;
 mod compile;
 mod control_flow;
+mod custom;
 mod eval;
 mod export;
 mod grad;
+mod jacobian;
 mod vmap;
 
 use pyo3::exceptions::PyTypeError;
@@ -13,7 +16,9 @@ use pyo3::prelude::*;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     eval::register(module)?;
     grad::register(module)?;
+    jacobian::register(module)?;
     vmap::register(module)?;
+    custom::register(module)?;
     compile::register(module)?;
     export::register(module)?;
     control_flow::register(module)

@@ -3,14 +3,17 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyTuple};
-use umber::transforms::Mapped;
+use pyo3::{PyTraverseError, PyVisit};
+use umber::transforms::{Mapped, from_front};
+use umber::types::shape::normalize_axis;
+use umber::{Array, Error};
 
 use super::{check_callable, describe};
-use crate::enter::OrRaise;
-use crate::trees::Tree;
+use crate::enter::{OrRaise, to_exception};
+use crate::trees::{Place, Tree, class_of, dict_of};
 
 /// A function that maps another over an axis of its arguments.
-#[pyclass(name = "VmapFunction", module = "umber.core", dict, weakref)]
+#[pyclass(name = "VmapFunction", module = "umber.core", frozen, dict, weakref)]
 struct VmapFunction {
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
@@ -18,46 +21,137 @@ struct VmapFunction {
     out_axes: Py<PyAny>,
 }
 
+fn is_axis(axes: &Bound<'_, PyAny>) -> bool {
+    axes.is_none() || (axes.is_instance_of::<PyInt>() && !axes.is_instance_of::<PyBool>())
+}
+
 /// The axis of every array in `tree`: `axes` is one for all, or a tree whose leaves stand for subtrees.
-fn spread(name: &str, axes: &Bound<'_, PyAny>, tree: &Tree, found: &mut Vec<Option<i64>>) -> PyResult<()> {
-    let mismatch = || {
+pub(super) fn spread<A>(
+    op: &str,
+    name: &str,
+    axes: &Bound<'_, PyAny>,
+    tree: &Tree<A>,
+    place: &Place<'_>,
+    found: &mut Vec<Option<i64>>,
+) -> PyResult<()> {
+    let py = axes.py();
+    let mismatch = |what: &str| {
         Err(PyValueError::new_err(format!(
-            "[vmap] got {name} {axes}, expected the structure of what it is for"
+            "[{op}] {name}: got {axes} for {}, which is {what}; expected an axis, None, or the same structure",
+            place.text(py)
         )))
     };
-    if axes.is_none() || (axes.is_instance_of::<PyInt>() && !axes.is_instance_of::<PyBool>()) {
+    let below = |axes: &Bound<'_, PyAny>, item: &Tree<A>, place: &Place<'_>, found: &mut Vec<Option<i64>>| {
+        spread(op, name, axes, item, place, found)
+    };
+    if is_axis(axes) {
         let axis: Option<i64> = axes.extract()?;
-        tree.visit(&mut |leaf| {
-            if matches!(leaf, Tree::Array(_)) {
-                found.push(axis);
+        found.extend(std::iter::repeat_n(axis, tree.count()));
+        return Ok(());
+    }
+    if !(axes.is_instance_of::<PyDict>()
+        || axes.is_instance_of::<PyTuple>()
+        || axes.is_instance_of::<PyList>())
+    {
+        return Err(PyTypeError::new_err(format!(
+            "[{op}] {name}: expected integers and None, alone or nested in tuples, lists and dicts, got {}",
+            class_of(axes)
+        )));
+    }
+    match tree {
+        Tree::Array(_) => mismatch("an array"),
+        Tree::Other(value) => mismatch(&class_of(value.bind(py))),
+        Tree::List(items) | Tree::Tuple(items, _) => {
+            if axes.is_instance_of::<PyDict>() || axes.len()? != items.len() {
+                return mismatch(&format!("a sequence of {}", items.len()));
             }
-        });
-        return Ok(());
+            for (i, (axes, item)) in axes.try_iter()?.zip(items).enumerate() {
+                below(&axes?, item, &Place::Item(place, i), found)?;
+            }
+            Ok(())
+        }
+        Tree::Dict(items) => {
+            let expected = || dict_of(py, items);
+            let Ok(dict) = axes.cast::<PyDict>() else { return mismatch(&expected()?) };
+            if dict.len() != items.len() {
+                return mismatch(&expected()?);
+            }
+            for (key, item) in items {
+                match dict.get_item(key)? {
+                    Some(axes) => below(&axes, item, &Place::Key(place, key), found)?,
+                    None => return mismatch(&expected()?),
+                }
+            }
+            Ok(())
+        }
     }
-    if let Ok(dict) = axes.cast::<PyDict>() {
-        let Tree::Dict(items) = tree else { return mismatch() };
-        for (key, item) in items {
-            match dict.get_item(key)? {
-                Some(axes) => spread(name, &axes, item, found)?,
-                None => return mismatch(),
+}
+
+/// The arguments of a call and the axes to map over.
+struct Lanes {
+    positional: Tree,
+    named: Tree,
+    arrays: Vec<Array>,
+    axes: Vec<Option<i64>>,
+}
+
+impl Lanes {
+    /// Where the array numbered `index` is.
+    fn place_of(&self, py: Python<'_>, index: usize) -> String {
+        let positional = self.positional.count();
+        if index < positional {
+            self.positional.place_of(py, "args", index)
+        } else {
+            self.named.place_of(py, "kwargs", index - positional)
+        }
+    }
+
+    /// Has every mapped array its axis, and are these equally long?
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let mut first: Option<(usize, usize)> = None;
+        for (i, (array, axis)) in self.arrays.iter().zip(&self.axes).enumerate() {
+            let Some(axis) = *axis else { continue };
+            let axis = normalize_axis("vmap", axis, array.ndim()).map_err(|_| {
+                to_exception(Error::Axis(format!(
+                    "[vmap] in_axes: axis {axis} is out of bounds for {} of shape {}",
+                    self.place_of(py, i),
+                    array.shape()
+                )))
+            })?;
+            let length = array.shape()[axis];
+            let (known, expected) = *first.get_or_insert((i, length));
+            if length != expected {
+                return Err(PyValueError::new_err(format!(
+                    "[vmap] got mapped axes of lengths {expected} for {} and {length} for {}, expected equal lengths",
+                    self.place_of(py, known),
+                    self.place_of(py, i)
+                )));
             }
         }
-        return Ok(());
+        Ok(())
     }
-    if axes.is_instance_of::<PyTuple>() || axes.is_instance_of::<PyList>() {
-        let (Tree::List(items) | Tree::Tuple(items, _)) = tree else { return mismatch() };
-        if axes.len()? != items.len() {
-            return mismatch();
+}
+
+impl VmapFunction {
+    fn lanes(&self, py: Python<'_>, args: &Bound<'_, PyTuple>, named: &Bound<'_, PyDict>) -> PyResult<Lanes> {
+        let (positional, named) = (Tree::of(args)?, Tree::of(named)?);
+        let mut axes = Vec::new();
+        let in_axes = self.in_axes.bind(py);
+        let mut over = |tree: &Tree, place| spread("vmap", "in_axes", in_axes, tree, place, &mut axes);
+        // One dict of axes for one dict argument may be given without a tuple around it.
+        match &positional {
+            Tree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
+                over(&items[0], &Place::Root("args[0]"))?;
+            }
+            _ => over(&positional, &Place::Root("args"))?,
         }
-        for (axes, item) in axes.try_iter()?.zip(items) {
-            spread(name, &axes?, item, found)?;
-        }
-        return Ok(());
+        axes.extend(std::iter::repeat_n(Some(0), named.count()));
+        let mut arrays = positional.arrays();
+        arrays.extend(named.arrays());
+        let lanes = Lanes { positional, named, arrays, axes };
+        lanes.check(py)?;
+        Ok(lanes)
     }
-    Err(PyTypeError::new_err(format!(
-        "[vmap] {name}: expected integers and None, alone or nested in tuples, lists and dicts, got {}",
-        axes.get_type().name()?
-    )))
 }
 
 #[pymethods]
@@ -69,56 +163,79 @@ impl VmapFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        if kwargs.is_some_and(|kwargs| !kwargs.is_empty()) {
-            return Err(PyTypeError::new_err(
-                "[vmap] Keyword arguments are not supported: got some, expected \
-             positional ones",
-            ));
-        }
-        let tree = Tree::of(args)?;
-        let mut axes = Vec::new();
-        let in_axes = self.in_axes.bind(py);
-        // One dict of axes for one dict argument may be given without a tuple around it.
-        match &tree {
-            Tree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
-                spread("in_axes", in_axes, &items[0], &mut axes)?;
-            }
-            _ => spread("in_axes", in_axes, &tree, &mut axes)?,
-        }
-        let mapped = Mapped::begin(&tree.arrays(), &axes).or_raise()?;
-        let lane = tree.rebuild(py, &mapped.trace.inputs)?;
-        let returned = self.fun.bind(py).call1(lane.bind(py).cast::<PyTuple>()?.clone())?;
+        let lanes = self.lanes(py, args, kwargs.unwrap_or(&PyDict::new(py)))?;
+        let mapped = Mapped::begin(&lanes.arrays, &lanes.axes).or_raise()?;
+        let (positional, named) = mapped.trace.inputs.split_at(lanes.positional.count());
+        let lane = lanes.positional.rebuild(py, positional)?;
+        let named = lanes.named.rebuild(py, named)?;
+        let lane = lane.bind(py).cast::<PyTuple>()?;
+        let returned = self.fun.bind(py).call(lane, Some(named.bind(py).cast::<PyDict>()?))?;
         let outputs = Tree::of(&returned)?;
+        outputs.check_arrays(py, "vmap", &Place::Root("the function's result"))?;
         let mut axes = Vec::new();
-        spread("out_axes", self.out_axes.bind(py), &outputs, &mut axes)?;
-        let stacked = mapped.end(&outputs.arrays(), &axes).or_raise()?;
+        spread("vmap", "out_axes", self.out_axes.bind(py), &outputs, &Place::Root("result"), &mut axes)?;
+        let count = mapped.count();
+        let batched = mapped.finish(&outputs.arrays()).or_raise()?;
+        let stack = |(i, (output, axis)): (usize, (_, &Option<i64>))| {
+            from_front(output, count, *axis)
+                .map_err(|error| {
+                    error.map_message(|text| format!("{text}, for {}", outputs.place_of(py, "result", i)))
+                })
+                .or_raise()
+        };
+        let stacked = batched.iter().zip(&axes).enumerate().map(stack).collect::<PyResult<Vec<_>>>()?;
         outputs.rebuild(py, &stacked)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
         describe("vmap", &self.fun, py)
     }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.fun)?;
+        visit.call(&self.in_axes)?;
+        visit.call(&self.out_axes)
+    }
+}
+
+/// Axes as given, `None` among them; 0 where none are.
+struct AxesArg(Option<Py<PyAny>>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for AxesArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(AxesArg(Some(object.to_owned().unbind())))
+    }
+}
+
+impl AxesArg {
+    fn or_zero(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.0.map_or_else(|| Ok(0i64.into_pyobject(py)?.into_any().unbind()), Ok)
+    }
 }
 
 /// A function that maps `fun` over axis `in_axes` of its arguments and stacks the results along `out_axes`.
 ///
-/// Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are.
+/// Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are,
+/// such as `({"a": 0, "b": None}, 1)`. Keyword arguments are mapped over their first axis.
 #[pyfunction]
-#[pyo3(signature = (fun, in_axes = None, out_axes = None))]
+#[pyo3(
+    signature = (fun, in_axes = AxesArg(None), out_axes = AxesArg(None)),
+    text_signature = "(fun, in_axes=0, out_axes=0)"
+)]
 fn vmap(
     py: Python<'_>,
     fun: &Bound<'_, PyAny>,
-    in_axes: Option<&Bound<'_, PyAny>>,
-    out_axes: Option<&Bound<'_, PyAny>>,
+    in_axes: AxesArg,
+    out_axes: AxesArg,
 ) -> PyResult<VmapFunction> {
     check_callable("vmap", fun)?;
-    let axes = |given: Option<&Bound<'_, PyAny>>| -> PyResult<Py<PyAny>> {
-        Ok(match given {
-            Some(axes) => axes.clone().unbind(),
-            None => 0i64.into_pyobject(py)?.into_any().unbind(),
-        })
-    };
-    Ok(VmapFunction { fun: fun.clone().unbind(), in_axes: axes(in_axes)?, out_axes: axes(out_axes)? })
+    Ok(VmapFunction {
+        fun: fun.clone().unbind(),
+        in_axes: in_axes.or_zero(py)?,
+        out_axes: out_axes.or_zero(py)?,
+    })
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

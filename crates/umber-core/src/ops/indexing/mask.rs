@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn masks_without_a_value_can_choose_but_not_pick() {
-        let mask = Array::placeholder(Leaf::Vmap, ArraySpec::new([3], DType::Bool));
+        let tracing = crate::graph::tracing::enter();
+        let mask = Array::placeholder(Leaf::Vmap, ArraySpec::new([3], DType::Bool), Some(tracing.follower()));
         let a = Array::full(Shape::from([3]), 1.0, DType::Float32);
         let error = get(&a, &[Index::Mask(mask.clone())]).expect_err("the mask has no value");
         assert!(

@@ -249,7 +249,7 @@ fn power_of_two(x: &Array) -> Result<Array> {
 }
 
 /// `x^p` for `x` of zero or more, with the given value and no gradient at zero.
-fn power_or(x: &Array, p: f64, at_zero: f64) -> Result<Array> {
+pub(in crate::ops) fn power_or(x: &Array, p: f64, at_zero: f64) -> Result<Array> {
     let is_zero = ops::equal(x, &constant(x, 0.0))?;
     let safe = ops::select(&is_zero, &constant(x, 1.0), x)?;
     let power = if p == 0.5 {

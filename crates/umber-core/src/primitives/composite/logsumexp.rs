@@ -7,7 +7,9 @@ use super::{Decompose, Softmax, last_axis, softmax};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
-use crate::primitives::rules::{add, binary, broadcast, conj, mul, reshape, sub, unary, zeros_like};
+use crate::primitives::rules::{
+    add, binary, broadcast, conj, constant, mul, reshape, sub, unary, zeros_like,
+};
 use crate::primitives::select::Select;
 
 /// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
@@ -20,9 +22,15 @@ fn drop_last(x: &Array) -> Result<Array> {
 }
 
 impl LogSumExp {
-    /// The derivative: the softmax of the input.
+    /// The derivative: the softmax of the input, and zero where all terms are `exp(-inf)`.
     fn slope(at: &Point<'_>) -> Result<Array> {
-        softmax(&at.inputs[0], Softmax { precise: true })
+        let (x, y) = (&at.inputs[0], &at.outputs[0]);
+        let slope = softmax(x, Softmax { precise: true })?;
+        let mut column = y.shape().clone();
+        column.push(1);
+        let is_nothing = binary(BinaryKind::Equal, y, &constant(y, f64::NEG_INFINITY))?;
+        let is_nothing = broadcast(&reshape(&is_nothing, column)?, x.shape())?;
+        Array::record_one(Select, &[&is_nothing, &zeros_like(&slope), &slope])
     }
 }
 

@@ -45,10 +45,10 @@ impl Followed {
         let index = match counter {
             Counter::None => None,
             Counter::First => Some(trace.inputs[0].clone()),
-            Counter::Own => Some(Array::placeholder(
-                Leaf::Body(construct),
-                ArraySpec::new(Shape::scalar(), DType::UInt32),
-            )),
+            Counter::Own => {
+                let spec = ArraySpec::new(Shape::scalar(), DType::UInt32);
+                Some(trace.another(Leaf::Body(construct), spec))
+            }
         };
         let lane = index.clone().map(|index| tracing::enter_lane(Lane { index, count: None }));
         let counter = index.filter(|_| matches!(counter, Counter::Own));

@@ -120,7 +120,7 @@ fn pushed(
 ) -> Result<(Vec<Array>, Vec<Option<Array>>)> {
     let outputs = program.replay(arguments)?;
     let tape = Tape::traced(sources, &outputs);
-    let slots = push(&tape, sources, tangents.iter().cloned().map(Some))?;
+    let slots = push(&tape, sources, tangents.iter().cloned().map(Some), &outputs)?;
     let tangents = outputs.iter().map(|output| tape.slot(output).and_then(|slot| slots[slot].clone()));
     let tangents = tangents.collect();
     Ok((outputs, tangents))

@@ -1,0 +1,55 @@
+//! Checkpoint: what a function computed, together with the function, to be computed again when gradients need it.
+//!
+//! Inputs are the program's arguments, then the outputs as they were computed; the node answers with the latter. Its
+//! vjp, in `transforms`, records the program anew, so that nothing inside the function is kept for the gradient.
+
+use std::sync::Arc;
+
+use umber_types::Result;
+
+use crate::graph::{Array, ArraySpec, Program, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
+
+/// Outputs of a function that can be computed again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Checkpoint {
+    /// The function.
+    pub program: Arc<Program>,
+}
+
+impl Checkpoint {
+    /// The inputs that are arguments of the program, and those that are its outputs.
+    ///
+    /// A node about to run may have let go of the former.
+    pub fn split<'a, T>(&self, inputs: &'a [T]) -> (&'a [T], &'a [T]) {
+        inputs.split_at(inputs.len() - self.program.outputs.len())
+    }
+}
+
+impl Primitive for Checkpoint {
+    fn name(&self) -> &'static str {
+        "checkpoint"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(self.split(inputs).1.iter().map(|&spec| spec.clone()).collect())
+    }
+
+    fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
+        None
+    }
+
+    fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        None
+    }
+
+    fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
+        Some(Ok(self.split(inputs).1.to_vec()))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let count = task.inputs.len() - self.program.outputs.len();
+        task.outputs = task.inputs.drain(count..).map(Some).collect();
+        Ok(())
+    }
+}

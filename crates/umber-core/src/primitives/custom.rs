@@ -1,0 +1,166 @@
+//! Custom: what a user's function computed, with the user's own rules for its derivatives and its batches.
+//!
+//! Inputs are the function's arguments, then its outputs as it computed them; the node answers with the latter. What
+//! has no rule of the user's so passes through the node into how the function was computed.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use umber_types::{Result, ensure};
+
+use super::rules::{cast, tangent_or_zero, zeros_like};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// Which rules there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// A rule that pulls cotangents back.
+    pub vjp: bool,
+    /// A rule that pushes tangents forward.
+    pub jvp: bool,
+    /// A rule for batches.
+    pub vmap: bool,
+}
+
+/// What a user's function says of itself. Only rules that [`Rules::given`] names are called.
+pub trait Rules: Send + Sync {
+    /// Which rules there are?
+    fn given(&self) -> Given;
+
+    /// One cotangent an argument, from one an output; `None` is zero.
+    fn vjp(&self, arguments: &[Array], cotangents: &[Array], outputs: &[Array])
+    -> Result<Vec<Option<Array>>>;
+
+    /// One tangent an output, from one an argument; `None` is zero.
+    fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>>;
+
+    /// The outputs for a batch of arguments; batch axes are in front.
+    fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>>;
+}
+
+/// Outputs of a function that has [`Rules`].
+#[derive(Clone)]
+pub struct Custom {
+    rules: Arc<dyn Rules>,
+    outputs: u32,
+}
+
+impl Custom {
+    /// A node with this many outputs.
+    pub fn new(rules: Arc<dyn Rules>, outputs: usize) -> Custom {
+        Custom { rules, outputs: outputs as u32 }
+    }
+
+    /// What the function says of itself.
+    pub fn rules(&self) -> &Arc<dyn Rules> {
+        &self.rules
+    }
+
+    /// The inputs that are arguments, and those that are outputs.
+    pub fn split<'a, T>(&self, inputs: &'a [T]) -> (&'a [T], &'a [T]) {
+        inputs.split_at(inputs.len() - self.outputs as usize)
+    }
+}
+
+impl PartialEq for Custom {
+    fn eq(&self, other: &Custom) -> bool {
+        Arc::ptr_eq(&self.rules, &other.rules) && self.outputs == other.outputs
+    }
+}
+
+impl Eq for Custom {}
+
+impl Hash for Custom {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        Arc::as_ptr(&self.rules).cast::<()>().hash(state);
+        self.outputs.hash(state);
+    }
+}
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Custom({:?}, {} outputs)", self.rules.given(), self.outputs)
+    }
+}
+
+/// Check what a rule answered, and bring it to the dtype that derivatives of `like` have.
+fn checked(rule: &str, what: &str, answered: Vec<Option<Array>>, like: &[Array]) -> Result<Cotangents> {
+    ensure!(
+        answered.len() == like.len(),
+        Value,
+        "[custom_function] the {rule} rule gave {} values, expected one for each of {} {what}s",
+        answered.len(),
+        like.len()
+    );
+    let check = |(i, (given, like)): (usize, (Option<Array>, &Array))| {
+        let Some(given) = given else { return Ok(None) };
+        ensure!(
+            given.shape() == like.shape(),
+            Value,
+            "[custom_function] the {rule} rule gave shape {} for {what} {i}, expected {}",
+            given.shape(),
+            like.shape()
+        );
+        cast(&given, like.dtype().inexact()).map(Some)
+    };
+    answered.into_iter().zip(like).enumerate().map(check).collect()
+}
+
+impl Primitive for Custom {
+    fn name(&self) -> &'static str {
+        "custom_function"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        Ok(self.split(inputs).1.iter().map(|&spec| spec.clone()).collect())
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        if !self.rules.given().vjp {
+            return None;
+        }
+        rule(|| {
+            let (arguments, outputs) = self.split(at.inputs);
+            let pulled = self.rules.vjp(arguments, cotangents, outputs)?;
+            let mut pulled = checked("vjp", "argument", pulled, arguments)?;
+            pulled.resize(at.inputs.len(), None);
+            Ok(pulled)
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        if !self.rules.given().jvp {
+            return None;
+        }
+        rule(|| {
+            let (arguments, outputs) = self.split(at.inputs);
+            let (tangents, _) = self.split(tangents);
+            // Only what the function captured moves: for a function with rules that is constant.
+            if tangents.iter().all(Option::is_none) {
+                return Ok(outputs.iter().map(zeros_like).collect());
+            }
+            let pushed = checked("jvp", "output", self.rules.jvp(arguments, tangents)?, outputs)?;
+            Ok(pushed
+                .iter()
+                .zip(outputs)
+                .map(|(pushed, output)| tangent_or_zero(pushed.as_ref(), output))
+                .collect())
+        })
+    }
+
+    fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        None
+    }
+
+    fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
+        Some(Ok(self.split(inputs).1.to_vec()))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let count = task.inputs.len() - self.outputs as usize;
+        task.outputs = task.inputs.drain(count..).map(Some).collect();
+        Ok(())
+    }
+}

@@ -1,0 +1,324 @@
+//! Custom functions: functions with the user's own rules, and how such rules are batched.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_types::{Axes, Result, ensure};
+
+use super::trace::Tape;
+use super::vmap::Mapped;
+use crate::graph::{Array, Inputs};
+use crate::op::Op;
+use crate::primitive::{Batched, Primitive, Tangents, lanes};
+use crate::primitives::custom::{Custom, Given, Rules};
+use crate::primitives::{reduce, rules};
+
+/// Let `rules` stand for how `outputs` were computed from `arguments`.
+///
+/// Nothing that was captured besides the arguments has a derivative by the user's rules.
+pub fn with_rules(custom: Arc<dyn Rules>, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
+    let followed = arguments.iter().chain(outputs).any(Array::is_traced);
+    if !followed || outputs.is_empty() || custom.given() == Given::default() {
+        return Ok(outputs.to_vec());
+    }
+    let inputs: Inputs = arguments.iter().chain(outputs).cloned().collect();
+    Ok(Array::record(Custom::new(custom, outputs.len()), inputs)?.into_vec())
+}
+
+type Function<'f> = dyn Fn(&[Array]) -> Result<Vec<Array>> + Send + Sync + 'f;
+type VjpRule = dyn Fn(&[Array], &[Array], &[Array]) -> Result<Vec<Option<Array>>> + Send + Sync;
+type JvpRule = dyn Fn(&[Array], &Tangents) -> Result<Vec<Option<Array>>> + Send + Sync;
+type VmapRule = dyn Fn(&[Batched]) -> Result<Vec<Batched>> + Send + Sync;
+
+/// Rules that are closures.
+#[derive(Clone, Default)]
+struct Closures {
+    vjp: Option<Arc<VjpRule>>,
+    jvp: Option<Arc<JvpRule>>,
+    vmap: Option<Arc<VmapRule>>,
+}
+
+/// A function with rules of its own for derivatives and batches.
+pub struct CustomFunction<'f> {
+    function: Box<Function<'f>>,
+    rules: Closures,
+}
+
+/// A function to which rules for its derivatives and batches can be added; without any it is as it was.
+///
+/// What the function captures counts as constant for the rules.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::transforms::{custom_function, grad};
+///
+/// // The gradient of a rounded number is that of the number.
+/// let round = custom_function(|x| Ok(vec![ops::round(&x[0], 0)?]))
+///     .vjp(|_arguments, cotangents, _outputs| Ok(vec![Some(cotangents[0].clone())]));
+/// let slope = grad(|x| Ok(round.call(&[x * 3.0])?.remove(0)));
+/// assert_eq!(slope(&Array::from(0.7f32))?.item()?.as_f64(), 3.0);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn custom_function<'f>(
+    function: impl Fn(&[Array]) -> Result<Vec<Array>> + Send + Sync + 'f,
+) -> CustomFunction<'f> {
+    CustomFunction { function: Box::new(function), rules: Closures::default() }
+}
+
+impl CustomFunction<'_> {
+    /// Pull cotangents back by `rule(arguments, cotangents, outputs)`: one cotangent an argument, `None` is zero.
+    #[must_use]
+    pub fn vjp(
+        mut self,
+        rule: impl Fn(&[Array], &[Array], &[Array]) -> Result<Vec<Option<Array>>> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.vjp = Some(Arc::new(rule));
+        self
+    }
+
+    /// Push tangents forward by `rule(arguments, tangents)`: one tangent an output, `None` is zero.
+    #[must_use]
+    pub fn jvp(
+        mut self,
+        rule: impl Fn(&[Array], &Tangents) -> Result<Vec<Option<Array>>> + Send + Sync + 'static,
+    ) -> Self {
+        self.rules.jvp = Some(Arc::new(rule));
+        self
+    }
+
+    /// Answer batches by `rule(arguments)`: batch axes are in front, here and in the outputs.
+    #[must_use]
+    pub fn vmap(mut self, rule: impl Fn(&[Batched]) -> Result<Vec<Batched>> + Send + Sync + 'static) -> Self {
+        self.rules.vmap = Some(Arc::new(rule));
+        self
+    }
+
+    /// The function's outputs.
+    pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
+        let outputs = (self.function)(arguments)?;
+        with_rules(Arc::new(self.rules.clone()), arguments, &outputs)
+    }
+}
+
+impl Rules for Closures {
+    fn given(&self) -> Given {
+        Given { vjp: self.vjp.is_some(), jvp: self.jvp.is_some(), vmap: self.vmap.is_some() }
+    }
+
+    fn vjp(
+        &self,
+        arguments: &[Array],
+        cotangents: &[Array],
+        outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
+        let rule = self.vjp.as_ref().expect("asked for rules that were given");
+        rule(arguments, cotangents, outputs)
+    }
+
+    fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>> {
+        let rule = self.jvp.as_ref().expect("asked for rules that were given");
+        rule(arguments, tangents)
+    }
+
+    fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>> {
+        let rule = self.vmap.as_ref().expect("asked for rules that were given");
+        rule(arguments)
+    }
+}
+
+/// The rules of one lane, for a batch.
+struct BatchedRules {
+    lane: Arc<dyn Rules>,
+    /// Which arguments are batched; all outputs are.
+    batched: SmallVec<[bool; 4]>,
+}
+
+impl BatchedRules {
+    fn axis(batched: bool) -> Option<i64> {
+        batched.then_some(0)
+    }
+}
+
+impl Rules for BatchedRules {
+    fn given(&self) -> Given {
+        Given { vmap: false, ..self.lane.given() }
+    }
+
+    fn vjp(
+        &self,
+        arguments: &[Array],
+        cotangents: &[Array],
+        outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
+        let all: Vec<Array> = arguments.iter().chain(cotangents).chain(outputs).cloned().collect();
+        let given = self.batched.iter().copied().chain(std::iter::repeat_n(true, 2 * outputs.len()));
+        let mapped = Mapped::begin(&all, &given.map(Self::axis).collect::<Vec<_>>())?;
+        let (one, rest) = mapped.trace.inputs.split_at(arguments.len());
+        let (cotangents, outputs) = rest.split_at(outputs.len());
+        let mut pulled = self.lane.vjp(one, cotangents, outputs)?;
+        let there: Vec<Array> = pulled.iter().flatten().cloned().collect();
+        let axes = vec![Some(0); there.len()];
+        let mut stacked = mapped.end(&there, &axes)?.into_iter();
+        for (pulled, &batched) in pulled.iter_mut().zip(&self.batched) {
+            if pulled.is_some() {
+                let all = stacked.next().expect("one for each that is there");
+                // Every lane saw the same argument: its cotangent is the sum of theirs.
+                *pulled = Some(if batched { all } else { sum_lanes(&all)? });
+            }
+        }
+        Ok(pulled)
+    }
+
+    fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>> {
+        let mut all = arguments.to_vec();
+        let mut axes: Vec<Option<i64>> = self.batched.iter().copied().map(Self::axis).collect();
+        for (tangent, &batched) in tangents.iter().zip(&self.batched) {
+            if let Some(tangent) = tangent {
+                all.push(tangent.clone());
+                axes.push(Self::axis(batched));
+            }
+        }
+        let mapped = Mapped::begin(&all, &axes)?;
+        let (one, given) = mapped.trace.inputs.split_at(arguments.len());
+        let mut given = given.iter();
+        let tangents: Vec<Option<Array>> =
+            tangents.iter().map(|tangent| tangent.as_ref().and_then(|_| given.next().cloned())).collect();
+        let mut pushed = self.lane.jvp(one, &tangents)?;
+        let there: Vec<Array> = pushed.iter().flatten().cloned().collect();
+        let axes = vec![Some(0); there.len()];
+        let mut stacked = mapped.end(&there, &axes)?.into_iter();
+        for pushed in pushed.iter_mut().filter(|pushed| pushed.is_some()) {
+            *pushed = stacked.next();
+        }
+        Ok(pushed)
+    }
+
+    fn vmap(&self, _arguments: &[Batched]) -> Result<Vec<Batched>> {
+        umber_types::bail!(Runtime, "[custom_function] a batch has no rule of its own for batches")
+    }
+}
+
+fn sum_lanes(all: &Array) -> Result<Array> {
+    let sum = reduce::sum(all, &Axes::one(0))?;
+    rules::reshape(&sum, all.shape()[1..].iter().copied().collect::<umber_types::Shape>())
+}
+
+/// The outputs of a custom function for a batch, with its other rules batched.
+pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>> {
+    let lanes = lanes(inputs);
+    let (arguments, outputs) = custom.split(inputs);
+    let given = custom.rules().given();
+    let outputs = if given.vmap {
+        // Only what the function captured differs from lane to lane: that is constant to a rule.
+        let answered = if arguments.iter().any(|argument| argument.batched) {
+            custom.rules().vmap(arguments)?
+        } else {
+            outputs.to_vec()
+        };
+        check_batch(&answered, outputs, lanes)?;
+        answered
+    } else {
+        outputs.to_vec()
+    };
+    if !(given.vjp || given.jvp) {
+        return Ok(outputs);
+    }
+    let batched = BatchedRules {
+        lane: Arc::clone(custom.rules()),
+        batched: arguments.iter().map(|argument| argument.batched).collect(),
+    };
+    let mut all: Inputs = arguments.iter().map(|argument| argument.array.clone()).collect();
+    for output in &outputs {
+        all.push(rules::batch(output, lanes)?);
+    }
+    Ok(Batched::all(Array::record(Custom::new(Arc::new(batched), outputs.len()), all)?))
+}
+
+/// Is what a rule for batches answered the outputs of all lanes?
+fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Result<()> {
+    ensure!(
+        answered.len() == outputs.len(),
+        Value,
+        "[custom_function] the vmap rule gave {} outputs, expected {}",
+        answered.len(),
+        outputs.len()
+    );
+    for (i, (answered, output)) in answered.iter().zip(outputs).enumerate() {
+        let whole = if answered.batched {
+            answered.array.shape().first() == Some(&lanes) && answered.shape() == output.shape()
+        } else {
+            answered.shape() == output.shape()
+        };
+        let lane = umber_types::Shape::new(output.shape().iter().copied());
+        ensure!(
+            whole,
+            Value,
+            "[custom_function] the vmap rule gave shape {} for output {i}, expected {lane} for each of {lanes} lanes",
+            answered.array.shape()
+        );
+        ensure!(
+            answered.array.dtype() == output.array.dtype(),
+            Type,
+            "[custom_function] the vmap rule gave dtype {} for output {i}, expected {}",
+            answered.array.dtype(),
+            output.array.dtype()
+        );
+    }
+    Ok(())
+}
+
+/// Which nodes a walk towards `outputs` needs, where the user's rules stand for how their functions were computed.
+///
+/// `None`: all of them.
+pub(super) fn needed(tape: &Tape, outputs: &[Array], has: impl Fn(Given) -> bool) -> Option<Vec<bool>> {
+    let by_rule = |op: &Op| matches!(op, Op::Custom(custom) if has(custom.rules().given()));
+    if !tape.nodes.iter().any(|node| by_rule(node.op())) {
+        return None;
+    }
+    let mut wanted = vec![false; tape.slots()];
+    let want = |arrays: &[Array], wanted: &mut Vec<bool>| {
+        for slot in arrays.iter().filter_map(|array| tape.slot(array)) {
+            wanted[slot] = true;
+        }
+    };
+    want(outputs, &mut wanted);
+    let mut needed = vec![false; tape.nodes.len()];
+    for (node, needed) in tape.nodes.iter().zip(&mut needed).rev() {
+        *needed = tape.slots_of(node).any(|slot| wanted[slot]);
+        if *needed {
+            let inputs = node.inputs();
+            match node.op() {
+                Op::Custom(custom) if by_rule(node.op()) => want(custom.split(&inputs).0, &mut wanted),
+                _ => want(&inputs, &mut wanted),
+            }
+        }
+    }
+    Some(needed)
+}
+
+/// Outputs computed on `placeholders` without the nodes that only matter to derivatives and batches.
+pub(crate) fn bare(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
+    let passes = |op: &Op| matches!(op, Op::Custom(_) | Op::Checkpoint(_));
+    let tape = Tape::traced(placeholders, outputs);
+    if !tape.nodes.iter().any(|node| passes(node.op())) {
+        return Ok(outputs.to_vec());
+    }
+    let mut slots: Vec<Option<Array>> = vec![None; tape.slots()];
+    let stand_in = |array: &Array, slots: &[Option<Array>]| {
+        tape.slot(array).and_then(|slot| slots[slot].clone()).unwrap_or_else(|| array.clone())
+    };
+    for node in &tape.nodes {
+        let given = node.inputs();
+        let inputs: Inputs = given.iter().map(|input| stand_in(input, &slots)).collect();
+        let arrays = match node.op().expand(&inputs) {
+            Some(expanded) if passes(node.op()) => expanded?,
+            _ if inputs.iter().zip(&given).all(|(new, old)| new.is_same(old)) => continue,
+            _ => Array::record_on(node.op().clone(), inputs, node.stream())?.into_vec(),
+        };
+        for (slot, array) in tape.slots_of(node).zip(arrays) {
+            slots[slot] = Some(array);
+        }
+    }
+    Ok(outputs.iter().map(|output| stand_in(output, &slots)).collect())
+}

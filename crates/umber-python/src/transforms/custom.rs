@@ -1,0 +1,475 @@
+//! `custom_function`, `checkpoint`, `depends`.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::{PyTraverseError, PyVisit};
+use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
+use umber::{Array, Result, ops};
+
+use super::vmap::spread;
+use super::{check_callable, describe};
+use crate::array::PyArray;
+use crate::convert::from_object;
+use crate::enter::{OrRaise, carry};
+use crate::trees::{Place, Tree, class_of};
+
+const OP: &str = "custom_function";
+
+/// The rules that a user gave.
+#[derive(Default)]
+struct UsersRules {
+    vjp: Option<Py<PyAny>>,
+    jvp: Option<Py<PyAny>>,
+    vmap: Option<Py<PyAny>>,
+}
+
+impl UsersRules {
+    fn copied(&self, py: Python<'_>) -> UsersRules {
+        let copied = |rule: &Option<Py<PyAny>>| rule.as_ref().map(|rule| rule.clone_ref(py));
+        UsersRules { vjp: copied(&self.vjp), jvp: copied(&self.jvp), vmap: copied(&self.vmap) }
+    }
+
+    fn given(&self) -> Given {
+        Given { vjp: self.vjp.is_some(), jvp: self.jvp.is_some(), vmap: self.vmap.is_some() }
+    }
+}
+
+/// A function whose derivatives and batches follow rules of its own, given by the decorators `vjp`, `jvp` and `vmap`.
+///
+/// Without rules it is the function itself. With rules, arrays that it captures count as constant. A rule for what
+/// is not asked of it is not called, and where there is none the function's own operations are followed.
+#[pyclass(name = "custom_function", module = "umber.core", frozen, dict, weakref)]
+struct CustomFunction {
+    fun: Py<PyAny>,
+    rules: Mutex<UsersRules>,
+}
+
+impl CustomFunction {
+    fn lock(&self) -> MutexGuard<'_, UsersRules> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give<'py>(
+        slf: &Bound<'py, Self>,
+        f: &Bound<'py, PyAny>,
+        place: impl FnOnce(&mut UsersRules) -> &mut Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        check_callable(OP, f)?;
+        let before = place(&mut slf.get().lock()).replace(f.clone().unbind());
+        drop(before);
+        Ok(slf.clone())
+    }
+}
+
+#[pymethods]
+impl CustomFunction {
+    #[new]
+    fn new(f: &Bound<'_, PyAny>) -> PyResult<CustomFunction> {
+        check_callable(OP, f)?;
+        Ok(CustomFunction { fun: f.clone().unbind(), rules: Mutex::default() })
+    }
+
+    /// What the function is and is called. Of instances only: the class itself wraps nothing.
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match name {
+            "__wrapped__" => Ok(self.fun.bind(py).clone()),
+            "__name__" | "__qualname__" => self.fun.bind(py).getattr(name),
+            _ => {
+                Err(PyAttributeError::new_err(format!("'custom_function' object has no attribute '{name}'")))
+            }
+        }
+    }
+
+    /// Give the rule `f(primals, cotangents, outputs)` that answers cotangents built like `primals`.
+    ///
+    /// `primals` is the positional argument, or a tuple of several; `cotangents` and `outputs` are built as the
+    /// function's result is. Keyword arguments are passed on. `None` in the answer is a cotangent of zero.
+    fn vjp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        CustomFunction::give(slf, f, |rules| &mut rules.vjp)
+    }
+
+    /// Give the rule `f(primals, tangents)` that answers tangents built like the function's result.
+    ///
+    /// `tangents` is built like `primals`, with `None` for what does not change. `None` in the answer is zero.
+    fn jvp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        CustomFunction::give(slf, f, |rules| &mut rules.jvp)
+    }
+
+    /// Give the rule `f(inputs, axes)` that answers the outputs for a batch and their axes, as a tuple of the two.
+    ///
+    /// `axes` is built like `inputs`, with the batch axis of each array or `None`. Axes of the outputs are built like
+    /// those, or one number or `None` for all.
+    fn vmap<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        CustomFunction::give(slf, f, |rules| &mut rules.vmap)
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let rules = self.lock().copied(py);
+        if rules.given() == Given::default() {
+            return self.fun.bind(py).call(args, kwargs).map(Bound::unbind);
+        }
+        let called = Called::new(py, args, kwargs)?;
+        let returned = called.call(self.fun.bind(py), &called.arrays)?;
+        let outputs = Tree::of(&returned)?;
+        let rules = PyRules {
+            rules,
+            positional: called.positional.count(),
+            arguments: called.positional.structure(py),
+            keywords: called.named.structure(py),
+            outputs: outputs.structure(py),
+        };
+        let recorded = with_rules(Arc::new(rules), &called.arrays, &outputs.arrays()).or_raise()?;
+        outputs.rebuild(py, &recorded)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        describe(OP, &self.fun, py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(&self.fun)?;
+        // Locked only by who changes it: then it is not garbage.
+        let Ok(rules) = self.rules.try_lock() else { return Ok(()) };
+        visit.call(&rules.vjp)?;
+        visit.call(&rules.jvp)?;
+        visit.call(&rules.vmap)
+    }
+}
+
+/// The arguments of a call with their arrays told apart.
+struct Called {
+    positional: Tree,
+    named: Tree,
+    /// Those of the positional arguments first.
+    arrays: Vec<Array>,
+}
+
+impl Called {
+    fn new(
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Called> {
+        let positional = Tree::of(args)?;
+        let named = Tree::of(kwargs.unwrap_or(&PyDict::new(py)))?;
+        let mut arrays = positional.arrays();
+        arrays.extend(named.arrays());
+        Ok(Called { positional, named, arrays })
+    }
+
+    /// Call `fun` with other arrays. It gets handles of its own, so what it does to them is not seen outside.
+    fn call<'py>(&self, fun: &Bound<'py, PyAny>, arrays: &[Array]) -> PyResult<Bound<'py, PyAny>> {
+        let py = fun.py();
+        let (positional, named) = arrays.split_at(self.positional.count());
+        let args = self.positional.rebuild(py, positional)?;
+        let kwargs = self.named.rebuild(py, named)?;
+        fun.call(args.bind(py).cast::<PyTuple>()?, Some(kwargs.bind(py).cast::<PyDict>()?))
+    }
+}
+
+/// The rules of one call.
+struct PyRules {
+    rules: UsersRules,
+    arguments: Tree<()>,
+    keywords: Tree<()>,
+    outputs: Tree<()>,
+    /// How many arrays are in positional arguments; those of keywords follow.
+    positional: usize,
+}
+
+impl PyRules {
+    /// What rules get as arguments: the only positional one, or the tuple of all; and what it is called.
+    fn primals(&self) -> (&Tree<()>, &'static str) {
+        match &self.arguments {
+            Tree::Tuple(items, _) if items.len() == 1 => (&items[0], "args[0]"),
+            all => (all, "args"),
+        }
+    }
+
+    fn call<'py>(
+        &self,
+        rule: Option<&Py<PyAny>>,
+        given: impl IntoIterator<Item = Py<PyAny>, IntoIter: ExactSizeIterator>,
+        keywords: &[Array],
+        py: Python<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let rule = rule.expect("asked for rules that were given").bind(py);
+        let kwargs = self.keywords.rebuild(py, keywords)?;
+        rule.call(PyTuple::new(py, given)?, Some(kwargs.bind(py).cast::<PyDict>()?))
+    }
+
+    fn keyword(&self, py: Python<'_>, index: usize) -> String {
+        self.keywords.place_of(py, "kwargs", index)
+    }
+
+    fn pull(
+        &self,
+        py: Python<'_>,
+        arguments: &[Array],
+        cotangents: &[Array],
+        outputs: &[Array],
+    ) -> PyResult<Vec<Option<Array>>> {
+        let (primals, root) = self.primals();
+        let (positional, keywords) = arguments.split_at(self.positional);
+        let given = [
+            primals.rebuild(py, positional)?,
+            self.outputs.gradients(py, cotangents)?,
+            self.outputs.rebuild(py, outputs)?,
+        ];
+        let returned = self.call(self.rules.vjp.as_ref(), given, keywords, py)?;
+        let returned = unwrapped(primals, returned)?;
+        let mut pulled = derivatives("the vjp rule's cotangent of", primals, root, &returned, positional)?;
+        pulled.resize(arguments.len(), None);
+        Ok(pulled)
+    }
+
+    fn push(
+        &self,
+        py: Python<'_>,
+        arguments: &[Array],
+        tangents: &[Option<Array>],
+    ) -> PyResult<Vec<Option<Array>>> {
+        let (primals, _) = self.primals();
+        let (positional, keywords) = arguments.split_at(self.positional);
+        let (tangents, others) = tangents.split_at(self.positional);
+        if let Some(index) = others.iter().position(Option::is_some) {
+            return Err(PyValueError::new_err(format!(
+                "[{OP}] {} has a tangent, which jvp rules get for positional arguments only; pass it by position",
+                self.keyword(py, index)
+            )));
+        }
+        let tangents = primals.each(py, tangents, |py, tangent| {
+            let Some(tangent) = tangent else { return Ok(py.None()) };
+            Ok(Py::new(py, PyArray::from(tangent.clone()))?.into_any())
+        })?;
+        let given = [primals.rebuild(py, positional)?, tangents];
+        let returned = self.call(self.rules.jvp.as_ref(), given, keywords, py)?;
+        let mut found = Vec::new();
+        let place = "the jvp rule's tangents";
+        self.outputs.aligned(OP, &unwrapped(&self.outputs, returned)?, &Place::Root(place), &mut found)?;
+        found.into_iter().map(|value| value.map(|value| array_of(&value, place)).transpose()).collect()
+    }
+
+    fn batch(&self, py: Python<'_>, arguments: &[Batched]) -> PyResult<Vec<Batched>> {
+        let (primals, _) = self.primals();
+        let (positional, keywords) = arguments.split_at(self.positional);
+        if let Some(index) = keywords.iter().position(|keyword| keyword.batched) {
+            return Err(PyValueError::new_err(format!(
+                "[{OP}] {} differs from lane to lane, which vmap rules know of positional arguments only; pass it \
+                 by position",
+                self.keyword(py, index)
+            )));
+        }
+        let arrays = |values: &[Batched]| values.iter().map(|value| value.array.clone()).collect::<Vec<_>>();
+        let axes = primals.each(py, positional, |py, value| {
+            Ok(if value.batched { 0i64.into_pyobject(py)?.into_any().unbind() } else { py.None() })
+        })?;
+        let given = [primals.rebuild(py, &arrays(positional))?, axes];
+        let returned = self.call(self.rules.vmap.as_ref(), given, &arrays(keywords), py)?;
+        let pair = returned.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "[{OP}] the vmap rule gave {}, expected a tuple with 2 items: the outputs and their axes",
+                class_of(&returned)
+            ))
+        })?;
+        let place = "the vmap rule's outputs";
+        let mut found = Vec::new();
+        self.outputs.aligned(
+            OP,
+            &unwrapped(&self.outputs, pair.get_item(0)?)?,
+            &Place::Root(place),
+            &mut found,
+        )?;
+        let mut axes = Vec::new();
+        spread(
+            OP,
+            "the vmap rule's axes",
+            &pair.get_item(1)?,
+            &self.outputs,
+            &Place::Root(place),
+            &mut axes,
+        )?;
+        let one = |(i, (value, axis)): (usize, (Option<Bound<'_, PyAny>>, Option<i64>))| {
+            let Some(value) = value else {
+                return Err(PyValueError::new_err(format!(
+                    "[{OP}] {}: got None, expected an array",
+                    self.outputs.place_of(py, place, i)
+                )));
+            };
+            let array = array_of(&value, place)?;
+            Ok(match axis {
+                Some(axis) => Batched::yes(to_front(&array, axis).or_raise()?),
+                None => Batched { array, batched: false },
+            })
+        };
+        found.into_iter().zip(axes).enumerate().map(one).collect()
+    }
+}
+
+/// A rule may answer a tuple of one where there is one, or only the array where there is only one array.
+fn unwrapped<'py>(tree: &Tree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let py = returned.py();
+    if returned.is_instance_of::<PyArray>() && !matches!(tree, Tree::Array(())) && tree.count() == 1 {
+        return Ok(tree
+            .map(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
+            .into_bound(py));
+    }
+    let is_one =
+        (returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>()) && returned.len()? == 1;
+    match tree {
+        Tree::Array(()) | Tree::Dict(_) if is_one => returned.get_item(0),
+        _ => Ok(returned),
+    }
+}
+
+fn array_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Array> {
+    from_object(value, None)?.ok_or_else(|| {
+        PyValueError::new_err(format!("[{OP}] {place}: got {}, expected an array", class_of(value)))
+    })
+}
+
+/// Derivatives with respect to `like` in what a rule answered.
+fn derivatives(
+    what: &str,
+    tree: &Tree<()>,
+    root: &str,
+    returned: &Bound<'_, PyAny>,
+    like: &[Array],
+) -> PyResult<Vec<Option<Array>>> {
+    let py = returned.py();
+    let root = format!("{what} {root}");
+    let mut found = Vec::new();
+    tree.aligned(OP, returned, &Place::Root(&root), &mut found)?;
+    let one = |(i, (value, like)): (usize, (Option<Bound<'_, PyAny>>, &Array))| {
+        let Some(value) = value else { return Ok(None) };
+        let array = array_of(&value, &tree.place_of(py, &root, i))?;
+        if array.shape() != like.shape() {
+            return Err(PyValueError::new_err(format!(
+                "[{OP}] {} has shape {}, expected {}",
+                tree.place_of(py, &root, i),
+                array.shape(),
+                like.shape()
+            )));
+        }
+        Ok(Some(array))
+    };
+    found.into_iter().zip(like).enumerate().map(one).collect()
+}
+
+impl Rules for PyRules {
+    fn given(&self) -> Given {
+        self.rules.given()
+    }
+
+    fn vjp(
+        &self,
+        arguments: &[Array],
+        cotangents: &[Array],
+        outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
+        Python::attach(|py| self.pull(py, arguments, cotangents, outputs).map_err(|error| carry(py, error)))
+    }
+
+    fn jvp(&self, arguments: &[Array], tangents: &[Option<Array>]) -> Result<Vec<Option<Array>>> {
+        Python::attach(|py| self.push(py, arguments, tangents).map_err(|error| carry(py, error)))
+    }
+
+    fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>> {
+        Python::attach(|py| self.batch(py, arguments).map_err(|error| carry(py, error)))
+    }
+}
+
+/// A function whose intermediate values are computed again for its gradient.
+#[pyclass(name = "CheckpointFunction", module = "umber.core", frozen, dict, weakref)]
+struct CheckpointFunction {
+    #[pyo3(get, name = "__wrapped__")]
+    fun: Py<PyAny>,
+}
+
+#[pymethods]
+impl CheckpointFunction {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        let called = Called::new(py, args, kwargs)?;
+        // What its loops would keep for a backward pass is computed again with them.
+        let trace = Trace::forwards(&called.arrays).or_raise()?;
+        let returned = called.call(self.fun.bind(py), &trace.inputs)?;
+        let outputs = Tree::of(&returned)?;
+        let recorded = end_checkpoint(trace, &called.arrays, &outputs.arrays()).or_raise()?;
+        outputs.rebuild(py, &recorded)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        describe("checkpoint", &self.fun, py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        visit.call(&self.fun)
+    }
+}
+
+/// A function that computes what `fun` does, and computes it again when its gradient is taken.
+///
+/// What lies between its arguments and its results is not kept for the gradient: less memory for more work. Arrays
+/// that `fun` captures, such as the parameters of a layer, get their gradients too (Chen et al., 2016).
+#[pyfunction]
+fn checkpoint(fun: &Bound<'_, PyAny>) -> PyResult<CheckpointFunction> {
+    check_callable("checkpoint", fun)?;
+    Ok(CheckpointFunction { fun: fun.clone().unbind() })
+}
+
+/// One array, or a list or tuple of them.
+fn one_or_several(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
+    if let Ok(array) = value.cast::<PyArray>() {
+        return Ok(vec![array.get().get()]);
+    }
+    if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
+        return Err(PyValueError::new_err(format!(
+            "[depends] {name}: expected an array or a sequence of arrays, got {}",
+            class_of(value)
+        )));
+    }
+    super::grad::arrays("depends", name, value)
+}
+
+/// The same arrays as `inputs`, one or a list, computed only after all of `dependencies`.
+///
+/// Gradients pass to `inputs`, none to `dependencies`.
+#[pyfunction]
+fn depends<'py>(
+    py: Python<'py>,
+    inputs: &Bound<'py, PyAny>,
+    dependencies: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let is_one = inputs.is_instance_of::<PyArray>();
+    let inputs = one_or_several("inputs", inputs)?;
+    let dependencies = one_or_several("dependencies", dependencies)?;
+    let mut after = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(PyArray::from);
+    match after.next() {
+        Some(first) if is_one => Ok(Bound::new(py, first)?.into_any()),
+        first => {
+            let all = first.into_iter().chain(after).map(|array| Bound::new(py, array));
+            Ok(PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)?.into_any())
+        }
+    }
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<CustomFunction>()?;
+    module.add_function(wrap_pyfunction!(checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(depends, module)?)
+}
