@@ -65,6 +65,14 @@ impl PyArray {
     }
 }
 
+/// An array whose lengths Python is about to see: a shapeless function that looks at them is traced for each.
+pub(crate) fn noting_sizes(array: Array) -> Array {
+    if array.is_traced() {
+        umber::graph::tracing::note_sizes_read();
+    }
+    array
+}
+
 #[pymethods]
 impl PyArray {
     #[new]
@@ -128,12 +136,12 @@ impl PyArray {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let array = self.get();
+        let array = noting_sizes(self.get());
         array.shape().first().copied().ok_or_else(|| PyTypeError::new_err("len() 0-dimensional array."))
     }
 
     fn __iter__(&self) -> PyResult<ArrayIterator> {
-        let array = self.get();
+        let array = noting_sizes(self.get());
         if array.ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
         }
@@ -208,7 +216,7 @@ impl PyArray {
     /// Lengths of the axes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.get().shape().iter())
+        PyTuple::new(py, noting_sizes(self.get()).shape().iter())
     }
 
     /// Type of the elements.
@@ -226,7 +234,7 @@ impl PyArray {
     /// Number of elements.
     #[getter]
     fn size(&self) -> usize {
-        self.get().size()
+        noting_sizes(self.get()).size()
     }
 
     /// Bytes per element.
@@ -238,7 +246,7 @@ impl PyArray {
     /// Bytes of all elements.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.get().nbytes()
+        noting_sizes(self.get()).nbytes()
     }
 
     /// The array with its axes in reverse order.

@@ -59,6 +59,16 @@ impl Array {
             let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
             op.infer(&given)?
         };
+        Array::record_known(op, inputs, specs, stream)
+    }
+
+    /// Record an operation whose outputs are known to be `specs`: what it infers from its inputs.
+    pub(crate) fn record_known(
+        op: Op,
+        inputs: Inputs,
+        specs: Specs,
+        stream: Stream,
+    ) -> Result<SmallVec<[Array; 1]>> {
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let node = Node::new(op, inputs, specs, stream);
         let arrays: SmallVec<[Array; 1]> = (0..node.outputs.len())

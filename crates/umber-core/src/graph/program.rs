@@ -1,14 +1,17 @@
 //! Program: a function as data. Steps that make outputs from arguments, to be recorded on any arguments.
 //!
 //! What a function captured besides its arguments becomes arguments too, so that a program holds no arrays: it can be
-//! compared, hashed and stored, and derivatives reach what was captured.
+//! compared, hashed and stored, and derivatives reach what was captured. Printed, it is a line a step.
+
+use std::fmt;
 
 use smallvec::SmallVec;
 use umber_types::{Result, Scalar, Stream, ensure};
 
 use super::walk::IdMap;
-use super::{Array, ArraySpec, Inputs, Tape};
+use super::{Array, ArraySpec, Inputs, Specs, Tape};
 use crate::op::Op;
+use crate::primitive::Primitive;
 
 /// Where a step finds an input, or a program an output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +20,27 @@ pub enum Operand {
     Slot(u32),
     /// A constant; recorded anew each time, so that holding it does not make it be stored.
     Constant(Box<(ArraySpec, Scalar)>),
+}
+
+impl Operand {
+    /// What it is, given what the slots are.
+    pub fn spec<'a>(&'a self, slots: &'a [ArraySpec]) -> &'a ArraySpec {
+        match self {
+            Operand::Slot(slot) => &slots[*slot as usize],
+            Operand::Constant(constant) => &constant.0,
+        }
+    }
+
+    /// The array it stands for, given those in the slots.
+    pub(crate) fn of(&self, slots: &[Array]) -> Array {
+        match self {
+            Operand::Slot(slot) => slots[*slot as usize].clone(),
+            Operand::Constant(constant) => {
+                let (spec, value) = constant.as_ref();
+                Array::full(spec.shape.clone(), *value, spec.dtype)
+            }
+        }
+    }
 }
 
 /// A node to record.
@@ -30,6 +54,15 @@ pub struct Step {
     pub inputs: SmallVec<[Operand; 3]>,
     /// How many outputs it has.
     pub outputs: u32,
+}
+
+impl Step {
+    /// What its outputs are, given what the slots before it are.
+    pub(crate) fn infer(&self, slots: &[ArraySpec]) -> Result<Specs> {
+        let inputs: SmallVec<[&ArraySpec; 4]> =
+            self.inputs.iter().map(|operand| operand.spec(slots)).collect();
+        self.op.infer(&inputs)
+    }
 }
 
 /// Steps that make outputs from arguments.
@@ -95,22 +128,73 @@ impl Program {
         );
         let mut slots: Vec<Array> = Vec::with_capacity(self.slots());
         slots.extend_from_slice(arguments);
-        let get = |operand: &Operand, slots: &[Array]| match operand {
-            Operand::Slot(slot) => slots[*slot as usize].clone(),
-            Operand::Constant(constant) => {
-                let (spec, value) = constant.as_ref();
-                Array::full(spec.shape.clone(), *value, spec.dtype)
-            }
-        };
         for step in &self.steps {
-            let inputs: Inputs = step.inputs.iter().map(|operand| get(operand, &slots)).collect();
+            let inputs: Inputs = step.inputs.iter().map(|operand| operand.of(&slots)).collect();
             slots.extend(Array::record_on(step.op.clone(), inputs, step.stream)?);
         }
-        Ok(self.outputs.iter().map(|operand| get(operand, &slots)).collect())
+        Ok(self.outputs.iter().map(|operand| operand.of(&slots)).collect())
+    }
+
+    /// What the outputs of each step are.
+    pub fn specs(&self) -> Result<Vec<Specs>> {
+        let mut slots: Vec<ArraySpec> = Vec::with_capacity(self.slots());
+        slots.extend_from_slice(&self.arguments);
+        self.steps
+            .iter()
+            .map(|step| {
+                let specs = step.infer(&slots)?;
+                slots.extend(specs.iter().cloned());
+                Ok(specs)
+            })
+            .collect()
     }
 
     /// Arguments and outputs of all steps.
     pub fn slots(&self) -> usize {
         self.arguments.len() + self.steps.iter().map(|step| step.outputs as usize).sum::<usize>()
+    }
+}
+
+impl fmt::Display for ArraySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lengths: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        write!(f, "{}[{}]", self.dtype, lengths.join(","))
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Slot(slot) => write!(f, "%{slot}"),
+            Operand::Constant(constant) => write!(f, "{}", constant.1),
+        }
+    }
+}
+
+/// `%3 = multiply %1 %2 : float32[4,5]`, and in front and behind what goes in and comes out.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (slot, spec) in self.arguments.iter().enumerate() {
+            writeln!(f, "%{slot} : {spec}")?;
+        }
+        let specs = self.specs().map_err(|_| fmt::Error)?;
+        let mut next = self.arguments.len();
+        for (step, specs) in self.steps.iter().zip(specs) {
+            for output in 0..specs.len() {
+                write!(f, "%{} ", next + output)?;
+            }
+            next += specs.len();
+            write!(f, "= {}", step.op.name())?;
+            if let Op::Fused(fused) = &step.op {
+                write!(f, "({})", fused.0.tape)?;
+            }
+            for operand in &step.inputs {
+                write!(f, " {operand}")?;
+            }
+            let specs: Vec<String> = specs.iter().map(ToString::to_string).collect();
+            writeln!(f, " : {}", specs.join(" "))?;
+        }
+        write!(f, "return")?;
+        self.outputs.iter().try_for_each(|operand| write!(f, " {operand}"))
     }
 }

@@ -3,6 +3,7 @@
 mod compile;
 mod eval;
 mod grad;
+mod signature;
 mod vmap;
 
 use pyo3::exceptions::PyTypeError;
