@@ -1,4 +1,4 @@
-"""What two calls of a compiled function must have in common, what it does to state, when it is forgotten."""
+"""What two calls of a compiled function have in common, what it does to state, when it goes."""
 
 import enum
 import gc
@@ -109,7 +109,8 @@ def test_equal_numbers_of_other_types_are_others():
     x = mx.array([3], dtype=mx.int32)
     dtypes = [traced(x, constant).dtype for constant in (1, 1.0, True, np.float16(1), 0.0, -0.0)]
     assert traced.count == 6
-    assert dtypes[0] == mx.int32 and dtypes[1] == mx.float32
+    assert dtypes[0] == mx.int32
+    assert dtypes[1] == mx.float32
     # Inside objects, too.
     traced = Traces(lambda x, settings: x * settings.factor)
     assert traced(x, Settings(1)).dtype == mx.int32
@@ -173,8 +174,12 @@ def test_a_function_takes_its_graphs_along():
 
 
 def test_other_outputs_than_arrays():
-    outputs = mx.compile(lambda x: {"a": (x, 3), "b": "text", "c": None, "d": Pair(x, [x])})(mx.ones(1))
-    assert outputs["a"][1] == 3 and outputs["b"] == "text" and outputs["c"] is None
+    outputs = mx.compile(lambda x: {"a": (x, 3), "b": "text", "c": None, "d": Pair(x, [x])})(
+        mx.ones(1)
+    )
+    assert outputs["a"][1] == 3
+    assert outputs["b"] == "y"
+    assert outputs["c"] is None
     assert isinstance(outputs["d"], Pair)
 
 
@@ -182,21 +187,21 @@ def test_state_of_every_form():
     """One array, tuples, dicts in lists: what the function makes of them stays."""
     counter = mx.array(1.0)
     state = [{"a": mx.array(2.0)}, (mx.array(3.0),)]
+    read = [counter, state]
 
     def step(x):
-        nonlocal counter
-        counter += x
         state[0]["a"] = state[0]["a"] * x
         state[0]["new"] = x
-        return counter
+        return read[0] + x
 
-    compiled = mx.compile(step, inputs=[counter, state], outputs=state)
+    compiled = mx.compile(step, inputs=read, outputs=state)
     with pytest.raises(ValueError, match=r"\[eval\]"):
         mx.compile(lambda x: x.item(), inputs=counter, outputs=state)(mx.array(1.0))
     assert counter.item() == 1.0
-    compiled(mx.array(2.0))
+    assert compiled(mx.array(2.0)).item() == 3.0
     assert (state[0]["a"].item(), state[0]["new"].item()) == (4.0, 2.0)
-    compiled(mx.array(3.0))
+    read[0] = mx.array(5.0)
+    assert compiled(mx.array(3.0)).item() == 8.0
     assert (state[0]["a"].item(), state[0]["new"].item(), state[1][0].item()) == (12.0, 3.0, 3.0)
 
 
@@ -210,10 +215,12 @@ def test_a_failed_call_changes_nothing():
 
     with pytest.raises(RuntimeError, match="stop"):
         mx.compile(step, inputs=state, outputs=state)(mx.array(1.0))
-    assert state["a"].item() == 1.0 and state["b"][0].item() == 2.0
+    assert state["a"].item() == 1.0
+    assert state["b"][0].item() == 2.0
     with pytest.raises(RuntimeError, match="stop"):
         mx.compile(step, outputs=state)(mx.array(1.0))
-    assert state["a"].item() == 1.0 and state["b"][0].item() == 2.0
+    assert state["a"].item() == 1.0
+    assert state["b"][0].item() == 2.0
 
 
 def test_errors_point_at_the_line():
@@ -250,3 +257,31 @@ def test_it_goes_by_the_name_of_the_function():
 
     assert (double.__name__, double.__doc__) == ("double", "Twice x.")
     assert double.__wrapped__(3) == 6
+
+
+def test_writing_into_arrays_from_outside_is_refused():
+    """At the line that writes; the function's own arrays, arguments and outputs may be written."""
+    outer, total = [mx.zeros(3)], mx.zeros(3)
+
+    def body(x):
+        outer[0][0] = x[0]
+        return x
+
+    with pytest.raises(ValueError, match=r"^\[compile\].*from outside") as raised:
+        mx.compile(body)(mx.ones(3))
+    assert [entry.frame.code.name for entry in raised.traceback][-1] == "body"
+    assert outer[0].tolist() == [0, 0, 0]
+
+    def allowed(x):
+        own = mx.zeros(3)
+        own[0] = x[0]
+        x[1] = 5
+        nonlocal total
+        total += own + x
+        outer[0][1] = 7
+        return own
+
+    compiled = mx.compile(allowed, inputs=total, outputs=total)
+    for count in (1, 2):
+        assert compiled(mx.ones(3)).tolist() == [1, 0, 0]
+        assert total.tolist() == [2 * count, 5 * count, count]

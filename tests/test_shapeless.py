@@ -1,4 +1,4 @@
-"""Shapeless functions: one graph for many lengths where that is right, a graph for each where it is not."""
+"""Shapeless functions: one graph for many lengths where that is right, else one for each."""
 
 import numpy as np
 import pytest

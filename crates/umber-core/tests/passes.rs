@@ -26,7 +26,8 @@ fn one(f: impl Fn(&Array) -> Result<Array>) -> impl Fn(&[Array]) -> Result<Vec<A
 
 #[track_caller]
 fn check(program: &Program, expected: &str) {
-    let lines = |text: &str| text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
+    let lines =
+        |text: &str| text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
     assert_eq!(lines(&program.to_string()), lines(expected));
 }
 
@@ -191,9 +192,8 @@ fn random_bits_of_one_key_are_drawn_once() {
         ops::random::uniform(&low, &high, &[3], DType::Float32, Some(key))
     };
     let traced = traced(one(|key| ops::add(&draw(key)?, &draw(key)?)), &[ops::random::key(3).unwrap()]);
-    let bits = |program: &Program| {
-        program.steps.iter().filter(|step| step.op.name() == "random_bits").count()
-    };
+    let bits =
+        |program: &Program| program.steps.iter().filter(|step| step.op.name() == "random_bits").count();
     assert_eq!(bits(traced.program()), 2);
     assert_eq!(bits(&simplify(traced.program()).unwrap()), 1);
 }

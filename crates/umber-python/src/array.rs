@@ -11,6 +11,7 @@ use umber::{Array, Scalar, ops};
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, to_exception, warn_if_traced};
+use crate::outside;
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -21,6 +22,8 @@ pub(crate) struct PyArray {
     value: Mutex<Array>,
     /// Memory told of by protocols that have no release: kept as long as this object.
     pins: Mutex<Vec<Lease>>,
+    /// The trace it was made in.
+    born: u64,
 }
 
 impl From<Array> for PyArray {
@@ -40,7 +43,7 @@ impl PyArray {
     /// An array over memory that others may write: what `asarray` gives.
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
-        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()) }
+        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
     }
 
     /// The value now.
@@ -55,6 +58,20 @@ impl PyArray {
         if !pins.iter().any(|pin| std::sync::Arc::ptr_eq(pin.buffer(), lease.buffer())) {
             pins.push(lease);
         }
+    }
+
+    /// Put another value in place, as a user's update does.
+    pub(crate) fn update(&self, array: Array) -> PyResult<()> {
+        if array.is_traced() {
+            outside::check_write(self.address(), self.born)?;
+        }
+        self.set(array);
+        Ok(())
+    }
+
+    /// Which object it is.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self) as usize
     }
 
     /// Put another value in place.

@@ -77,7 +77,7 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, op: Binary) -> PyResult<()> 
     };
     let result = op(&own, &other).or_raise()?;
     drop(own);
-    this.set(result);
+    this.update(result)?;
     Ok(())
 }
 

@@ -68,7 +68,8 @@ impl<T> Entry<T> {
 impl<T> Entries<T> {
     /// Take out the entry that was not asked for the longest.
     fn take_oldest(&mut self) -> Option<Entry<T>> {
-        let ages = self.by_hash.iter().flat_map(|(&hash, list)| list.iter().map(move |entry| (entry.used, hash)));
+        let ages =
+            self.by_hash.iter().flat_map(|(&hash, list)| list.iter().map(move |entry| (entry.used, hash)));
         let (used, hash) = ages.min()?;
         let list = self.by_hash.get_mut(&hash)?;
         let place = list.iter().position(|entry| entry.used == used)?;

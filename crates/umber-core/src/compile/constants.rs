@@ -64,10 +64,7 @@ fn value_of(node: &Node, known: &IdMap<usize, Scalar>) -> Result<Option<Scalar>>
 
 /// Does it show elements of its only input, whatever their places?
 pub(super) fn is_view(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Leaf(Leaf::Copy)
-    )
+    matches!(op, Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Leaf(Leaf::Copy))
 }
 
 /// What an operation makes of constants, where one element tells it for all.

@@ -48,7 +48,9 @@ impl Origin {
     fn of(array: &Array) -> Origin {
         let mut origin = Origin { arrays: vec![array.clone()], views: Vec::new() };
         let mut array = array.clone();
-        while !array.is_evaluated() && (is_view(array.node().op()) || matches!(array.node().op(), Op::Cast(_))) {
+        while !array.is_evaluated()
+            && (is_view(array.node().op()) || matches!(array.node().op(), Op::Cast(_)))
+        {
             let Some(source) = array.node().lock_inputs().first().cloned() else { break };
             origin.views.push(array.node().op().clone());
             origin.arrays.push(source.clone());
@@ -85,7 +87,8 @@ impl Family {
         {
             let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
             for ((argument, spec), free) in arguments.iter().zip(given).zip(&*free) {
-                let is_free = changed(spec, argument.spec()).zip(free).all(|(changed, &free)| free || !changed);
+                let is_free =
+                    changed(spec, argument.spec()).zip(free).all(|(changed, &free)| free || !changed);
                 if argument.ndim() != spec.shape.ndim() || argument.dtype() != spec.dtype || !is_free {
                     return None;
                 }
@@ -238,10 +241,12 @@ impl Adapting {
 
     /// Give broadcasts and constants among the inputs of an elementwise operation the shape of the others.
     fn agree(&mut self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
-        let slots = || step.inputs.iter().filter_map(|operand| match operand {
-            Operand::Slot(slot) => Some(*slot as usize),
-            Operand::Constant(_) => None,
-        });
+        let slots = || {
+            step.inputs.iter().filter_map(|operand| match operand {
+                Operand::Slot(slot) => Some(*slot as usize),
+                Operand::Constant(_) => None,
+            })
+        };
         let decides = slots().find(|&slot| self.open[slot].is_none()).or_else(|| slots().next());
         let Some(decides) = decides else { return Err(ambiguous(&step.op)) };
         let shape = self.new[decides].shape.clone();

@@ -181,11 +181,9 @@ impl Simplified {
         };
         let is_integer = spec.dtype.is_integer();
         let same = match op {
-            Op::Leaf(Leaf::Copy)
-            | Op::Cast(_)
-            | Op::Reshape(_)
-            | Op::Broadcast(_)
-            | Op::View(_) => Some(input),
+            Op::Leaf(Leaf::Copy) | Op::Cast(_) | Op::Reshape(_) | Op::Broadcast(_) | Op::View(_) => {
+                Some(input)
+            }
             Op::Transpose(Transpose { permutation }) => {
                 permutation.iter().enumerate().all(|(i, &axis)| i == axis).then_some(input)
             }
@@ -332,9 +330,7 @@ fn keeps_values(from: DType, to: DType) -> bool {
     match (from.is_inexact(), to.is_inexact()) {
         (false, _) => fits && to != DType::Bool,
         (true, false) => false,
-        (true, true) => {
-            fits && range(from) <= range(to) && (to.is_complex() || !from.is_complex())
-        }
+        (true, true) => fits && range(from) <= range(to) && (to.is_complex() || !from.is_complex()),
     }
 }
 

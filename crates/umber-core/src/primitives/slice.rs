@@ -90,7 +90,8 @@ impl Window {
             let (start, step) = (inner.starts[axis], self.steps[axis]);
             let distance = step.checked_mul(isize::try_from(start).ok()?)?;
             // Nothing is nowhere: an empty window may begin where there is no element.
-            let start = if inner.lengths[axis] == 0 { 0 } else { self.starts[axis].checked_add_signed(distance)? };
+            let start =
+                if inner.lengths[axis] == 0 { 0 } else { self.starts[axis].checked_add_signed(distance)? };
             window.starts[axis] = start;
             window.steps[axis] = step.checked_mul(inner.steps[axis])?;
         }

@@ -12,6 +12,7 @@ use super::signature::{Objects, Signature};
 use super::{check_callable, describe};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::outside;
 use crate::trees::{Tree, check_depth};
 
 /// A function whose graph is recorded once and replayed.
@@ -46,8 +47,53 @@ struct Answer {
 /// How the arrays that a graph gives are handed back.
 struct Form {
     returned: Tree,
+    /// How many arrays are returned.
+    count: usize,
     /// Where in `outputs` the state arrays go.
-    state: Vec<Path>,
+    state: Spot,
+}
+
+/// Where arrays are in nested containers, as one walk meets them.
+enum Spot {
+    /// Here.
+    Array,
+    /// In what has these keys.
+    Inside(Vec<(Py<PyAny>, Spot)>),
+}
+
+impl Spot {
+    fn of(py: Python<'_>, places: &[Place], depth: usize) -> Spot {
+        match places {
+            [only] if only.path.len() == depth => Spot::Array,
+            _ => {
+                let same_key = |a: &Place, b: &Place| a.path[depth].is(&b.path[depth]);
+                let groups = places.chunk_by(same_key);
+                Spot::Inside(
+                    groups
+                        .map(|group| (group[0].path[depth].clone_ref(py), Spot::of(py, group, depth + 1)))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    /// Put arrays where they belong. Into a tuple they go by changing the array objects there.
+    fn fill(&self, value: &Bound<'_, PyAny>, arrays: &mut std::slice::Iter<'_, Array>) -> PyResult<()> {
+        let mut next = || arrays.next().expect("as many arrays as spots").clone();
+        match self {
+            Spot::Array => value.cast::<PyArray>()?.get().set(next()),
+            Spot::Inside(spots) => {
+                let is_fixed = value.is_instance_of::<PyTuple>();
+                for (key, spot) in spots {
+                    match spot {
+                        Spot::Array if !is_fixed => value.set_item(key, PyArray::from(next()))?,
+                        Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Where an array is in nested containers: keys from the root.
@@ -126,12 +172,49 @@ impl Place {
     }
 }
 
+/// Add the arrays of nested containers and how they are nested, as [`places`] would find them.
+fn gather(
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+    arrays: &mut Vec<Array>,
+    signature: &mut Signature<'_>,
+) -> PyResult<()> {
+    check_depth(depth)?;
+    if let Ok(array) = value.cast::<PyArray>() {
+        arrays.push(array.get().get());
+        signature.bytes.push(b'a');
+    } else if let Ok(dict) = value.cast::<PyDict>() {
+        signature.bytes.push(b'{');
+        for (key, item) in dict.iter() {
+            let before = signature.bytes.len();
+            signature.value(&key, 0)?;
+            let count = arrays.len();
+            gather(&item, depth + 1, arrays, signature)?;
+            if arrays.len() == count {
+                // Nothing there that the graph would see.
+                signature.bytes.truncate(before);
+            }
+        }
+        signature.bytes.push(b'}');
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() || is_state(value) {
+        signature.bytes.push(b'[');
+        for i in 0..value.len()? {
+            gather(&value.get_item(i)?, depth + 1, arrays, signature)?;
+        }
+        signature.bytes.push(b']');
+    } else {
+        signature.bytes.push(b'-');
+    }
+    Ok(())
+}
+
 /// A call taken apart.
 struct Call {
     arguments: Tree,
-    state: Vec<Place>,
-    /// The arrays of both.
+    /// The arrays in it, then those of the state.
     arrays: Vec<Array>,
+    /// How many of them are arguments.
+    given: usize,
     /// What else it must have in common with others.
     constants: Vec<u8>,
 }
@@ -145,39 +228,39 @@ impl CompiledFunction {
     ) -> PyResult<Call> {
         let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
         let arguments = Tree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
-        let state = places(&self.inputs, py)?;
         let mut arrays = arguments.arrays();
-        arrays.extend(state.iter().map(|place| place.value.clone()));
+        let given = arrays.len();
         let mut signature = Signature::new(&self.objects);
         signature.tree(py, &arguments)?;
-        for place in &state {
-            for key in &place.path {
-                signature.value(key.bind(py), 0)?;
-            }
-            signature.bytes.push(b'.');
+        if !self.inputs.is_none(py) {
+            gather(self.inputs.bind(py), 0, &mut arrays, &mut signature)?;
         }
-        Ok(Call { arguments, state, arrays, constants: signature.bytes })
+        Ok(Call { arguments, arrays, given, constants: signature.bytes })
     }
 
     /// Run the function on placeholders.
     fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, Form)> {
         let tracing = compile::begin(&call.arrays);
-        let count = call.arrays.len() - call.state.len();
-        let given = call.arguments.rebuild(py, &tracing.trace.inputs[..count])?;
+        let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
         let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
-        let before = places(&self.outputs, py)?;
-        for (place, placeholder) in call.state.iter().zip(&tracing.trace.inputs[count..]) {
+        let (state, before) = (places(&self.inputs, py)?, places(&self.outputs, py)?);
+        // Objects made from here on are the function's own.
+        let inside = outside::enter(before.iter().map(|place| place.object.get().address()).collect());
+        let given = call.arguments.rebuild(py, arguments)?;
+        for (place, placeholder) in state.iter().zip(rest) {
             put(inputs, &place.path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
         }
         let called = self.call_traced(py, &given);
+        drop(inside);
         let found = called.and_then(|returned| {
             let changed = places(&self.outputs, py)?;
             let mut arrays = returned.arrays();
+            let count = arrays.len();
             arrays.extend(changed.iter().map(|place| place.value.clone()));
-            Ok((returned, changed, arrays))
+            Ok((Form { returned, count, state: Spot::of(py, &changed, 0) }, arrays))
         });
         // Whatever happened, the state is what it was.
-        for place in &call.state {
+        for place in &state {
             place.restore(inputs)?;
         }
         if found.is_err() {
@@ -185,9 +268,8 @@ impl CompiledFunction {
                 place.restore(outputs)?;
             }
         }
-        let (returned, changed, arrays) = found?;
-        let state = changed.into_iter().map(|place| place.path).collect();
-        Ok((tracing.end(&arrays), Form { returned, state }))
+        let (form, arrays) = found?;
+        Ok((tracing.end(&arrays), form))
     }
 
     fn call_traced(&self, py: Python<'_>, given: &Py<PyAny>) -> PyResult<Tree> {
@@ -237,12 +319,9 @@ impl CompiledFunction {
 
     /// Hand back what a graph gave.
     fn deliver(&self, py: Python<'_>, form: &Form, arrays: &[Array]) -> PyResult<Py<PyAny>> {
-        let count = arrays.len() - form.state.len();
-        let outputs = self.outputs.bind(py);
-        for (path, array) in form.state.iter().zip(&arrays[count..]) {
-            put(outputs, path, Bound::new(py, PyArray::from(array.clone()))?)?;
-        }
-        form.returned.rebuild(py, &arrays[..count])
+        let (returned, state) = arrays.split_at(form.count);
+        form.state.fill(self.outputs.bind(py), &mut state.iter())?;
+        form.returned.rebuild(py, returned)
     }
 }
 
