@@ -79,14 +79,16 @@ impl Spot {
 
     /// Put arrays where they belong. Into a tuple they go by changing the array objects there.
     fn fill(&self, value: &Bound<'_, PyAny>, arrays: &mut std::slice::Iter<'_, Array>) -> PyResult<()> {
-        let mut next = || arrays.next().expect("as many arrays as spots").clone();
+        let next = |arrays: &mut std::slice::Iter<'_, Array>| {
+            arrays.next().expect("as many arrays as spots").clone()
+        };
         match self {
-            Spot::Array => value.cast::<PyArray>()?.get().set(next()),
+            Spot::Array => value.cast::<PyArray>()?.get().set(next(arrays)),
             Spot::Inside(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
                 for (key, spot) in spots {
                     match spot {
-                        Spot::Array if !is_fixed => value.set_item(key, PyArray::from(next()))?,
+                        Spot::Array if !is_fixed => value.set_item(key, PyArray::from(next(arrays)))?,
                         Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
                     }
                 }

@@ -109,7 +109,7 @@ impl<'a> Signature<'a> {
         Ok(())
     }
 
-    /// A value that is the same whenever its bytes are.
+    /// A value that is the same whenever its bytes are: long, since it has an arm for each kind of constant.
     pub(super) fn value(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         check_depth(depth)?;
         if value.is_none() {
