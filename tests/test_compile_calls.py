@@ -174,7 +174,7 @@ def test_a_function_takes_its_graphs_along():
 
 
 def test_other_outputs_than_arrays():
-    outputs = mx.compile(lambda x: {"a": (x, 3), "b": "text", "c": None, "d": Pair(x, [x])})(
+    outputs = mx.compile(lambda x: {"a": (x, 3), "b": "y", "c": None, "d": Pair(x, [x])})(
         mx.ones(1)
     )
     assert outputs["a"][1] == 3

@@ -304,9 +304,11 @@ fn a_long_chain_compiles_in_a_small_stack() {
 fn what_was_not_asked_for_the_longest_is_forgotten() {
     let cache = compile::Cache::default();
     for i in 0..compile::cache::CAPACITY {
+        assert!(cache.find(&[], &i.to_le_bytes()).is_none());
         cache.keep(&[], &i.to_le_bytes(), i);
     }
     assert!(cache.find(&[], &0usize.to_le_bytes()).is_some());
+    assert!(cache.find(&[], b"one more").is_none());
     cache.keep(&[], b"one more", 0);
     assert_eq!(cache.len(), compile::cache::CAPACITY);
     assert!(cache.find(&[], &0usize.to_le_bytes()).is_some());

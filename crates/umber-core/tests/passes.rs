@@ -6,7 +6,7 @@ mod common;
 use common::{array, ramp, scalar, values};
 use umber_core::compile::{self, Family, Traced, simplify};
 use umber_core::graph::Program;
-use umber_core::ops::Basis;
+use umber_core::ops::linalg::Basis;
 use umber_core::primitives::broadcast::Broadcast;
 use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::slice::{Slice, Window};
@@ -83,13 +83,14 @@ fn all_outputs_of_equal_computations_are_one() {
         f,
         &[ramp([3, 3])],
         "%0 : float32[3,3]
-         %1 %2 = qr %0 : float32[3,3] float32[3,3]
+         %1 %2 = linalg.qr %0 : float32[3,3] float32[3,3]
          return %1 %2",
     );
 }
 
 #[test]
 fn what_is_constant_is_a_number() {
+    // What was captured before is still an argument, which nothing reads.
     let f = one(|x| {
         let seven = ops::add(&ops::multiply(&scalar(2.0), &scalar(3.0))?, &scalar(1.0))?;
         let zeros = ops::negative(&Array::full([2, 2].into(), 0.0, DType::Float32))?;
@@ -99,8 +100,10 @@ fn what_is_constant_is_a_number() {
         f,
         &[ramp([2, 2])],
         "%0 : float32[2,2]
-         %1 = multiply %0 7.0 : float32[2,2]
-         return %1",
+         %1 : float32[2,2]
+         %2 : float32[2,2]
+         %3 = multiply %0 7.0 : float32[2,2]
+         return %3",
     );
 }
 
@@ -245,27 +248,27 @@ fn what_no_output_needs_is_left_out() {
     );
 }
 
-/// A layer: what is learned of it from other lengths.
-fn layer(x: &Array, weight: &Array, bias: &Array) -> Result<Array> {
-    let y = ops::add(&ops::matmul(x, &ops::transpose(weight, None)?)?, bias)?;
-    ops::softmax(&ops::reshape(&y, &[-1, y.shape()[2] as i64])?, Some(&[-1]), ops::Precision::Given)
+/// A layer whose weights are turned anew in every trace.
+fn layer(x: &Array, weight: &Array) -> Result<Array> {
+    let y = ops::tanh(&ops::matmul(x, &ops::transpose(weight, None)?)?)?;
+    ops::softmax(&y, Some(&[-1]), ops::Precision::Given)
 }
 
 #[test]
 fn a_family_believes_what_a_trace_confirmed() {
-    let (weight, bias) = (ramp([5, 4]), ramp([5]));
-    let f = one(|x| layer(x, &weight, &bias));
-    let family = Family::new(traced(&f, &[ramp([2, 3, 4])]));
-    let other = ramp([7, 6, 4]);
+    let weight = ramp([5, 4]);
+    let f = one(|x| layer(x, &weight));
+    let family = Family::new(traced(&f, &[ramp([3, 4])]));
+    let other = ramp([7, 4]);
     assert!(family.graph(std::slice::from_ref(&other)).is_none());
     family.learn(&traced(&f, std::slice::from_ref(&other)));
-    for shape in [[7, 6, 4], [3, 9, 4], [2, 3, 4]] {
+    for shape in [[7, 4], [9, 4], [3, 4]] {
         let x = ramp(shape);
         let got = family.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
-        assert_eq!(values::<f32>(&got[0]), values::<f32>(&layer(&x, &weight, &bias).unwrap()));
+        assert_eq!(values::<f32>(&got[0]), values::<f32>(&layer(&x, &weight).unwrap()));
     }
     // Not confirmed for the last axis, nor for lengths that broadcast.
-    for shape in [[2, 3, 5], [1, 3, 4], [0, 3, 4]] {
+    for shape in [[3, 5], [1, 4], [0, 4]] {
         assert!(family.graph(&[ramp(shape)]).is_none());
     }
 }
