@@ -94,10 +94,7 @@ impl Program {
             }
         }
         // The tape numbers placeholders first and then its nodes' outputs in order.
-        let slot = |on_tape: usize| match on_tape < given {
-            true => on_tape as u32,
-            false => (on_tape + captured.len()) as u32,
-        };
+        let slot = |on_tape: usize| (on_tape + if on_tape < given { 0 } else { captured.len() }) as u32;
         let operand = |array: &Array| match (tape.slot(array), array.constant()) {
             (Some(on_tape), _) => Operand::Slot(slot(on_tape)),
             (None, Some(value)) => Operand::Constant(Box::new((array.spec().clone(), value))),

@@ -184,7 +184,9 @@ impl<'a> Signature<'a> {
         }
         members.sort();
         self.begin(b'u', members.len());
-        members.iter().for_each(|member| self.put(b'm', member));
+        for member in members {
+            self.put(b'm', &member);
+        }
         Ok(())
     }
 
