@@ -594,6 +594,31 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "Trees with holes join.",
         ),
     ),
+    "Compiled functions": (
+        Difference(
+            "compile",
+            "mx.compile(lambda x, y: x)(mx.array([1.0]), frozenset())",
+            "ValueError for arguments other than arrays, numbers, strings and None",
+            "takes them as constants: dataclasses by their fields, others by hash and equality",
+            "Settings are arguments, too.",
+        ),
+        Difference(
+            "compile",
+            "(lambda f: (f(mx.ones((2, 3))), f(mx.ones((4, 3))))[1])"
+            "(mx.compile(lambda x: x / x.shape[0], shapeless=True))",
+            "keeps the lengths of the first call in a shapeless function, or raises",
+            "traces anew where a graph for other lengths is not known to be right",
+            "A compiled function gives what the plain one gives.",
+        ),
+        Difference(
+            "compile",
+            "(lambda f: (f(mx.ones((4, 3))), f(mx.ones((4, 5))))[1])"
+            "(mx.compile(lambda x: x[:2], shapeless=True))",
+            "ValueError for slices, padding and other operations without a rule for shapes",
+            "works",
+            "A compiled function gives what the plain one gives.",
+        ),
+    ),
     "Form": (
         Difference(
             "asarray",

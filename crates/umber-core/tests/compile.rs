@@ -45,9 +45,9 @@ fn compiled(f: impl Fn(&Array) -> Result<Array>) -> impl Fn(&Array) -> Result<Ar
 
 /// The graph of `f` at arguments like `x`.
 fn graph_of(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> CompiledGraph {
-    let trace = compile::begin(std::slice::from_ref(x));
-    let outputs = [f(&trace.inputs[0]).unwrap()];
-    CompiledGraph::new(trace, &outputs).unwrap()
+    let tracing = compile::begin(std::slice::from_ref(x));
+    let outputs = [f(&tracing.trace.inputs[0]).unwrap()];
+    tracing.end(&outputs).compile().unwrap()
 }
 
 /// The names of the nodes behind the result of a call, leaves left out.
@@ -285,27 +285,23 @@ fn transforms_see_through_fused_nodes() {
 
 #[test]
 fn calls_from_several_threads_share_the_graph() {
-    let user = compile::cache::User::new();
+    let cache = compile::Cache::default();
     let x = ramp([16]);
-    let trace = compile::begin(std::slice::from_ref(&x));
-    let outputs = [ops::exp(&(&trace.inputs[0] * 2.0)).unwrap()];
-    let graph = CompiledGraph::new(trace, &outputs).unwrap();
-    compile::cache::keep(user.key(), std::slice::from_ref(&x), b"options", graph);
-    assert!(compile::cache::find(user.key(), std::slice::from_ref(&x), b"others").is_none());
+    let graph = graph_of(|x| ops::exp(&(x * 2.0)), &x);
+    cache.keep(std::slice::from_ref(&x), b"options", graph);
+    assert!(cache.find(std::slice::from_ref(&x), b"others").is_none());
     let expected = values::<f32>(&ops::exp(&(&x * 2.0)).unwrap());
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..20 {
-                    let graph =
-                        compile::cache::find(user.key(), std::slice::from_ref(&x), b"options").unwrap();
+                    let graph = cache.find(std::slice::from_ref(&x), b"options").unwrap();
                     assert_eq!(values::<f32>(&graph.call(std::slice::from_ref(&x)).unwrap()[0]), expected);
                 }
             });
         }
     });
-    compile::cache::erase(user.key());
-    assert!(compile::cache::find(user.key(), &[x], b"options").is_none());
+    assert!(cache.find(&[ramp([17])], b"options").is_none());
 }
 
 #[test]
@@ -323,4 +319,20 @@ fn a_long_chain_compiles_in_a_small_stack() {
         assert_eq!(values::<f32>(&y), [0.5 * 100_001.0]);
     };
     std::thread::Builder::new().stack_size(256 << 10).spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn what_was_not_asked_for_the_longest_is_forgotten() {
+    let cache = compile::Cache::default();
+    for i in 0..compile::cache::CAPACITY {
+        assert!(cache.find(&[], &i.to_le_bytes()).is_none());
+        cache.keep(&[], &i.to_le_bytes(), i);
+    }
+    assert!(cache.find(&[], &0usize.to_le_bytes()).is_some());
+    assert!(cache.find(&[], b"one more").is_none());
+    cache.keep(&[], b"one more", 0);
+    assert_eq!(cache.len(), compile::cache::CAPACITY);
+    assert!(cache.find(&[], &0usize.to_le_bytes()).is_some());
+    assert!(cache.find(&[], &1usize.to_le_bytes()).is_none());
+    assert!(cache.find(&[], b"one more").is_some());
 }

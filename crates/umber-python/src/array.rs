@@ -13,6 +13,7 @@ use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, to_exception, warn_if_traced};
 use crate::explain::under;
+use crate::outside;
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -23,6 +24,8 @@ pub(crate) struct PyArray {
     value: Mutex<Array>,
     /// Memory told of by protocols that have no release: kept as long as this object.
     pins: Mutex<Vec<Lease>>,
+    /// The trace it was made in.
+    born: u64,
 }
 
 impl From<Array> for PyArray {
@@ -42,7 +45,7 @@ impl PyArray {
     /// An array over memory that others may write: what `asarray` gives.
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
-        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()) }
+        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
     }
 
     /// The value now.
@@ -59,12 +62,34 @@ impl PyArray {
         }
     }
 
+    /// Put another value in place, as a user's update does.
+    pub(crate) fn update(&self, array: Array) -> PyResult<()> {
+        if array.is_traced() {
+            outside::check_write(self.address(), self.born)?;
+        }
+        self.set(array);
+        Ok(())
+    }
+
+    /// Which object it is.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self) as usize
+    }
+
     /// Put another value in place.
     pub(crate) fn set(&self, array: Array) {
         let before =
             std::mem::replace(&mut *self.value.lock().unwrap_or_else(PoisonError::into_inner), array);
         drop(before);
     }
+}
+
+/// An array whose lengths Python is about to see: a shapeless function that looks at them is traced for each.
+pub(crate) fn noting_sizes(array: Array) -> Array {
+    if array.is_traced() {
+        umber::graph::tracing::note_sizes_read();
+    }
+    array
 }
 
 #[pymethods]
@@ -138,7 +163,7 @@ impl PyArray {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let array = self.get();
+        let array = noting_sizes(self.get());
         array
             .shape()
             .first()
@@ -147,7 +172,7 @@ impl PyArray {
     }
 
     fn __iter__(&self) -> PyResult<ArrayIterator> {
-        let array = self.get();
+        let array = noting_sizes(self.get());
         if array.ndim() == 0 {
             return Err(PyTypeError::new_err("[iter] got a 0-d array, expected at least one axis"));
         }
@@ -227,7 +252,7 @@ impl PyArray {
     /// Lengths of the axes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.get().shape().iter())
+        PyTuple::new(py, noting_sizes(self.get()).shape().iter())
     }
 
     /// Type of the elements.
@@ -245,7 +270,7 @@ impl PyArray {
     /// Number of elements.
     #[getter]
     fn size(&self) -> usize {
-        self.get().size()
+        noting_sizes(self.get()).size()
     }
 
     /// Bytes per element.
@@ -257,7 +282,7 @@ impl PyArray {
     /// Bytes of all elements.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.get().nbytes()
+        noting_sizes(self.get()).nbytes()
     }
 
     /// The array with its axes in reverse order.

@@ -158,8 +158,7 @@ impl PyArray {
         let array = self.get();
         let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
         drop(array);
-        self.set(updated);
-        Ok(())
+        self.update(updated)
     }
 
     fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {

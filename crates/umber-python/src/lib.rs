@@ -15,6 +15,7 @@ mod memory;
 mod named_tuple;
 mod operators;
 mod ops;
+mod outside;
 mod printing;
 mod streams;
 mod transforms;

@@ -78,7 +78,7 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
     };
     let result = op(&own, &other).or_raise()?;
     drop(own);
-    this.set(result);
+    this.update(result)?;
     Ok(())
 }
 

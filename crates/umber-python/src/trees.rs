@@ -338,39 +338,6 @@ impl<A> Tree<A> {
         }
         Ok(())
     }
-
-    /// A text that is equal for trees of equal structure and equal values other than arrays.
-    pub(crate) fn signature(&self, py: Python<'_>, text: &mut String) -> PyResult<()> {
-        match self {
-            Tree::Array(_) => text.push('a'),
-            Tree::Other(value) => {
-                let value = value.bind(py);
-                text.push_str(&value.get_type().name()?.to_string());
-                text.push_str(&value.repr()?.to_string());
-                text.push(';');
-            }
-            Tree::List(items) => {
-                text.push('[');
-                items.iter().try_for_each(|item| item.signature(py, text))?;
-                text.push(']');
-            }
-            Tree::Tuple(items, class) => {
-                text.push(if class.is_some() { 'n' } else { '(' });
-                items.iter().try_for_each(|item| item.signature(py, text))?;
-                text.push(')');
-            }
-            Tree::Dict(items) => {
-                text.push('{');
-                for (key, item) in items {
-                    text.push_str(&key.bind(py).repr()?.to_string());
-                    text.push(':');
-                    item.signature(py, text)?;
-                }
-                text.push('}');
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Tree<()> {

@@ -1,5 +1,6 @@
 //! Typed constants.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::cut::{to_i32, to_i64, to_u64};
@@ -241,6 +242,18 @@ impl Eq for Scalar {}
 impl Hash for Scalar {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.bits().hash(state);
+    }
+}
+
+impl fmt::Display for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Scalar::Bool(value) => write!(f, "{value}"),
+            Scalar::Int(value) => write!(f, "{value}"),
+            Scalar::UInt(value) => write!(f, "{value}"),
+            Scalar::Float(value) => write!(f, "{value:?}"),
+            Scalar::Complex(re, im) => write!(f, "{re:?}{im:+?}i"),
+        }
     }
 }
 

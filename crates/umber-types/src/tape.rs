@@ -3,6 +3,8 @@
 //! Values are numbered: first the inputs, in order, then one value a step. All values have the region's shape;
 //! inputs reach it by broadcast strides. Outputs name the values to store.
 
+use std::fmt;
+
 use crate::{BinaryKind, DType, Scalar, UnaryKind};
 
 /// The number of a value: `0..inputs.len()` are inputs, then one a step.
@@ -75,6 +77,25 @@ pub const fn unary_dtype(kind: UnaryKind, x: DType) -> DType {
 /// The dtype of a binary function's result.
 pub const fn binary_dtype(kind: BinaryKind, a: DType) -> DType {
     if kind.answers_bool() { DType::Bool } else { a }
+}
+
+/// The steps in words: `exp v0, multiply v1 v0` has the values v1 and v2.
+impl fmt::Display for Tape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.steps.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            match step {
+                Step::Constant { value, .. } => write!(f, "{value}")?,
+                Step::Unary { kind, x } => write!(f, "{} v{x}", kind.name())?,
+                Step::Binary { kind, a, b } => write!(f, "{} v{a} v{b}", kind.name())?,
+                Step::Select { condition, a, b } => write!(f, "where v{condition} v{a} v{b}")?,
+                Step::Cast { x, to } => write!(f, "{to} v{x}")?,
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Tape {

@@ -1219,9 +1219,15 @@ def compile(
 ) -> Callable[..., Any]:
     """A function that records the graph of `fun` on its first call and replays it on later ones.
 
-    The graph is recorded anew for arguments of another structure, other shapes, dtypes or constants. `inputs` and
-    `outputs` are (nested lists and dicts of) arrays that `fun` reads and changes besides its arguments and results.
-    `shapeless` is accepted: graphs are kept for every combination of shapes.
+    The graph is recorded anew for arguments of another structure, other shapes or dtypes, and for other constants:
+    numbers, strings, None, dataclasses by their fields, other objects by their hash and equality. (ValueError or
+    TypeError for arguments that have no hash.) The 256 combinations used last are kept. `inputs` and `outputs` are
+    nested lists and dicts of arrays that `fun` reads and changes besides its arguments and results, such as
+    parameters, the state of an optimizer, `random.state`.
+
+    With `shapeless`, arguments of other shapes reuse the graph where that gives what recording it anew would give; a
+    function that reads lengths of axes itself, or whose graph depends on them in ways that cannot be told, is recorded
+    for each combination of them.
     """
 
 

@@ -1,40 +1,54 @@
-//! Cache: which compiled graph answers a call.
+//! Cache: what a compiled function keeps for calls like earlier ones.
 //!
-//! A graph answers a call of the same function ("user") with arguments of the same shapes and dtypes and equal
-//! constants, on the same default stream. The cache is one for all threads.
+//! A call is like another if its arguments have the same shapes and dtypes, whatever else the function sees is equal
+//! ("constants"), and the default stream is the same. A cache belongs to one function and goes with it; of more than
+//! [`CAPACITY`] kinds of calls, those not made for the longest time are forgotten.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::Stream;
 
-use super::CompiledGraph;
 use crate::device;
-use crate::graph::Array;
 use crate::graph::walk::AddressHasher;
+use crate::graph::{Array, ArraySpec};
 
-struct Entry {
+/// How many kinds of calls a function is ready for at most.
+pub const CAPACITY: usize = 256;
+
+#[derive(Debug)]
+struct Entry<T> {
+    specs: Box<[ArraySpec]>,
     constants: Box<[u8]>,
     stream: Stream,
-    graph: Arc<CompiledGraph>,
+    /// When it was last asked for, in calls.
+    used: u64,
+    value: Arc<T>,
 }
 
-/// A user's graphs, by the hash of what the call must have in common with the trace.
-type Graphs = HashMap<u64, Vec<Entry>, BuildHasherDefault<AddressHasher>>;
+#[derive(Debug)]
+struct Entries<T> {
+    /// By the hash of what calls must have in common.
+    by_hash: HashMap<u64, Vec<Entry<T>>, BuildHasherDefault<AddressHasher>>,
+    count: usize,
+    calls: u64,
+}
 
-type Cache = Option<HashMap<u64, Graphs>>;
+/// Values by kind of call. Threads share it.
+#[derive(Debug)]
+pub struct Cache<T> {
+    entries: Mutex<Entries<T>>,
+}
 
-static CACHE: ForkMutex<Cache> = ForkMutex::new(|| None, None, Level::Planning, InChild::Keep);
-
-fn lock() -> MutexGuard<'static, Cache> {
-    CACHE.lock()
+impl<T> Default for Cache<T> {
+    fn default() -> Cache<T> {
+        Cache { entries: Mutex::new(Entries { by_hash: HashMap::default(), count: 0, calls: 0 }) }
+    }
 }
 
 fn hash(arguments: &[Array], constants: &[u8], stream: Stream) -> u64 {
-    let mut hasher = BuildHasherDefault::<std::hash::DefaultHasher>::default().build_hasher();
+    let mut hasher = BuildHasherDefault::<DefaultHasher>::default().build_hasher();
     for argument in arguments {
         argument.spec().hash(&mut hasher);
     }
@@ -43,73 +57,84 @@ fn hash(arguments: &[Array], constants: &[u8], stream: Stream) -> u64 {
     hasher.finish()
 }
 
-impl Entry {
+impl<T> Entry<T> {
     fn answers(&self, arguments: &[Array], constants: &[u8], stream: Stream) -> bool {
         self.stream == stream
             && *self.constants == *constants
-            && self.graph.specs.iter().eq(arguments.iter().map(Array::spec))
+            && self.specs.iter().eq(arguments.iter().map(Array::spec))
     }
 }
 
-/// The graph of `user` that answers a call with these arguments.
-///
-/// `constants` are the bytes of whatever else the traced function saw: numbers, strings, the structure of trees.
-pub fn find(user: u64, arguments: &[Array], constants: &[u8]) -> Option<Arc<CompiledGraph>> {
-    let stream = device::current_stream();
-    let hash = hash(arguments, constants, stream);
-    let cache = lock();
-    let entries = cache.as_ref()?.get(&user)?.get(&hash)?;
-    let entry = entries.iter().find(|entry| entry.answers(arguments, constants, stream))?;
-    Some(Arc::clone(&entry.graph))
-}
-
-/// Keep `graph` for calls of `user` like this one. A graph that was kept meanwhile for the same call stays.
-pub fn keep(user: u64, arguments: &[Array], constants: &[u8], graph: CompiledGraph) -> Arc<CompiledGraph> {
-    let stream = device::current_stream();
-    let hash = hash(arguments, constants, stream);
-    let graph = Arc::new(graph);
-    let mut cache = lock();
-    let entries = cache.get_or_insert_default().entry(user).or_default().entry(hash).or_default();
-    if let Some(entry) = entries.iter().find(|entry| entry.answers(arguments, constants, stream)) {
-        return Arc::clone(&entry.graph);
-    }
-    entries.push(Entry { constants: constants.into(), stream, graph: Arc::clone(&graph) });
-    graph
-}
-
-/// Forget all graphs of `user`.
-pub fn erase(user: u64) {
-    let graphs = lock().as_mut().and_then(|cache| cache.remove(&user));
-    // Captured arrays may run foreign code as they go: not under the lock.
-    drop(graphs);
-}
-
-/// Forget all graphs.
-pub fn clear() {
-    let graphs = std::mem::take(&mut *lock());
-    drop(graphs);
-}
-
-/// A name for a function in the cache; its graphs go when it is dropped.
-#[derive(Debug)]
-pub struct User(u64);
-
-impl User {
-    /// A name that no other function has.
-    #[expect(clippy::new_without_default, reason = "each is another one")]
-    pub fn new() -> User {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        User(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// The key for [`find`] and [`keep`].
-    pub fn key(&self) -> u64 {
-        self.0
+impl<T> Entries<T> {
+    /// Take out the entry that was not asked for the longest.
+    fn take_oldest(&mut self) -> Option<Entry<T>> {
+        let ages =
+            self.by_hash.iter().flat_map(|(&hash, list)| list.iter().map(move |entry| (entry.used, hash)));
+        let (used, hash) = ages.min()?;
+        let list = self.by_hash.get_mut(&hash)?;
+        let place = list.iter().position(|entry| entry.used == used)?;
+        let oldest = list.swap_remove(place);
+        if list.is_empty() {
+            self.by_hash.remove(&hash);
+        }
+        self.count -= 1;
+        Some(oldest)
     }
 }
 
-impl Drop for User {
-    fn drop(&mut self) {
-        erase(self.0);
+impl<T> Cache<T> {
+    fn lock(&self) -> MutexGuard<'_, Entries<T>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was kept for calls like this one.
+    ///
+    /// `constants` are the bytes of whatever else the traced function saw: numbers, strings, the structure of trees.
+    pub fn find(&self, arguments: &[Array], constants: &[u8]) -> Option<Arc<T>> {
+        let stream = device::current_stream();
+        let hash = hash(arguments, constants, stream);
+        let mut entries = self.lock();
+        entries.calls += 1;
+        let now = entries.calls;
+        let list = entries.by_hash.get_mut(&hash)?;
+        let entry = list.iter_mut().find(|entry| entry.answers(arguments, constants, stream))?;
+        entry.used = now;
+        Some(Arc::clone(&entry.value))
+    }
+
+    /// Keep `value` for calls like this one. What another thread kept meanwhile stays and is answered.
+    pub fn keep(&self, arguments: &[Array], constants: &[u8], value: T) -> Arc<T> {
+        let stream = device::current_stream();
+        let hash = hash(arguments, constants, stream);
+        let value = Arc::new(value);
+        let mut entries = self.lock();
+        let now = entries.calls;
+        let list = entries.by_hash.entry(hash).or_default();
+        if let Some(entry) = list.iter().find(|entry| entry.answers(arguments, constants, stream)) {
+            return Arc::clone(&entry.value);
+        }
+        list.push(Entry {
+            specs: arguments.iter().map(|argument| argument.spec().clone()).collect(),
+            constants: constants.into(),
+            stream,
+            used: now,
+            value: Arc::clone(&value),
+        });
+        entries.count += 1;
+        let oldest = if entries.count > CAPACITY { entries.take_oldest() } else { None };
+        drop(entries);
+        // Captured arrays may run foreign code as they go: not under the lock.
+        drop(oldest);
+        value
+    }
+
+    /// How many kinds of calls it is ready for.
+    pub fn len(&self) -> usize {
+        self.lock().count
+    }
+
+    /// Is nothing kept?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }

@@ -1,9 +1,13 @@
-//! Compile: a function's graph recorded once, made smaller, and replayed on other arguments.
+//! Compile: a function's graph recorded once, made smaller, and recorded again on other arguments.
 //!
-//! A trace on placeholders, `simplify`, then [`crate::fusion::fuse`], which records what evaluation would fuse
-//! anyway. A call then costs neither the user's function nor the search for regions, only the making of nodes.
+//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` make it smaller; [`crate::fusion::fuse`]
+//! makes elementwise regions single steps, as evaluation would anyway. A call then costs neither the user's function
+//! nor the search for regions, only the making of nodes.
 
 pub mod cache;
+mod constants;
+mod recipe;
+mod shapeless;
 mod simplify;
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,59 +15,85 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use umber_types::{Result, ensure};
 
 use crate::fusion::fuse;
-use crate::graph::{Array, ArraySpec, Program};
+use crate::graph::{Array, Program, tracing};
 use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, bare};
+pub use cache::Cache;
+use constants::fold;
+use recipe::Recipe;
+pub use shapeless::Family;
+pub use simplify::simplify;
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.
 #[derive(Debug)]
 pub struct CompiledGraph {
-    specs: Vec<ArraySpec>,
+    /// Of the arguments, without those it captured.
+    given: usize,
     /// With regions fused.
-    fused: Closure,
+    fused: Recipe,
     /// As traced, for transforms that follow the call: fusion folds away what only matters to them.
-    plain: Closure,
+    plain: Recipe,
+    /// What the function saw besides its arguments: the recipes' last arguments.
+    captured: Vec<Array>,
     /// Does it hold an array that another transform is following?
     captures_traced: bool,
 }
 
-/// A program with the arrays it captured.
+/// A function that is to be compiled is being followed: run it on `trace.inputs`, then [`Tracing::end`].
 #[derive(Debug)]
-struct Closure {
-    program: Program,
-    captured: Vec<Array>,
-}
-
-impl Closure {
-    fn new(placeholders: &[Array], outputs: &[Array]) -> Closure {
-        let (program, captured) = Program::close(placeholders, outputs);
-        Closure { program, captured }
-    }
-
-    fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
-        let all: Vec<Array> = arguments.iter().chain(&self.captured).cloned().collect();
-        self.program.replay(&all)
-    }
+pub struct Tracing {
+    /// Its arguments, without values.
+    pub trace: Trace,
+    sizes_read: u64,
 }
 
 /// Begin to trace a function that is to be compiled.
-pub fn begin(arguments: &[Array]) -> Trace {
-    Trace::placeholders(Leaf::Compile, arguments.iter().map(|argument| argument.spec().clone()))
+pub fn begin(arguments: &[Array]) -> Tracing {
+    let specs = arguments.iter().map(|argument| argument.spec().clone());
+    Tracing { trace: Trace::placeholders(Leaf::Compile, specs), sizes_read: tracing::sizes_read() }
+}
+
+impl Tracing {
+    /// What was found when the function gave `outputs`.
+    pub fn end(self, outputs: &[Array]) -> Traced {
+        let (program, captured) = Program::close(&self.trace.inputs, outputs);
+        let reads_sizes = tracing::sizes_read() != self.sizes_read;
+        Traced { program, given: self.trace.inputs.len(), captured, reads_sizes }
+    }
+}
+
+/// A function as it was recorded.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    program: Program,
+    /// How many arguments it has besides what it captured.
+    given: usize,
+    captured: Vec<Array>,
+    /// Were lengths of axes read by the function itself, rather than by operations?
+    reads_sizes: bool,
+}
+
+impl Traced {
+    /// The graph, made smaller and fused.
+    pub fn compile(&self) -> Result<CompiledGraph> {
+        CompiledGraph::of(&self.program, self.given, self.captured.clone())
+    }
+
+    /// The function as it was recorded; what it captured are its last arguments.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
 }
 
 impl CompiledGraph {
-    /// The graph of a function that was run on the inputs of `trace` (from [`begin`]) and gave `outputs`.
-    pub fn new(trace: Trace, outputs: &[Array]) -> Result<CompiledGraph> {
-        let simple = simplify::simplify(&trace.inputs, outputs)?;
-        let fused = simplify::simplify(&trace.inputs, &bare(&trace.inputs, &simple)?)?;
-        let fused = fuse(&fused, |node| node.traced)?;
-        let specs = trace.inputs.iter().map(|input| input.spec().clone()).collect();
-        let plain = Closure::new(&trace.inputs, &simple);
-        let fused = Closure::new(&trace.inputs, &fused);
-        drop(trace);
+    /// The graph of a program whose last arguments are `captured`, behind `given` others.
+    fn of(program: &Program, given: usize, captured: Vec<Array>) -> Result<CompiledGraph> {
         // An outer transform's own arrays are traced still.
-        let captures_traced = plain.captured.iter().any(Array::is_traced);
-        Ok(CompiledGraph { specs, fused, plain, captures_traced })
+        let captures_traced = captured.iter().any(Array::is_traced);
+        let plain = simplify(&fold(program, given, &captured)?)?;
+        let fused = fused(&plain)?;
+        let (plain, fused) = (Recipe::new(plain)?, Recipe::new(fused)?);
+        Ok(CompiledGraph { given, fused, plain, captured, captures_traced })
     }
 
     /// May it be kept for later calls? Not if it holds arrays that an outer transform is following.
@@ -71,18 +101,40 @@ impl CompiledGraph {
         !self.captures_traced
     }
 
+    /// The function as transforms see it; what it captured are its last arguments.
+    pub fn program(&self) -> &Program {
+        self.plain.program()
+    }
+
+    /// The function as it runs: its elementwise regions are single steps.
+    pub fn fused_program(&self) -> &Program {
+        self.fused.program()
+    }
+
     /// The outputs for other arguments of the same shapes and dtypes.
     pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
+        let specs = &self.program().arguments[..self.given];
         ensure!(
-            arguments.len() == self.specs.len()
-                && arguments.iter().zip(&self.specs).all(|(argument, spec)| argument.spec() == spec),
+            arguments.len() == self.given
+                && arguments.iter().zip(specs).all(|(argument, spec)| argument.spec() == spec),
             Value,
             "[compile] got arguments of other shapes or dtypes than those the graph was traced with"
         );
-        let is_followed = self.plain.captured.iter().chain(arguments).any(Array::is_traced);
-        let closure = if is_followed { &self.plain } else { &self.fused };
-        closure.call(arguments)
+        let is_followed = self.captured.iter().chain(arguments).any(Array::is_traced);
+        let recipe = if is_followed { &self.plain } else { &self.fused };
+        recipe.record(arguments, &self.captured)
     }
+}
+
+/// The program with its elementwise regions as single steps.
+fn fused(program: &Program) -> Result<Program> {
+    let trace = Trace::placeholders(Leaf::Compile, program.arguments.iter().cloned());
+    let outputs = bare(&trace.inputs, &program.replay(&trace.inputs)?)?;
+    let outputs = fuse(&outputs, |node| node.traced)?;
+    // Constants are no arguments, so that a program made of a program captures nothing.
+    let (fused, captured) = Program::close(&trace.inputs, &outputs);
+    debug_assert!(captured.is_empty());
+    Ok(fused)
 }
 
 /// A function that is traced once for every combination of shapes and dtypes of its arguments.
@@ -90,21 +142,21 @@ pub fn compile<F>(f: F) -> impl Fn(&[Array]) -> Result<Vec<Array>>
 where
     F: Fn(&[Array]) -> Result<Vec<Array>>,
 {
-    let user = cache::User::new();
+    let cache = Cache::<CompiledGraph>::default();
     move |arguments| {
         if !is_enabled() {
             return f(arguments);
         }
-        if let Some(graph) = cache::find(user.key(), arguments, &[]) {
+        if let Some(graph) = cache.find(arguments, &[]) {
             return graph.call(arguments);
         }
-        let trace = begin(arguments);
-        let outputs = f(&trace.inputs)?;
-        let graph = CompiledGraph::new(trace, &outputs)?;
+        let tracing = begin(arguments);
+        let outputs = f(&tracing.trace.inputs)?;
+        let graph = tracing.end(&outputs).compile()?;
         if !graph.is_reusable() {
             return graph.call(arguments);
         }
-        cache::keep(user.key(), arguments, &[], graph).call(arguments)
+        cache.keep(arguments, &[], graph).call(arguments)
     }
 }
 

@@ -1,162 +1,378 @@
-//! Simplify: the same outputs from fewer nodes.
+//! Simplify: the same outputs from fewer steps.
 //!
-//! Equal operations on equal inputs become one node, operations that change nothing disappear, and what no output
-//! needs falls away since only what outputs lead to is copied. Runs while the trace that recorded the graph is on.
+//! Every rule keeps each bit of each value (of NaN only that it is one) and the derivatives:
+//!
+//! - Equal operations on equal inputs are one, all their outputs together. For sums of anything, products of what is
+//!   not complex, comparisons for equality and logical and bitwise operations the order of the inputs does not count.
+//!   So random bits drawn twice with one key are drawn once.
+//! - An operation on constants is a constant where `constants` knows its value.
+//! - What changes nothing is left out: `x * 1`, `1 * x`, `x / 1` (not of complex numbers, whose products with one turn
+//!   infinities into NaN), `x - 0`, `x + -0` (not `x + 0`, which turns -0 into 0), `x + 0` of integers, a choice
+//!   between equal things, casts to the same dtype, reshapes, broadcasts, transposes and slices to the same shape.
+//! - What undoes itself goes in pairs: negative, conjugate, bitwise and (of bool) logical not.
+//! - Two views of one kind are one: reshapes, broadcasts, transposes, slices; so is a broadcast of a reshape that only
+//!   puts axes of length one in front; a transpose that moves only axes of length one is a reshape.
+//! - Two casts are one where the first loses nothing.
+//! - Steps that no output needs are left out.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{BinaryKind, Result, Shape, Stream};
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, Stream, UnaryKind};
 
-use crate::graph::walk::{IdMap, node_id};
-use crate::graph::{Array, ArraySpec, Inputs, Node, Tape};
+use super::constants::{compute, is_view};
+use crate::graph::program::{Operand, Step};
+use crate::graph::{ArraySpec, Program, Specs};
 use crate::op::Op;
+use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
+use crate::primitives::cast::Cast;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::reshape::Reshape;
+use crate::primitives::select::Select;
+use crate::primitives::slice::{Slice, Window};
 use crate::primitives::transpose::Transpose;
+use crate::primitives::unary::Unary;
 
-/// What makes two nodes compute the same.
+type Operands = SmallVec<[Operand; 3]>;
+
+/// The same function in fewer steps. Its arguments stay, read or not.
+pub fn simplify(program: &Program) -> Result<Program> {
+    let mut made = Simplified::new(program);
+    for step in &program.steps {
+        made.visit(step)?;
+    }
+    let outputs = program.outputs.iter().map(|operand| made.stand_in(operand)).collect();
+    Ok(prune(Program { arguments: program.arguments.clone(), steps: made.steps, outputs }))
+}
+
+/// What makes two steps compute the same.
 #[derive(PartialEq, Eq, Hash)]
 struct Computation {
     op: Op,
-    inputs: SmallVec<[(usize, u32); 2]>,
+    inputs: Operands,
     stream: Stream,
-    /// Constants have a shape that their operation does not know.
-    spec: ArraySpec,
 }
 
-impl Computation {
-    fn new(op: &Op, inputs: &[Array], node: &Node) -> Computation {
-        let spec = node.outputs[0].spec.clone();
-        Computation {
-            op: op.clone(),
-            inputs: inputs.iter().map(Array::id).collect(),
-            stream: node.stream,
-            spec,
-        }
-    }
+/// What an operation turned out to be.
+enum Found {
+    /// Something there already.
+    Same(Operand),
+    /// An operation to record.
+    New(Op, Operands, Specs),
 }
 
-/// What stands for arrays of the graph as it was, and the computations there are so far.
-#[derive(Default)]
+/// The steps made so far.
 struct Simplified {
-    stand_ins: IdMap<(usize, u32), Array>,
-    known: HashMap<Computation, Array>,
-}
-
-/// The same values as `outputs`, which were traced on `placeholders`, from fewer nodes.
-///
-/// What does not depend on a placeholder is the same at every call: it stays as it is, and is computed once.
-pub(super) fn simplify(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
-    let mut done = Simplified::default();
-    for node in &Tape::traced(placeholders, outputs).nodes {
-        done.visit(node)?;
-    }
-    Ok(outputs.iter().map(|output| done.stand_in(output)).collect())
+    steps: Vec<Step>,
+    /// What the new slots are, and which step made them.
+    specs: Vec<ArraySpec>,
+    makers: Vec<Option<u32>>,
+    /// What stands for the slots of the program as it was.
+    stand_ins: Vec<Operand>,
+    /// The first output of what was computed already.
+    known: HashMap<Computation, u32>,
 }
 
 impl Simplified {
-    fn stand_in(&mut self, array: &Array) -> Array {
-        if let Some(array) = self.stand_ins.get(&array.id()) {
-            return array.clone();
-        }
-        let node = array.node();
-        // Equal constants and ranges are one. (Others without inputs may have let go of them.)
-        if matches!(node.op(), Op::Full(_) | Op::Arange(_) | Op::Eye(_)) {
-            let known = self.known.entry(Computation::new(node.op(), &[], node));
-            return known.or_insert_with(|| array.sibling(0)).sibling(array.output());
-        }
-        array.clone()
-    }
-
-    fn replace(&mut self, node: &Arc<Node>, with: &Arc<Node>) {
-        if node_id(node) != node_id(with) {
-            for (old, new) in Array::outputs_of(node).iter().zip(Array::outputs_of(with)) {
-                self.stand_ins.insert(old.id(), new);
-            }
+    fn new(program: &Program) -> Simplified {
+        let count = program.arguments.len();
+        let mut stand_ins = Vec::with_capacity(program.slots());
+        stand_ins.extend((0..count as u32).map(Operand::Slot));
+        Simplified {
+            steps: Vec::with_capacity(program.steps.len()),
+            specs: program.arguments.clone(),
+            makers: vec![None; count],
+            stand_ins,
+            known: HashMap::with_capacity(program.steps.len()),
         }
     }
 
-    fn visit(&mut self, node: &Arc<Node>) -> Result<()> {
-        let given = node.inputs();
-        let inputs: Inputs = given.iter().map(|input| self.stand_in(input)).collect();
-        let (op, inputs) = merge_views(node.op().clone(), inputs);
-        let spec = &node.outputs[0].spec;
-        if let Some(same) = changes_nothing(&op, &inputs, spec) {
-            self.stand_ins.insert(Array::outputs_of(node)[0].id(), same);
-            return Ok(());
+    fn stand_in(&self, operand: &Operand) -> Operand {
+        match operand {
+            Operand::Slot(slot) => self.stand_ins[*slot as usize].clone(),
+            Operand::Constant(_) => operand.clone(),
         }
-        let entry = match self.known.entry(Computation::new(&op, &inputs, node)) {
-            Entry::Occupied(known) => {
-                let known = known.get().node().clone();
-                self.replace(node, &known);
-                return Ok(());
+    }
+
+    fn spec<'a>(&'a self, operand: &'a Operand) -> &'a ArraySpec {
+        operand.spec(&self.specs)
+    }
+
+    /// The step whose first output an operand is.
+    fn maker(&self, operand: &Operand) -> Option<&Step> {
+        let Operand::Slot(slot) = operand else { return None };
+        let step = &self.steps[self.makers[*slot as usize]? as usize];
+        (step.outputs == 1).then_some(step)
+    }
+
+    fn infer(&self, op: &Op, inputs: &[Operand]) -> Result<Specs> {
+        let specs: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(|input| self.spec(input)).collect();
+        op.infer(&specs)
+    }
+
+    fn visit(&mut self, step: &Step) -> Result<()> {
+        let inputs: Operands = step.inputs.iter().map(|input| self.stand_in(input)).collect();
+        match self.find(step.op.clone(), inputs)? {
+            Found::Same(operand) => self.stand_ins.push(operand),
+            Found::New(op, inputs, specs) => {
+                let first = self.record(op, inputs, specs, step);
+                self.stand_ins.extend((first..first + step.outputs).map(Operand::Slot));
             }
-            Entry::Vacant(entry) => entry,
-        };
-        let is_as_it_was = op == *node.op() && inputs.iter().zip(&given).all(|(new, old)| new.is_same(old));
-        let array = if is_as_it_was {
-            Array::outputs_of(node).swap_remove(0)
-        } else {
-            Array::record_on(op, inputs, node.stream())?.swap_remove(0)
-        };
-        let recorded = entry.insert(array).node().clone();
-        self.replace(node, &recorded);
+        }
         Ok(())
     }
-}
 
-/// A view of a view of the same kind as one view.
-fn merge_views(op: Op, inputs: Inputs) -> (Op, Inputs) {
-    let Some(input) = inputs.first() else { return (op, inputs) };
-    let before = || -> Inputs { input.node().inputs().into_iter().take(1).collect() };
-    match (&op, input.node().op()) {
-        (Op::Reshape(_), Op::Reshape(_)) => {
-            let before = before();
-            if before.is_empty() { (op, inputs) } else { (op, before) }
-        }
-        (Op::Transpose(outer), Op::Transpose(inner)) => {
-            let before = before();
-            if before.is_empty() {
-                return (op, inputs);
+    /// Apply rules until none does.
+    fn find(&self, mut op: Op, mut inputs: Operands) -> Result<Found> {
+        loop {
+            let specs = self.infer(&op, &inputs)?;
+            if let Some(same) = self.same(&op, &inputs, &specs)? {
+                return Ok(Found::Same(same));
             }
-            let permutation =
-                outer.permutation.iter().map(|&axis| inner.permutation[axis]).collect::<Shape>();
-            (Transpose { permutation }.into(), before)
+            match self.rewrite(&op, &inputs) {
+                Some((simpler, operands)) => (op, inputs) = (simpler, operands),
+                None => return Ok(Found::New(op, inputs, specs)),
+            }
         }
-        _ => (op, inputs),
+    }
+
+    /// The first slot of a step, recorded if it was not there.
+    fn record(&mut self, op: Op, inputs: Operands, specs: Specs, from: &Step) -> u32 {
+        let stream = from.stream;
+        let mut key = Computation { op, inputs: inputs.clone(), stream };
+        if self.is_commutative(&key.op, &inputs) && place(&key.inputs[0]) > place(&key.inputs[1]) {
+            key.inputs.swap(0, 1);
+        }
+        let next = self.specs.len() as u32;
+        let op = key.op.clone();
+        let first = *self.known.entry(key).or_insert(next);
+        if first == next {
+            let step = self.steps.len() as u32;
+            self.makers.resize(self.makers.len() + specs.len(), Some(step));
+            self.specs.extend(specs);
+            self.steps.push(Step { op, stream, inputs, outputs: from.outputs, origin: from.origin.clone() });
+        }
+        first
+    }
+
+    /// What the only output is, if it is there already or a constant.
+    fn same(&self, op: &Op, inputs: &[Operand], specs: &[ArraySpec]) -> Result<Option<Operand>> {
+        let (Some(input), [spec]) = (inputs.first(), specs) else { return Ok(None) };
+        let mut constants: SmallVec<[(Scalar, DType); 3]> = SmallVec::new();
+        for input in inputs {
+            if let Operand::Constant(constant) = input {
+                constants.push((constant.1, constant.0.dtype));
+            }
+        }
+        if constants.len() == inputs.len() {
+            let value = if is_view(op) { Some(constants[0].0) } else { compute(op, &constants, spec.dtype)? };
+            if let Some(value) = value {
+                return Ok(Some(Operand::Constant(Box::new((spec.clone(), value)))));
+            }
+        }
+        let is_whole = |window: &Window| window.is_whole(&self.spec(input).shape);
+        let number = |i: usize| match &inputs[i] {
+            Operand::Constant(constant) if !constant.0.dtype.is_complex() => Some(constant.1),
+            Operand::Constant(_) | Operand::Slot(_) => None,
+        };
+        let is = |i: usize, wanted: f64| {
+            number(i).is_some_and(|value| value.as_complex().0.to_bits() == wanted.to_bits())
+        };
+        let is_integer = spec.dtype.is_integer();
+        let same = match op {
+            Op::Leaf(Leaf::Copy) | Op::Cast(_) | Op::Reshape(_) | Op::Broadcast(_) | Op::View(_) => {
+                Some(input)
+            }
+            Op::Transpose(Transpose { permutation }) => {
+                permutation.iter().enumerate().all(|(i, &axis)| i == axis).then_some(input)
+            }
+            Op::Slice(Slice { window, .. }) if is_whole(window) => Some(input),
+            Op::Binary(Binary(kind)) => match kind {
+                BinaryKind::Multiply if is(0, 1.0) => Some(&inputs[1]),
+                BinaryKind::Multiply | BinaryKind::Divide if is(1, 1.0) => Some(input),
+                BinaryKind::Subtract if is(1, 0.0) => Some(input),
+                BinaryKind::Add if is(0, -0.0) || (is_integer && is(0, 0.0)) => Some(&inputs[1]),
+                BinaryKind::Add if is(1, -0.0) || (is_integer && is(1, 0.0)) => Some(input),
+                _ => None,
+            },
+            Op::Select(Select) if inputs[1] == inputs[2] => Some(&inputs[1]),
+            Op::Select(Select) => number(0).map(|value| &inputs[if value.as_bool() { 1 } else { 2 }]),
+            Op::Unary(Unary(kind)) if undoes_itself(*kind, spec.dtype) => match self.maker(input) {
+                Some(step) if step.op == *op => step.inputs.first(),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(same.filter(|&same| self.spec(same) == spec).cloned())
+    }
+
+    /// A simpler operation on earlier operands.
+    fn rewrite(&self, op: &Op, inputs: &[Operand]) -> Option<(Op, Operands)> {
+        let [input] = inputs else { return None };
+        if let Op::Transpose(Transpose { permutation }) = op {
+            let shape = &self.spec(input).shape;
+            if permutation.iter().filter(|&&axis| shape[axis] != 1).is_sorted() {
+                let shape: Shape = permutation.iter().map(|&axis| shape[axis]).collect();
+                return Some((Reshape { shape }.into(), inputs.into()));
+            }
+        }
+        let before = self.maker(input)?;
+        let [source] = &before.inputs[..] else { return None };
+        let from = self.spec(source);
+        let merged: Op = match (op, &before.op) {
+            (Op::Reshape(_), Op::Reshape(_)) | (Op::Broadcast(_), Op::Broadcast(_)) => op.clone(),
+            (Op::Broadcast(broadcast), Op::Reshape(reshape))
+                if in_front(&reshape.shape, &from.shape) && from.shape.broadcasts_to(&broadcast.shape) =>
+            {
+                op.clone()
+            }
+            (Op::Transpose(outer), Op::Transpose(inner)) => {
+                let permutation =
+                    outer.permutation.iter().map(|&axis| inner.permutation[axis]).collect::<Shape>();
+                Transpose { permutation }.into()
+            }
+            (Op::Slice(outer), Op::Slice(inner)) if inner.window.lengths == inner.shape => {
+                let window = Box::new(inner.window.then(&outer.window)?);
+                Slice { window, shape: outer.shape.clone() }.into()
+            }
+            (Op::Cast(Cast(to)), Op::Cast(Cast(between))) if is_one_cast(from.dtype, *between, *to) => {
+                op.clone()
+            }
+            _ => return None,
+        };
+        Some((merged, SmallVec::from_elem(source.clone(), 1)))
+    }
+
+    fn is_commutative(&self, op: &Op, inputs: &[Operand]) -> bool {
+        let Op::Binary(Binary(kind)) = op else { return false };
+        let dtype = self.spec(&inputs[0]).dtype;
+        match kind {
+            BinaryKind::Multiply => !dtype.is_complex(),
+            BinaryKind::Maximum | BinaryKind::Minimum => !dtype.is_inexact(),
+            BinaryKind::Add
+            | BinaryKind::Equal
+            | BinaryKind::NotEqual
+            | BinaryKind::LogicalAnd
+            | BinaryKind::LogicalOr
+            | BinaryKind::BitwiseAnd
+            | BinaryKind::BitwiseOr
+            | BinaryKind::BitwiseXor => true,
+            _ => false,
+        }
     }
 }
 
-/// The input that the only output equals, bit for bit.
-fn changes_nothing(op: &Op, inputs: &[Array], spec: &ArraySpec) -> Option<Array> {
-    let input = inputs.first()?;
-    if input.spec() != spec {
-        return None;
+/// An order of operands; constants come last, and stay as they are among each other.
+fn place(operand: &Operand) -> u32 {
+    match operand {
+        Operand::Slot(slot) => *slot,
+        Operand::Constant(_) => u32::MAX,
     }
-    let is = |array: &Array, number: f64| {
-        array.constant().is_some_and(|value| value.as_complex() == (number, 0.0))
-    };
-    let same = match op {
-        Op::Leaf(Leaf::Copy) | Op::Cast(_) | Op::Reshape(Reshape { .. }) | Op::Broadcast(_) => Some(input),
-        Op::Transpose(Transpose { permutation }) => {
-            permutation.iter().enumerate().all(|(i, &axis)| i == axis).then_some(input)
-        }
-        Op::Binary(Binary(BinaryKind::Multiply)) if is(input, 1.0) => inputs.get(1),
-        Op::Binary(Binary(BinaryKind::Multiply | BinaryKind::Divide)) if is(&inputs[1], 1.0) => Some(input),
-        // Not `x + 0`, which turns -0 into 0.
-        Op::Binary(Binary(BinaryKind::Subtract)) if is_positive_zero(&inputs[1]) => Some(input),
-        _ => None,
-    };
-    same.filter(|same| same.spec() == spec).cloned()
 }
 
-fn is_positive_zero(array: &Array) -> bool {
-    array.constant().is_some_and(|value| {
-        let (re, im) = value.as_complex();
-        re.to_bits() == 0 && im.to_bits() == 0
-    })
+fn undoes_itself(kind: UnaryKind, dtype: DType) -> bool {
+    match kind {
+        UnaryKind::Negative | UnaryKind::Conjugate => true,
+        UnaryKind::BitwiseInvert => dtype.is_integer() || dtype == DType::Bool,
+        UnaryKind::LogicalNot => dtype == DType::Bool,
+        _ => false,
+    }
+}
+
+/// Is `shape` the other one with axes of length one in front?
+fn in_front(shape: &[usize], other: &[usize]) -> bool {
+    shape.len() >= other.len() && {
+        let (front, back) = shape.split_at(shape.len() - other.len());
+        back == other && front.iter().all(|&length| length == 1)
+    }
+}
+
+/// Is a cast from `from` to `between` to `to` the cast from `from` to `to`?
+fn is_one_cast(from: DType, between: DType, to: DType) -> bool {
+    // Halves may be reached by way of float32, which must then not round before them; and a float that an integer cannot
+    // hold is converted in each dtype's own way.
+    keeps_values(from, between)
+        && (!to.is_half() || keeps_values(from, DType::Float32))
+        && (to.is_inexact() || (!from.is_inexact() && (!between.is_inexact() || keeps_values(from, to))))
+}
+
+/// Is every value of `from` a value of `to`?
+fn keeps_values(from: DType, to: DType) -> bool {
+    // Bits before the point (of integers) or in the significand, range of exponents, sign.
+    let precision = |dtype: DType| match dtype {
+        DType::Bool => 1,
+        DType::Int8 => 7,
+        DType::UInt8 | DType::BFloat16 => 8,
+        DType::Float16 => 11,
+        DType::Int16 => 15,
+        DType::UInt16 => 16,
+        DType::Float32 | DType::Complex64 => 24,
+        DType::Int32 => 31,
+        DType::UInt32 => 32,
+        DType::Float64 | DType::Complex128 => 53,
+        DType::Int64 => 63,
+        DType::UInt64 => 64,
+    };
+    let range = |dtype: DType| match dtype {
+        DType::Float16 => 5,
+        DType::BFloat16 | DType::Float32 | DType::Complex64 => 8,
+        DType::Float64 | DType::Complex128 => 11,
+        _ => 0,
+    };
+    let is_signed = |dtype: DType| {
+        !matches!(dtype, DType::Bool | DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64)
+    };
+    if from == to {
+        return true;
+    }
+    let fits = precision(from) <= precision(to) && (is_signed(to) || !is_signed(from));
+    match (from.is_inexact(), to.is_inexact()) {
+        (false, _) => fits && to != DType::Bool,
+        (true, false) => false,
+        (true, true) => fits && range(from) <= range(to) && (to.is_complex() || !from.is_complex()),
+    }
+}
+
+/// The program without steps that no output needs.
+fn prune(program: Program) -> Program {
+    let given = program.arguments.len();
+    let mut needed = vec![false; program.slots()];
+    let need = |operand: &Operand, needed: &mut [bool]| {
+        if let Operand::Slot(slot) = operand {
+            needed[*slot as usize] = true;
+        }
+    };
+    for operand in &program.outputs {
+        need(operand, &mut needed);
+    }
+    let mut end = needed.len();
+    let mut is_kept = vec![false; program.steps.len()];
+    for (step, kept) in program.steps.iter().zip(&mut is_kept).rev() {
+        let first = end - step.outputs as usize;
+        *kept = needed[first..end].contains(&true);
+        if *kept {
+            step.inputs.iter().for_each(|operand| need(operand, &mut needed));
+        }
+        end = first;
+    }
+    if !is_kept.contains(&false) {
+        return program;
+    }
+    let mut places: Vec<u32> = (0..given as u32).collect();
+    let mut next = given as u32;
+    for (step, &kept) in program.steps.iter().zip(&is_kept) {
+        places.extend(next..next + step.outputs);
+        next += if kept { step.outputs } else { 0 };
+    }
+    let moved = |operand: &Operand| match operand {
+        Operand::Slot(slot) => Operand::Slot(places[*slot as usize]),
+        Operand::Constant(_) => operand.clone(),
+    };
+    let kept = program.steps.iter().zip(&is_kept).filter(|&(_, &kept)| kept);
+    let steps = kept
+        .map(|(step, _)| Step { inputs: step.inputs.iter().map(moved).collect(), ..step.clone() })
+        .collect();
+    let outputs = program.outputs.iter().map(moved).collect();
+    Program { arguments: program.arguments, steps, outputs }
 }

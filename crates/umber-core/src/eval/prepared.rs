@@ -99,7 +99,7 @@ impl Prepared {
             slots: fused.slots(),
         };
         let mut first = fused.arguments.len();
-        for (step, specs) in fused.steps.iter().zip(fused.specs_of_steps()?) {
+        for (step, specs) in fused.steps.iter().zip(fused.specs()?) {
             let inputs: SmallVec<[Source; 3]> =
                 step.inputs.iter().map(|operand| prepared.source(operand)).collect::<Result<_>>()?;
             let dtypes =

@@ -14,8 +14,8 @@ use crate::primitives::sort::Sorted;
 
 /// Check every step of a program; answers what its outputs are.
 pub(super) fn check(program: &Program) -> Result<Vec<ArraySpec>> {
-    let slots = program.specs_if(|op, inputs| Site { op, inputs }.check())?;
-    program.outputs.iter().map(|output| output.spec(&slots).cloned()).collect()
+    let slots = program.slots_if(|op, inputs| Site { op, inputs }.check())?;
+    Ok(program.outputs.iter().map(|output| output.spec(&slots).clone()).collect())
 }
 
 /// An operation and what it is given.

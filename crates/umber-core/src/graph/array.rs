@@ -60,6 +60,16 @@ impl Array {
             let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
             op.infer(&given)?
         };
+        Array::record_known(op, inputs, specs, stream)
+    }
+
+    /// Record an operation whose outputs are known to be `specs`: what it infers from its inputs.
+    pub(crate) fn record_known(
+        op: Op,
+        inputs: Inputs,
+        specs: Specs,
+        stream: Stream,
+    ) -> Result<SmallVec<[Array; 1]>> {
         if specs.is_empty() {
             return Ok(SmallVec::new());
         }

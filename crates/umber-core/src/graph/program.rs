@@ -1,8 +1,9 @@
 //! Program: a function as data. Steps that make outputs from arguments, to be recorded on any arguments.
 //!
 //! What a function captured besides its arguments becomes arguments too, so that a program holds no arrays: it can be
-//! compared, hashed and stored, and derivatives reach what was captured.
+//! compared, hashed and stored, and derivatives reach what was captured. Printed, it is a line a step.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -25,14 +26,32 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// What it is, where `slots` are those filled so far.
-    pub fn spec<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
+    /// What it is, given what the slots are.
+    pub fn spec<'a>(&'a self, slots: &'a [ArraySpec]) -> &'a ArraySpec {
         match self {
-            Operand::Constant(constant) => Ok(&constant.0),
-            Operand::Slot(slot) => match slots.get(*slot as usize) {
-                Some(spec) => Ok(spec),
-                None => bail!(Value, "[program] slot {slot} is read before it is filled"),
-            },
+            Operand::Slot(slot) => &slots[*slot as usize],
+            Operand::Constant(constant) => &constant.0,
+        }
+    }
+
+    /// As [`Operand::spec`], where the slots may not be those it was written for.
+    fn spec_if_there<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
+        match self {
+            Operand::Slot(slot) if *slot as usize >= slots.len() => {
+                bail!(Value, "[program] slot {slot} is read before it is filled")
+            }
+            Operand::Slot(_) | Operand::Constant(_) => Ok(self.spec(slots)),
+        }
+    }
+
+    /// The array it stands for, given those in the slots.
+    pub(crate) fn of(&self, slots: &[Array]) -> Array {
+        match self {
+            Operand::Slot(slot) => slots[*slot as usize].clone(),
+            Operand::Constant(constant) => {
+                let (spec, value) = constant.as_ref();
+                Array::full(spec.shape.clone(), *value, spec.dtype)
+            }
         }
     }
 }
@@ -72,6 +91,15 @@ fn default_stream() -> Stream {
     Stream::CPU
 }
 
+impl Step {
+    /// What its outputs are, given what the slots before it are.
+    pub(crate) fn infer(&self, slots: &[ArraySpec]) -> Result<Specs> {
+        let inputs: SmallVec<[&ArraySpec; 4]> =
+            self.inputs.iter().map(|operand| operand.spec(slots)).collect();
+        self.op.infer(&inputs)
+    }
+}
+
 /// Steps that make outputs from arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Program {
@@ -101,7 +129,7 @@ impl Program {
             }
         }
         // The tape numbers placeholders first and then its nodes' outputs in order.
-        let slot = |on_tape: usize| (if on_tape < given { on_tape } else { on_tape + captured.len() }) as u32;
+        let slot = |on_tape: usize| (on_tape + if on_tape < given { 0 } else { captured.len() }) as u32;
         let operand = |array: &Array| match (tape.slot(array), array.constant()) {
             (Some(on_tape), _) => Operand::Slot(slot(on_tape)),
             (None, Some(value)) => Operand::Constant(Box::new((array.spec().clone(), value))),
@@ -133,38 +161,35 @@ impl Program {
         );
         let mut slots: Vec<Array> = Vec::with_capacity(self.slots());
         slots.extend_from_slice(arguments);
-        let get = |operand: &Operand, slots: &[Array]| match operand {
-            Operand::Slot(slot) => slots[*slot as usize].clone(),
-            Operand::Constant(constant) => {
-                let (spec, value) = constant.as_ref();
-                Array::full(spec.shape.clone(), *value, spec.dtype)
-            }
-        };
         for step in &self.steps {
-            let inputs: Inputs = step.inputs.iter().map(|operand| get(operand, &slots)).collect();
+            let inputs: Inputs = step.inputs.iter().map(|operand| operand.of(&slots)).collect();
             let _origin = node::on_line(step.origin.0.clone());
             slots.extend(control_flow::record_again(&step.op, inputs, step.stream)?);
         }
-        Ok(self.outputs.iter().map(|operand| get(operand, &slots)).collect())
-    }
-
-    /// What every slot holds, found anew: an error where a step reads what is not there, or its operation refuses it.
-    pub fn specs(&self) -> Result<Vec<ArraySpec>> {
-        self.specs_if(|_, _| Ok(()))
+        Ok(self.outputs.iter().map(|operand| operand.of(&slots)).collect())
     }
 
     /// What the outputs of each step are.
-    pub(crate) fn specs_of_steps(&self) -> Result<Vec<Specs>> {
-        let mut slots = self.specs()?.into_iter().skip(self.arguments.len());
-        Ok(self.steps.iter().map(|step| slots.by_ref().take(step.outputs as usize).collect()).collect())
+    pub fn specs(&self) -> Result<Vec<Specs>> {
+        let mut slots: Vec<ArraySpec> = Vec::with_capacity(self.slots());
+        slots.extend_from_slice(&self.arguments);
+        self.steps
+            .iter()
+            .map(|step| {
+                let specs = step.infer(&slots)?;
+                slots.extend(specs.iter().cloned());
+                Ok(specs)
+            })
+            .collect()
     }
 
-    /// As [`Program::specs`], with a check of every operation and its inputs before it is asked.
-    pub fn specs_if(&self, check: impl Fn(&Op, &[&ArraySpec]) -> Result<()>) -> Result<Vec<ArraySpec>> {
+    /// What every slot holds: an error where a step reads what is not there, `check` refuses it with its inputs, or its
+    /// operation does. For programs that somebody else wrote.
+    pub fn slots_if(&self, check: impl Fn(&Op, &[&ArraySpec]) -> Result<()>) -> Result<Vec<ArraySpec>> {
         let mut specs: Vec<ArraySpec> = self.arguments.clone();
         for step in &self.steps {
             let known = {
-                let inputs = step.inputs.iter().map(|input| input.spec(&specs));
+                let inputs = step.inputs.iter().map(|input| input.spec_if_there(&specs));
                 let inputs: SmallVec<[&ArraySpec; 4]> = inputs.collect::<Result<_>>()?;
                 check(&step.op, &inputs)?;
                 step.op.infer(&inputs)?
@@ -174,7 +199,7 @@ impl Program {
             specs.extend(known);
         }
         for output in &self.outputs {
-            output.spec(&specs)?;
+            output.spec_if_there(&specs)?;
         }
         Ok(specs)
     }
@@ -211,5 +236,49 @@ impl Program {
     /// Arguments and outputs of all steps.
     pub fn slots(&self) -> usize {
         self.arguments.len() + self.steps.iter().map(|step| step.outputs as usize).sum::<usize>()
+    }
+}
+
+impl fmt::Display for ArraySpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lengths: Vec<String> = self.shape.iter().map(ToString::to_string).collect();
+        write!(f, "{}[{}]", self.dtype, lengths.join(","))
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Slot(slot) => write!(f, "%{slot}"),
+            Operand::Constant(constant) => write!(f, "{}", constant.1),
+        }
+    }
+}
+
+/// `%3 = multiply %1 %2 : float32[4,5]`, and in front and behind what goes in and comes out.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (slot, spec) in self.arguments.iter().enumerate() {
+            writeln!(f, "%{slot} : {spec}")?;
+        }
+        let specs = self.specs().map_err(|_| fmt::Error)?;
+        let mut next = self.arguments.len();
+        for (step, specs) in self.steps.iter().zip(specs) {
+            for output in 0..specs.len() {
+                write!(f, "%{} ", next + output)?;
+            }
+            next += specs.len();
+            write!(f, "= {}", step.op.name())?;
+            if let Op::Fused(fused) = &step.op {
+                write!(f, "({})", fused.0.tape)?;
+            }
+            for operand in &step.inputs {
+                write!(f, " {operand}")?;
+            }
+            let specs: Vec<String> = specs.iter().map(ToString::to_string).collect();
+            writeln!(f, " : {}", specs.join(" "))?;
+        }
+        write!(f, "return")?;
+        self.outputs.iter().try_for_each(|operand| write!(f, " {operand}"))
     }
 }

@@ -9,6 +9,7 @@ use super::Array;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
+    static SIZES_READ: Cell<u64> = const { Cell::new(0) };
     static LANES: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
     static RESIDUALS: Cell<Residuals> = const { Cell::new(Residuals::Recomputed) };
 }
@@ -39,6 +40,17 @@ impl Follower {
     pub(crate) fn outermost<'a>(followers: impl Iterator<Item = &'a Follower>) -> Option<Follower> {
         followers.filter(|follower| follower.goes_on()).min_by_key(|follower| follower.0.order).cloned()
     }
+}
+
+/// Somebody outside asked for the length of an axis of an array that is being traced: what the function does next may
+/// depend on it in ways that its graph does not show.
+pub fn note_sizes_read() {
+    SIZES_READ.set(SIZES_READ.get() + 1);
+}
+
+/// How often [`note_sizes_read`] was called on this thread.
+pub fn sizes_read() -> u64 {
+    SIZES_READ.get()
 }
 
 /// One level of tracing, until dropped on the same thread.

@@ -91,6 +91,21 @@ impl Window {
         window
     }
 
+    /// The window of a window.
+    pub(crate) fn then(&self, inner: &Window) -> Option<Window> {
+        let mut window = inner.clone();
+        for axis in 0..self.starts.len() {
+            let (start, step) = (inner.starts[axis], self.steps[axis]);
+            let distance = step.checked_mul(isize::try_from(start).ok()?)?;
+            // Nothing is nowhere: an empty window may begin where there is no element.
+            let start =
+                if inner.lengths[axis] == 0 { 0 } else { self.starts[axis].checked_add_signed(distance)? };
+            window.starts[axis] = start;
+            window.steps[axis] = step.checked_mul(inner.steps[axis])?;
+        }
+        Some(window)
+    }
+
     /// Is `shape` the shape of the window but for axes of length one?
     fn has_shape(&self, shape: &Shape) -> bool {
         self.lengths == *shape || {

@@ -122,7 +122,7 @@ fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<(
             value.dtype()
         )));
     }
-    array.get().set(ops::astype(&value, now.dtype()).or_raise()?);
+    array.get().update(ops::astype(&value, now.dtype()).or_raise()?)?;
     Ok(())
 }
 
@@ -251,7 +251,7 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
         return Err(PyTypeError::new_err(format!("[np.{name}.at] is not defined for arrays of umber")));
     };
     let updated = target.getattr("at")?.get_item(indices)?.call_method1(name, (value,))?;
-    array.get().set(updated.cast::<PyArray>()?.get().get());
+    array.get().update(updated.cast::<PyArray>()?.get().get())?;
     Ok(target.py().None().into_bound(target.py()))
 }
 

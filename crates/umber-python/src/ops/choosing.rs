@@ -71,7 +71,7 @@ fn put(
     let (old, mode) = (a.get().get(), mode_of("put", mode)?);
     let (ind, v) = (ind.alone(), v.beside(&old)?);
     let new = on(stream, || ops::put(&old, &ind, &v, mode))?;
-    a.get().set(new);
+    a.get().update(new)?;
     Ok(())
 }
 
@@ -89,7 +89,7 @@ fn place(
     let old = arr.get().get();
     let (mask, vals) = (mask.alone(), vals.beside(&old)?);
     let new = compute(py, stream, || ops::place(&old, &mask, &vals))?;
-    arr.get().set(new);
+    arr.get().update(new)?;
     Ok(())
 }
 
@@ -105,7 +105,7 @@ fn putmask(
     let old = a.get().get();
     let (mask, values) = (mask.alone(), values.beside(&old)?);
     let new = on(stream, || ops::putmask(&old, &mask, &values))?;
-    a.get().set(new);
+    a.get().update(new)?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use umber::ops::{self, Blocks, ElementOrder, Split};
 
 use super::shaping::{list, wrap};
 use crate::args::{Ints, Operand, StreamArg, on};
-use crate::array::PyArray;
+use crate::array::{PyArray, noting_sizes};
 
 /// Joins of a sequence of arrays.
 macro_rules! stacks {
@@ -181,7 +181,7 @@ fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyR
 #[pyfunction]
 #[pyo3(signature = (a))]
 fn shape(py: Python<'_>, a: Operand) -> PyResult<Bound<'_, PyTuple>> {
-    PyTuple::new(py, a.alone().shape().iter())
+    PyTuple::new(py, noting_sizes(a.alone()).shape().iter())
 }
 
 /// The number of axes of `a`.
@@ -195,7 +195,7 @@ fn ndim(a: Operand) -> usize {
 #[pyfunction]
 #[pyo3(signature = (a, axis = None))]
 fn size(a: Operand, axis: Option<Ints>) -> PyResult<usize> {
-    let a = a.alone();
+    let a = noting_sizes(a.alone());
     let Some(axis) = axis else { return Ok(a.size()) };
     let axes = on(None, || umber::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
     Ok(axes.iter().map(|&axis| a.shape()[axis]).product())

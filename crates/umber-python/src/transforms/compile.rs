@@ -1,17 +1,18 @@
 //! `compile`: Python functions traced once for every structure, shapes and dtypes of their arguments.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use pyo3::{PyTraverseError, PyVisit};
 use umber::Array;
-use umber::compile::{self, CompiledGraph, cache};
+use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
 
+use super::signature::{Objects, Signature};
 use super::{check_callable, describe};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::outside;
 use crate::trees::{Tree, check_depth};
 
 /// A function whose graph is recorded once and replayed.
@@ -23,21 +24,89 @@ struct CompiledFunction {
     inputs: Py<PyAny>,
     /// State that it changes besides returning.
     outputs: Py<PyAny>,
-    user: cache::User,
-    /// What graphs return, by the graph.
-    forms: Mutex<HashMap<usize, Arc<Form>>>,
+    lengths: Lengths,
+    objects: Objects,
+    graphs: Cache<Answer>,
+    /// Of a shapeless function: graphs with what they know of other lengths, by what calls have in common.
+    families: Cache<(Family, Arc<Form>)>,
+}
+
+/// Is a function traced for every combination of lengths, or where it can for all at once?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lengths {
+    Fixed,
+    Free,
+}
+
+/// A graph and what becomes of the arrays it gives.
+struct Answer {
+    graph: CompiledGraph,
+    form: Arc<Form>,
+}
+
+/// How the arrays that a graph gives are handed back.
+struct Form {
+    returned: Tree,
+    /// How many arrays are returned.
+    count: usize,
+    /// Where in `outputs` the state arrays go.
+    state: Spot,
+}
+
+/// Where arrays are in nested containers, as one walk meets them.
+enum Spot {
+    /// Here.
+    Array,
+    /// In what has these keys.
+    Inside(Vec<(Py<PyAny>, Spot)>),
+}
+
+impl Spot {
+    fn of(py: Python<'_>, places: &[Place], depth: usize) -> Spot {
+        match places {
+            [only] if only.path.len() == depth => Spot::Array,
+            _ => {
+                let same_key = |a: &Place, b: &Place| a.path[depth].is(&b.path[depth]);
+                let groups = places.chunk_by(same_key);
+                Spot::Inside(
+                    groups
+                        .map(|group| (group[0].path[depth].clone_ref(py), Spot::of(py, group, depth + 1)))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    /// Put arrays where they belong. Into a tuple they go by changing the array objects there.
+    fn fill(&self, value: &Bound<'_, PyAny>, arrays: &mut std::slice::Iter<'_, Array>) -> PyResult<()> {
+        let next = |arrays: &mut std::slice::Iter<'_, Array>| {
+            arrays.next().expect("as many arrays as spots").clone()
+        };
+        match self {
+            Spot::Array => value.cast::<PyArray>()?.get().set(next(arrays)),
+            Spot::Inside(spots) => {
+                let is_fixed = value.is_instance_of::<PyTuple>();
+                for (key, spot) in spots {
+                    match spot {
+                        Spot::Array if !is_fixed => value.set_item(key, PyArray::from(next(arrays)))?,
+                        Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Where an array is in nested containers: keys from the root.
 type Path = Vec<Py<PyAny>>;
 
-/// How the arrays that a graph gives are handed back.
-struct Form {
-    /// Keeps the graph's address its own.
-    graph: Arc<CompiledGraph>,
-    returned: Tree<()>,
-    /// Where in `outputs` the state arrays go, as keys from the root.
-    state: Vec<Path>,
+/// An array in nested containers.
+struct Place {
+    path: Path,
+    object: Py<PyArray>,
+    /// What the object held when it was found there.
+    value: Array,
 }
 
 /// Is it a state object of ours that holds one array, such as the random state?
@@ -45,12 +114,21 @@ fn is_state(value: &Bound<'_, PyAny>) -> bool {
     value.get_type().hasattr("__array_state__").unwrap_or(false)
 }
 
-/// The places of arrays in nested containers, as keys from the root, with the arrays there.
-fn places(value: &Bound<'_, PyAny>, path: &mut Path, found: &mut Vec<(Path, Py<PyArray>)>) -> PyResult<()> {
+/// The arrays in nested containers.
+fn places(root: &Py<PyAny>, py: Python<'_>) -> PyResult<Vec<Place>> {
+    let mut found = Vec::new();
+    if !root.is_none(py) {
+        find_places(root.bind(py), &mut Vec::new(), &mut found)?;
+    }
+    Ok(found)
+}
+
+fn find_places(value: &Bound<'_, PyAny>, path: &mut Path, found: &mut Vec<Place>) -> PyResult<()> {
     check_depth(path.len())?;
     let py = value.py();
     if let Ok(array) = value.cast::<PyArray>() {
-        found.push((path.iter().map(|key| key.clone_ref(py)).collect(), array.clone().unbind()));
+        let path = path.iter().map(|key| key.clone_ref(py)).collect();
+        found.push(Place { path, object: array.clone().unbind(), value: array.get().get() });
         return Ok(());
     }
     let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
@@ -64,7 +142,7 @@ fn places(value: &Bound<'_, PyAny>, path: &mut Path, found: &mut Vec<(Path, Py<P
     };
     for (key, item) in items {
         path.push(key.unbind());
-        places(&item, path, found)?;
+        find_places(&item, path, found)?;
         path.pop();
     }
     Ok(())
@@ -88,37 +166,112 @@ fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -
     container.set_item(last.bind(py), array)
 }
 
+impl Place {
+    /// Make everything what it was when the array was found.
+    fn restore(&self, root: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.object.get().set(self.value.clone());
+        put(root, &self.path, self.object.bind(root.py()).clone())
+    }
+}
+
+/// Add the arrays of nested containers and how they are nested, as [`places`] would find them.
+fn gather(
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+    arrays: &mut Vec<Array>,
+    signature: &mut Signature<'_>,
+) -> PyResult<()> {
+    check_depth(depth)?;
+    if let Ok(array) = value.cast::<PyArray>() {
+        arrays.push(array.get().get());
+        signature.bytes.push(b'a');
+    } else if let Ok(dict) = value.cast::<PyDict>() {
+        signature.bytes.push(b'{');
+        for (key, item) in dict.iter() {
+            let before = signature.bytes.len();
+            signature.value(&key, 0)?;
+            let count = arrays.len();
+            gather(&item, depth + 1, arrays, signature)?;
+            if arrays.len() == count {
+                // Nothing there that the graph would see.
+                signature.bytes.truncate(before);
+            }
+        }
+        signature.bytes.push(b'}');
+    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() || is_state(value) {
+        signature.bytes.push(b'[');
+        for i in 0..value.len()? {
+            gather(&value.get_item(i)?, depth + 1, arrays, signature)?;
+        }
+        signature.bytes.push(b']');
+    } else {
+        signature.bytes.push(b'-');
+    }
+    Ok(())
+}
+
+/// A call taken apart.
+struct Call {
+    arguments: Tree,
+    /// The arrays in it, then those of the state.
+    arrays: Vec<Array>,
+    /// How many of them are arguments.
+    given: usize,
+    /// What else it must have in common with others.
+    constants: Vec<u8>,
+}
+
 impl CompiledFunction {
-    /// Run the function on placeholders.
-    fn trace(
+    fn take_apart(
         &self,
         py: Python<'_>,
-        arguments: &Tree,
-        state: &[(Path, Py<PyArray>)],
-        arrays: &[Array],
-    ) -> PyResult<(CompiledGraph, Tree, Vec<Path>)> {
-        let trace = compile::begin(arrays);
-        let count = arrays.len() - state.len();
-        let given = arguments.rebuild(py, &trace.inputs[..count])?;
-        let inputs = self.inputs.bind(py);
-        for ((path, _), placeholder) in state.iter().zip(&trace.inputs[count..]) {
-            put(inputs, path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Call> {
+        let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
+        let arguments = Tree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
+        let mut arrays = arguments.arrays();
+        let given = arrays.len();
+        let mut signature = Signature::new(&self.objects);
+        signature.tree(py, &arguments)?;
+        if !self.inputs.is_none(py) {
+            gather(self.inputs.bind(py), 0, &mut arrays, &mut signature)?;
+        }
+        Ok(Call { arguments, arrays, given, constants: signature.bytes })
+    }
+
+    /// Run the function on placeholders.
+    fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, Form)> {
+        let tracing = compile::begin(&call.arrays);
+        let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
+        let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
+        let (state, before) = (places(&self.inputs, py)?, places(&self.outputs, py)?);
+        // Objects made from here on are the function's own.
+        let inside = outside::enter(before.iter().map(|place| place.object.get().address()).collect());
+        let given = call.arguments.rebuild(py, arguments)?;
+        for (place, placeholder) in state.iter().zip(rest) {
+            put(inputs, &place.path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
         }
         let called = self.call_traced(py, &given);
-        let traced = called.and_then(|returned| {
-            let mut changed = Vec::new();
-            places(self.outputs.bind(py), &mut Vec::new(), &mut changed)?;
-            let mut outputs = returned.arrays();
-            outputs.extend(changed.iter().map(|(_, array)| array.bind(py).get().get()));
-            Ok((returned, changed, outputs))
+        drop(inside);
+        let found = called.and_then(|returned| {
+            let changed = places(&self.outputs, py)?;
+            let mut arrays = returned.arrays();
+            let count = arrays.len();
+            arrays.extend(changed.iter().map(|place| place.value.clone()));
+            Ok((Form { returned, count, state: Spot::of(py, &changed, 0) }, arrays))
         });
         // Whatever happened, the state is what it was.
-        for (path, array) in state {
-            put(inputs, path, array.bind(py).clone())?;
+        for place in &state {
+            place.restore(inputs)?;
         }
-        let (returned, changed, outputs) = traced?;
-        let graph = CompiledGraph::new(trace, &outputs).or_raise()?;
-        Ok((graph, returned, changed.into_iter().map(|(path, _)| path).collect()))
+        if found.is_err() {
+            for place in &before {
+                place.restore(outputs)?;
+            }
+        }
+        let (form, arrays) = found?;
+        Ok((tracing.end(&arrays), form))
     }
 
     fn call_traced(&self, py: Python<'_>, given: &Py<PyAny>) -> PyResult<Tree> {
@@ -129,15 +282,60 @@ impl CompiledFunction {
         Tree::of(&returned)
     }
 
+    /// What answers calls like this one, made if there is nothing yet.
+    fn answer(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<Answer>> {
+        if let Some(answer) = self.graphs.find(&call.arrays, &call.constants) {
+            return Ok(answer);
+        }
+        let keep = |answer: Answer| {
+            if answer.graph.is_reusable() {
+                self.graphs.keep(&call.arrays, &call.constants, answer)
+            } else {
+                Arc::new(answer)
+            }
+        };
+        if self.lengths == Lengths::Fixed {
+            let (traced, form) = self.trace(py, call)?;
+            let graph = traced.compile().or_raise()?;
+            return Ok(keep(Answer { graph, form: Arc::new(form) }));
+        }
+        let class = class(call);
+        let family = self.families.find(&[], &class);
+        if let Some(family) = &family
+            && let Some(graph) = family.0.graph(&call.arrays)
+        {
+            return Ok(keep(Answer { graph, form: Arc::clone(&family.1) }));
+        }
+        let (traced, form) = self.trace(py, call)?;
+        let form = Arc::new(form);
+        let graph = traced.compile().or_raise()?;
+        match family {
+            Some(family) => family.0.learn(&traced),
+            None if graph.is_reusable() => {
+                self.families.keep(&[], &class, (Family::new(traced), Arc::clone(&form)));
+            }
+            None => {}
+        }
+        Ok(keep(Answer { graph, form }))
+    }
+
     /// Hand back what a graph gave.
     fn deliver(&self, py: Python<'_>, form: &Form, arrays: &[Array]) -> PyResult<Py<PyAny>> {
-        let count = arrays.len() - form.state.len();
-        let outputs = self.outputs.bind(py);
-        for (path, array) in form.state.iter().zip(&arrays[count..]) {
-            put(outputs, path, Bound::new(py, PyArray::from(array.clone()))?)?;
-        }
-        form.returned.rebuild(py, &arrays[..count])
+        let (returned, state) = arrays.split_at(form.count);
+        form.state.fill(self.outputs.bind(py), &mut state.iter())?;
+        form.returned.rebuild(py, returned)
     }
+}
+
+/// What calls of a shapeless function have in common: all but lengths greater than one.
+fn class(call: &Call) -> Vec<u8> {
+    let mut class = call.constants.clone();
+    for array in &call.arrays {
+        class.extend(array.dtype().name().as_bytes());
+        class.extend(array.shape().iter().map(|&length| length.min(2) as u8));
+        class.push(b';');
+    }
+    class
 }
 
 #[pymethods]
@@ -152,47 +350,10 @@ impl CompiledFunction {
         if !compile::is_enabled() {
             return self.fun.bind(py).call(args.clone(), kwargs).map(Bound::unbind);
         }
-        let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
-        let both = PyTuple::new(py, [args.as_any(), named.as_any()])?;
-        let arguments = Tree::of(&both)?;
-        let mut state = Vec::new();
-        places(self.inputs.bind(py), &mut Vec::new(), &mut state)?;
-        let mut arrays = arguments.arrays();
-        arrays.extend(state.iter().map(|(_, array)| array.bind(py).get().get()));
-        let mut constants = String::new();
-        arguments.signature(py, &mut constants)?;
-        for (path, _) in &state {
-            for key in path {
-                constants.push_str(&key.bind(py).repr()?.to_string());
-                constants.push('.');
-            }
-            constants.push(';');
-        }
-        let constants = constants.into_bytes();
-        if let Some(graph) = cache::find(self.user.key(), &arrays, &constants) {
-            let known = self
-                .forms
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get(&(Arc::as_ptr(&graph) as usize))
-                .cloned();
-            if let Some(form) = known {
-                let outputs = graph.call(&arrays).or_raise()?;
-                return self.deliver(py, &form, &outputs);
-            }
-        }
-        let (graph, returned, paths) = self.trace(py, &arguments, &state, &arrays)?;
-        let reusable = graph.is_reusable();
-        let graph =
-            if reusable { cache::keep(self.user.key(), &arrays, &constants, graph) } else { Arc::new(graph) };
-        let outputs = graph.call(&arrays).or_raise()?;
-        let returned = returned.structure(py);
-        let form = Arc::new(Form { graph: Arc::clone(&graph), returned, state: paths });
-        if reusable {
-            let address = Arc::as_ptr(&form.graph) as usize;
-            self.forms.lock().unwrap_or_else(PoisonError::into_inner).insert(address, Arc::clone(&form));
-        }
-        self.deliver(py, &form, &outputs)
+        let call = self.take_apart(py, args, kwargs)?;
+        let answer = self.answer(py, &call)?;
+        let outputs = answer.graph.call(&call.arrays).or_raise()?;
+        self.deliver(py, &answer.form, &outputs)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -203,40 +364,49 @@ impl CompiledFunction {
         visit.call(&self.fun)?;
         visit.call(&self.inputs)?;
         visit.call(&self.outputs)?;
-        // Locked only by a call that is going on: then it is not garbage.
-        let Ok(forms) = self.forms.try_lock() else { return Ok(()) };
-        forms.values().try_for_each(|form| {
-            form.returned.traverse(&visit)?;
-            form.state.iter().flatten().try_for_each(|key| visit.call(key))
-        })
+        visit.call(self.objects.known())
     }
 }
 
 /// A function that records the graph of `fun` on its first call and replays it on later ones.
 ///
-/// The graph is recorded anew for arguments of another structure, other shapes, dtypes or constants. `inputs` and
-/// `outputs` are (nested lists and dicts of) arrays that `fun` reads and changes besides its arguments and results.
-/// `shapeless` is accepted: graphs are kept for every combination of shapes.
+/// The graph is recorded anew for arguments of another structure, other shapes or dtypes, and for other constants:
+/// numbers, strings, None, dataclasses by their fields, other objects by their hash and equality. (ValueError or
+/// TypeError for arguments that have no hash.) The 256 combinations used last are kept. `inputs` and `outputs` are
+/// nested lists and dicts of arrays that `fun` reads and changes besides its arguments and results, such as
+/// parameters, the state of an optimizer, `random.state`.
+///
+/// With `shapeless`, arguments of other shapes reuse the graph where that gives what recording it anew would give; a
+/// function that reads lengths of axes itself, or whose graph depends on them in ways that cannot be told, is recorded
+/// for each combination of them.
 #[pyfunction(name = "compile")]
 #[pyo3(signature = (fun, inputs = None, outputs = None, shapeless = false))]
-fn compile_function(
-    py: Python<'_>,
-    fun: &Bound<'_, PyAny>,
+fn compile_function<'py>(
+    py: Python<'py>,
+    fun: &Bound<'py, PyAny>,
     inputs: Option<&Bound<'_, PyAny>>,
     outputs: Option<&Bound<'_, PyAny>>,
     shapeless: bool,
-) -> PyResult<CompiledFunction> {
+) -> PyResult<Bound<'py, CompiledFunction>> {
     check_callable("compile", fun)?;
-    let _ = shapeless;
     let or_none =
         |value: Option<&Bound<'_, PyAny>>| value.map_or_else(|| py.None(), |value| value.clone().unbind());
-    Ok(CompiledFunction {
+    let compiled = CompiledFunction {
         fun: fun.clone().unbind(),
         inputs: or_none(inputs),
         outputs: or_none(outputs),
-        user: cache::User::new(),
-        forms: Mutex::default(),
-    })
+        lengths: if shapeless { Lengths::Free } else { Lengths::Fixed },
+        objects: Objects::new(py),
+        graphs: Cache::default(),
+        families: Cache::default(),
+    };
+    let compiled = Bound::new(py, compiled)?;
+    for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
+        if let Ok(value) = fun.getattr(name) {
+            compiled.setattr(name, value)?;
+        }
+    }
+    Ok(compiled)
 }
 
 /// Let compiled functions run as written.

@@ -189,7 +189,8 @@ fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyR
         callback.call1((told,)).map(|_| ())
     };
     let program = &exported.program;
-    let specs = program.specs().or_raise()?;
+    let specs: Vec<ArraySpec> =
+        program.arguments.iter().cloned().chain(program.specs().or_raise()?.into_iter().flatten()).collect();
     let given = program.arguments.len() - exported.constants.len();
     let inputs = (0..given).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<_>>()?;
     say("inputs", vec![("inputs", list(py, inputs)?)])?;

@@ -8,6 +8,7 @@ mod eval;
 mod export;
 mod grad;
 mod jacobian;
+mod signature;
 mod vmap;
 
 use pyo3::exceptions::PyTypeError;

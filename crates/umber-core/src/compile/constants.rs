@@ -1,0 +1,134 @@
+//! Constants: what is the same everywhere in an array and at every call becomes a number in the program.
+//!
+//! Only by operations whose result is exact or correctly rounded, so that one element computed here has the bits that
+//! any kernel would give it: arithmetic, comparisons, roundings and casts, none of them of complex numbers.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind};
+
+use crate::graph::program::Operand;
+use crate::graph::walk::{IdMap, node_id, topological_until};
+use crate::graph::{Array, ArraySpec, Node, Program, Storage};
+use crate::op::Op;
+use crate::primitive::{CpuTask, Primitive};
+use crate::primitives::binary::Binary;
+use crate::primitives::leaf::Leaf;
+use crate::primitives::unary::Unary;
+
+/// The program with constants in place of captured arrays that were computed from constants alone.
+///
+/// The arguments stay as they are, though some are no longer read.
+pub(super) fn fold(program: &Program, given: usize, captured: &[Array]) -> Result<Program> {
+    let mut known: IdMap<usize, Scalar> = IdMap::default();
+    for node in topological_until(captured, |node| node.is_evaluated() || node.traced) {
+        if node.is_evaluated() || node.traced {
+            continue;
+        }
+        if let Some(value) = value_of(&node, &known)? {
+            known.insert(node_id(&node), value);
+        }
+    }
+    if known.is_empty() {
+        return Ok(program.clone());
+    }
+    let mut folded = program.clone();
+    let steps = folded.steps.iter_mut().flat_map(|step| step.inputs.iter_mut());
+    for operand in steps.chain(&mut folded.outputs) {
+        let Operand::Slot(slot) = *operand else { continue };
+        let array = (slot as usize).checked_sub(given).and_then(|place| captured.get(place));
+        if let Some(array) = array
+            && let Some(value) = known.get(&node_id(array.node()))
+        {
+            *operand = Operand::Constant(Box::new((array.spec().clone(), *value)));
+        }
+    }
+    Ok(folded)
+}
+
+fn value_of(node: &Node, known: &IdMap<usize, Scalar>) -> Result<Option<Scalar>> {
+    if let Op::Full(full) = node.op() {
+        return Ok(Some(full.value));
+    }
+    let inputs = node.lock_inputs().clone();
+    let mut constants: SmallVec<[(Scalar, DType); 3]> = SmallVec::new();
+    for input in &inputs {
+        let Some(&value) = known.get(&node_id(input.node())) else { return Ok(None) };
+        constants.push((value, input.dtype()));
+    }
+    match constants[..] {
+        [] => Ok(None),
+        [(value, _)] if is_view(node.op()) => Ok(Some(value)),
+        _ => compute(node.op(), &constants, node.outputs[0].spec.dtype),
+    }
+}
+
+/// Does it show elements of its only input, whatever their places?
+pub(super) fn is_view(op: &Op) -> bool {
+    matches!(op, Op::Broadcast(_) | Op::Reshape(_) | Op::Transpose(_) | Op::Slice(_) | Op::Leaf(Leaf::Copy))
+}
+
+/// What an operation makes of constants, where one element tells it for all.
+pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Result<Option<Scalar>> {
+    if inputs.is_empty() || dtype.is_complex() || inputs.iter().any(|(_, dtype)| dtype.is_complex()) {
+        return Ok(None);
+    }
+    if !is_exact(op) {
+        return Ok(None);
+    }
+    let mut storages: SmallVec<[Storage; 3]> = SmallVec::new();
+    for &(value, dtype) in inputs {
+        let mut storage = Storage::allocate(&Shape::scalar(), dtype)?;
+        if let Some(view) = storage.view_mut(dtype) {
+            umber_kernels::create::fill(value, view);
+        }
+        storages.push(storage);
+    }
+    let spec = ArraySpec { shape: Shape::scalar(), dtype };
+    let dtypes = inputs.iter().map(|&(_, dtype)| dtype).collect();
+    let mut task = CpuTask::new(storages, dtypes, smallvec![&spec]);
+    op.eval_cpu(&mut task)?;
+    let output = task.outputs[0].take();
+    let bytes = output.as_ref().and_then(|storage| storage.dense_bytes(dtype));
+    Ok(bytes.map(|bytes| Scalar::from_bytes(dtype, bytes)))
+}
+
+fn is_exact(op: &Op) -> bool {
+    match op {
+        Op::Unary(Unary(kind)) => matches!(
+            kind,
+            UnaryKind::Abs
+                | UnaryKind::Negative
+                | UnaryKind::Sign
+                | UnaryKind::Square
+                | UnaryKind::Sqrt
+                | UnaryKind::Floor
+                | UnaryKind::Ceil
+                | UnaryKind::Round
+                | UnaryKind::Trunc
+                | UnaryKind::LogicalNot
+                | UnaryKind::BitwiseInvert
+                | UnaryKind::IsNan
+                | UnaryKind::IsInf
+                | UnaryKind::IsFinite
+                | UnaryKind::SignBit
+                | UnaryKind::BitCount
+        ),
+        Op::Binary(Binary(kind)) => {
+            kind.answers_bool()
+                || matches!(
+                    kind,
+                    BinaryKind::Add
+                        | BinaryKind::Subtract
+                        | BinaryKind::Multiply
+                        | BinaryKind::Divide
+                        | BinaryKind::Maximum
+                        | BinaryKind::Minimum
+                        | BinaryKind::BitwiseAnd
+                        | BinaryKind::BitwiseOr
+                        | BinaryKind::BitwiseXor
+                )
+        }
+        Op::Select(_) | Op::Cast(_) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,294 @@
+//! What the passes of compile make of small programs, as text; and programs adapted to other lengths.
+#![allow(clippy::unwrap_used, reason = "tests read better so")]
+
+mod common;
+
+use common::{array, ramp, scalar, values};
+use umber_core::compile::{self, Family, Traced, simplify};
+use umber_core::graph::Program;
+use umber_core::ops::linalg::Basis;
+use umber_core::primitives::broadcast::Broadcast;
+use umber_core::primitives::reduce::Reduce;
+use umber_core::primitives::slice::{Slice, Window};
+use umber_core::{Array, Axes, DType, KeepAxes, Result, ops};
+use umber_types::ReduceKind;
+
+/// A function as it is recorded at arguments like these.
+fn traced(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array]) -> Traced {
+    let tracing = compile::begin(arguments);
+    let outputs = f(&tracing.trace.inputs).unwrap();
+    tracing.end(&outputs)
+}
+
+fn one(f: impl Fn(&Array) -> Result<Array>) -> impl Fn(&[Array]) -> Result<Vec<Array>> {
+    move |x| Ok(vec![f(&x[0])?])
+}
+
+#[track_caller]
+fn check(program: &Program, expected: &str) {
+    let lines =
+        |text: &str| text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n");
+    assert_eq!(lines(&program.to_string()), lines(expected));
+}
+
+/// What is left of a function after `simplify`, and that it still gives the same bits.
+#[track_caller]
+fn check_simple(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array], expected: &str) {
+    let traced = traced(&f, arguments);
+    let graph = traced.compile().unwrap();
+    check(graph.program(), expected);
+    for (got, want) in graph.call(arguments).unwrap().iter().zip(f(arguments).unwrap()) {
+        assert_eq!(got.spec(), want.spec());
+        let bytes = |array: &Array| {
+            array.eval().unwrap();
+            array.copied().unwrap().storage().unwrap().dense_bytes(array.dtype()).unwrap().to_vec()
+        };
+        assert_eq!(bytes(got), bytes(&want));
+    }
+}
+
+#[test]
+fn equal_computations_are_one() {
+    check_simple(
+        |x| Ok(vec![ops::exp(&(&x[0] * &x[1]))? + ops::exp(&(&x[1] * &x[0]))?]),
+        &[ramp([2, 3]), ramp([2, 3])],
+        "%0 : float32[2,3]
+         %1 : float32[2,3]
+         %2 = multiply %0 %1 : float32[2,3]
+         %3 = exp %2 : float32[2,3]
+         %4 = add %3 %3 : float32[2,3]
+         return %4",
+    );
+    // The difference has an order, and so has a maximum where both are zeros.
+    check_simple(
+        |x| Ok(vec![ops::maximum(&x[0], &x[1])? - ops::maximum(&x[1], &x[0])?]),
+        &[ramp([2]), ramp([2])],
+        "%0 : float32[2]
+         %1 : float32[2]
+         %2 = maximum %0 %1 : float32[2]
+         %3 = maximum %1 %0 : float32[2]
+         %4 = subtract %2 %3 : float32[2]
+         return %4",
+    );
+}
+
+#[test]
+fn all_outputs_of_equal_computations_are_one() {
+    let f = |x: &[Array]| {
+        let (q, _) = ops::linalg::qr(&x[0], Basis::Reduced)?;
+        let (_, r) = ops::linalg::qr(&x[0], Basis::Reduced)?;
+        Ok(vec![q, r])
+    };
+    check_simple(
+        f,
+        &[ramp([3, 3])],
+        "%0 : float32[3,3]
+         %1 %2 = linalg.qr %0 : float32[3,3] float32[3,3]
+         return %1 %2",
+    );
+}
+
+#[test]
+fn what_is_constant_is_a_number() {
+    // What was captured before is still an argument, which nothing reads.
+    let f = one(|x| {
+        let seven = ops::add(&ops::multiply(&scalar(2.0), &scalar(3.0))?, &scalar(1.0))?;
+        let zeros = ops::negative(&Array::full([2, 2].into(), 0.0, DType::Float32))?;
+        ops::add(&(x * &seven), &zeros)
+    });
+    check_simple(
+        f,
+        &[ramp([2, 2])],
+        "%0 : float32[2,2]
+         %1 : float32[2,2]
+         %2 : float32[2,2]
+         %3 = multiply %0 7.0 : float32[2,2]
+         return %3",
+    );
+}
+
+#[test]
+fn what_changes_nothing_is_left_out() {
+    let f = one(|x| {
+        let y = ops::subtract(&ops::negative(&ops::negative(&(x * 1.0))?)?, &scalar(0.0))?;
+        let y = ops::select(&ops::greater(&y, &scalar(0.5))?, &y, &y)?;
+        ops::astype(&ops::astype(&y, DType::Float64)?, DType::Float32)
+    });
+    check_simple(f, &[ramp([2, 2])], "%0 : float32[2,2]\nreturn %0");
+    // What only looks so stays: -0 + 0 is 0, and complex infinity times one is not itself.
+    check_simple(
+        one(|x| Ok(x + 0.0)),
+        &[array(&[-0.0f32], [1])],
+        "%0 : float32[1]
+         %1 = add %0 0.0 : float32[1]
+         return %1",
+    );
+    check_simple(
+        one(|x| ops::multiply(x, &Array::scalar(1.0, DType::Complex64))),
+        &[ops::astype(&array(&[f32::INFINITY], [1]), DType::Complex64).unwrap()],
+        "%0 : complex64[1]
+         %1 = multiply %0 1.0+0.0i : complex64[1]
+         return %1",
+    );
+}
+
+#[test]
+fn views_of_views_are_one() {
+    let f = |x: &[Array]| {
+        let turned = ops::transpose(&ops::transpose(&x[0], Some(&[1, 2, 0]))?, Some(&[2, 1, 0]))?;
+        let flat = ops::reshape(&ops::reshape(&x[0], &[6, 4])?, &[24])?;
+        let spread = ops::broadcast_to(&ops::expand_dims(&x[1], &[0])?, &[5, 4])?;
+        let spread = Array::record_one(Broadcast { shape: [2, 5, 4].into() }, &[&spread])?;
+        Ok(vec![turned, flat, spread])
+    };
+    check_simple(
+        f,
+        &[ramp([2, 3, 4]), ramp([4])],
+        "%0 : float32[2,3,4]
+         %1 : float32[4]
+         %2 = transpose %0 : float32[2,4,3]
+         %3 = reshape %0 : float32[24]
+         %4 = broadcast_to %1 : float32[2,5,4]
+         return %2 %3 %4",
+    );
+    let sliced = |x: &Array| {
+        let every_second = |x: &Array, length: usize| {
+            let starts = [x.size() - 1].into_iter().collect();
+            let window = Window { starts, steps: [-2].into_iter().collect(), lengths: [length].into() };
+            Array::record_one(Slice { window: Box::new(window), shape: [length].into() }, &[x])
+        };
+        every_second(&every_second(x, 4)?, 2)
+    };
+    check_simple(
+        one(sliced),
+        &[ramp([8])],
+        "%0 : float32[8]
+         %1 = slice %0 : float32[2]
+         return %1",
+    );
+}
+
+#[test]
+fn casts_that_lose_nothing_are_left_out() {
+    let through = |between: DType, to: DType| one(move |x| ops::astype(&ops::astype(x, between)?, to));
+    check_simple(
+        through(DType::Float32, DType::Float64),
+        &[ops::astype(&ramp([3]), DType::Float16).unwrap()],
+        "%0 : float16[3]
+         %1 = astype %0 : float64[3]
+         return %1",
+    );
+    check_simple(
+        through(DType::Int32, DType::Float32),
+        &[ramp([3])],
+        "%0 : float32[3]
+         %1 = astype %0 : int32[3]
+         %2 = astype %1 : float32[3]
+         return %2",
+    );
+}
+
+#[test]
+fn random_bits_of_one_key_are_drawn_once() {
+    let draw = |key: &Array| {
+        let (low, high) = (scalar(0.0), scalar(1.0));
+        ops::random::uniform(&low, &high, &[3], DType::Float32, Some(key))
+    };
+    let traced = traced(one(|key| ops::add(&draw(key)?, &draw(key)?)), &[ops::random::key(3).unwrap()]);
+    let bits =
+        |program: &Program| program.steps.iter().filter(|step| step.op.name() == "random_bits").count();
+    assert_eq!(bits(traced.program()), 2);
+    assert_eq!(bits(&simplify(traced.program()).unwrap()), 1);
+}
+
+#[test]
+fn regions_are_what_neighbours_share() {
+    let f = one(|x| {
+        let e = ops::exp(&(x * 0.5 - 0.25))?;
+        let sum = Array::record_one(Reduce { kind: ReduceKind::Sum, axes: Axes::one(1) }, &[&e])?;
+        ops::add(&ops::divide(&e, &sum)?, &ops::square(&ops::tanh(x)?)?)
+    });
+    let graph = traced(f, &[ramp([3, 4])]).compile().unwrap();
+    check(
+        graph.program(),
+        "%0 : float32[3,4]
+         %1 = multiply %0 0.5 : float32[3,4]
+         %2 = subtract %1 0.25 : float32[3,4]
+         %3 = exp %2 : float32[3,4]
+         %4 = sum %3 : float32[3,1]
+         %5 = broadcast_to %4 : float32[3,4]
+         %6 = divide %3 %5 : float32[3,4]
+         %7 = tanh %0 : float32[3,4]
+         %8 = square %7 : float32[3,4]
+         %9 = add %6 %8 : float32[3,4]
+         return %9",
+    );
+    check(
+        graph.fused_program(),
+        "%0 : float32[3,4]
+         %1 = fused(0.5, multiply v0 v1, 0.25, subtract v2 v3, exp v4) %0 : float32[3,4]
+         %2 = sum %1 : float32[3,1]
+         %3 = fused(divide v0 v1, tanh v2, square v4, add v3 v5) %1 %2 %0 : float32[3,4]
+         return %3",
+    );
+}
+
+#[test]
+fn what_no_output_needs_is_left_out() {
+    let f = one(|x| {
+        ops::exp(&ops::sum(x, None, KeepAxes::No)?)?;
+        Ok(x * 2.0)
+    });
+    check_simple(
+        f,
+        &[ramp([2])],
+        "%0 : float32[2]
+         %1 = multiply %0 2.0 : float32[2]
+         return %1",
+    );
+}
+
+/// A layer whose weights are turned anew in every trace.
+fn layer(x: &Array, weight: &Array) -> Result<Array> {
+    let y = ops::tanh(&ops::matmul(x, &ops::transpose(weight, None)?)?)?;
+    ops::softmax(&y, Some(&[-1]), ops::Precision::Given)
+}
+
+#[test]
+fn a_family_believes_what_a_trace_confirmed() {
+    let weight = ramp([5, 4]);
+    let f = one(|x| layer(x, &weight));
+    let family = Family::new(traced(&f, &[ramp([3, 4])]));
+    let other = ramp([7, 4]);
+    assert!(family.graph(std::slice::from_ref(&other)).is_none());
+    family.learn(&traced(&f, std::slice::from_ref(&other)));
+    for shape in [[7, 4], [9, 4], [3, 4]] {
+        let x = ramp(shape);
+        let got = family.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
+        assert_eq!(values::<f32>(&got[0]), values::<f32>(&layer(&x, &weight).unwrap()));
+    }
+    // Not confirmed for the last axis, nor for lengths that broadcast.
+    for shape in [[3, 5], [1, 4], [0, 4]] {
+        assert!(family.graph(&[ramp(shape)]).is_none());
+    }
+}
+
+#[test]
+fn a_length_that_became_a_constant_is_not_believed() {
+    let f = one(|x| ops::mean(x, Some(&[0]), KeepAxes::No));
+    let family = Family::new(traced(&f, &[ramp([4, 3])]));
+    family.learn(&traced(&f, &[ramp([5, 3])]));
+    assert!(family.graph(&[ramp([5, 3])]).is_none());
+    family.learn(&traced(&f, &[ramp([4, 6])]));
+    assert!(family.graph(&[ramp([4, 7])]).is_some());
+    assert!(family.graph(&[ramp([5, 7])]).is_none());
+}
+
+#[test]
+fn what_cannot_be_adapted_is_named() {
+    let program = traced(one(|x| ops::reshape(x, &[2, 3, 4])), &[ramp([6, 4])]).program().clone();
+    let adapted = |rows: usize| program.adapted(&[ramp([rows, 4]).spec().clone()]);
+    assert_eq!(adapted(6).unwrap(), program);
+    assert!(adapted(8).unwrap_err().to_string().contains("[reshape]"));
+    assert!(program.adapted(&[]).is_err());
+}

@@ -1,0 +1,215 @@
+//! Signature: what two calls must have in common, besides shapes and dtypes, to be answered by one graph.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PySlice, PyString,
+    PyTuple, PyType,
+};
+
+use crate::array::PyArray;
+use crate::trees::{Tree, check_depth};
+
+/// Objects that are known by their hash and equality have numbers; so many are remembered at once.
+const MOST_OBJECTS: usize = 4096;
+
+/// The numbers of objects that calls were made with. A number is never given twice.
+pub(super) struct Objects {
+    known: Py<PyDict>,
+    next: AtomicU64,
+}
+
+impl Objects {
+    pub(super) fn new(py: Python<'_>) -> Objects {
+        Objects { known: PyDict::new(py).unbind(), next: AtomicU64::new(0) }
+    }
+
+    /// What the garbage collector must know about.
+    pub(super) fn known(&self) -> &Py<PyDict> {
+        &self.known
+    }
+
+    /// The number of what is equal to `value` and of its class.
+    fn number(&self, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+        let py = value.py();
+        let known = self.known.bind(py);
+        let class = value.get_type();
+        let key = PyTuple::new(py, [class.as_any(), value])?;
+        let found = known.get_item(&key).map_err(|error| {
+            if !error.is_instance_of::<PyTypeError>(py) {
+                return error;
+            }
+            let name = class.name().map_or_else(|_| "an object".into(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "[compile] got an argument of type {name}, which has no hash, expected arrays, numbers, strings, \
+                 None, trees of them, dataclasses, or objects with a hash"
+            ))
+        })?;
+        if let Some(number) = found {
+            return number.extract();
+        }
+        if known.len() >= MOST_OBJECTS {
+            known.clear();
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        known.set_item(key, number)?;
+        Ok(number)
+    }
+}
+
+/// Bytes that are equal for calls that see the same.
+pub(super) struct Signature<'a> {
+    pub(super) bytes: Vec<u8>,
+    objects: &'a Objects,
+}
+
+impl<'a> Signature<'a> {
+    pub(super) fn new(objects: &'a Objects) -> Signature<'a> {
+        Signature { bytes: Vec::with_capacity(64), objects }
+    }
+
+    /// A kind of thing and its bytes: of which none can be mistaken for others that follow.
+    fn put(&mut self, kind: u8, bytes: &[u8]) {
+        self.bytes.push(kind);
+        self.bytes.extend((bytes.len() as u32).to_le_bytes());
+        self.bytes.extend(bytes);
+    }
+
+    fn begin(&mut self, kind: u8, count: usize) {
+        self.bytes.push(kind);
+        self.bytes.extend((count as u32).to_le_bytes());
+    }
+
+    /// The structure of a tree, and its leaves other than arrays.
+    pub(super) fn tree(&mut self, py: Python<'_>, tree: &Tree) -> PyResult<()> {
+        match tree {
+            Tree::Array(_) => self.bytes.push(b'a'),
+            Tree::Other(value) => self.value(value.bind(py), 0)?,
+            Tree::List(items) => {
+                self.begin(b'[', items.len());
+                items.iter().try_for_each(|item| self.tree(py, item))?;
+            }
+            Tree::Tuple(items, class) => {
+                self.begin(b'(', items.len());
+                if let Some(class) = class {
+                    self.object(class.bind(py))?;
+                }
+                items.iter().try_for_each(|item| self.tree(py, item))?;
+            }
+            Tree::Dict(items) => {
+                self.begin(b'{', items.len());
+                for (key, item) in items {
+                    self.value(key.bind(py), 0)?;
+                    self.tree(py, item)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A value that is the same whenever its bytes are: long, since it has an arm for each kind of constant.
+    pub(super) fn value(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        check_depth(depth)?;
+        if value.is_none() {
+            self.bytes.push(b'N');
+        } else if let Ok(truth) = value.cast_exact::<PyBool>() {
+            self.put(b'b', &[u8::from(truth.is_true())]);
+        } else if let Ok(text) = value.cast_exact::<PyString>() {
+            // Text with lone surrogates has no UTF-8, but it has a hash.
+            match text.to_cow() {
+                Ok(text) => self.put(b's', text.as_bytes()),
+                Err(_) => self.object(value)?,
+            }
+        } else if value.is_exact_instance_of::<PyInt>() {
+            match value.extract::<i64>() {
+                Ok(number) => self.put(b'i', &number.to_le_bytes()),
+                Err(_) => self.object(value)?,
+            }
+        } else if let Ok(number) = value.cast_exact::<PyFloat>() {
+            self.put(b'f', &number.extract::<f64>()?.to_bits().to_le_bytes());
+        } else if value.is_exact_instance_of::<PyComplex>() {
+            for part in ["real", "imag"] {
+                self.put(b'c', &value.getattr(part)?.extract::<f64>()?.to_bits().to_le_bytes());
+            }
+        } else if let Ok(bytes) = value.cast_exact::<PyBytes>() {
+            self.put(b'y', bytes.as_bytes());
+        } else if value.is_instance_of::<PyArray>() {
+            return Err(PyTypeError::new_err(
+                "[compile] got an array inside an object, where it cannot be followed, expected arrays in lists, \
+                 tuples and dicts",
+            ));
+        } else if let Ok(slice) = value.cast_exact::<PySlice>() {
+            self.bytes.push(b':');
+            for part in ["start", "stop", "step"] {
+                self.value(&slice.getattr(part)?, depth + 1)?;
+            }
+        } else if value.is_exact_instance_of::<PyTuple>() || value.is_exact_instance_of::<PyList>() {
+            self.begin(if value.is_instance_of::<PyTuple>() { b'(' } else { b'[' }, value.len()?);
+            for item in value.try_iter()? {
+                self.value(&item?, depth + 1)?;
+            }
+        } else if let Ok(dict) = value.cast_exact::<PyDict>() {
+            self.begin(b'{', dict.len());
+            for (key, item) in dict.iter() {
+                self.value(&key, depth + 1)?;
+                self.value(&item, depth + 1)?;
+            }
+        } else if value.is_exact_instance_of::<PySet>() || value.is_exact_instance_of::<PyFrozenSet>() {
+            self.set(value, depth)?;
+        } else if let Some(fields) = dataclass_fields(value) {
+            self.object(value.get_type().as_any())?;
+            self.begin(b'd', fields.len());
+            for name in fields.keys() {
+                self.value(&value.getattr(name.cast::<PyString>()?)?, depth + 1)?;
+            }
+        } else if is_numpy_scalar(value) {
+            // Equal ones may differ in the sign of zero, and NaN equals nothing.
+            self.object(value.get_type().as_any())?;
+            self.put(b'n', value.call_method0("tobytes")?.cast::<PyBytes>()?.as_bytes());
+        } else {
+            self.object(value)?;
+        }
+        Ok(())
+    }
+
+    /// The members in an order that does not depend on how they were put in.
+    fn set(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        let mut members: Vec<Vec<u8>> = Vec::new();
+        for item in value.try_iter()? {
+            let mut member = Signature::new(self.objects);
+            member.value(&item?, depth + 1)?;
+            members.push(member.bytes);
+        }
+        members.sort();
+        self.begin(b'u', members.len());
+        for member in members {
+            self.put(b'm', &member);
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let number = self.objects.number(value)?;
+        self.put(b'o', &number.to_le_bytes());
+        Ok(())
+    }
+}
+
+/// The fields of an object whose class is a dataclass: they tell what it is, hash or not.
+fn dataclass_fields<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyDict>> {
+    if value.is_instance_of::<PyType>() {
+        return None;
+    }
+    value.get_type().getattr("__dataclass_fields__").ok()?.cast_into::<PyDict>().ok()
+}
+
+/// Is it a number of one of NumPy's own types?
+fn is_numpy_scalar(value: &Bound<'_, PyAny>) -> bool {
+    let class = value.get_type();
+    class.module().is_ok_and(|module| module == "numpy")
+        && class.hasattr("itemsize").unwrap_or(false)
+        && class.hasattr("__array_struct__").unwrap_or(false)
+        && value.hash().is_ok()
+}
