@@ -195,7 +195,7 @@ def test_state_of_every_form():
         return read[0] + x
 
     compiled = mx.compile(step, inputs=read, outputs=state)
-    with pytest.raises(ValueError, match=r"\[eval\]"):
+    with pytest.raises(ValueError, match="has no value"):
         mx.compile(lambda x: x.item(), inputs=counter, outputs=state)(mx.array(1.0))
     assert counter.item() == 1.0
     assert compiled(mx.array(2.0)).item() == 3.0

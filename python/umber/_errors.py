@@ -92,6 +92,11 @@ def guarded(function: Callable, name: str) -> Callable:
 
 
 def _guard_class(class_: type) -> None:
+    for base in class_.__mro__[1:]:
+        made = vars(base).get("__init__")
+        is_private = base.__name__.startswith("_") and base.__module__.startswith("umber.")
+        if is_private and isinstance(made, FunctionType) and not hasattr(made, "__guarded__"):
+            base.__init__ = _guarded_maker(made, None)
     for name, value in list(vars(class_).items()):
         if not isinstance(value, FunctionType) or hasattr(value, "__guarded__"):
             continue

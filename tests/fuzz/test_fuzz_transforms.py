@@ -109,7 +109,7 @@ class Theirs:
         return x.at[index].add(value)
 
     def multiply_at(self, x, index, value):
-        return x.at[index].multiply(value)
+        return x.at[index].multiply(value, unique_indices=True)
 
     def convolve(self, x, kernel):
         return self.np.convolve(x, kernel, mode="same")

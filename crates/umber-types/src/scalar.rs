@@ -16,9 +16,23 @@ pub enum Scalar {
     /// An unsigned integer.
     UInt(u64),
     /// A real number.
-    Float(f64),
+    Float(#[serde(with = "bits")] f64),
     /// A complex number: real, imaginary.
-    Complex(f64, f64),
+    Complex(#[serde(with = "bits")] f64, #[serde(with = "bits")] f64),
+}
+
+/// Real numbers in files: by their bits, since text formats have no word for infinity and NaN.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(value.to_bits())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        u64::deserialize(deserializer).map(f64::from_bits)
+    }
 }
 
 impl Scalar {

@@ -128,6 +128,14 @@ impl<T> Cache<T> {
         value
     }
 
+    /// Show everything that is kept, unless a call is looking something up right now; stops at the first error.
+    pub fn visit<E>(&self, show: impl FnMut(&T) -> std::result::Result<(), E>) -> std::result::Result<(), E> {
+        match self.entries.try_lock() {
+            Ok(entries) => entries.by_hash.values().flatten().map(|entry| &*entry.value).try_for_each(show),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// How many kinds of calls it is ready for.
     pub fn len(&self) -> usize {
         self.lock().count

@@ -131,12 +131,22 @@ fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResul
     if let Ok(subscripts) = first.extract::<String>() {
         return Ok((subscripts, others.iter().map(|item| operand(&item)).collect::<PyResult<_>>()?));
     }
+    if others.is_empty() {
+        let class = first.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "got {class}, expected a string, or arrays and lists of numbers"
+        )));
+    }
     let items: Vec<Bound<'_, PyAny>> = std::iter::once(first.clone()).chain(others.iter()).collect();
     let letters = |list: &Bound<'_, PyAny>| {
-        list.try_iter()?
-            .map(|number| letter(&number?))
-            .collect::<PyResult<Vec<String>>>()
-            .map(|all| all.concat())
+        let numbers = list.try_iter().map_err(|_| {
+            let class =
+                list.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!(
+                "got {class}, expected a string, or a list of numbers behind each array"
+            ))
+        })?;
+        numbers.map(|number| letter(&number?)).collect::<PyResult<Vec<String>>>().map(|all| all.concat())
     };
     let pairs = items.chunks_exact(2);
     let output = pairs.remainder().first().map(&letters).transpose()?;

@@ -46,11 +46,18 @@ struct Answer {
 
 /// How the arrays that a graph gives are handed back.
 struct Form {
-    returned: Tree,
+    returned: Tree<()>,
     /// How many arrays are returned.
     count: usize,
     /// Where in `outputs` the state arrays go.
     state: Spot,
+}
+
+impl Form {
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.returned.traverse(visit)?;
+        self.state.traverse(visit)
+    }
 }
 
 /// Where arrays are in nested containers, as one walk meets them.
@@ -74,6 +81,16 @@ impl Spot {
                         .collect(),
                 )
             }
+        }
+    }
+
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Spot::Array => Ok(()),
+            Spot::Inside(spots) => spots.iter().try_for_each(|(key, spot)| {
+                visit.call(key)?;
+                spot.traverse(visit)
+            }),
         }
     }
 
@@ -259,7 +276,7 @@ impl CompiledFunction {
             let mut arrays = returned.arrays();
             let count = arrays.len();
             arrays.extend(changed.iter().map(|place| place.value.clone()));
-            Ok((Form { returned, count, state: Spot::of(py, &changed, 0) }, arrays))
+            Ok((Form { returned: returned.structure(py), count, state: Spot::of(py, &changed, 0) }, arrays))
         });
         // Whatever happened, the state is what it was.
         for place in &state {
@@ -364,7 +381,9 @@ impl CompiledFunction {
         visit.call(&self.fun)?;
         visit.call(&self.inputs)?;
         visit.call(&self.outputs)?;
-        visit.call(self.objects.known())
+        visit.call(self.objects.known())?;
+        self.graphs.visit(|answer| answer.form.traverse(&visit))?;
+        self.families.visit(|(_, form)| form.traverse(&visit))
     }
 }
 

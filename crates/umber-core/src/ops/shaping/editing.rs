@@ -44,7 +44,7 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
                 "[{op}] got a mask of shape {} for an axis with size {length}, expected ({length},)",
                 mask.shape()
             );
-            dependent::places_of(op, mask)?.to_vec::<i64>()?
+            dependent::integers_of(op, &dependent::places_of(op, mask)?)?
         }
         Index::Ellipsis | Index::NewAxis => {
             bail!(Index, "[{op}] got an ellipsis or a new axis, expected integers, a slice or a mask")
