@@ -208,7 +208,7 @@ def export_much(path):
         z = mx.softmax(x @ weight, axis=-1)[..., index].sum(axis=0, keepdims=True)
         w = mx.concatenate([mx.pad(z, 1)[1:], y.reshape(1, 5)], axis=0).T
         v = mx.fft.rfft(w, axis=0).abs().cumsum(axis=1)
-        return mx.sort(v, axis=0), mx.conv1d(w[None], mx.ones((2, 3, 2))), mx.argmax(w, axis=0)
+        return mx.sort(v, axis=0), mx.conv1d(w[None], mx.ones((2, 2, 3))), mx.argmax(w, axis=0)
 
     x, y = mx.ones((4, 2)), mx.arange(5.0)
     mx.export_function(path, fun, x, y)

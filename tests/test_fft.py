@@ -184,7 +184,7 @@ ERRORS = [
     (lambda x: mx.fft.stft(x, 4, window=mx.ones((5,))), ValueError, r"\[stft\] got a window of"),
     (lambda x: mx.fft.stft(x, 4, win_length=2**62), ValueError, r"\[stft\] got a window of"),
     (lambda x: mx.fft.stft(x, 4, window=mx.ones((1, 4))), ValueError, r"\[stft\] got a window of"),
-    (lambda x: mx.fft.stft(x, 4, pad_mode="wrap"), ValueError, r"\[stft\] got mode 'wrap'"),
+    (lambda x: mx.fft.stft(x, 4, pad_mode="no such mode"), ValueError, r"\[stft\] .*no such mode"),
     (lambda x: mx.fft.stft(mx.zeros((0,)), 4), ValueError, r"\[stft\] got a signal of no"),
     (lambda x: mx.fft.istft(x), ValueError, r"\[istft\] got an array of shape \(6,\)"),
     (lambda x: mx.fft.istft(x[None]), ValueError, r"\[istft\] got n_fft = 0"),

@@ -296,7 +296,7 @@ def test_masks_on_every_dtype(dtype, rng):
 def test_values_of_another_number_than_the_mask_picks(count):
     a = mx.arange(6).reshape(2, 3)
     for mask in (a > 2, (a > 2).tolist(), np.array(a) > 2):
-        with pytest.raises(ValueError, match=r"^\[index\] values of shape"):
+        with pytest.raises(ValueError, match=r"^\[index\] got values of shape"):
             a[mask] = mx.arange(count)
     assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
 
@@ -304,9 +304,15 @@ def test_values_of_another_number_than_the_mask_picks(count):
 @pytest.mark.parametrize(
     ("index", "words"),
     [
-        (np.array([True, False]), "mask of shape (2,) does not match axis 0 with size 3"),
-        (np.ones((3, 3), bool), "mask of shape (3, 3) does not match axis 1 with size 4"),
-        ((slice(None), np.array([True])), "does not match axis 1"),
+        (
+            np.array([True, False]),
+            "mask of shape (2,), expected its lengths to be those of the axes: axis 0 has size 3",
+        ),
+        (
+            np.ones((3, 3), bool),
+            "mask of shape (3, 3), expected its lengths to be those of the axes: axis 1 has size 4",
+        ),
+        ((slice(None), np.array([True])), "axis 1 has size 4"),
         (np.ones((3, 4, 1), bool), "too many indices"),
     ],
 )

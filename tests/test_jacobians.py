@@ -233,12 +233,10 @@ def test_wrong_arguments():
             make(abs, argnums=-1)
         with pytest.raises(ValueError, match="argument index 2"):
             make(lambda x, y: x, argnums=2)(X, Y)
-        with pytest.raises(
-            ValueError, match=r"args\[0\]\['a'\] should contain only arrays, got float"
-        ):
+        with pytest.raises(ValueError, match=r"args\[0\]\['a'\]: expected only arrays, got float"):
             make(lambda p: p["b"])({"a": 1.0, "b": X})
         with pytest.raises(
-            ValueError, match=r"the function's result\[1\] should contain only arrays, got str"
+            ValueError, match=r"the function's result\[1\]: expected only arrays, got str"
         ):
             make(lambda x: (x, "no"))(X)
     for call in (lambda: mx.linearize(3), lambda: mx.eval_shape("f")):

@@ -488,7 +488,7 @@ def test_gradients_without_a_parameter_change_nothing(gradients, message):
     optimizer = optimizers.SGD(0.1, momentum=0.9)
     optimizer.init(model.trainable_parameters())
     before = [*tree_flatten(model.parameters()), *tree_flatten(optimizer.state)]
-    with pytest.raises((ValueError, TypeError), match=rf"^\[SGD\] .*{message}"):
+    with pytest.raises((ValueError, TypeError), match=rf"^\[update\] .*{message}"):
         optimizer.update(model, gradients)
     after = [*tree_flatten(model.parameters()), *tree_flatten(optimizer.state)]
     assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
@@ -501,13 +501,13 @@ def test_several_optimizers_step_together_or_not_at_all():
     tree = {"a": mx.ones((2,)), "b": mx.ones((2,))}
     optimizer.apply_gradients(tree, tree)
     before = tree_flatten(optimizer.state)
-    with pytest.raises(ValueError, match=r"^\[MultiOptimizer\] the gradient for b has the shape"):
+    with pytest.raises(ValueError, match=r"^\[apply_gradients\] the gradient for b has the shape"):
         optimizer.apply_gradients({"a": mx.ones((2,)), "b": mx.ones((3,))}, tree)
     assert all(x is y for (_, x), (_, y) in zip(tree_flatten(optimizer.state), before, strict=True))
 
 
 def test_init_wants_a_tree_with_names():
-    with pytest.raises(TypeError, match=r"^\[SGD\] got a list of parameters, expected a dict"):
+    with pytest.raises(TypeError, match=r"^\[init\] parameters: got list, expected a dict"):
         optimizers.SGD(0.1).init([mx.ones((1,))])
 
 

@@ -50,6 +50,9 @@ EXEMPT = {
         set_default_stream new_stream stream is_available device_count device_info
         ThreadLocalStream new_thread_local_stream new_thread_unsafe_stream clear_streams
     """,
+    "functions in files, and graphs as pictures: test_export.py": """
+        export_function exporter FunctionExporter import_function export_to_dot
+    """,
     "files: test_io.py": """
         load save savez savez_compressed save_safetensors
     """,

@@ -290,6 +290,7 @@ PARAMETERS = {
     "savez_compressed.kwargs": "array",
     # Files and interchange.
     "file": "_File",
+    "file_or_callback": "_File | Callable[[dict[str, Any]], None]",
     "format": "str",
     "metadata": "Mapping[str, str]",
     "save_gguf.metadata": "Mapping[str, array | str | list[str]]",
@@ -319,7 +320,9 @@ RETURNS = {
         "eval async_eval seed clear_cache reset_peak_memory synchronize".split(), "None"
     ),
     **dict.fromkeys("save savez savez_compressed save_safetensors save_gguf".split(), "None"),
-    **dict.fromkeys("enable_compile disable_compile clear_streams export_to_dot".split(), "None"),
+    **dict.fromkeys(
+        "enable_compile disable_compile clear_streams export_to_dot export_function".split(), "None"
+    ),
     **dict.fromkeys("set_default_device set_default_stream set_printoptions".split(), "None"),
     **dict.fromkeys(
         "get_active_memory get_cache_memory get_memory_limit get_peak_memory set_cache_limit"
@@ -402,6 +405,7 @@ RETURNS = {
     "array.__dlpack_device__": "tuple[int, int]",
     "array.__getstate__": "Any",
     "array.__setstate__": "None",
+    "FunctionExporter.close": "None",
     "array.__reduce__": "tuple[Any, ...]",
     "array.__bytes__": "bytes",
     "array.__format__": "str",

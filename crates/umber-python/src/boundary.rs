@@ -333,7 +333,8 @@ fn guard_module<'py>(
                 module.dict().set_item(name, made)?;
             }
         } else if let Ok(class) = value.cast::<PyType>() {
-            if class.module()? == "umber.core" {
+            // Updates of `array.at[…]` are named after the indexing, whichever they are.
+            if class.module()? == "umber.core" && name.extract::<String>()? != "ArrayAt" {
                 guard_methods(class)?;
                 guard_maker(class)?;
             }

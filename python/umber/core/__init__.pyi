@@ -188,6 +188,15 @@ class DtypeCategory:
     unsignedinteger: DtypeCategory
 
 
+class FunctionExporter:
+    """Traces one function several times, then writes a file: a context manager, made by `exporter`."""
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> bool | None: ...
+    def close(self) -> None:
+        """Write the file. Later calls do nothing."""
+
+
 class PrintOptions:
     """How arrays are printed."""
     @property
@@ -1805,6 +1814,48 @@ def expm1(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """`exp(a) - 1`, accurate near zero."""
 
 
+def export_function(
+    file_or_callback: _File | Callable[[dict[str, Any]], None],
+    fun: Callable[..., Any],
+    *args: Any,
+    shapeless: bool = False,
+    metadata: Mapping[str, str] | None = None,
+    **kwargs: Any,
+) -> None:
+    """Write the graph of `fun` to a file, or hand it to a callback.
+
+    `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
+    arrays like those given. With `shapeless` the function that is imported takes arrays of other lengths, if every
+    operation in it can. `metadata` is a text kept beside the function. The file is a safetensors file: what the
+    function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
+    `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`.
+
+    Raises ValueError where `fun` returns anything else, or an operation cannot be kept.
+    """
+
+
+def export_to_dot(file: _File, *args: Any, **kwargs: Any) -> None:
+    """Write the graph behind arrays in the language of Graphviz.
+
+    `args` are the outputs (arrays, or nested lists, tuples and dicts of them); `kwargs` give names to arrays, all
+    others are called A, B, C, …. `file` is a path or an open text file.
+    """
+
+
+def exporter(
+    file: _File,
+    fun: Callable[..., Any],
+    *,
+    shapeless: bool = False,
+    metadata: Mapping[str, str] | None = None,
+) -> array:
+    """An object that traces `fun` at every call, for several signatures, and writes them to one file when it is closed.
+
+    Use it in a `with` block; if an error leaves the block, no file is written. The parameters are those of
+    `export_function`.
+    """
+
+
 def extract(condition: _Operand, arr: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """The elements of the flattened `arr` where the flattened `condition` is not zero. `condition` is evaluated."""
 
@@ -2159,6 +2210,15 @@ def identity(n: int, dtype: _DType = None, *, stream: _StreamOrDevice = None) ->
 
 def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Imaginary part of each element."""
+
+
+def import_function(file: _File, return_metadata: bool = False) -> array:
+    """The function that `export_function` or an `exporter` wrote to `file`; it returns a tuple of arrays.
+
+    It is called with arrays by position and name, or with one tuple and/or one dictionary of arrays. With
+    `return_metadata` also the text that was saved beside it. A file that is damaged, or made to do harm, raises
+    ValueError.
+    """
 
 
 def indices(
