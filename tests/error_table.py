@@ -65,7 +65,9 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 # What cannot be called with bad input, and why.
 EXEMPT = {
     "exceptions are raised, not called": "AxisError DTypeError CopyError",
-    "made by the package only": "ArrayIterator ArrayAt Stream DeviceType DtypeCategory FunctionExporter",
+    "made by the package only": (
+        "ArrayIterator ArrayAt Stream DeviceType DtypeCategory FunctionExporter"
+    ),
     "take whatever they are given": "nn.Identity PrintOptions",
     "a base class whose arguments subclasses say": "nn.Module",
 }

@@ -276,3 +276,28 @@ def test_hostile_files_end_in_errors(path):
             except (ValueError, IndexError, TypeError, OverflowError, MemoryError, RuntimeError):
                 refused += 1
     assert refused > len(leaves)
+
+
+def test_other_lengths(path):
+    weight = mx.array(np.arange(6.0, dtype=np.float32).reshape(3, 2))
+
+    def fun(x, y):
+        return mx.softmax((x + y) @ weight, axis=-1), x.sum(axis=0)
+
+    mx.export_function(path, fun, mx.ones((4, 3)), mx.ones((4, 3)), shapeless=True)
+    imported = mx.import_function(path)
+    for rows in (2, 4, 9):
+        x, y = mx.random.normal((rows, 3)), mx.random.normal((rows, 3))
+        for got, want in zip(imported(x, y), fun(x, y), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="no imported function matches"):
+        imported(mx.ones((4, 5)), mx.ones((4, 5)))
+
+
+def test_lengths_that_are_not_free(path):
+    with pytest.raises(
+        ValueError, match=r"\[export_function\] got shapeless=True.*reads the lengths"
+    ):
+        mx.export_function(path, lambda x: x / x.shape[0], mx.ones((4, 3)), shapeless=True)
+    with pytest.raises(ValueError, match=r"\[export_function\] got shapeless=True"):
+        mx.export_function(path, lambda x: mx.linalg.qr(x)[0], mx.ones((4, 3)), shapeless=True)

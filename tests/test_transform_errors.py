@@ -276,7 +276,7 @@ def test_an_array_that_escaped_is_reported_as_such(name):
         ):
             with pytest.raises(
                 ValueError,
-                match=rf"this array escaped from {name}.*expected it among what the function returns",
+                match=rf"array escaped from {name}.*expected it among what the function returns",
             ):
                 use(escaped)
 

@@ -52,7 +52,7 @@ ALLOWED = {
     "eval": {"ground", "definition", "fusion", "backend"},
     "transforms": {"ground", "definition", "fusion"},
     "compile": {"ground", "definition", "fusion", "transforms"},
-    "export": {"ground", "definition", "fusion", "transforms"},
+    "export": {"ground", "definition", "fusion", "transforms", "compile"},
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
 

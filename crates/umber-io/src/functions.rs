@@ -38,7 +38,8 @@ pub struct Functions {
 #[derive(Serialize, Deserialize)]
 struct Record {
     signature: Signature,
-    shapeless: bool,
+    /// Of each argument, the axes that may have other lengths.
+    free: Vec<Vec<bool>>,
     program: Program,
     /// Names of the captured arrays.
     constants: Vec<Constant>,
@@ -76,7 +77,7 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
         }
         records.push(Record {
             signature: trace.signature.clone(),
-            shapeless: trace.is_shapeless,
+            free: trace.free.clone(),
             program: trace.program.clone(),
             constants: listed,
         });
@@ -138,7 +139,7 @@ fn exported(record: Record, arrays: &HashMap<&str, &Array>) -> Result<Exported> 
         };
         constants.push(if constant.paired { from_pairs(array, &constant.shape)? } else { array.clone() });
     }
-    Exported::checked(record.signature, record.shapeless, record.program, constants)
+    Exported::checked(record.signature, record.free, record.program, constants)
 }
 
 fn paired_reals(array: &Array) -> Result<Array> {

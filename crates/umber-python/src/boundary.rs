@@ -8,7 +8,7 @@
 //!
 //! Invariant: a trampoline reaches the interpreter only after its entry was filled, and an entry is never changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, hash_map};
 use std::ffi::{CStr, CString, c_int};
 use std::mem::transmute;
 use std::sync::OnceLock;
@@ -326,10 +326,11 @@ fn guard_module<'py>(
         if let Ok(function) = value.cast::<PyCFunction>() {
             // A function that two modules have stays one.
             let address = value.as_ptr() as usize;
-            if !done.contains_key(&address) {
-                done.insert(address, guard_function(function)?);
-            }
-            if let Some(Some(made)) = done.get(&address) {
+            let made = match done.entry(address) {
+                hash_map::Entry::Occupied(known) => known.into_mut(),
+                hash_map::Entry::Vacant(place) => place.insert(guard_function(function)?),
+            };
+            if let Some(made) = &*made {
                 module.dict().set_item(name, made)?;
             }
         } else if let Ok(class) = value.cast::<PyType>() {

@@ -59,6 +59,9 @@ impl About {
     }
 }
 
+/// Arguments by position, and by name.
+type Listed<'py> = (Vec<Bound<'py, PyAny>>, Vec<(String, Bound<'py, PyAny>)>);
+
 /// The arguments of a call.
 pub(crate) struct Given<'a> {
     positional: &'a [*mut PyObject],
@@ -95,10 +98,7 @@ impl Given<'_> {
     }
 
     /// The arguments by position and by name.
-    fn unpack<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Vec<Bound<'py, PyAny>>, Vec<(String, Bound<'py, PyAny>)>)> {
+    fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Listed<'py>> {
         // SAFETY: alive during the call, as `fast` and `open` ask for.
         let live = |object: &*mut PyObject| unsafe { Bound::from_borrowed_ptr_or_opt(py, *object) };
         if let Some((arguments, named)) = &self.packed {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use umber_types::{Result, ensure};
 
 use crate::fusion::fuse;
-use crate::graph::{Array, Program, tracing};
+use crate::graph::{Array, ArraySpec, Program, tracing};
 use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, bare};
 pub use cache::Cache;
@@ -49,7 +49,11 @@ pub struct Tracing {
 
 /// Begin to trace a function that is to be compiled.
 pub fn begin(arguments: &[Array]) -> Tracing {
-    let specs = arguments.iter().map(|argument| argument.spec().clone());
+    begin_with(arguments.iter().map(|argument| argument.spec().clone()))
+}
+
+/// As [`begin`], for arguments of certain shapes and dtypes.
+pub fn begin_with(specs: impl IntoIterator<Item = ArraySpec>) -> Tracing {
     Tracing { trace: Trace::placeholders(Leaf::Compile, specs), sizes_read: tracing::sizes_read() }
 }
 

@@ -121,6 +121,22 @@ impl Family {
         }
     }
 
+    /// Of each argument, the axes whose lengths are known to be free.
+    pub fn free(&self) -> Vec<Vec<bool>> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Why arguments like these have no graph yet, as far as the first trace tells.
+    pub fn refusal(&self, given: &[ArraySpec]) -> String {
+        if self.traced.reads_sizes {
+            return "the function reads the lengths of axes itself".to_owned();
+        }
+        match self.traced.program.adapted(&self.with_captured(given)) {
+            Ok(_) => "the function does something else at other lengths".to_owned(),
+            Err(error) => error.message().to_owned(),
+        }
+    }
+
     fn with_captured<'a>(&'a self, given: impl IntoIterator<Item = &'a ArraySpec>) -> Vec<ArraySpec> {
         let captured = &self.traced.program.arguments[self.traced.given..];
         given.into_iter().chain(captured).cloned().collect()

@@ -3,6 +3,7 @@
 mod check;
 mod dot;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use umber_types::{Result, bail, ensure};
@@ -49,8 +50,8 @@ impl Signature {
 pub struct Exported {
     /// The arguments it was traced with.
     pub signature: Signature,
-    /// Does it take arguments of other lengths, too?
-    pub is_shapeless: bool,
+    /// Of each argument, the axes that may have other lengths; empty if none may.
+    pub free: Vec<Vec<bool>>,
     /// What it does with its arguments and constants.
     pub program: Program,
     /// The arrays it captured.
@@ -77,13 +78,13 @@ impl Exported {
                 constant.shape()
             );
         }
-        Ok(Exported { signature, is_shapeless: false, program, constants })
+        Ok(Exported { signature, free: Vec::new(), program, constants })
     }
 
     /// A function that somebody else wrote, checked.
     pub fn checked(
         signature: Signature,
-        is_shapeless: bool,
+        free: Vec<Vec<bool>>,
         program: Program,
         constants: Vec<Array>,
     ) -> Result<Exported> {
@@ -93,28 +94,62 @@ impl Exported {
             Value,
             "[import_function] the program's arguments are not those of its signature and constants"
         );
+        let mut axes = free.iter().map(Vec::len);
+        ensure!(
+            free.is_empty() || signature.specs().all(|spec| axes.next() == Some(spec.shape.ndim())),
+            Value,
+            "[import_function] the axes that are free are not those of the arguments"
+        );
         check::check(&program)?;
-        Ok(Exported { signature, is_shapeless, program, constants })
+        Ok(Exported { signature, free, program, constants })
     }
 
     /// Does it answer a call with such arguments?
     pub fn answers(&self, call: &Signature) -> bool {
         self.signature.has_names_of(call)
-            && self.signature.specs().zip(call.specs()).all(|(own, given)| {
-                let fits = if self.is_shapeless {
-                    own.shape.ndim() == given.shape.ndim()
-                } else {
-                    own.shape == given.shape
+            && self.signature.specs().zip(call.specs()).enumerate().all(|(i, (own, given))| {
+                let is_free = |axis: usize| self.free.get(i).is_some_and(|free| free[axis]);
+                let fits = |(axis, (own, given)): (usize, (&usize, &usize))| {
+                    own == given || (is_free(axis) && *own > 1 && *given > 1)
                 };
-                own.dtype == given.dtype && fits
+                own.dtype == given.dtype
+                    && own.shape.ndim() == given.shape.ndim()
+                    && own.shape.iter().zip(given.shape.iter()).enumerate().all(fits)
             })
     }
 
     /// The outputs for arguments that it answers, those by name last in the order of the names.
     pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
         let all: Vec<Array> = arguments.iter().chain(&self.constants).cloned().collect();
-        self.program.replay(&all)
+        if self.signature.specs().eq(arguments.iter().map(Array::spec)) {
+            return self.program.replay(&all);
+        }
+        let specs: Vec<ArraySpec> = all.iter().map(|array| array.spec().clone()).collect();
+        self.program.adapted(&specs)?.replay(&all)
     }
+}
+
+/// Other lengths to trace a function at, to find out which of its axes are free: all axes of one length differ at once,
+/// since they may have to be equal, and then all axes.
+pub fn other_lengths(signature: &Signature) -> Vec<Signature> {
+    let lengths: BTreeSet<usize> =
+        signature.specs().flat_map(|spec| spec.shape.iter().copied()).filter(|&length| length > 1).collect();
+    let changed = |is_changed: &dyn Fn(usize) -> bool| {
+        let other = |spec: &ArraySpec| {
+            let longer = |&length: &usize| if is_changed(length) { 2 * length + 1 } else { length };
+            ArraySpec { shape: spec.shape.iter().map(longer).collect(), dtype: spec.dtype }
+        };
+        Signature {
+            positional: signature.positional.iter().map(other).collect(),
+            keywords: signature.keywords.iter().map(|(name, spec)| (name.clone(), other(spec))).collect(),
+        }
+    };
+    let mut all: Vec<Signature> =
+        lengths.iter().map(|&chosen| changed(&move |length| length == chosen)).collect();
+    if lengths.len() > 1 {
+        all.push(changed(&|length| length > 1));
+    }
+    all
 }
 
 /// The same outputs without nodes that files cannot keep.

@@ -48,7 +48,7 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
     }
     fold_in_parts(
         task.leaves,
-        &Parts { tiles: items, width: cut.tile, steps: rows, parts: cut.parts },
+        &Parts { tiles: items, width: cut.tile, steps: rows, tasks: cut.parts },
         |item| {
             let Place { dst, width, .. } = place(task, results, &cut, item);
             Results { dst, width, stride: results.strides[1] }

@@ -234,7 +234,7 @@ struct Parts {
     width: usize,
     steps: usize,
     /// Tasks a tile.
-    parts: usize,
+    tasks: usize,
 }
 
 /// Fold the parts of every tile, each into totals of its own, then join them in order.
@@ -244,7 +244,7 @@ fn fold_in_parts(
     results: impl Fn(usize) -> Results + Sync,
     fold: impl Fn(usize, Range<usize>, Totals) + Sync,
 ) {
-    let (parts, steps) = (shared.parts, shared.steps);
+    let (parts, steps) = (shared.tasks, shared.steps);
     let size = shared.width * leaves.total_size;
     let mut totals: Vec<Room> = vec![0; (shared.tiles * parts * size).div_ceil(size_of::<Room>())];
     let place = Target::over(&mut totals).cast::<u8>();

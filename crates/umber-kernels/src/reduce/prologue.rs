@@ -151,7 +151,7 @@ impl Task<'_> {
         if parts > 1 {
             fold_in_parts(
                 self.leaves,
-                &Parts { tiles: results, width: 1, steps: work, parts },
+                &Parts { tiles: results, width: 1, steps: work, tasks: parts },
                 |result| Results { dst: self.result(self.place(result)), width: 1, stride: 1 },
                 |result, range, totals| {
                     self.elements.enter(|producer| self.fold_row(producer, result, range, totals.start));
@@ -257,7 +257,7 @@ impl Task<'_> {
         if parts > 1 {
             fold_in_parts(
                 self.leaves,
-                &Parts { tiles: items, width: tile, steps: self.work, parts },
+                &Parts { tiles: items, width: tile, steps: self.work, tasks: parts },
                 |item| columns.results_of(item),
                 |item, range, totals| {
                     self.elements.enter(|producer| columns.fold(producer, item, range, totals));

@@ -31,7 +31,7 @@ pub(super) fn fold(task: &Task) {
     };
     fold_in_parts(
         task.leaves,
-        &Parts { tiles: results, width: 1, steps: work, parts },
+        &Parts { tiles: results, width: 1, steps: work, tasks: parts },
         |result| Results { dst: task.result(place(result)[1]), width: 1, stride: 1 },
         |result, range, totals| {
             fold_range(task.leaves, task.element(place(result)[0]), &task.reduced, range, totals.start);

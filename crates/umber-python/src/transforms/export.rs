@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use umber::compile::{self, Family, Traced};
 use umber::export::{self, Exported, Signature, letters};
 use umber::graph::program::Operand;
 use umber::io::functions;
@@ -76,22 +77,59 @@ impl Call {
     }
 }
 
+/// What `fun` returns for placeholders, those of a call by name last.
+fn run(
+    py: Python<'_>,
+    fun: &Bound<'_, PyAny>,
+    signature: &Signature,
+    arguments: &[Array],
+) -> PyResult<Vec<Array>> {
+    let (positional, named) = arguments.split_at(signature.positional.len());
+    let handed = |array: &Array| Bound::new(py, PyArray::from(array.clone()));
+    let args = PyTuple::new(py, positional.iter().map(handed).collect::<PyResult<Vec<_>>>()?)?;
+    let kwargs = PyDict::new(py);
+    for ((name, _), array) in signature.keywords.iter().zip(named) {
+        kwargs.set_item(name, handed(array)?)?;
+    }
+    outputs_of(&fun.call(args, Some(&kwargs))?)
+}
+
 /// Follow `fun` on placeholders like the arrays of a call.
 fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
     let signature = call.signature();
     let trace = export::begin(&signature);
-    let (positional, named) = trace.inputs.split_at(call.positional.len());
-    let handed = |array: &Array| Bound::new(py, PyArray::from(array.clone()));
-    let args = PyTuple::new(py, positional.iter().map(handed).collect::<PyResult<Vec<_>>>()?)?;
-    let kwargs = PyDict::new(py);
-    for ((name, _), array) in call.keywords.iter().zip(named) {
-        kwargs.set_item(name, handed(array)?)?;
+    let outputs = run(py, fun, &signature, &trace.inputs)?;
+    let mut exported = Exported::new(signature, trace, &outputs).or_raise()?;
+    if shapeless {
+        exported.free = free_axes(py, fun, &exported.signature)?;
     }
-    let returned = fun.call(args, Some(&kwargs))?;
-    let outputs = outputs_of(&returned)?;
-    let exported = Exported::new(signature, trace, &outputs).or_raise()?;
-    let _ = shapeless;
     Ok(exported)
+}
+
+/// The axes that may have other lengths, found by following `fun` at some.
+fn free_axes(py: Python<'_>, fun: &Bound<'_, PyAny>, signature: &Signature) -> PyResult<Vec<Vec<bool>>> {
+    let follow = |signature: &Signature| -> PyResult<Traced> {
+        let tracing = compile::begin_with(signature.specs().cloned());
+        let outputs = run(py, fun, signature, &tracing.trace.inputs)?;
+        Ok(tracing.end(&outputs))
+    };
+    let family = Family::new(follow(signature)?);
+    let others = export::other_lengths(signature);
+    for other in &others {
+        // A function that refuses other lengths along some axes may take them along others.
+        if let Ok(traced) = follow(other) {
+            family.learn(&traced);
+        }
+    }
+    let free = family.free();
+    if !others.is_empty() && !free.iter().flatten().any(|&free| free) {
+        let specs: Vec<ArraySpec> = others[others.len() - 1].specs().cloned().collect();
+        return Err(PyValueError::new_err(format!(
+            "[export_function] got shapeless=True for a function that takes no other lengths, expected one that does: {}",
+            family.refusal(&specs)
+        )));
+    }
+    Ok(free)
 }
 
 /// One array, or those of a tuple or list.
@@ -126,8 +164,8 @@ fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTup
 /// Write the graph of `fun` to a file, or hand it to a callback.
 ///
 /// `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
-/// arrays like those given. With `shapeless` the function that is imported takes arrays of other lengths, if every
-/// operation in it can. `metadata` is a text kept beside the function. The file is a safetensors file: what the
+/// arrays like those given. With `shapeless` it is traced at some other lengths, too, and the function that is imported
+/// takes any greater than one along the axes for which all traces agree; ValueError if there is none. `metadata` is a text kept beside the function. The file is a safetensors file: what the
 /// function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
 /// `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`.
 ///
@@ -216,7 +254,7 @@ fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyR
     let mut steps = Vec::with_capacity(program.steps.len());
     let mut next = program.arguments.len();
     for step in &program.steps {
-        let inputs = step.inputs.iter().map(|input| operand(input)).collect::<PyResult<Vec<_>>>()?;
+        let inputs = step.inputs.iter().map(&mut operand).collect::<PyResult<Vec<_>>>()?;
         let last = next + step.outputs as usize;
         let outputs = (next..last).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<Vec<_>>>()?;
         next = last;
@@ -224,7 +262,7 @@ fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyR
         let name = step.op.name();
         steps.push((name, inputs, outputs, parameters));
     }
-    let outputs = program.outputs.iter().map(|output| operand(output)).collect::<PyResult<Vec<_>>>()?;
+    let outputs = program.outputs.iter().map(&mut operand).collect::<PyResult<Vec<_>>>()?;
     say("outputs", vec![("outputs", list(py, outputs)?)])?;
     let constants = constants
         .into_iter()
