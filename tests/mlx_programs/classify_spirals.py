@@ -1,6 +1,7 @@
 """Two spirals told apart by a small network, trained on shuffled batches."""
 
 import math
+from itertools import pairwise
 
 import mlx.core as mx
 import mlx.nn as nn
@@ -11,7 +12,7 @@ import numpy as np
 class Network(nn.Module):
     def __init__(self, widths):
         super().__init__()
-        self.layers = [nn.Linear(a, b) for a, b in zip(widths, widths[1:], strict=False)]
+        self.layers = [nn.Linear(a, b) for a, b in pairwise(widths)]
 
     def __call__(self, x):
         for layer in self.layers[:-1]:

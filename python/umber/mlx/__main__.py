@@ -65,12 +65,14 @@ def _run_text(text: str, name: str, argv: list[str]) -> None:
 
 def _run_path(path: str, arguments: list[str]) -> None:
     sys.argv = [path, *arguments]
-    place = os.path.abspath(path)
-    spec = PathFinder.find_spec("__main__", [place])
+    folder = os.path.abspath(path)
+    spec = PathFinder.find_spec("__main__", [folder])
     if spec is not None:
-        sys.path[: not sys.flags.safe_path] = [place]
+        # Even where a script's folder is not searched, a program that is a folder is.
+        sys.path[: not sys.flags.safe_path] = [folder]
         _run_spec(spec)
         return
+    place = os.path.join(os.getcwd(), path)
     try:
         with open(place, "rb") as file:
             source = file.read()
@@ -85,6 +87,8 @@ def _run_path(path: str, arguments: list[str]) -> None:
 
 
 def _run_module(name: str, arguments: list[str]) -> None:
+    if name.startswith("."):
+        _fail(f"got a relative module name {name}, expected an absolute one", status=1)
     sys.argv = ["-m", *arguments]
     try:
         spec = importlib.util.find_spec(name)
