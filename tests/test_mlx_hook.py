@@ -244,8 +244,9 @@ def test_the_real_mlx_before_and_after():
 def test_threads_that_import_at_once():
     run(
         """
-        import threading, importlib
-        names = ["mlx.core", "mlx.nn", "mlx.optimizers.optimizers", "mlx.utils", "mlx.nn.losses"]
+        import sys, threading
+        sys.setswitchinterval(1e-6)
+        names = [*"mlx.core mlx.nn mlx.optimizers.optimizers mlx.utils mlx.nn.layers.base".split()]
         start, found = threading.Barrier(20), []
 
         def work(name):

@@ -26,7 +26,7 @@ halved = tree_map_with_path(
     lambda path, x: x.astype(mx.float16) if path.endswith("weight") else x, tree
 )
 print({name: str(x.dtype).split(".")[-1] for name, x in tree_flatten(halved)})
-print(mlx.utils.tree_merge({"a": {"x": 1}}, {"a": {"y": 2}}))
+print(sorted(mlx.utils.tree_merge({"a": {"x": 1}}, {"a": {"y": 2}})["a"].items()))
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "tree.safetensors"
