@@ -118,7 +118,7 @@ class _Loader(Loader):
         module.__spec__ = self._spec
         if module is umber.core:
             # No finder is asked for what lies inside a module that is no package.
-            for name, child in vars(module).items():
+            for name, child in vars(module).copy().items():
                 if isinstance(child, ModuleType):
                     sys.modules[f"mlx.core.{name}"] = child
 
