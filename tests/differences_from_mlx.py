@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-COMPARED_WITH = "0.32.4"
+from umber.mlx import MLX_VERSION as COMPARED_WITH  # noqa: F401
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import umber.core as mx
-from umber.nn.layers.base import Module
+from umber.nn import Module
 from umber.optimizers.schedulers import Schedule
 from umber.utils import tree_flatten, tree_map, tree_merge, tree_unflatten
 

@@ -1,0 +1,180 @@
+"""The import hook: a finder that answers for `mlx`, and what else a program may ask about it."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import multiprocessing.spawn
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from importlib.metadata import Distribution, DistributionFinder
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+from typing import Any
+
+import umber.core
+from umber.mlx import cuda, distributed, metal
+from umber.mlx.version import MLX_VERSION
+
+_ANSWERED = {"core", "nn", "optimizers", "utils"}
+# What umber keeps under another name.
+_MOVED = {"mlx.optimizers.optimizers": "umber.optimizers"}
+# What programs ask of `mlx.core`, where umber.core has nothing of its own by that name.
+_STAND_INS = {
+    "__version__": MLX_VERSION,
+    "cuda": cuda,
+    "distributed": distributed,
+    "metal": metal,
+}
+
+_METADATA = f"""\
+Metadata-Version: 2.1
+Name: mlx
+Version: {MLX_VERSION}
+Summary: umber, answering for MLX
+"""
+
+
+class MlxImportedError(ImportError):
+    """The process has imported the real MLX, which umber cannot replace any more."""
+
+
+def install() -> None:
+    """Let umber answer for `mlx` from now on, here and in the processes that are started from here.
+
+    Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
+    and that it lacks: `__version__`, `cuda`, `distributed`, `metal`.
+
+    Raises:
+        MlxImportedError: the real MLX has been imported already.
+    """
+    with _lock:
+        if _finder in sys.meta_path:
+            return
+        for name, module in _modules_of_mlx():
+            if not _is_ours(module):
+                raise MlxImportedError(
+                    f"[umber.mlx.install] got a process that has imported {name}, "
+                    "expected a call before its first import",
+                    name=name,
+                    path=getattr(module, "__file__", None),
+                )
+        for name, value in _STAND_INS.items():
+            if not hasattr(umber.core, name):
+                setattr(umber.core, name, value)
+                _added.append(name)
+        multiprocessing.spawn.get_preparation_data = _tell_children
+        sys.meta_path.insert(0, _finder)
+
+
+def uninstall() -> None:
+    """Undo `install`: the next `import mlx` finds the real MLX, or nothing.
+
+    Modules that a program has imported stay what they are. Without `install` nothing happens.
+    """
+    with _lock:
+        if _finder not in sys.meta_path:
+            return
+        sys.meta_path.remove(_finder)
+        if multiprocessing.spawn.get_preparation_data is _tell_children:
+            multiprocessing.spawn.get_preparation_data = _preparation_data
+        for name, module in _modules_of_mlx():
+            if _is_ours(module):
+                del sys.modules[name]
+        while _added:
+            delattr(umber.core, _added.pop())
+
+
+def _modules_of_mlx() -> list[tuple[str, ModuleType]]:
+    return [
+        (name, module)
+        for name, module in sys.modules.copy().items()
+        if name == "mlx" or name.startswith("mlx.")
+    ]
+
+
+def _is_ours(module: ModuleType) -> bool:
+    return module.__name__.partition(".")[0] == "umber"
+
+
+class _Loader(Loader):
+    """Gives a module of umber under MLX's name."""
+
+    def __init__(self, ours: str) -> None:
+        self._ours = ours
+        self._spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self._ours)
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The module has run under its own name; between the two calls the import system has put
+        # MLX's spec on it.
+        module.__spec__ = self._spec
+        if module is umber.core:
+            # No finder is asked for what lies inside a module that is no package.
+            for name, child in vars(module).copy().items():
+                if isinstance(child, ModuleType):
+                    sys.modules[f"mlx.core.{name}"] = child
+
+
+class _Distribution(Distribution):
+    """What `importlib.metadata` tells of the distribution named mlx."""
+
+    def read_text(self, filename: str) -> str | None:
+        return _METADATA if filename == "METADATA" else None
+
+    def locate_file(self, path: Any) -> Path:
+        return Path(umber.__file__).parents[1] / path
+
+
+class _Finder(DistributionFinder):
+    """Answers for `mlx` and everything below it, and leaves all other names alone."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        root, *below = fullname.split(".")
+        if root != "mlx":
+            return None
+        ours = _MOVED.get(fullname, ".".join(["umber", *below]))
+        found = importlib.util.find_spec(ours) if {*below[:1]} <= _ANSWERED else None
+        if found is None:
+            # Other finders must not be asked: they would look in umber's folder.
+            raise ModuleNotFoundError(
+                f"No module named {fullname!r}: umber answers for mlx and has no such module",
+                name=fullname,
+            )
+        spec = ModuleSpec(fullname, _Loader(ours), origin=found.origin)
+        spec.submodule_search_locations = found.submodule_search_locations
+        return spec
+
+    def find_distributions(
+        self, context: DistributionFinder.Context | None = None
+    ) -> Iterator[Distribution]:
+        if context is None or context.name is None or context.name.lower() == "mlx":
+            yield _Distribution()
+
+
+class _InstallOnArrival:
+    """Installs the hook in the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+        return install, ()
+
+
+_lock = Lock()
+_finder = _Finder()
+_added: list[str] = []
+_preparation_data = multiprocessing.spawn.get_preparation_data
+
+
+@functools.wraps(_preparation_data)
+def _tell_children(name: str) -> dict[str, Any]:
+    # A spawned child reads this before it runs the program's main module, which imports mlx.
+    return {**_preparation_data(name), "umber.mlx": _InstallOnArrival()}

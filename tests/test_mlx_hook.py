@@ -1,0 +1,264 @@
+"""The import hook of `umber.mlx`: what it answers, refuses and leaves alone.
+
+Each case is a process of its own, since what a process has imported cannot be taken back.
+"""
+
+import importlib.util
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+
+def run(code, *, hook=True, folder=None):
+    """Run Python code, with the hook installed unless told otherwise."""
+    before = "import umber.mlx; umber.mlx.install()\n" if hook else ""
+    done = subprocess.run(
+        [sys.executable, "-c", before + textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+MODULES = {
+    "mlx": "umber",
+    "mlx.core": "umber.core",
+    "mlx.core.fast": "umber.core.fast",
+    "mlx.core.fft": "umber.core.fft",
+    "mlx.core.linalg": "umber.core.linalg",
+    "mlx.core.random": "umber.core.random",
+    "mlx.nn": "umber.nn",
+    "mlx.nn.init": "umber.nn.init",
+    "mlx.nn.layers": "umber.nn.layers",
+    "mlx.nn.layers.base": "umber.nn.layers.base",
+    "mlx.nn.layers.transformer": "umber.nn.layers.transformer",
+    "mlx.nn.losses": "umber.nn.losses",
+    "mlx.nn.utils": "umber.nn.utils",
+    "mlx.optimizers": "umber.optimizers",
+    "mlx.optimizers.optimizers": "umber.optimizers",
+    "mlx.optimizers.schedulers": "umber.optimizers.schedulers",
+    "mlx.utils": "umber.utils",
+}
+
+
+@pytest.mark.parametrize("first", ["umber", "mlx"])
+def test_modules_are_the_very_modules_of_umber(first):
+    run(
+        f"""
+        from importlib import import_module
+        modules = {MODULES}
+        if {first!r} == "umber":
+            [import_module(ours) for ours in modules.values()]
+        for name, ours in modules.items():
+            assert import_module(name) is import_module(ours), name
+            spec = import_module(ours).__spec__
+            assert spec is None or spec.name == ours, spec
+        """
+    )
+
+
+def test_every_form_of_import():
+    run(
+        """
+        import mlx, mlx.core, mlx.core as mx, mlx.nn as nn, mlx.core.random, mlx.nn.layers.linear
+        import umber.core, umber.nn, umber.utils
+        from mlx import core, nn as layers, optimizers
+        from mlx.core import array, float32, random
+        from mlx.nn import Module, init, losses
+        from mlx.utils import tree_flatten
+        from mlx.core.distributed import all_sum
+        assert mx is core is mlx.core is umber.core and nn is layers is umber.nn
+        assert random is mx.random and tree_flatten is umber.utils.tree_flatten
+        assert isinstance(umber.core.zeros(2), array) and Module is umber.nn.Module
+        assert __import__("mlx.nn") is mlx and __import__("mlx.nn", fromlist=["x"]) is nn
+        """
+    )
+
+
+def test_pickles_agree():
+    run(
+        """
+        import pickle, mlx.core as mx, mlx.nn as nn
+        text = pickle.dumps([mx.array([1, 2]), mx.float16, nn.Linear])
+        assert b"mlx" not in text
+        umber.mlx.uninstall()
+        values, dtype, layer = pickle.loads(text)
+        assert values.tolist() == [1, 2] and dtype == mx.float16 and layer is nn.Linear
+        """
+    )
+
+
+def test_finding_without_importing():
+    run(
+        """
+        import sys
+        from importlib.util import find_spec
+        assert find_spec("mlx").name == "mlx" and find_spec("mlx").submodule_search_locations
+        assert find_spec("mlx.nn").name == "mlx.nn" and "umber.nn" not in sys.modules
+        assert find_spec("no_such_module") is None
+        import mlx.nn
+        assert find_spec("mlx.nn") is mlx.nn.__spec__
+        """
+    )
+
+
+def test_versions():
+    run(
+        """
+        import mlx.core as mx
+        from importlib import metadata
+        assert mx.__version__ == metadata.version("mlx") == umber.mlx.MLX_VERSION
+        assert metadata.metadata("MLX")["Name"] == "mlx" and metadata.requires("mlx") is None
+        assert "mlx" in {d.metadata["Name"] for d in metadata.distributions()}
+        assert metadata.version("numpy") != umber.mlx.MLX_VERSION
+        """
+    )
+
+
+MISSING = {
+    "import mlx.data": "No module named 'mlx.data': umber answers for mlx and has no such module",
+    "import mlx.nn.nothing.below": "No module named 'mlx.nn.nothing': umber answers for mlx",
+    "import mlx.mlx": "No module named 'mlx.mlx': umber answers",
+    "import mlx.core.nothing": "No module named 'mlx.core.nothing'",
+    "from mlx import data": "cannot import name 'data' from 'umber'",
+    "from mlx.core import nothing": "cannot import name 'nothing' from 'umber.core'",
+    "from mlx.nn import Nothing": "cannot import name 'Nothing' from 'umber.nn'",
+    "import mlx.core as mx; mx.nothing": "module 'umber.core' has no attribute 'nothing'",
+    "import mlx.nn as nn; nn.Nothing": "module 'umber.nn' has no attribute 'Nothing'",
+}
+
+
+@pytest.mark.parametrize("line", MISSING)
+def test_what_umber_lacks_is_named(line):
+    message = run(
+        f"""
+        try:
+            exec({line!r})
+        except (ImportError, AttributeError) as error:
+            print(error)
+        """
+    )
+    assert message.startswith(MISSING[line])
+
+
+def test_devices_that_are_not_there():
+    run(
+        """
+        import mlx.core as mx, mlx.core.metal
+        assert mx.metal is mlx.core.metal
+        assert mx.metal.is_available() is False and mx.cuda.is_available() is False
+        assert mx.metal.get_active_memory() == mx.get_active_memory()
+        """
+    )
+
+
+def test_a_group_of_one_process():
+    run(
+        """
+        import mlx.core as mx
+        d, x = mx.distributed, mx.array([1.0, 2.0])
+        group = d.init()
+        assert (group.rank(), group.size(), d.is_available()) == (0, 1, False)
+        for exchange in (d.all_sum, d.all_max, d.all_min, d.all_gather, d.sum_scatter):
+            assert exchange(x, group=group, stream=mx.cpu).tolist() == x.tolist()
+            assert mx.grad(lambda x: exchange(x).sum())(x).tolist() == [1.0, 1.0]
+        assert d.all_sum(1.5).tolist() == 1.5
+
+        def refused(kind, name, call):
+            try:
+                call()
+            except kind as error:
+                assert str(error).startswith(f"[distributed.{name}] "), error
+            else:
+                raise AssertionError(name)
+
+        refused(ValueError, "init", lambda: d.init(backend="pigeons"))
+        refused(RuntimeError, "init", lambda: d.init(strict=True))
+        refused(RuntimeError, "split", lambda: group.split(0))
+        refused(TypeError, "all_sum", lambda: d.all_sum(x, group=3))
+        refused(ValueError, "send", lambda: d.send(x, 1))
+        refused(ValueError, "recv", lambda: d.recv((2,), mx.float32, 1))
+        refused(ValueError, "recv_like", lambda: d.recv_like(x, 1))
+        """
+    )
+
+
+def test_installing_twice_and_taking_it_back():
+    run(
+        """
+        import sys, multiprocessing.spawn
+        import umber, umber.core
+        names, path = set(vars(umber.core)), list(sys.meta_path)
+        prepare = multiprocessing.spawn.get_preparation_data
+        import umber.mlx
+        umber.mlx.uninstall()
+        for _ in range(2):
+            umber.mlx.install()
+            umber.mlx.install()
+            assert len(sys.meta_path) == len(path) + 1
+            import mlx.nn
+            umber.mlx.uninstall()
+            umber.mlx.uninstall()
+            assert sys.meta_path == path and set(vars(umber.core)) == names
+            assert not [name for name in sys.modules if name.split(".")[0] == "mlx"]
+            assert multiprocessing.spawn.get_preparation_data is prepare
+        assert mlx.nn.__name__ == "umber.nn"
+        """,
+        hook=False,
+    )
+
+
+REFUSED = """
+    import umber.mlx, sys
+    try:
+        umber.mlx.install()
+    except umber.mlx.MlxImportedError as error:
+        assert isinstance(error, ImportError) and error.name == {name!r}, error.name
+        assert str(error).startswith("[umber.mlx.install] got a process that has imported mlx")
+        assert not hasattr(umber.core, "metal") and len(sys.meta_path) == count
+    else:
+        raise AssertionError
+"""
+
+
+def test_a_module_of_the_name_that_came_first(tmp_path):
+    (tmp_path / "mlx.py").write_text("")
+    code = "import sys, mlx\ncount = len(sys.meta_path)\n"
+    run(code + textwrap.dedent(REFUSED.format(name="mlx")), hook=False, folder=tmp_path)
+    # Before it is imported, umber's answer comes first.
+    run("import mlx; assert mlx is umber", folder=tmp_path)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mlx") is None, reason="MLX is not installed")
+def test_the_real_mlx_before_and_after():
+    code = "import sys, mlx.core\ncount = len(sys.meta_path)\n"
+    run(code + textwrap.dedent(REFUSED.format(name="mlx")), hook=False)
+    run("umber.mlx.uninstall(); import mlx.core; assert mlx.core is not umber.core")
+
+
+def test_threads_that_import_at_once():
+    run(
+        """
+        import sys, threading
+        sys.setswitchinterval(1e-6)
+        names = [*"mlx.core mlx.nn mlx.optimizers.optimizers mlx.utils mlx.nn.layers.base".split()]
+        start, found = threading.Barrier(20), []
+
+        def work(name):
+            start.wait()
+            umber.mlx.install()
+            scope = {}
+            exec(f"import {name}; from {name} import __name__ as here", scope)
+            found.append((name, scope["here"]))
+
+        threads = [threading.Thread(target=work, args=(names[i % 5],)) for i in range(20)]
+        [thread.start() for thread in threads]
+        [thread.join() for thread in threads]
+        assert len(found) == 20 and all(here.startswith("umber") for _, here in found), found
+        """
+    )
