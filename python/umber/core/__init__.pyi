@@ -1825,8 +1825,8 @@ def export_function(
     """Write the graph of `fun` to a file, or hand it to a callback.
 
     `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
-    arrays like those given. With `shapeless` the function that is imported takes arrays of other lengths, if every
-    operation in it can. `metadata` is a text kept beside the function. The file is a safetensors file: what the
+    arrays like those given. With `shapeless` it is traced at some other lengths, too, and the function that is imported
+    takes any greater than one along the axes for which all traces agree; ValueError if there is none. `metadata` is a text kept beside the function. The file is a safetensors file: what the
     function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
     `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`.
 
