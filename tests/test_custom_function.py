@@ -487,3 +487,28 @@ def test_shared_memory_written_behind_grad_is_taken_as_it_was():
 
     value, slope = mx.value_and_grad(f)(x)
     assert (value.item(), slope.tolist()) == (5.0, [2.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        mx.grad,
+        mx.value_and_grad,
+        mx.vmap,
+        mx.compile,
+        mx.custom_function,
+        mx.checkpoint,
+        mx.jacfwd,
+        mx.jacrev,
+        mx.hessian,
+    ],
+)
+def test_garbage_may_be_collected_while_functions_are_made(make):
+    """Python makes an object's dictionary, which may start a collection, before the object is."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        kept = [make(lambda x: x) for _ in range(50)]
+    finally:
+        gc.set_threshold(*thresholds)
+    assert len(kept) == 50

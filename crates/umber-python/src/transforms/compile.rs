@@ -9,7 +9,7 @@ use umber::Array;
 use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
 
 use super::signature::{Objects, Signature};
-use super::{check_callable, describe};
+use super::{Whole, check_callable, describe};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::outside;
@@ -18,6 +18,7 @@ use crate::trees::{Tree, check_depth};
 /// A function whose graph is recorded once and replayed.
 #[pyclass(name = "CompiledFunction", module = "umber.core", frozen, dict, weakref)]
 struct CompiledFunction {
+    whole: Whole,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     /// State that the function reads besides its arguments.
@@ -378,12 +379,24 @@ impl CompiledFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         visit.call(&self.fun)?;
         visit.call(&self.inputs)?;
         visit.call(&self.outputs)?;
         visit.call(self.objects.known())?;
-        self.graphs.visit(|answer| answer.form.traverse(&visit))?;
-        self.families.visit(|(_, form)| form.traverse(&visit))
+        // Several graphs may share a form, whose references count once.
+        let mut shown: Vec<*const Form> = Vec::new();
+        let mut show = |form: &Arc<Form>| {
+            if shown.contains(&Arc::as_ptr(form)) {
+                return Ok(());
+            }
+            shown.push(Arc::as_ptr(form));
+            form.traverse(&visit)
+        };
+        self.graphs.visit(|answer| show(&answer.form))?;
+        self.families.visit(|(_, form)| show(form))
     }
 }
 
@@ -411,6 +424,7 @@ fn compile_function<'py>(
     let or_none =
         |value: Option<&Bound<'_, PyAny>>| value.map_or_else(|| py.None(), |value| value.clone().unbind());
     let compiled = CompiledFunction {
+        whole: Whole::YES,
         fun: fun.clone().unbind(),
         inputs: or_none(inputs),
         outputs: or_none(outputs),

@@ -10,7 +10,7 @@ use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, 
 use umber::{Array, Result, ops};
 
 use super::vmap::spread;
-use super::{check_callable, describe};
+use super::{Whole, check_callable, describe};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry};
@@ -43,6 +43,7 @@ impl UsersRules {
 /// is not asked of it is not called, and where there is none the function's own operations are followed.
 #[pyclass(name = "custom_function", module = "umber.core", frozen, dict, weakref)]
 struct CustomFunction {
+    whole: Whole,
     fun: Py<PyAny>,
     rules: Mutex<UsersRules>,
 }
@@ -69,7 +70,7 @@ impl CustomFunction {
     #[new]
     fn new(f: &Bound<'_, PyAny>) -> PyResult<CustomFunction> {
         check_callable(OP, f)?;
-        Ok(CustomFunction { fun: f.clone().unbind(), rules: Mutex::default() })
+        Ok(CustomFunction { whole: Whole::YES, fun: f.clone().unbind(), rules: Mutex::default() })
     }
 
     /// What the function is and is called. Of instances only: the class itself wraps nothing.
@@ -136,6 +137,9 @@ impl CustomFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         visit.call(&self.fun)?;
         // Locked only by who changes it: then it is not garbage.
         let Ok(rules) = self.rules.try_lock() else { return Ok(()) };
@@ -391,6 +395,7 @@ impl Rules for PyRules {
 /// A function whose intermediate values are computed again for its gradient.
 #[pyclass(name = "CheckpointFunction", module = "umber.core", frozen, dict, weakref)]
 struct CheckpointFunction {
+    whole: Whole,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
 }
@@ -418,6 +423,9 @@ impl CheckpointFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> std::result::Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         visit.call(&self.fun)
     }
 }
@@ -429,7 +437,7 @@ impl CheckpointFunction {
 #[pyfunction]
 fn checkpoint(fun: &Bound<'_, PyAny>) -> PyResult<CheckpointFunction> {
     check_callable("checkpoint", fun)?;
-    Ok(CheckpointFunction { fun: fun.clone().unbind() })
+    Ok(CheckpointFunction { whole: Whole::YES, fun: fun.clone().unbind() })
 }
 
 /// One array, or a list or tuple of them.

@@ -8,7 +8,7 @@ use umber::transforms::{Trace, pull_back, push_forward};
 use umber::{Array, DType, ops};
 
 use super::arguments::Chosen;
-use super::{check_callable, describe};
+use super::{Whole, check_callable, describe};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -17,6 +17,7 @@ use crate::trees::class_of;
 /// A function that gives the gradient of another, and its value where asked for.
 #[pyclass(name = "GradFunction", module = "umber.core", frozen, dict, weakref)]
 struct GradFunction {
+    whole: Whole,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     chosen: Chosen,
@@ -83,6 +84,9 @@ impl GradFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         visit.call(&self.fun)
     }
 }
@@ -118,7 +122,7 @@ fn grad(
 ) -> PyResult<GradFunction> {
     check_callable("grad", fun)?;
     let chosen = Chosen::new("grad", argnums, argnames)?;
-    Ok(GradFunction { fun: fun.clone().unbind(), chosen, with_value: false, has_aux })
+    Ok(GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: false, has_aux })
 }
 
 /// As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
@@ -133,7 +137,7 @@ fn value_and_grad(
 ) -> PyResult<GradFunction> {
     check_callable("value_and_grad", fun)?;
     let chosen = Chosen::new("value_and_grad", argnums, argnames)?;
-    Ok(GradFunction { fun: fun.clone().unbind(), chosen, with_value: true, has_aux })
+    Ok(GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: true, has_aux })
 }
 
 /// The arrays of a list argument.

@@ -11,7 +11,7 @@ use umber::{ArraySpec, Shape, ops};
 
 use super::arguments::Chosen;
 use super::grad::parted;
-use super::{check_callable, describe};
+use super::{Whole, check_callable, describe};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
@@ -29,6 +29,7 @@ enum Direction {
 /// A function that gives the Jacobian of another.
 #[pyclass(name = "JacobianFunction", module = "umber.core", frozen, dict, weakref)]
 struct JacobianFunction {
+    whole: Whole,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     chosen: Chosen,
@@ -70,6 +71,9 @@ impl JacobianFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         visit.call(&self.fun)
     }
 }
@@ -83,7 +87,7 @@ fn jacobian(
 ) -> PyResult<JacobianFunction> {
     check_callable(op, fun)?;
     let chosen = Chosen::new(op, argnums, None)?;
-    Ok(JacobianFunction { fun: fun.clone().unbind(), chosen, direction, has_aux })
+    Ok(JacobianFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, direction, has_aux })
 }
 
 /// A function that computes the Jacobian of `fun` with respect to the arguments `argnums`, column by column.
@@ -126,6 +130,7 @@ fn hessian(
 /// The linear function that another is like at a point.
 #[pyclass(name = "LinearFunction", module = "umber.core", frozen, dict, weakref)]
 struct LinearFunction {
+    whole: Whole,
     linear: Linear,
     arguments: Tree<()>,
     shapes: Vec<Shape>,
@@ -159,6 +164,9 @@ impl LinearFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         self.arguments.traverse(&visit)?;
         self.outputs.traverse(&visit)
     }
@@ -187,8 +195,13 @@ fn linearize<'py>(
     let linear = Linear::of(&trace.inputs, &outputs.arrays()).or_raise()?;
     let shapes = trace.inputs.iter().map(|input| input.shape().clone()).collect();
     drop(trace);
-    let function =
-        LinearFunction { linear, arguments: arguments.structure(py), shapes, outputs: outputs.structure(py) };
+    let function = LinearFunction {
+        whole: Whole::YES,
+        linear,
+        arguments: arguments.structure(py),
+        shapes,
+        outputs: outputs.structure(py),
+    };
     let parts = [returned, Bound::new(py, function)?.into_any()];
     PyTuple::new(py, parts.into_iter().chain(aux).collect::<Vec<_>>())
 }

@@ -25,6 +25,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     control_flow::register(module)
 }
 
+/// A mark of objects that are filled.
+///
+/// Python makes the `__dict__` of an object before its fields are there, and may collect garbage meanwhile: then it asks
+/// an object whose memory is all zero what it holds.
+#[derive(Clone, Copy)]
+struct Whole(bool);
+
+impl Whole {
+    const YES: Whole = Whole(true);
+
+    fn is(self) -> bool {
+        self.0
+    }
+}
+
 /// Refuse what cannot be called.
 fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
     if fun.is_callable() {

@@ -8,13 +8,14 @@ use umber::transforms::{Mapped, from_front};
 use umber::types::shape::normalize_axis;
 use umber::{Array, Error};
 
-use super::{check_callable, describe};
+use super::{Whole, check_callable, describe};
 use crate::enter::{OrRaise, to_exception};
 use crate::trees::{Place, Tree, class_of, dict_of};
 
 /// A function that maps another over an axis of its arguments.
 #[pyclass(name = "VmapFunction", module = "umber.core", frozen, dict, weakref)]
 struct VmapFunction {
+    whole: Whole,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
     in_axes: Py<PyAny>,
@@ -192,6 +193,9 @@ impl VmapFunction {
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if !self.whole.is() {
+            return Ok(());
+        }
         visit.call(&self.fun)?;
         visit.call(&self.in_axes)?;
         visit.call(&self.out_axes)
@@ -232,6 +236,7 @@ fn vmap(
 ) -> PyResult<VmapFunction> {
     check_callable("vmap", fun)?;
     Ok(VmapFunction {
+        whole: Whole::YES,
         fun: fun.clone().unbind(),
         in_axes: in_axes.or_zero(py)?,
         out_axes: out_axes.or_zero(py)?,
