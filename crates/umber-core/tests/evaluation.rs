@@ -82,13 +82,16 @@ fn what_only_a_reduction_reads_is_not_stored() {
         } else {
             (0..4).map(|i| (0..5).map(|j| at(i, j)).sum()).collect()
         };
-        assert_eq!(values::<f32>(&total), wanted);
+        for (a, b) in values::<f32>(&total).iter().zip(wanted) {
+            assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{a} {b}");
+        }
     }
     let held = &x + 1.0;
     let total = summed(&held, 0);
     eval::eval(&[total.clone()]).unwrap();
     assert!(held.is_evaluated(), "somebody holds it");
-    assert_eq!(values::<f32>(&total)[0], (0..4).map(|i| values::<f32>(&held)[i * 5]).sum::<f32>());
+    let wanted: f32 = (0..4).map(|i| values::<f32>(&held)[i * 5]).sum();
+    assert!((values::<f32>(&total)[0] - wanted).abs() <= 1e-6 * wanted.abs().max(1.0));
 }
 
 #[test]
@@ -97,8 +100,11 @@ fn a_reduction_does_not_overwrite_what_it_still_reads() {
     let x = ramp([1000, 300]);
     let column = ramp([1000, 1]) * 1.0;
     column.eval().unwrap();
+    let wanted: Vec<f32> = values::<f32>(&column).iter().map(|v| v * 300.0).collect();
     let total = summed(&(&x * 0.0 + column), 1);
-    assert!(values::<f32>(&total).iter().enumerate().all(|(i, &v)| v == i as f32 * 300.0));
+    for (a, b) in values::<f32>(&total).iter().zip(wanted) {
+        assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{a} {b}");
+    }
 }
 
 #[test]
@@ -156,7 +162,10 @@ fn donation_is_safe_when_later_steps_read_the_input() {
 #[test]
 fn shapes_that_do_not_meet_are_an_error_that_names_them() {
     let error = ops::add(&ramp([2, 3]), &ramp([4])).unwrap_err();
-    assert_eq!(error.message(), "[add] shapes (2, 3) and (4,) cannot be broadcast");
+    assert_eq!(
+        error.message(),
+        "[add] shapes (2, 3) and (4,) cannot be broadcast: got lengths that differ, expected equal ones or 1"
+    );
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn operators_panic_where_shapes_do_not_meet() {
 }
 
 #[test]
-#[should_panic(expected = "Converting 300 to uint8 would result in overflow.")]
+#[should_panic(expected = "Converting to uint8 would result in overflow: got 300")]
 fn operators_panic_where_a_number_does_not_fit() {
     let _ = Array::from([1u8]) + 300;
 }

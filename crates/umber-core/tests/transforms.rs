@@ -249,7 +249,7 @@ fn wrong_cotangents_and_values_are_refused() {
     let error = grad(|x| Ok(x * 2.0))(&x).unwrap_err();
     assert_eq!(
         error,
-        Error::Value("[grad] the function must return a scalar, got an array of shape (2,)".into())
+        Error::Value("[grad] got an array of shape (2,) from the function, expected a scalar".into())
     );
     let error = vjp(|x| Ok(x.to_vec()), &[x.clone()], &[ramp([3])]).unwrap_err();
     assert!(matches!(error, Error::Value(text) if text.starts_with("[vjp] got a cotangent of shape (3,)")));

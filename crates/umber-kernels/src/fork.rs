@@ -267,13 +267,26 @@ mod tests {
 
     #[test]
     fn a_child_can_take_locks_that_other_threads_are_taking() {
+        /// Stops the threads whatever happens: a scope waits for them.
+        struct Stopped<'a>(&'a AtomicBool);
+        impl Drop for Stopped<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+
         let stop = AtomicBool::new(false);
+        // A lock that was never taken is as it was made.
+        *COUNTER.lock() += 1;
+        *RENEWED.lock() = 1;
         std::thread::scope(|scope| {
+            let _stopped = Stopped(&stop);
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
                         *COUNTER.lock() += 1;
                         *RENEWED.lock() = 1;
+                        std::thread::yield_now();
                     }
                 });
             }
@@ -292,7 +305,6 @@ mod tests {
                 unsafe { libc::waitpid(child, &raw mut status, 0) };
                 assert_eq!(status, 0);
             }
-            stop.store(true, Ordering::Relaxed);
         });
     }
 }
