@@ -316,9 +316,10 @@ fn bad_indices_are_errors_that_say_why() {
     assert!(matches!(message(get(&a, &apart)), Error::Index(_)));
     // Index arrays are checked as they are used.
     let error = message(get(&a, &[Index::Int(0), Index::Array(ints(&[0, 9]))]));
-    assert_eq!(error, Error::Index("[index] index 9 is out of bounds for axis 1 with size 4".into()));
+    let says = |error: &Error, words: &str| matches!(error, Error::Index(text) if text.starts_with(words));
+    assert!(says(&error, "[index] index 9 is out of bounds for axis 1 with size 4"), "{error}");
     let wrong = message(update(ScatterKind::Set, &a, &[Index::Array(ints(&[3]))], &numbers(&[1])));
-    assert_eq!(wrong, Error::Index("[index] index 3 is out of bounds for axis 0 with size 3".into()));
+    assert!(says(&wrong, "[index] index 3 is out of bounds for axis 0 with size 3"), "{wrong}");
     let misfit = message(update(ScatterKind::Set, &a, &[Index::Int(0)], &numbers(&[3])));
     assert!(misfit.message().contains("(3,)") && misfit.message().contains("(4,)"), "{misfit}");
     assert_eq!(values::<i32>(&a), (0..12).collect::<Vec<i32>>());
