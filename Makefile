@@ -13,7 +13,7 @@ PYTEST_WORKERS ?= 2
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run optimised, because the kernels are the product, and with assertions on.
-TEST_PROFILE ?= ci
+with_assertions := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -44,12 +44,13 @@ demo: $(stamps)/demo $(stamps)/installed ## Build, install and train on the hand
 test: test-rust test-python ## Run all Rust and Python tests
 
 test-rust: $(stamps)/venv ## Run the Rust tests
-	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --cargo-profile $(TEST_PROFILE); \
+	@export $(with_assertions); \
+	if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --release; \
 	else \
-		set -x; $(CARGO) test --locked --workspace --exclude umber-python --profile $(TEST_PROFILE) --lib --bins --tests --examples; \
+		set -x; $(CARGO) test --locked --workspace --exclude umber-python --release --lib --bins --tests --examples; \
 	fi
-	$(CARGO) test --locked --workspace --exclude umber-python --profile $(TEST_PROFILE) --doc
+	$(with_assertions) $(CARGO) test --locked --workspace --exclude umber-python --release --doc
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)

@@ -1,9 +1,9 @@
 //! Sums of products of matrices that indices pick from stacks.
 
-use umber_types::{Result, match_dtype};
+use umber_types::Result;
 
 use super::lanes::Ring;
-use super::multiply::Multiply;
+use super::multiply::{Multiply, match_multiply};
 use super::pack::pack;
 use super::product::{Into, Matrix, Product};
 use super::scratch;
@@ -30,12 +30,11 @@ const JOINED: usize = 512;
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: ViewMut) -> Result<()> {
-    assert!(a.dtype() == out.dtype() && b.dtype() == out.dtype(), "operands have the dtype of the output");
     assert!(left.size() == right.size() && left.size() == places.size(), "as many indices of each kind");
     assert!(out.layout().is_contiguous(), "the output is dense");
     let (left, right) = (read(left, a.shape()[0])?, read(right, b.shape()[0])?);
     let places = read(places, out.shape()[0])?;
-    match_dtype!(out.dtype(), T => run::<T>(a, b, [&left, &right, &places], out));
+    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &places], out));
     Ok(())
 }
 
