@@ -44,6 +44,7 @@ EXEMPT = {
     "memory: test_memory.py": """
         get_active_memory get_peak_memory reset_peak_memory get_cache_memory set_cache_limit
         set_memory_limit get_memory_limit clear_cache set_view_policy get_view_policy
+        get_array_buffer_size set_wired_limit
     """,
     "devices and streams: test_threads.py": """
         Device DeviceType Stream StreamContext default_device set_default_device default_stream

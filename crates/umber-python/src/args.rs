@@ -8,7 +8,7 @@ use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::streams::{PyDevice, PyDeviceType, PyStream};
+use crate::streams::{PyDevice, PyDeviceType, PyStream, PyThreadLocalStream};
 
 /// An array, or a Python number that takes the dtype of what it meets.
 #[derive(Clone)]
@@ -119,6 +119,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(stream) = object.cast::<PyStream>() {
             return Ok(StreamArg(stream.get().0));
+        }
+        if let Ok(stream) = object.cast::<PyThreadLocalStream>() {
+            return Ok(StreamArg(stream.get().0.here()));
         }
         let wanted = if let Ok(device) = object.cast::<PyDevice>() {
             device.get().0

@@ -4,7 +4,7 @@ mod arguments;
 mod compile;
 mod control_flow;
 mod custom;
-mod eval;
+pub(crate) mod eval;
 mod export;
 mod grad;
 mod jacobian;
