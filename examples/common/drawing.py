@@ -1,0 +1,27 @@
+"""Parts of the examples' figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+
+def draw_losses(axes: Axes, losses: Sequence[float], label: str = "training loss") -> None:
+    """The loss of each step, and its running mean."""
+    window = max(1, len(losses) // 20)
+    mean = np.convolve(losses, np.full(window, 1 / window), mode="valid")
+    axes.plot(range(1, len(losses) + 1), losses, alpha=0.3)
+    axes.plot(range(window, len(losses) + 1), mean, label=label, color="C0")
+    axes.set_xlabel("step")
+    axes.legend()
+
+
+def draw_image(axes: Axes, image: NDArray[np.float32], title: str = "") -> None:
+    """An image of grey values, white where it is 0."""
+    axes.axis("off")
+    axes.imshow(image, cmap="gray_r")
+    if title:
+        axes.set_title(title, fontsize=8)
