@@ -45,9 +45,7 @@ class Autoencoder(nn.Module):
         self.encoder = nn.Sequential(
             nn.Linear(PIXELS, hidden), nn.SiLU(), nn.Linear(hidden, 2 * code)
         )
-        self.decoder = nn.Sequential(
-            nn.Linear(code, hidden), nn.SiLU(), nn.Linear(hidden, PIXELS)
-        )
+        self.decoder = nn.Sequential(nn.Linear(code, hidden), nn.SiLU(), nn.Linear(hidden, PIXELS))
 
     def encode(self, x: mx.array) -> tuple[mx.array, mx.array]:
         """The mean and the logarithm of the variance of q(z|x)."""

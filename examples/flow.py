@@ -76,9 +76,7 @@ class Coupling(nn.Module):
         return (first, second) if self.coordinate == 0 else (second, first)
 
     def joined(self, moving: mx.array, other: mx.array) -> mx.array:
-        return mx.concatenate(
-            [moving, other] if self.coordinate == 0 else [other, moving], axis=-1
-        )
+        return mx.concatenate([moving, other] if self.coordinate == 0 else [other, moving], axis=-1)
 
     def __call__(self, x: mx.array) -> tuple[mx.array, mx.array]:
         """The points moved, and log |det| of the map's derivative at each."""

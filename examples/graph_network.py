@@ -59,9 +59,7 @@ def communities(options: argparse.Namespace) -> Graph:
     labels = mx.repeat(mx.arange(options.communities), options.members)
     vertices = labels.size
     alike = labels[:, None] == labels
-    edges = mx.triu(
-        mx.random.bernoulli(mx.where(alike, options.inside, options.between)), k=1
-    )
+    edges = mx.triu(mx.random.bernoulli(mx.where(alike, options.inside, options.between)), k=1)
     sources, targets = mx.nonzero(edges | edges.T | mx.eye(vertices, dtype=mx.bool_))
     degrees = mx.zeros(vertices).at[sources].add(mx.ones(sources.size))
     weights = mx.rsqrt(degrees[sources] * degrees[targets])
@@ -98,9 +96,7 @@ class GraphNetwork(nn.Module):
         return self.second(self.dropout(self.hidden(x, graph)), graph)
 
 
-def draw(
-    file: Path, graph: Graph, hidden: mx.array, known: mx.array, losses: list[float]
-) -> None:
+def draw(file: Path, graph: Graph, hidden: mx.array, known: mx.array, losses: list[float]) -> None:
     """The loss of each step, the adjacency matrix, and the vertices by what the network sees."""
     from common.drawing import draw_losses
     from matplotlib.figure import Figure

@@ -97,9 +97,7 @@ def turned(digits: Digits) -> Digits:
     return digits._replace(images=mx.rot90(images, axes=(1, 2)).reshape(-1, PIXELS))
 
 
-def train(
-    model: Network, digits: Digits, steps: int, options: argparse.Namespace
-) -> list[float]:
+def train(model: Network, digits: Digits, steps: int, options: argparse.Namespace) -> list[float]:
     """Adam on the cross-entropy of minibatches, its rate falling to 0."""
 
     def loss_fn(images: mx.array, labels: mx.array) -> mx.array:

@@ -54,9 +54,7 @@ class Config:
         """The configuration in a config.json; a `ValueError` says what this model cannot do."""
         for name, expected in {"model_type": "bert", "hidden_act": "gelu"}.items():
             if config.get(name, expected) != expected:
-                raise ValueError(
-                    f"config.json: {name} is {config[name]!r}, expected {expected!r}"
-                )
+                raise ValueError(f"config.json: {name} is {config[name]!r}, expected {expected!r}")
         return Config(
             vocab_size=whole(config, "vocab_size"),
             hidden_size=whole(config, "hidden_size"),
@@ -112,9 +110,7 @@ class SentenceEncoder(nn.Module):
         return mean / mx.linalg.norm(mean, axis=-1, keepdims=True)
 
 
-def batch(
-    tokenizer: WordPiece, sentences: list[str], longest: int
-) -> tuple[mx.array, mx.array]:
+def batch(tokenizer: WordPiece, sentences: list[str], longest: int) -> tuple[mx.array, mx.array]:
     """The sentences' tokens, filled up to one length, and where there are any."""
     rows = [tokenizer.encode(sentence, longest) for sentence in sentences]
     length = max(map(len, rows))

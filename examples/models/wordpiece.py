@@ -46,16 +46,15 @@ class WordPiece:
     def encode(self, text: str, longest: int) -> list[int]:
         """The numbers of the text's pieces between `[CLS]` and `[SEP]`, at most `longest`."""
         pieces = [piece for word in self.words(text) for piece in self.pieces(word)]
-        return [
-            self.numbers[piece] for piece in ("[CLS]", *pieces[: longest - 2], "[SEP]")
-        ]
+        return [self.numbers[piece] for piece in ("[CLS]", *pieces[: longest - 2], "[SEP]")]
 
     def words(self, text: str) -> list[str]:
         """The words of a text; each punctuation mark and each ideograph is one."""
         if self.lower:
+            # Character by character: what stands around a letter does not count.
             text = "".join(
-                character
-                for character in unicodedata.normalize("NFD", text.lower())
+                character.lower()
+                for character in unicodedata.normalize("NFD", text)
                 if unicodedata.category(character) != "Mn"
             )
         return "".join(_spaced(text)).split()
@@ -83,7 +82,7 @@ def _spaced(text: str) -> Iterator[str]:
             yield " "
         elif _is_word(character, category):
             yield f" {character} "
-        elif category[0] != "C" and character != "\ufffd":
+        elif category not in ("Cc", "Cf", "Co") and character != "\ufffd":
             yield character
 
 
