@@ -66,9 +66,10 @@ lint-rust: $(stamps)/venv
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-lint-python: $(stamps)/lint $(stamps)/installed
+lint-python: $(stamps)/lint $(stamps)/demo $(stamps)/installed
 	$(python) -m ruff check
 	$(python) -m ruff format --check
+	$(python) -m mypy
 	$(python) tools/stubs.py --check
 
 format: $(stamps)/lint ## Format Rust and Python in place

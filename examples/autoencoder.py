@@ -78,7 +78,7 @@ def negative_bound(model: Autoencoder, x: mx.array) -> mx.array:
 
 def draw(file: Path, model: Autoencoder, losses: list[float], digits: Digits) -> None:
     """The bound of each step, digits of the test beside what comes back, and new digits."""
-    from common.drawing import draw_image, draw_losses
+    from common.drawing import draw_image, draw_losses, side_by_side
     from matplotlib.figure import Figure
 
     x = digits.images[digits.test][: ROWS * COLUMNS // 2]
@@ -88,7 +88,7 @@ def draw(file: Path, model: Autoencoder, losses: list[float], digits: Digits) ->
         "samples": model.sample(ROWS * COLUMNS).reshape(-1, SIDE, SIDE),
     }
     figure = Figure(figsize=(15, 4), layout="constrained")
-    left, *others = figure.subfigures(1, 3)
+    left, *others = side_by_side(figure, 3)
     draw_losses(left.subplots(), losses, "negative bound, nats")
     for part, (title, images) in zip(others, pictures.items(), strict=True):
         part.suptitle(title)

@@ -89,11 +89,11 @@ def train(model: ConvolutionalNetwork, digits: Digits, options: argparse.Namespa
 
 def draw(file: Path, model: nn.Module, losses: list[float], digits: Digits) -> None:
     """The loss of each step, and digits of the test set that were misread."""
-    from common.drawing import draw_losses
+    from common.drawing import draw_losses, side_by_side
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subfigures(1, 2)
+    left, right = side_by_side(figure, 2)
     axes = left.subplots()
     axes.set_yscale("log")
     draw_losses(axes, losses)

@@ -102,10 +102,11 @@ def train(model: nn.Module, digits: Digits, options: argparse.Namespace) -> list
 
 def draw(file: Path, model: nn.Module, history: list[Epoch], digits: Digits) -> None:
     """The loss of each epoch, and digits of the test set that were misread."""
+    from common.drawing import side_by_side
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
-    left, right = figure.subfigures(1, 2)
+    left, right = side_by_side(figure, 2)
     axes = left.subplots()
     epochs = range(1, len(history) + 1)
     axes.semilogy(epochs, [epoch.loss for epoch in history], label="training loss")

@@ -149,12 +149,13 @@ def draw(file: Path, losses: list[float], held_out: float) -> None:
     from common.drawing import draw_losses
     from matplotlib.figure import Figure
 
-    axes = Figure(figsize=(7, 4), layout="constrained").subplots()
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
     axes.axhline(math.log(len(CHARACTERS) + 1), color="gray", linestyle=":", label="guessing")
     axes.axhline(held_out, color="C1", linestyle="--", label="held-out text")
     axes.set_ylabel("nats for each character")
     draw_losses(axes, losses)
-    axes.figure.savefig(file, dpi=120)
+    figure.savefig(file, dpi=120)
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +71,7 @@ class Network(nn.Module):
     def __init__(self, hidden: int) -> None:
         super().__init__()
         sizes = [PIXELS, hidden, hidden, CLASSES]
-        self.layers = [nn.Linear(*pair) for pair in zip(sizes, sizes[1:], strict=False)]
+        self.layers = [nn.Linear(*pair) for pair in pairwise(sizes)]
 
     def __call__(self, x: mx.array) -> mx.array:
         *hidden, last = self.layers

@@ -1,6 +1,6 @@
 """Turns sentences into vectors whose products say how alike they are.
 
-    python examples/sentence_embeddings.py                train a small encoder on generated sentences
+    python examples/sentence_embeddings.py                train a small encoder
     python examples/sentence_embeddings.py --weights DIR  an encoder that is published
     python examples/sentence_embeddings.py --weights DIR --sentence "A cat." --sentence "A kitten."
 

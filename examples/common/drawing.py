@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
+
+
+def side_by_side(figure: Figure, parts: int) -> list[SubFigure]:
+    """Equal parts of a figure."""
+    grid = figure.add_gridspec(1, parts)
+    return [figure.add_subfigure(grid[0, part]) for part in range(parts)]
 
 
 def draw_losses(axes: Axes, losses: Sequence[float], label: str = "training loss") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import umber.core as mx
 from tqdm import tqdm
@@ -30,7 +31,7 @@ def fit(
     optimizer.init(model.trainable_parameters())
 
     @partial(mx.compile, inputs=state, outputs=state)
-    def step(*batch: mx.array) -> mx.array:
+    def step(*batch: mx.array) -> Any:
         loss, gradients = loss_and_grad(*batch)
         optimizer.update(model, gradients)
         return loss

@@ -1,6 +1,7 @@
 """BERT's tokenizer: words, and words in pieces.
 
-Wu et al., "Google's Neural Machine Translation System", 2016, as BERT uses it (Devlin et al., 2019).
+Wu et al., "Google's Neural Machine Translation System", 2016, with BERT's rules for words (Devlin
+et al., 2019).
 """
 
 from __future__ import annotations
