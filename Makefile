@@ -87,7 +87,7 @@ wheel: $(stamps)/wheel ## Build the release wheel into dist/
 	@ls dist/*.whl
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 	$(CARGO) clean
 

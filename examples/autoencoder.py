@@ -78,22 +78,20 @@ def negative_bound(model: Autoencoder, x: mx.array) -> mx.array:
 
 def draw(file: Path, model: Autoencoder, losses: list[float], digits: Digits) -> None:
     """The bound of each step, digits of the test beside what comes back, and new digits."""
-    from common.drawing import draw_image, draw_losses, side_by_side
+    from common.drawing import draw_images, draw_losses
     from matplotlib.figure import Figure
 
     x = digits.images[digits.test][: ROWS * COLUMNS // 2]
     pairs = mx.stack([x, mx.sigmoid(model.decode(model.encode(x)[0]))], axis=1)
     pictures = {
-        "digits and their reconstructions": pairs.reshape(-1, SIDE, SIDE),
-        "samples": model.sample(ROWS * COLUMNS).reshape(-1, SIDE, SIDE),
+        "digits and their reconstructions": pairs,
+        "samples": model.sample(ROWS * COLUMNS),
     }
     figure = Figure(figsize=(15, 4), layout="constrained")
-    left, *others = side_by_side(figure, 3)
-    draw_losses(left.subplots(), losses, "negative bound, nats")
-    for part, (title, images) in zip(others, pictures.items(), strict=True):
-        part.suptitle(title)
-        for cell, image in zip(part.subplots(ROWS, COLUMNS).flat, np.array(images), strict=True):
-            draw_image(cell, image)
+    left, *others = figure.subplots(1, 3)
+    draw_losses(left, losses, "negative bound, nats")
+    for axes, (title, images) in zip(others, pictures.items(), strict=True):
+        draw_images(axes, np.array(images).reshape(ROWS, COLUMNS, SIDE, SIDE), title)
     figure.savefig(file, dpi=120)
 
 

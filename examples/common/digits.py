@@ -79,7 +79,7 @@ def accuracy(model: nn.Module, digits: Digits) -> float:
 
 def draw_misread(figure: Any, digits: Digits, seen: NDArray[Any]) -> None:
     """Digits of the test set that were misread, in a figure of matplotlib or a part of one."""
-    from common.drawing import draw_image
+    from common.drawing import draw_images
 
     truth = np.array(digits.labels[digits.test])
     images = np.array(digits.images[digits.test]).reshape(-1, SIDE, SIDE)
@@ -89,7 +89,7 @@ def draw_misread(figure: Any, digits: Digits, seen: NDArray[Any]) -> None:
     for cell in cells:
         cell.axis("off")
     for i, cell in zip(misread, cells, strict=False):
-        draw_image(cell, images[i], f"{truth[i]} read as {seen[i]}")
+        draw_images(cell, images[i][None, None], f"{truth[i]} read as {seen[i]}")
 
 
 def save_weights(model: nn.Module, fresh: nn.Module, file: Path, digits: Digits) -> bool:

@@ -26,9 +26,9 @@ def draw_losses(axes: Axes, losses: Sequence[float], label: str = "training loss
     axes.legend()
 
 
-def draw_image(axes: Axes, image: NDArray[np.float32], title: str = "") -> None:
-    """An image of grey values, white where it is 0."""
+def draw_images(axes: Axes, images: NDArray[np.float32], title: str) -> None:
+    """Images of grey values, (rows, columns, height, width), white where they are 0."""
+    rows, columns, height, width = images.shape
     axes.axis("off")
-    axes.imshow(image, cmap="gray_r")
-    if title:
-        axes.set_title(title, fontsize=8)
+    axes.imshow(images.swapaxes(1, 2).reshape(rows * height, columns * width), cmap="gray_r")
+    axes.set_title(title, fontsize=8)
