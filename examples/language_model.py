@@ -35,7 +35,7 @@ def parse_options() -> argparse.Namespace:
     options = Options("Train a transformer on text and let it continue a prompt.")
     add = options.add_argument
     add("--text", type=Path, help="a file to train on, instead of umber's documentation")
-    add("--steps", type=whole_number(1), default=600, help="training steps")
+    add("--steps", type=whole_number(1), default=1000, help="training steps")
     add("--batch-size", type=whole_number(1, 1024), default=16, help="passages in a training step")
     add("--context", type=whole_number(2, 4096), default=64, help="characters of a passage")
     add("--learning-rate", type=positive_number, default=3e-3, help="AdamW's highest step size")

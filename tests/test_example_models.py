@@ -248,6 +248,8 @@ WRONG_LLAMAS = {
     "other shapes": ({"intermediate_size": 40}, "has the shape .* expected"),
     "more layers": ({"num_hidden_layers": 3}, "parameters of the model are missing"),
     "fewer layers": ({"num_hidden_layers": 1}, "parameters not in the model"),
+    "quantisation": ({"quantization": 4}, "quantization is 4, expected an object"),
+    "its mode": ({"quantization": {"mode": "mxfp4"}}, "mode is 'mxfp4', expected 'affine'"),
     "no tokenizer": (None, "there is no tokenizer.json"),
 }
 

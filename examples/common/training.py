@@ -27,8 +27,8 @@ def fit(
     stay the same, since the step is compiled.
     """
     loss_and_grad = nn.value_and_grad(model, loss_fn)
-    state = [model.state, optimizer.state, mx.random.state]
     optimizer.init(model.trainable_parameters())
+    state = [model.state, optimizer.state, mx.random.state]
 
     @partial(mx.compile, inputs=state, outputs=state)
     def step(*batch: mx.array) -> Any:

@@ -204,15 +204,24 @@ def load(folder: Path) -> Llama:
     model = Llama(Config.of(config))
     weights = read_weights(folder)
     if quantization := config.get("quantization"):
-        if not hasattr(nn, "quantize"):
-            raise ValueError("the weights are quantised, for which this umber has no nn.quantize")
-        nn.quantize(
-            model,
-            group_size=quantization["group_size"],
-            bits=quantization["bits"],
-            class_predicate=lambda path, module: f"{path}.scales" in weights,
-        )
+        _quantize(model, quantization, weights)
     # What files hold beside the parameters: angles, and the tied output layer once more.
     left_out = ("rotary_emb.inv_freq", *(("lm_head.weight",) if "lm_head" not in model else ()))
     model.load_weights([(k, v) for k, v in weights.items() if not k.endswith(left_out)])
     return model
+
+
+def _quantize(model: Llama, quantization: Any, weights: dict[str, mx.array]) -> None:
+    """Replace the layers whose weights are quantised by layers that hold such."""
+    if not isinstance(quantization, dict):
+        raise ValueError(f"config.json: quantization is {quantization!r}, expected an object")
+    if quantization.get("mode", "affine") != "affine":
+        raise ValueError(f"config.json: mode is {quantization['mode']!r}, expected 'affine'")
+    if not hasattr(nn, "quantize"):
+        raise ValueError("the weights are quantised, for which this umber has no nn.quantize")
+    nn.quantize(
+        model,
+        group_size=whole(quantization, "group_size", 64),
+        bits=whole(quantization, "bits", 4),
+        class_predicate=lambda path, module: f"{path}.scales" in weights,
+    )
