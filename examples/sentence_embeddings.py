@@ -151,12 +151,12 @@ def draw(file: Path, sentences: list[str], products: mx.array) -> None:
     from matplotlib.figure import Figure
 
     side = 3 + 0.3 * len(sentences)
-    figure = Figure(figsize=(side + 2, side), layout="constrained")
+    figure = Figure(figsize=(side + 2, side))
     axes = figure.subplots()
     figure.colorbar(axes.imshow(np.array(products), vmin=0, vmax=1))
     axes.set_yticks(range(len(sentences)), sentences, fontsize=8)
     axes.set_xticks([])
-    figure.savefig(file, dpi=120)
+    figure.savefig(file, dpi=120, bbox_inches="tight")
 
 
 def main() -> int:

@@ -20,8 +20,8 @@ def draw_losses(axes: Axes, losses: Sequence[float], label: str = "training loss
     """The loss of each step, and its running mean."""
     window = max(1, len(losses) // 20)
     mean = np.convolve(losses, np.full(window, 1 / window), mode="valid")
-    axes.plot(range(1, len(losses) + 1), losses, alpha=0.3)
-    axes.plot(range(window, len(losses) + 1), mean, label=label, color="C0")
+    (each,) = axes.plot(range(1, len(losses) + 1), losses, alpha=0.3)
+    axes.plot(range(window, len(losses) + 1), mean, label=label, color=each.get_color())
     axes.set_xlabel("step")
     axes.legend()
 
