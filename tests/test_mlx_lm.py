@@ -160,3 +160,21 @@ def test_quantised_to_four_bits(folder, tmp_path):
     printed = umber(*command(small), folder=tmp_path)
     text = printed.split("==========")[1].strip()
     assert text == likeliest(small)[1].strip()
+
+
+@pytest.mark.skipif(not hasattr(nn, "QuantizedLinear"), reason="umber has no nn.QuantizedLinear")
+def test_adapters_are_trained(folder, tmp_path):
+    for part in ("train", "valid"):
+        (tmp_path / f"{part}.jsonl").write_text(8 * (json.dumps({"text": PROMPT}) + "\n"))
+    printed = umber(
+        *("-m", "mlx_lm", "lora", "--train", "--model", folder, "--data", tmp_path),
+        *("--iters", 20, "--batch-size", 2, "--num-layers", 2, "--learning-rate", 1e-2),
+        *("--max-seq-length", 64, "--adapter-path", "adapters"),
+        folder=tmp_path,
+    )
+    plain = re.sub(r"\x1b\[[\d;]*m", "", printed)
+    losses = [float(loss) for loss in re.findall(r"\bval +([\d.]+)", plain)]
+    assert losses[-1] < 0.7 * losses[0]
+    adapters = mx.load(tmp_path / "adapters" / "adapters.safetensors")
+    assert all(name.endswith((".lora_a", ".lora_b")) for name in adapters)
+    umber(*command(folder), "--adapter-path", "adapters", folder=tmp_path)
