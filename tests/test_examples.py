@@ -96,9 +96,11 @@ def small_run(tmp_path_factory):
     return get
 
 
-def test_every_example_is_tested():
+def test_every_example_is_tested_and_listed():
     names = {path.stem for path in EXAMPLES.glob("*.py")}
     assert names == EXPECTED.keys() | {"digits"}
+    readme = (EXAMPLES.parent / "README.md").read_text()
+    assert set(re.findall(r"^\| \[(\w+)\.py\]\(examples/", readme, re.MULTILINE)) == names
 
 
 @pytest.mark.parametrize("name", EXPECTED)
