@@ -16,6 +16,7 @@ from models.sampling import generate, sampler
 from models.wordpiece import WordPiece
 from umber.utils import tree_flatten
 
+pytest.importorskip("matplotlib")
 pytest.importorskip("tqdm")
 
 LLAMA = {
