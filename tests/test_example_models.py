@@ -239,6 +239,7 @@ def test_sampling_keeps_to_the_likeliest():
 
 WRONG_LLAMAS = {
     "kind": ({"model_type": "gpt2"}, "model_type is 'gpt2', expected 'llama'"),
+    "activation": ({"hidden_act": "relu"}, "hidden_act is 'relu', expected 'silu'"),
     "no size": ({"hidden_size": None}, "hidden_size is None, expected a whole number above 0"),
     "negative": ({"num_hidden_layers": -1}, "num_hidden_layers is -1"),
     "text": ({"vocab_size": "256"}, "vocab_size is '256'"),

@@ -33,6 +33,13 @@ def read_weights(folder: Path) -> dict[str, mx.array]:
     return weights
 
 
+def expect(config: dict[str, Any], **values: object) -> None:
+    """Check that a configuration says these values, or nothing of them."""
+    for name, value in values.items():
+        if config.get(name, value) != value:
+            raise ValueError(f"config.json: {name} is {config[name]!r}, expected {value!r}")
+
+
 def whole(config: dict[str, Any], name: str, default: int | None = None) -> int:
     """A size in a configuration, which must be a whole number above 0."""
     value = config.get(name)

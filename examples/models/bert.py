@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import umber.core as mx
-from common.checkpoints import positive, read_json, read_weights, whole
+from common.checkpoints import expect, positive, read_json, read_weights, whole
 from umber import nn
 
 from models.wordpiece import WordPiece
@@ -52,9 +52,7 @@ class Config:
     @staticmethod
     def of(config: dict[str, Any]) -> Config:
         """The configuration in a config.json; a `ValueError` says what this model cannot do."""
-        for name, expected in {"model_type": "bert", "hidden_act": "gelu"}.items():
-            if config.get(name, expected) != expected:
-                raise ValueError(f"config.json: {name} is {config[name]!r}, expected {expected!r}")
+        expect(config, model_type="bert", hidden_act="gelu", position_embedding_type="absolute")
         return Config(
             vocab_size=whole(config, "vocab_size"),
             hidden_size=whole(config, "hidden_size"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import umber.core as mx
-from common.checkpoints import positive, read_json, read_weights, whole
+from common.checkpoints import expect, positive, read_json, read_weights, whole
 from umber import nn
 
 
@@ -38,9 +38,7 @@ class Config:
     @staticmethod
     def of(config: dict[str, Any]) -> Config:
         """The configuration in a config.json; a `ValueError` says what this model cannot do."""
-        kind = config.get("model_type", "llama")
-        if kind != "llama":
-            raise ValueError(f"config.json: model_type is {kind!r}, expected 'llama'")
+        expect(config, model_type="llama", hidden_act="silu", partial_rotary_factor=1.0)
         rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
         scaling = rope.get("rope_type", rope.get("type", "default"))
         if scaling != "default":
@@ -215,8 +213,7 @@ def _quantize(model: Llama, quantization: Any, weights: dict[str, mx.array]) -> 
     """Replace the layers whose weights are quantised by layers that hold such."""
     if not isinstance(quantization, dict):
         raise ValueError(f"config.json: quantization is {quantization!r}, expected an object")
-    if quantization.get("mode", "affine") != "affine":
-        raise ValueError(f"config.json: mode is {quantization['mode']!r}, expected 'affine'")
+    expect(quantization, mode="affine")
     if not hasattr(nn, "quantize"):
         raise ValueError("the weights are quantised, for which this umber has no nn.quantize")
     nn.quantize(
