@@ -67,9 +67,10 @@ lint-rust: $(stamps)/venv
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-lint-python: $(stamps)/lint $(stamps)/installed
+lint-python: $(stamps)/lint $(stamps)/demo $(stamps)/installed
 	$(python) -m ruff check
 	$(python) -m ruff format --check
+	$(python) -m mypy
 	$(python) tools/stubs.py --check
 
 format: $(stamps)/lint ## Format Rust and Python in place
@@ -87,7 +88,7 @@ wheel: $(stamps)/wheel ## Build the release wheel into dist/
 	@ls dist/*.whl
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 	$(CARGO) clean
 

@@ -100,6 +100,7 @@ ROWS: dict[str, Callable] = {
     "optimizers.Optimizer": lambda: optim.Optimizer(3),
     "optimizers.MultiOptimizer": lambda: optim.MultiOptimizer([], []),
     "nn.Sequential": lambda: nn.Sequential(3),
+    "nn.average_gradients": lambda: nn.average_gradients({}, group=3),
     "utils.tree_map": lambda: utils.tree_map(3, [1]),
     "utils.tree_flatten": lambda: utils.tree_flatten([1], destination=3),
     "utils.tree_merge": lambda: utils.tree_merge({"a": 1}, {"a": 2}),

@@ -4,18 +4,16 @@ import json
 import os
 import re
 import struct
-import subprocess
-import sys
-from pathlib import Path
+from functools import partial
 
-import numpy as np
+import example_runs
 import pytest
+from example_runs import assert_refused, safetensors
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
 pytest.importorskip("tqdm")
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "digits.py"
 OPTIONS = (
     *("--epochs", "--batch-size", "--learning-rate", "--hidden", "--seed"),
     *("--output", "--weights"),
@@ -30,32 +28,7 @@ SHAPES = {
 }
 
 
-def run(*arguments, folder):
-    return subprocess.run(
-        [sys.executable, str(EXAMPLE), *map(str, arguments)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
-def assert_refused(result, message):
-    """One clear line on stderr, status 2, and nothing else."""
-    assert result.returncode == 2, result.stderr
-    assert re.fullmatch(rf"digits\.py: error: .*{message}.*\n", result.stderr), result.stderr
-    assert result.stdout == ""
-
-
-def safetensors(shapes):
-    """The bytes of a valid file with zeros."""
-    header, end = {}, 0
-    for name, shape in shapes.items():
-        size = 4 * int(np.prod(shape))
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [end, end + size]}
-        end += size
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + bytes(end)
+run = partial(example_runs.run, "digits")
 
 
 @pytest.fixture(scope="module")

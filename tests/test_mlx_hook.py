@@ -188,6 +188,58 @@ def test_a_group_of_one_process():
     )
 
 
+def test_layers_of_one_process_stay_whole():
+    run(
+        """
+        import mlx.core as mx, mlx.nn as nn
+        from mlx.nn.layers.distributed import shard_inplace, shard_linear, sum_gradients
+        layer, group = nn.Linear(4, 6), mx.distributed.init()
+        weight = layer.weight
+        assert shard_linear(layer, "all-to-sharded", group=group) is layer
+        assert shard_linear(layer, "sharded-to-all", segments=2) is layer
+        shard_inplace(layer, lambda path, weight: 0, group=group)
+        assert layer.weight is weight
+        assert sum_gradients(group)(weight) is weight
+
+        for kind, call in (
+            (ValueError, lambda: shard_linear(layer, "around")),
+            (ValueError, lambda: shard_inplace(layer, "around")),
+            (TypeError, lambda: shard_linear(3, "all-to-sharded")),
+        ):
+            try:
+                call()
+            except kind as error:
+                assert str(error).startswith("[shard_"), error
+            else:
+                raise AssertionError(kind)
+        """
+    )
+
+
+def test_streams_of_single_threads():
+    run(
+        """
+        import mlx.core as mx
+        from threading import Thread
+        stream = mx.new_thread_local_stream(mx.default_device())
+        assert isinstance(stream, mx.ThreadLocalStream)
+        results = []
+
+        def work():
+            with mx.stream(stream):
+                results.append((mx.arange(3) + 1).tolist())
+
+        threads = [Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        mx.synchronize(stream)
+        assert results == [[1, 2, 3]] * 3
+        """
+    )
+
+
 def test_installing_twice_and_taking_it_back():
     run(
         """

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import umber.core as mx
 from umber import nn
+from umber.mlx.distributed import Group
 from umber.utils import tree_flatten
 
 
@@ -416,3 +417,16 @@ def test_trees_of_parameters_go_through_grad():
     gradients = mx.grad(loss)(model.parameters(), mx.ones((2, 3)))
     assert shapes(gradients) == shapes(model.parameters())
     assert all(np.isfinite(np.array(g)).all() for _, g in tree_flatten(gradients))
+
+
+def test_gradients_of_one_process_are_their_average():
+    gradients = {"a": mx.array([1.0, 2.0]), "b": [mx.array(3.0)]}
+    assert nn.average_gradients(gradients) is gradients
+    assert nn.average_gradients(gradients, Group(), all_reduce_size=0) is gradients
+
+    class Two(Group):
+        def size(self):
+            return 2
+
+    with pytest.raises(ValueError, match=r"^\[average_gradients\] got a group of 2 processes"):
+        nn.average_gradients(gradients, Two())

@@ -7,7 +7,7 @@ a parameter, `random.split`, `split` for a result. ` | None` is added where a de
 # Private aliases of the stubs, in order of definition. Only those that are used are written.
 ALIASES = {
     "_Scalar": "bool | int | float | complex",
-    "_Operand": "array | _Scalar | _Buffer",
+    "_Operand": "array | _Scalar | _Buffer | _SupportsArray",
     "_Nested": "_Operand | Sequence[_Nested]",
     "_Shape": "int | Sequence[int]",
     # NumPy's dtypes too, which a stub without NumPy cannot name.
@@ -15,10 +15,19 @@ ALIASES = {
     "_Axes": "int | Sequence[int]",
     "_Device": "Device | DeviceType",
     "_StreamOrDevice": "Stream | ThreadLocalStream | Device | DeviceType | None",
-    "_IndexItem": "int | slice | array | EllipsisType | Sequence[_IndexItem] | None | _Buffer",
+    "_IndexItem": (
+        "int | slice | array | EllipsisType | Sequence[_IndexItem] | None | _Buffer"
+        " | _SupportsArray"
+    ),
     "_Index": "_IndexItem | tuple[_IndexItem, ...]",
     "_Tree": "array | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | Any",
     "_File": "str | PathLike[str] | BinaryIO",
+}
+
+# Private protocols of the stubs, by their methods. Only those that are used are written.
+PROTOCOLS = {
+    # NumPy's arrays and scalars among others, which are no buffers to type checkers before 3.12.
+    "_SupportsArray": {"__array__": "(self) -> Any"},
 }
 
 # Where the names in types come from.
@@ -29,7 +38,9 @@ IMPORTS = {
     "Iterator": "collections.abc",
     "Literal": "typing",
     "Mapping": "collections.abc",
+    "NoReturn": "typing",
     "PathLike": "os",
+    "Protocol": "typing",
     "Self": "typing",
     "Sequence": "collections.abc",
     "TracebackType": "types",
@@ -395,7 +406,7 @@ RETURNS = {
         "array",
     ),
     **{f"custom_function.{rule}": "custom_function" for rule in ("vjp", "jvp", "vmap")},
-    "array.item": "_Scalar",
+    "array.item": "Any",
     "array.tolist": "Any",
     "array.__array__": "Any",
     "array.__array_ufunc__": "Any",
@@ -414,7 +425,7 @@ RETURNS = {
     "Dtype.__reduce__": "str | tuple[Any, ...]",
     "Device.__reduce__": "tuple[Any, ...]",
     "DeviceType.__reduce__": "tuple[Any, ...]",
-    "_RandomState.__reduce__": "None",
+    "_RandomState.__reduce__": "NoReturn",
     "Stream.__reduce__": "tuple[Any, ...]",
 }
 
@@ -465,7 +476,7 @@ SPECIAL_METHODS = {
     **{f"array.__{name}__": "(self, other: _Operand) -> array" for name in ("div", "rdiv", "idiv")},
     "array.__pow__": "(self, exponent: _Operand, modulo: None = None) -> array",
     "array.__rpow__": "(self, base: _Operand, modulo: None = None) -> array",
-    "array.__ipow__": "(self, exponent: _Operand) -> array",
+    "array.__ipow__": "(self, exponent: _Operand, modulo: None = None) -> array",
     "array.__divmod__": "(self, other: _Operand) -> tuple[array, ...]",
     "array.__rdivmod__": "(self, other: _Operand) -> tuple[array, ...]",
     **{

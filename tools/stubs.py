@@ -39,6 +39,8 @@ PLUMBING = {
     "__static_attributes__",
     "__firstlineno__",
 }
+# Names that the package's stub defines beside the module's.
+PRIVATE = stub_types.ALIASES.keys() | stub_types.PROTOCOLS.keys()
 WORD = re.compile(r"(?<![\w.'])[A-Za-z_]\w*(?!')")
 
 
@@ -225,7 +227,18 @@ class Writer:
                 self.names.update(WORD.findall(kind))
                 quoted = self.use(kind)
                 lines.append(f"{name}: TypeAlias = {quoted}")
-        return lines[::-1]
+        return [*self.protocols(), *lines[::-1]]
+
+    def protocols(self) -> list[str]:
+        """The private protocols that are used."""
+        lines = []
+        for name, methods in stub_types.PROTOCOLS.items():
+            if name in self.names:
+                lines += [f"class {name}({self.use('Protocol')}):"]
+                for method, signature in methods.items():
+                    lines += [f"    {line}" for line in special(method, self.use(signature))]
+                lines.append("")
+        return lines
 
     def imports(self, submodules: list[str]) -> list[str]:
         """The imports for every name that was used."""
@@ -238,7 +251,7 @@ class Writer:
             text = f"{original} as {name}" if original else name
             wanted.setdefault(stub_types.IMPORTS[name], set()).add(text)
         if not self.is_package:
-            known = {name for name, _ in public(self.package)} | stub_types.ALIASES.keys()
+            known = {name for name, _ in public(self.package)} | PRIVATE
             shared = (self.names & known) - self.public.keys() - {"builtins"}
             if shared:
                 wanted[self.package.__name__] = shared
@@ -250,7 +263,7 @@ class Writer:
     def check_names(self, text: str) -> None:
         """Complain about names in the stub that nothing defines."""
         tree = ast.parse(text)
-        bound = set(dir(builtins)) | self.public.keys() | stub_types.ALIASES.keys() | {"builtins"}
+        bound = set(dir(builtins)) | self.public.keys() | PRIVATE | {"builtins"}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom | ast.Import):
                 bound |= {alias.asname or alias.name for alias in node.names}

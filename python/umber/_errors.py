@@ -21,7 +21,7 @@ import umber.core as mx
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 # What a parameter takes by its annotation; others are not checked.
-_KINDS: dict[str, tuple[type, ...]] = {
+_KINDS: dict[str, tuple[Any, ...]] = {
     "int": (Integral, mx.array),
     "float": (Real, mx.array),
     "bool": (bool, Integral, mx.array),
@@ -87,7 +87,7 @@ def guarded(function: Callable, name: str) -> Callable:
                 raise
             raise stray from error
 
-    call.__guarded__ = True
+    call.__guarded__ = True  # type: ignore[attr-defined]
     return call
 
 
@@ -96,12 +96,12 @@ def _guard_class(class_: type) -> None:
         made = vars(base).get("__init__")
         is_private = base.__name__.startswith("_") and base.__module__.startswith("umber.")
         if is_private and isinstance(made, FunctionType) and not hasattr(made, "__guarded__"):
-            base.__init__ = _guarded_maker(made, None)
+            base.__init__ = _guarded_maker(made, None)  # type: ignore[misc]
     for name, value in list(vars(class_).items()):
         if not isinstance(value, FunctionType) or hasattr(value, "__guarded__"):
             continue
         if name == "__init__":
-            class_.__init__ = _guarded_maker(value, None)
+            class_.__init__ = _guarded_maker(value, None)  # type: ignore[misc]
         elif not name.startswith("_") and name not in ("init_single", "apply_single"):
             setattr(class_, name, guarded(value, name))
 
@@ -127,7 +127,7 @@ def _guarded_maker(function: Callable, name: str | None) -> Callable:
                 raise
             raise stray from error
 
-    make.__guarded__ = True
+    make.__guarded__ = True  # type: ignore[attr-defined]
     return make
 
 

@@ -97,6 +97,14 @@ def test_only_used_aliases_and_imports_are_written():
     assert "BinaryIO" not in text
 
 
+def test_protocols_are_written_where_they_are_used():
+    text = stub_of()
+    assert "class _SupportsArray(Protocol):\n    def __array__(self) -> Any: ...\n" in text
+    assert "_Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray" in text
+    unused, _ = stubs.render(module_of(Dtype=Dtype))
+    assert "_SupportsArray" not in unused["__init__.pyi"]
+
+
 def test_constants_and_aliases():
     def concatenate(arrays, axis=0):
         """Join."""

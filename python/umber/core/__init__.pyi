@@ -5,22 +5,25 @@ import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from types import EllipsisType, TracebackType
-from typing import Any, BinaryIO, Literal, Self, TypeAlias
+from typing import Any, BinaryIO, Literal, Protocol, Self, TypeAlias
 from typing_extensions import Buffer as _Buffer
 from . import fast as fast
 from . import fft as fft
 from . import linalg as linalg
 from . import random as random
 
+class _SupportsArray(Protocol):
+    def __array__(self) -> Any: ...
+
 _Scalar: TypeAlias = bool | int | float | complex
-_Operand: TypeAlias = array | _Scalar | _Buffer
+_Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray
 _Nested: TypeAlias = _Operand | Sequence[_Nested]
 _Shape: TypeAlias = int | Sequence[int]
 _DType: TypeAlias = Dtype | str | type[Any] | Any
 _Axes: TypeAlias = int | Sequence[int]
 _Device: TypeAlias = Device | DeviceType
 _StreamOrDevice: TypeAlias = Stream | Device | DeviceType | None
-_IndexItem: TypeAlias = int | builtins.slice | array | EllipsisType | Sequence[_IndexItem] | None | _Buffer
+_IndexItem: TypeAlias = int | builtins.slice | array | EllipsisType | Sequence[_IndexItem] | None | _Buffer | _SupportsArray
 _Index: TypeAlias = _IndexItem | tuple[_IndexItem, ...]
 _Tree: TypeAlias = array | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | Any
 _File: TypeAlias = str | PathLike[str] | BinaryIO
@@ -331,7 +334,7 @@ class array:
     def __int__(self) -> int: ...
     def __invert__(self) -> array: ...
     def __ior__(self, other: _Operand) -> array: ...
-    def __ipow__(self, exponent: _Operand) -> array: ...
+    def __ipow__(self, exponent: _Operand, modulo: None = None) -> array: ...
     def __irshift__(self, other: _Operand) -> array: ...
     def __isub__(self, other: _Operand) -> array: ...
     def __iter__(self) -> Iterator[array]: ...
@@ -505,7 +508,7 @@ class array:
     def imag(self) -> array:
         """The imaginary part."""
 
-    def item(self) -> _Scalar:
+    def item(self) -> Any:
         """The one element of an array of size one, as a Python number."""
 
     @property

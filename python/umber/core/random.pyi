@@ -1,7 +1,7 @@
 # Generated from the extension module by tools/stubs.py; `make stubs` writes it again.
 
 """Random numbers from keys (threefry2x32), or from the global state."""
-from typing import Any
+from typing import Any, NoReturn
 from umber.core import _DType, _Operand, _Shape, _StreamOrDevice, array
 
 
@@ -14,7 +14,7 @@ class _RandomState:
     def __delitem__(self, index: int) -> None: ...
     def __getitem__(self, index: int) -> Any: ...
     def __len__(self) -> int: ...
-    def __reduce__(self) -> None:
+    def __reduce__(self) -> NoReturn:
         """Helper for pickle."""
 
     def __setitem__(self, index: int, value: Any) -> None: ...

@@ -1,11 +1,22 @@
 """Neural networks: modules, layers, activation functions, losses, initialisers."""
 
-from umber import _errors
-from umber.nn import init, layers, losses, utils
-from umber.nn.layers import *
-from umber.nn.utils import value_and_grad
+from typing import TYPE_CHECKING
 
-__all__ = [*layers.__all__, "init", "layers", "losses", "utils", "value_and_grad"]
+from umber import _errors
+from umber.nn import init as init
+from umber.nn import layers as layers
+from umber.nn import losses as losses
+from umber.nn import utils as utils
+from umber.nn.layers import *
+from umber.nn.utils import average_gradients as average_gradients
+from umber.nn.utils import value_and_grad as value_and_grad
+
+# Type checkers follow the imports, but not a list made of lists.
+if not TYPE_CHECKING:
+    __all__ = [
+        *layers.__all__,
+        *("average_gradients", "init", "layers", "losses", "utils", "value_and_grad"),
+    ]
 
 for _namespace in (globals(), vars(losses), vars(init)):
     _errors.guard(_namespace)

@@ -1,0 +1,1 @@
+"""What the examples share: options, files, training, drawing, the digits."""

@@ -1,0 +1,53 @@
+"""Reading weights, and writing what an example makes: every file, or none of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from umber import nn
+
+from common.options import fail
+
+Model = TypeVar("Model", bound=nn.Module)
+
+# What reading or writing a file raises; anything else is a mistake of the program.
+FILE_ERRORS = (OSError, RuntimeError, TypeError, ValueError)
+
+
+def check_output(folder: Path, *names: str) -> None:
+    """Fail now rather than after the training if the files cannot be written to the folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        fail(f"cannot write to {folder}: {error.strerror or error}")
+    for name in names:
+        if (folder / name).is_dir():
+            fail(f"cannot write {folder / name}: it is a folder")
+
+
+@contextmanager
+def staging(folder: Path, *names: str) -> Iterator[Path]:
+    """A folder to write the files to; they move to their place when all of them are complete."""
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as staged:
+            yield Path(staged)
+            for name in names:
+                os.replace(Path(staged, name), folder / name)
+    except (OSError, RuntimeError) as error:
+        fail(f"cannot write to {folder}: {error}")
+    print("wrote " + " and ".join(str(folder / name) for name in names))
+
+
+def load_weights(model: Model, file: Path) -> Model:
+    """The model with the parameters of a file, which must be exactly its own."""
+    try:
+        model.load_weights(file)
+    except FILE_ERRORS as error:
+        fail(f"cannot use the weights in {file}: {error}")
+    return model

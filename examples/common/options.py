@@ -1,0 +1,93 @@
+"""Options of an example, and how an example ends: with 0, or with one line and status 2."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+PROGRAM = Path(sys.argv[0]).name
+
+
+def fail(message: object) -> NoReturn:
+    """End the program with one line on stderr and status 2."""
+    print(f"{PROGRAM}: error: {' '.join(str(message).split())}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+class Options(argparse.ArgumentParser):
+    """A parser that tells defaults in its help and says what is wrong in one line."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(
+            prog=PROGRAM,
+            description=description,
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        fail(f"{message} (see --help)")
+
+    def add_seed_and_output(self) -> None:
+        """The options that every example has that draws numbers and a figure."""
+        self.add_argument("--seed", type=whole_number(0), default=0, help="seed of all draws")
+        self.add_argument("--output", type=Path, default=Path("out"), help="folder for the files")
+
+
+def whole_number(lowest: int, highest: int = 2**63 - 1) -> Callable[[str], int]:
+    """An option's type: a whole number in a range."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = None
+        if value is None or not lowest <= value <= highest:
+            raise argparse.ArgumentTypeError(
+                f"got {text!r}, expected a whole number from {lowest} to {highest}"
+            )
+        return value
+
+    return parse
+
+
+def positive_number(text: str) -> float:
+    """An option's type: a finite number above 0."""
+    value = _number(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"got {text!r}, expected a number above 0")
+    return value
+
+
+def number_in(lowest: float, highest: float) -> Callable[[str], float]:
+    """An option's type: a number in a range, both ends included."""
+
+    def parse(text: str) -> float:
+        value = _number(text)
+        if not lowest <= value <= highest:
+            raise argparse.ArgumentTypeError(
+                f"got {text!r}, expected a number from {lowest} to {highest}"
+            )
+        return value
+
+    return parse
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def run(main: Callable[[], int]) -> NoReturn:
+    """End the program with what `main` returns."""
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""Models whose weights others publish, with the names of the published files."""

@@ -1,0 +1,224 @@
+"""The language model Llama, and others of its shape.
+
+Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; with grouped queries
+(Ainslie et al., "GQA", 2023). Layers are named as in the files that are published.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import umber.core as mx
+from common.checkpoints import expect, positive, read_json, read_weights, whole
+from umber import nn
+
+
+@dataclass(frozen=True)
+class Config:
+    """The sizes of a model, by their names in config.json."""
+
+    vocab_size: int
+    hidden_size: int
+    num_hidden_layers: int
+    intermediate_size: int
+    num_attention_heads: int
+    num_key_value_heads: int
+    head_dim: int
+    rms_norm_eps: float = 1e-5
+    rope_theta: float = 10000.0
+    max_position_embeddings: int = 2048
+    tie_word_embeddings: bool = True
+    attention_bias: bool = False
+    ends: tuple[int, ...] = ()
+    """The tokens that end a text."""
+
+    @staticmethod
+    def of(config: dict[str, Any]) -> Config:
+        """The configuration in a config.json; a `ValueError` says what this model cannot do."""
+        expect(config, model_type="llama", hidden_act="silu", partial_rotary_factor=1.0)
+        rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+        scaling = rope.get("rope_type", rope.get("type", "default"))
+        if scaling != "default":
+            raise ValueError(f"config.json: rope_type is {scaling!r}, expected 'default'")
+        heads = whole(config, "num_attention_heads")
+        groups = whole(config, "num_key_value_heads", heads)
+        hidden = whole(config, "hidden_size")
+        dims = whole(config, "head_dim", max(1, hidden // heads))
+        if heads % groups or dims % 2:
+            raise ValueError(
+                f"config.json: {heads} heads of size {dims} for {groups} of keys and values, "
+                "expected a multiple and an even size"
+            )
+        ends = config.get("eos_token_id")
+        return Config(
+            vocab_size=whole(config, "vocab_size"),
+            hidden_size=hidden,
+            num_hidden_layers=whole(config, "num_hidden_layers"),
+            intermediate_size=whole(config, "intermediate_size"),
+            num_attention_heads=heads,
+            num_key_value_heads=groups,
+            head_dim=dims,
+            rms_norm_eps=positive(config, "rms_norm_eps", 1e-5),
+            rope_theta=positive({**config, **rope}, "rope_theta", 10000.0),
+            max_position_embeddings=whole(config, "max_position_embeddings", 2048),
+            tie_word_embeddings=bool(config.get("tie_word_embeddings", False)),
+            attention_bias=bool(config.get("attention_bias", False)),
+            ends=tuple(ends) if isinstance(ends, list) else () if ends is None else (ends,),
+        )
+
+
+class Cache:
+    """The keys and values of the tokens that a layer has seen, (1, heads, tokens, head_dim)."""
+
+    def __init__(self) -> None:
+        self.keys: mx.array | None = None
+        self.values: mx.array | None = None
+
+    @property
+    def length(self) -> int:
+        """How many tokens it has seen."""
+        return 0 if self.keys is None else self.keys.shape[2]
+
+    def extended(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """All keys and values so far, these being the newest."""
+        if self.keys is not None and self.values is not None:
+            keys = mx.concatenate([self.keys, keys], axis=2)
+            values = mx.concatenate([self.values, values], axis=2)
+        self.keys, self.values = keys, values
+        return keys, values
+
+
+class Attention(nn.Module):
+    """softmax(q kᵀ / √d + mask) v, each head of keys and values serving several of queries."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.heads, self.groups = config.num_attention_heads, config.num_key_value_heads
+        self.dims = config.head_dim
+        hidden, bias = config.hidden_size, config.attention_bias
+        self.q_proj = nn.Linear(hidden, self.heads * self.dims, bias=bias)
+        self.k_proj = nn.Linear(hidden, self.groups * self.dims, bias=bias)
+        self.v_proj = nn.Linear(hidden, self.groups * self.dims, bias=bias)
+        self.o_proj = nn.Linear(self.heads * self.dims, hidden, bias=bias)
+        self.rope = nn.RoPE(self.dims, base=config.rope_theta)
+
+    def __call__(self, x: mx.array, cache: Cache) -> mx.array:
+        batch, length, _ = x.shape
+
+        def heads(y: mx.array, count: int) -> mx.array:
+            return y.reshape(batch, length, count, self.dims).transpose(0, 2, 1, 3)
+
+        q = self.rope(heads(self.q_proj(x), self.heads), offset=cache.length)
+        k = self.rope(heads(self.k_proj(x), self.groups), offset=cache.length)
+        k, v = cache.extended(k, heads(self.v_proj(x), self.groups))
+
+        places = mx.arange(k.shape[2])
+        sees = places[-length:, None] >= places
+        q = q.reshape(batch, self.groups, -1, length, self.dims)
+        scores = q @ mx.swapaxes(k, -1, -2)[:, :, None] / math.sqrt(self.dims)
+        scores = mx.where(sees, scores, -mx.inf)
+        y = mx.softmax(scores, axis=-1, precise=True) @ v[:, :, None]
+        y = y.reshape(batch, self.heads, length, self.dims)
+        return self.o_proj(y.transpose(0, 2, 1, 3).reshape(batch, length, -1))
+
+
+class MLP(nn.Module):
+    """down(silu(gate(x)) · up(x)): Shazeer, "GLU Variants Improve Transformer", 2020."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        hidden, inner = config.hidden_size, config.intermediate_size
+        self.gate_proj = nn.Linear(hidden, inner, bias=False)
+        self.up_proj = nn.Linear(hidden, inner, bias=False)
+        self.down_proj = nn.Linear(inner, hidden, bias=False)
+
+    def __call__(self, x: mx.array) -> mx.array:
+        return self.down_proj(nn.silu(self.gate_proj(x)) * self.up_proj(x))
+
+
+class Layer(nn.Module):
+    """x + attention(norm(x)), and to that its own MLP."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.self_attn = Attention(config)
+        self.mlp = MLP(config)
+        self.input_layernorm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
+        self.post_attention_layernorm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
+
+    def __call__(self, x: mx.array, cache: Cache) -> mx.array:
+        x = x + self.self_attn(self.input_layernorm(x), cache)
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+class Decoder(nn.Module):
+    """Embeddings, layers and a norm."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.layers = [Layer(config) for _ in range(config.num_hidden_layers)]
+        self.norm = nn.RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
+
+    def __call__(self, tokens: mx.array, caches: list[Cache]) -> mx.array:
+        x = self.embed_tokens(tokens)
+        for layer, cache in zip(self.layers, caches, strict=True):
+            x = layer(x, cache)
+        return self.norm(x)
+
+
+class Llama(nn.Module):
+    """Scores of every token for the place after each of `tokens`."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.model = Decoder(config)
+        if not config.tie_word_embeddings:
+            self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+
+    def __call__(self, tokens: mx.array, caches: list[Cache]) -> mx.array:
+        """(1, length) → (1, length, vocab_size); the caches say what came before `tokens`."""
+        x = self.model(tokens, caches)
+        if self.config.tie_word_embeddings:
+            return self.model.embed_tokens.as_linear(x)
+        return self.lm_head(x)
+
+    def new_caches(self) -> list[Cache]:
+        """A cache for each layer that has seen nothing yet."""
+        return [Cache() for _ in self.model.layers]
+
+
+def load(folder: Path) -> Llama:
+    """The model in a folder with config.json and safetensors files.
+
+    Raises:
+        OSError, RuntimeError, TypeError, ValueError: something there cannot be used.
+    """
+    config = read_json(folder / "config.json")
+    model = Llama(Config.of(config))
+    weights = read_weights(folder)
+    if quantization := config.get("quantization"):
+        _quantize(model, quantization, weights)
+    # What files hold beside the parameters: angles, and the tied output layer once more.
+    left_out = ("rotary_emb.inv_freq", *(("lm_head.weight",) if "lm_head" not in model else ()))
+    model.load_weights([(k, v) for k, v in weights.items() if not k.endswith(left_out)])
+    return model
+
+
+def _quantize(model: Llama, quantization: Any, weights: dict[str, mx.array]) -> None:
+    """Replace the layers whose weights are quantised by layers that hold such."""
+    if not isinstance(quantization, dict):
+        raise ValueError(f"config.json: quantization is {quantization!r}, expected an object")
+    expect(quantization, mode="affine")
+    if not hasattr(nn, "quantize"):
+        raise ValueError("the weights are quantised, for which this umber has no nn.quantize")
+    nn.quantize(
+        model,
+        group_size=whole(quantization, "group_size", 64),
+        bits=whole(quantization, "bits", 4),
+        class_predicate=lambda path, module: f"{path}.scales" in weights,
+    )
