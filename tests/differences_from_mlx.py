@@ -619,6 +619,52 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "A compiled function gives what the plain one gives.",
         ),
     ),
+    "Files": (
+        Difference(
+            "load",
+            'mx.load("absent.npy")',
+            "RuntimeError or ValueError for a file that is not there",
+            "FileNotFoundError",
+            "What Python raises.",
+        ),
+        Difference(
+            "load",
+            '(lambda f: (mx.save(f, mx.ones(2)), f.seek(0), mx.load(f))[2])(__import__("io").BytesIO())',
+            "asks for the format of files without an extension",
+            "looks at the content",
+            "A file says what it is.",
+        ),
+        Difference(
+            "load",
+            "(lambda f: (np.save(f, np.ones(2)), np.save(f, np.arange(3)), f.seek(0), "
+            'mx.load(f, format="npy"), mx.load(f, format="npy"))[4])(__import__("io").BytesIO())',
+            "reads the second array of an open file from a wrong place",
+            "reads one array after the other",
+            NUMPY,
+        ),
+        Difference(
+            "load",
+            '(lambda f: (np.savez(f, a=np.ones(2), s=np.array("x")), f.seek(0), '
+            'mx.load(f, format="npz", return_metadata=True)[0])[2])(__import__("io").BytesIO())',
+            "ValueError for an npz file in which one member is a text",
+            "gives the arrays, and the texts as metadata",
+            "One member does not spoil the others.",
+        ),
+        Difference(
+            "save_safetensors",
+            'mx.save_safetensors(__import__("io").BytesIO(), {"a": mx.ones(1).astype(mx.float64)})',
+            "RuntimeError for float64",
+            "writes it",
+            "The format has a word for it.",
+        ),
+        Difference(
+            "save_gguf",
+            'mx.save_gguf(__import__("io").BytesIO(), {"a": mx.ones(1)})',
+            "ValueError for files that are open",
+            "takes them, and bfloat16, float64 and int64",
+            "As for the other formats.",
+        ),
+    ),
     "Form": (
         Difference(
             "asarray",

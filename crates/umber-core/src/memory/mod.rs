@@ -2,6 +2,7 @@
 
 pub mod allocator;
 mod buffer;
+mod file;
 mod mapped;
 
 pub use buffer::{Access, Buffer, Lease, Stability};
