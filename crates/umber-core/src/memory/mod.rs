@@ -3,6 +3,8 @@
 pub mod allocator;
 mod buffer;
 mod mapped;
+mod policy;
 
 pub use buffer::{Access, Buffer, Lease, Stability};
 pub use mapped::is_mapped;
+pub use policy::ViewPolicy;
