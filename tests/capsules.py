@@ -173,7 +173,7 @@ PAGE = 4096
 
 
 class Guarded:
-    """Whole pages with pages that nobody may touch before and behind them: a step outside ends the process."""
+    """Whole pages between pages that nobody may touch: a step outside ends the process."""
 
     def __init__(self, pages=1):
         self.bytes = pages * PAGE

@@ -73,9 +73,11 @@ def test_requests_are_obeyed_as_numpy_obeys_them(layout, request_name):
         "any": flagged.c_contiguous or flagged.f_contiguous,
     }.get(request_name, True)
     if not possible:
-        with pytest.raises(BufferError, match=r"^\[buffer\] .*got .*expected"):
-            with buffers.requested(array, flags):
-                pass
+        with (
+            pytest.raises(BufferError, match=r"^\[buffer\] .*got .*expected"),
+            buffers.requested(array, flags),
+        ):
+            pass
         return
     with buffers.requested(array, flags) as view:
         assert view.obj is array
@@ -117,9 +119,11 @@ def test_read_only_memory_is_not_given_for_writing(flags):
     mx.eval(shared, other)
     for array in (mx.asarray(frozen), shared, mx.broadcast_to(mx.ones((1, 3)), (2, 3))):
         assert memoryview(array).readonly
-        with pytest.raises(BufferError, match="read-only, or visible elsewhere: got .* expected"):
-            with buffers.requested(array, flags):
-                pass
+        with (
+            pytest.raises(BufferError, match=r"read-only, or visible elsewhere: got .* expected"),
+            buffers.requested(array, flags),
+        ):
+            pass
     alone = mx.zeros(3)
     assert not memoryview(alone).readonly
     with buffers.requested(alone, flags) as view:

@@ -1,6 +1,7 @@
 """DLPack, outwards: capsules read by hand."""
 
 import gc
+import subprocess
 import sys
 import threading
 
@@ -89,9 +90,13 @@ def test_layouts():
 
 def test_odd_shapes():
     scalar = capsules.tensor_of(one := mx.array(3.0).__dlpack__())
-    assert scalar.ndim == 0 and scalar.data and not scalar.shape and not scalar.strides
+    assert scalar.ndim == 0
+    assert scalar.data
+    assert not scalar.shape
+    assert not scalar.strides
     empty = capsules.tensor_of(none := evaluated(0, 3).__dlpack__())
-    assert not empty.data and capsules.shape_of(empty) == (0, 3)
+    assert not empty.data
+    assert capsules.shape_of(empty) == (0, 3)
     assert capsules.strides_of(empty) == (3, 1)
     thin = capsules.tensor_of(row := mx.asarray(np.ones((1, 4), np.float32)).__dlpack__())
     assert capsules.strides_of(thin) == (4, 1)
@@ -140,7 +145,8 @@ def test_a_capsule_that_cannot_say_read_only():
     for make in (lambda: array, frozen):
         with pytest.raises(BufferError, match=r"got max_version=None, expected \(1, 0\)") as found:
             make().__dlpack__(copy=False)
-        assert isinstance(found.value, ValueError) and isinstance(found.value, mx.CopyError)
+        assert isinstance(found.value, ValueError)
+        assert isinstance(found.value, mx.CopyError)
     with pytest.raises(BufferError, match=r"got max_version=\(0, 8\), expected"):
         frozen().__dlpack__(max_version=(0, 8))
     assert capsules.name_of(frozen().__dlpack__(copy=True)) == PLAIN
@@ -207,7 +213,8 @@ def test_exports_die_in_any_order(order):
     addresses = {view.__array_interface__["data"][0] for view in (views[0], views[1])}
     assert len(addresses) == 1
     views[0][5] = 3
-    assert views[1][5] == 3 and views[2][5] == 3
+    assert views[1][5] == 3
+    assert views[2][5] == 3
     del array
     for which in order:
         gc.collect()
@@ -247,10 +254,8 @@ def test_deleters_run_on_any_thread_without_the_lock():
 
 def test_a_deleter_after_the_interpreter(tmp_path):
     """A consumer that outlives the interpreter may still call the deleter."""
-    import subprocess
-
     program = (
-        "import sys; sys.path[:0] = %r\n"
+        f"import sys; sys.path[:0] = {sys.path!r}\n"
         "import ctypes, atexit, capsules, numpy as np, umber.core as mx\n"
         "arrays = [mx.ones(1000), mx.asarray(np.ones(1000, np.float32))]\n"
         "mx.eval(arrays)\n"
@@ -261,6 +266,6 @@ def test_a_deleter_after_the_interpreter(tmp_path):
         "    libc.__cxa_atexit(ctypes.c_void_p(managed.deleter),\n"
         "        ctypes.c_void_p(ctypes.addressof(managed)), None)\n"
         "print('done')\n"
-    ) % (sys.path,)
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
