@@ -105,7 +105,9 @@ def test_odd_shapes():
 
 def test_read_only_is_said_exactly_where_it_is():
     array, other = seen_elsewhere()
-    broadcast = mx.broadcast_to(mx.ones((1, 3)), (2, 3))
+    row = mx.arange(3.0)
+    mx.eval(row)
+    broadcast = mx.broadcast_to(row, (2, 3))
     for source, flags in [
         (evaluated(3), 0),
         (array, READ_ONLY),

@@ -70,11 +70,11 @@ unsafe fn fill(
     format: &'static CStr,
     owner: Bound<'_, PyAny>,
 ) -> PyResult<()> {
-    let itemsize = export.array.dtype().size() as isize;
-    let shape: Vec<isize> = export.array.shape().iter().map(|&length| length as isize).collect();
+    let itemsize = export.dtype.size() as isize;
+    let shape: Vec<isize> = export.layout.shape.iter().map(|&length| length as isize).collect();
     let strides: Vec<isize> = export.strides().iter().map(|&stride| stride * itemsize).collect();
     check(flags, &export, &shape, &strides, itemsize)?;
-    let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.array.nbytes());
+    let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.bytes());
     let mut exported = Box::new(Exported { shape, strides, _export: export });
     let asks = |flag: c_int| flags & flag == flag;
     let given = |asked: bool, values: &mut Vec<ffi::Py_ssize_t>| {

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 use umber::memory::{Access, Lease, ViewPolicy};
-use umber::{Array, Layout};
+use umber::{Array, DType, Layout};
 
 use crate::array::PyArray;
 use crate::enter::{OrRaise, enter, warn_if_traced};
@@ -28,10 +28,12 @@ fn set_view_policy(policy: &str) -> PyResult<&'static str> {
     Ok(wanted.choose().name())
 }
 
-/// An array on its way out: its memory, pinned.
+/// Memory on its way out, pinned, and which elements of it an array is. The array itself is not held, so that views
+/// that are out do not count among those that see its memory.
 pub(super) struct Export {
-    pub(super) array: Array,
-    pub(super) lease: Lease,
+    pub(super) dtype: DType,
+    pub(super) layout: Layout,
+    lease: Lease,
 }
 
 impl Export {
@@ -40,10 +42,7 @@ impl Export {
         let array = exported.get();
         enter(py, || array.eval())?;
         warn_if_traced(py, &array)?;
-        let access = access(&array);
-        let storage = array.storage().expect("just evaluated");
-        let lease = Lease::new(&storage.buffer, access).or_raise()?;
-        Ok(Export { array, lease })
+        Export::of(&array, access(&array))
     }
 
     /// A copy that shares nothing: always writable.
@@ -54,26 +53,29 @@ impl Export {
             array.eval()?;
             array.copied()
         })?;
-        let lease =
-            Lease::new(&copy.storage().expect("born evaluated").buffer, Access::Writable).or_raise()?;
-        Ok(Export { array: copy, lease })
+        Export::of(&copy, Access::Writable)
     }
 
-    /// Which elements of the buffer the array is.
-    pub(super) fn layout(&self) -> &Layout {
-        &self.array.storage().expect("evaluated on construction").layout
+    fn of(array: &Array, access: Access) -> PyResult<Export> {
+        let storage = array.storage().expect("evaluated by the caller");
+        let lease = Lease::new(&storage.buffer, access).or_raise()?;
+        Ok(Export { dtype: array.dtype(), layout: storage.layout.clone(), lease })
     }
 
     /// Address of the element at index zero.
     pub(super) fn start(&self) -> *mut u8 {
-        let offset = self.layout().offset * self.array.dtype().size();
-        self.lease.buffer().start().as_ptr().wrapping_add(offset)
+        self.lease.buffer().start().as_ptr().wrapping_add(self.layout.offset * self.dtype.size())
+    }
+
+    /// Bytes of all elements.
+    pub(super) fn bytes(&self) -> usize {
+        self.layout.size() * self.dtype.size()
     }
 
     /// Steps along the axes in elements. Those of axes that take none are as if the array were dense: some consumers
     /// look at them.
     pub(super) fn strides(&self) -> SmallVec<[isize; 4]> {
-        let layout = self.layout();
+        let layout = &self.layout;
         let mut strides: SmallVec<[isize; 4]> = layout.strides.iter().copied().collect();
         let is_empty = layout.shape.contains(&0);
         let mut dense = 1isize;

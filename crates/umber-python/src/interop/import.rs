@@ -118,7 +118,8 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         unsafe { CStr::from_ptr(view.format) }.to_string_lossy().into_owned()
     };
     let ndim = usize::try_from(view.ndim).unwrap_or(0);
-    if ndim > 0 && (view.shape.is_null() || view.strides.is_null()) {
+    let is_of_ctypes = is_of_ctypes(object);
+    if ndim > 0 && (view.shape.is_null() || (view.strides.is_null() && !is_of_ctypes)) {
         // An exporter that does not do what was asked for (NumPy's datetime scalars): see what else it speaks.
         return Ok(None);
     }
@@ -129,16 +130,17 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
             view.itemsize
         )));
     };
-    // SAFETY: shape and strides are there, of `ndim` entries each as PyBUF_FULL_RO asks for.
-    let (shape, strides) = unsafe {
-        if ndim == 0 {
-            (Vec::new(), Vec::new())
-        } else {
-            (
-                std::slice::from_raw_parts(view.shape, ndim).iter().map(|&n| n as usize).collect(),
-                std::slice::from_raw_parts(view.strides, ndim).to_vec(),
-            )
-        }
+    let shape: Vec<usize> = if ndim == 0 {
+        Vec::new()
+    } else {
+        // SAFETY: PyBUF_FULL_RO asks for it, and it was found to be there: `ndim` entries.
+        unsafe { std::slice::from_raw_parts(view.shape, ndim) }.iter().map(|&n| n as usize).collect()
+    };
+    let strides: Vec<isize> = if ndim == 0 || view.strides.is_null() {
+        dense_strides(&shape, view.itemsize)
+    } else {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(view.strides, ndim) }.to_vec()
     };
     if !view.suboffsets.is_null() {
         return Err(PyTypeError::new_err(
@@ -147,11 +149,17 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     }
     let (access, stability) = rights(object, held.is_read_only());
     // An object of ctypes is made of any address; others own what they export.
-    let trust = if is_of_ctypes(object) { Trust::Hearsay } else { Trust::Owner };
+    let trust = if is_of_ctypes { Trust::Hearsay } else { Trust::Owner };
     let described =
         Described { start: view.buf.cast(), dtype, order, shape, strides, access, stability, trust };
     // SAFETY: the exporter promises the memory until the view is released, which `held` does last.
     unsafe { described.check(copying)?.take(object.py(), Box::new(held)) }.map(Some)
+}
+
+/// Steps in bytes along the axes of dense memory.
+fn dense_strides(shape: &[usize], itemsize: isize) -> Vec<isize> {
+    let steps = umber::types::layout::row_major_strides(shape);
+    steps.iter().map(|&step| step.saturating_mul(itemsize)).collect()
 }
 
 /// Is the object one of ctypes, or a view of one?
@@ -192,10 +200,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     let shape = Shape::checked("asarray", &lengths).or_raise()?.to_vec();
     let strides = match get("strides")? {
         Some(strides) => strides.cast::<PyTuple>()?.extract()?,
-        None => {
-            let dense = umber::types::layout::row_major_strides(&shape);
-            dense.iter().map(|stride| stride * dtype.size() as isize).collect::<Vec<_>>()
-        }
+        None => dense_strides(&shape, dtype.size() as isize),
     };
     if strides.len() != shape.len() {
         return Err(PyValueError::new_err(format!(

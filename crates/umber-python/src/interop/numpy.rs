@@ -57,10 +57,10 @@ impl PyArray {
         let export = Export::new(py, slf.get())?;
         let interface = PyDict::new(py);
         let itemsize = dtype.size() as isize;
-        interface.set_item("shape", PyTuple::new(py, export.array.shape().iter())?)?;
+        interface.set_item("shape", PyTuple::new(py, export.layout.shape.iter())?)?;
         interface.set_item("typestr", typestr)?;
         interface.set_item("data", (export.start() as usize, true))?;
-        if export.layout().is_contiguous() {
+        if export.layout.is_contiguous() {
             interface.set_item("strides", py.None())?;
         } else {
             let strides: Vec<isize> = export.strides().iter().map(|&stride| stride * itemsize).collect();

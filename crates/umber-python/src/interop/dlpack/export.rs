@@ -22,11 +22,10 @@ struct Context {
 }
 
 fn describe(export: Export) -> (Tensor, *mut c_void) {
-    let dtype = export.array.dtype();
-    let (code, bits) = dlpack_code(dtype);
-    let empty = export.array.size() == 0;
-    let data = if empty { std::ptr::null_mut() } else { export.start().cast() };
-    let shape: Vec<i64> = export.array.shape().iter().map(|&length| length as i64).collect();
+    let (code, bits) = dlpack_code(export.dtype);
+    let is_empty = export.bytes() == 0;
+    let data = if is_empty { std::ptr::null_mut() } else { export.start().cast() };
+    let shape: Vec<i64> = export.layout.shape.iter().map(|&length| length as i64).collect();
     let strides: Vec<i64> = export.strides().iter().map(|&stride| stride as i64).collect();
     let mut context = Box::new(Context { shape, strides, _export: export });
     let scalar = context.shape.is_empty();
