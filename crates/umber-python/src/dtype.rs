@@ -1,9 +1,10 @@
 //! `Dtype`, and what stands for one.
 
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
+use umber::types::Kind;
 use umber::{DType, Scalar};
 
 /// The type of an array's elements.
@@ -30,6 +31,36 @@ impl PyDtype {
         self.0.size()
     }
 
+    /// The dtype's name: `"float32"`.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Bytes per element, under NumPy's name.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.0.size()
+    }
+
+    /// NumPy's letter for the kind of number: "b", "i", "u", "f" or "c".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.0.kind() {
+            Kind::Bool => "b",
+            Kind::Signed => "i",
+            Kind::Unsigned => "u",
+            Kind::Float => "f",
+            Kind::Complex => "c",
+        }
+    }
+
+    /// NumPy's class of numbers of this dtype.
+    #[getter]
+    fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.getattr("type")
+    }
+
     fn __repr__(&self) -> String {
         format!("umber.core.{}", self.0.name())
     }
@@ -47,6 +78,20 @@ impl PyDtype {
             CompareOp::Ne => PyBool::new(py, !same).to_owned().into_any().unbind(),
             CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge => py.NotImplemented(),
         }
+    }
+
+    /// The same type as NumPy's: `numpy.dtype(umber.core.float32)` works, and so does passing a dtype to NumPy's
+    /// functions. bfloat16 is ml_dtypes'.
+    #[getter]
+    fn __numpy_dtype__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = py.import("numpy")?;
+        if self.0 != DType::BFloat16 {
+            return numpy.call_method1("dtype", (self.0.name(),));
+        }
+        let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
+            PyAttributeError::new_err("bfloat16 is a dtype of NumPy only with ml_dtypes installed")
+        })?;
+        numpy.call_method1("dtype", (ml_dtypes.getattr("bfloat16")?,))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -130,5 +175,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for dtype in DType::ALL {
         module.add(constant_name(dtype), PyDtype(dtype))?;
     }
-    Ok(())
+    // The array API standard's name beside MLX's.
+    module.add(DType::Bool.name(), PyDtype(DType::Bool))
 }

@@ -369,13 +369,11 @@ fn without_always(copying: Copying) -> Copying {
 #[pyo3(signature = (x, /, *, device = None, copy = None))]
 fn from_dlpack(
     x: &Bound<'_, PyAny>,
-    device: Option<&Bound<'_, PyAny>>,
+    device: Option<crate::args::DeviceArg>,
     copy: Option<bool>,
 ) -> PyResult<PyArray> {
-    if let Some(device) = device {
-        let stream: crate::args::StreamArg = device.extract()?;
-        let _ = stream;
-    }
+    // All memory that an array can be over is where every device reads it.
+    let _ = device;
     let copying = Copying::of(copy);
     if !x.hasattr("__dlpack__")? {
         return consume(x, copying).map(PyArray::sharing);

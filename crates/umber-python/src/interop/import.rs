@@ -12,7 +12,7 @@ use umber::memory::{Access, Buffer, Stability};
 use umber::{Array, DType, Layout, Shape, ops};
 
 use super::formats::{ByteOrder, from_struct_format, from_typestr};
-use crate::args::StreamArg;
+use crate::args::{DeviceArg, StreamArg, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::enter::{OrRaise, enter, to_exception};
@@ -360,19 +360,22 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
 ///
 /// Operations on an array whose producer can still write run when they are recorded.
 #[pyfunction]
-#[pyo3(signature = (a, dtype = None, *, copy = None, stream = None))]
+#[pyo3(signature = (a, dtype = None, *, device = None, copy = None, stream = None))]
 fn asarray(
     a: &Bound<'_, PyAny>,
     dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
     copy: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let copying = Copying::of(copy);
     let wanted = dtype.map(|dtype| dtype.0);
-    let _ = stream;
+    // All memory that an array can be over is where every device reads it.
+    let _ = placed("asarray", stream, device)?;
     let array = if let Ok(own) = a.cast::<PyArray>() {
         let own = own.get().get();
-        if copying == Copying::Always {
+        // Inside a transform there is no memory to copy, and a copy would be a constant to a derivative.
+        if copying == Copying::Always && !own.is_traced() {
             let py = a.py();
             enter(py, || own.eval())?;
             own.copied().or_raise()?
