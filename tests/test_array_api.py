@@ -430,7 +430,14 @@ def test_dtypes_are_numpys_too():
         assert (dtype.name, dtype.itemsize) == (name, np.dtype(name).itemsize)
         assert (dtype.kind, dtype.type) == (np.dtype(name).kind, np.dtype(name).type)
     assert np.zeros(2, mx.float32).dtype == np.float32
-    assert xp.bool == mx.bool_
+    assert xp.bool == mx.bool == mx.bool_
+
+
+def test_importing_everything_leaves_pythons_bool():
+    names = {}
+    exec("from umber.core import *", names)
+    assert names["float32"] == mx.float32
+    assert "bool" not in names
 
 
 # Every function of the namespace says what it takes and does.

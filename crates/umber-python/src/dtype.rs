@@ -175,6 +175,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for dtype in DType::ALL {
         module.add(constant_name(dtype), PyDtype(dtype))?;
     }
-    // The array API standard's name beside MLX's.
-    module.add(DType::Bool.name(), PyDtype(DType::Bool))
+    // The array API standard's name, but not in `__all__`: `from umber.core import *` leaves Python's own alone.
+    module.setattr(DType::Bool.name(), PyDtype(DType::Bool))
 }

@@ -17,18 +17,18 @@ use crate::streams::{PyDevice, PyStream};
 
 /// The newest version of the standard that is spoken.
 const VERSION: &str = "2025.12";
-/// The module that answers as the standard says.
-const NAMESPACE: &str = "umber.array_api";
+/// The module that knows the versions of the one that answers as the standard says.
+const VERSIONS: &str = "umber.array_api._versions";
 
 #[pymethods]
 impl PyArray {
     /// The module of functions that the array API standard asks for, as a version of it says: `umber.array_api`.
-    #[pyo3(signature = (*, api_version = None))]
+    #[pyo3(signature = (api_version = None))]
     fn __array_namespace__<'py>(
         slf: &Bound<'py, Self>,
         api_version: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import(NAMESPACE)?.call_method1("namespace", (api_version,))
+        slf.py().import(VERSIONS)?.call_method1("namespace", (api_version,))
     }
 
     /// The device whose memory the array is in.
