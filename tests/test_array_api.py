@@ -429,7 +429,10 @@ def test_dtypes_are_numpys_too():
         assert np.dtype(dtype) == np.dtype(name)
         assert (dtype.name, dtype.itemsize) == (name, np.dtype(name).itemsize)
         assert (dtype.kind, dtype.type) == (np.dtype(name).kind, np.dtype(name).type)
+        assert mx.zeros(2, np.dtype(name).str[1:]).dtype == dtype
     assert np.zeros(2, mx.float32).dtype == np.float32
+    with pytest.raises(TypeError, match="got 'f3'"):
+        mx.zeros(2, "f3")
     assert xp.bool == mx.bool == mx.bool_
 
 

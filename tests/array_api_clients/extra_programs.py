@@ -83,8 +83,8 @@ def classes_of_arrays_told(xp, make):
         [xp.isdtype(x.dtype, kind) for kind in kinds],
         xp.isdtype(xp.result_type(x, 1.5, make(X)), "real floating"),
         xp.can_cast(xp.int8, xp.int32),
-        xp.finfo(xp.float64).eps,
-        xp.iinfo(xp.int16).max,
+        float(xp.finfo(xp.float64).eps),
+        int(xp.iinfo(xp.int16).max),
     )
 
 

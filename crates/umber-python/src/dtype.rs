@@ -46,13 +46,7 @@ impl PyDtype {
     /// NumPy's letter for the kind of number: "b", "i", "u", "f" or "c".
     #[getter]
     fn kind(&self) -> &'static str {
-        match self.0.kind() {
-            Kind::Bool => "b",
-            Kind::Signed => "i",
-            Kind::Unsigned => "u",
-            Kind::Float => "f",
-            Kind::Complex => "c",
-        }
+        letter(self.0.kind())
     }
 
     /// NumPy's class of numbers of this dtype.
@@ -100,10 +94,27 @@ impl PyDtype {
     }
 }
 
+/// NumPy's letter for a kind of number.
+fn letter(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "b",
+        Kind::Signed => "i",
+        Kind::Unsigned => "u",
+        Kind::Float => "f",
+        Kind::Complex => "c",
+    }
+}
+
+/// The dtype that NumPy writes as a letter and a number of bytes: `f8`.
+fn of_code(code: &str) -> Option<DType> {
+    let is_named = |dtype: &DType| format!("{}{}", letter(dtype.kind()), dtype.size()) == code;
+    DType::ALL.into_iter().filter(|&dtype| dtype != DType::BFloat16).find(is_named)
+}
+
 /// The dtype that an object names: a `Dtype`, a name, one of Python's number types (which stand for the dtypes that
 /// their values become), or NumPy's dtypes and scalar types. `None` for anything else, `Err` for a name of no dtype.
 fn named(object: &Bound<'_, PyAny>) -> Option<Result<DType, String>> {
-    let known = |name: String| DType::from_name(&name).ok_or(name);
+    let known = |name: String| DType::from_name(&name).or_else(|| of_code(&name)).ok_or(name);
     if let Ok(dtype) = object.cast::<PyDtype>() {
         return Some(Ok(dtype.get().0));
     }
