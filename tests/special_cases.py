@@ -98,7 +98,7 @@ COMPLEX = {
         -inf nan -> ±0 ±0; nan +0 -> nan +0; nan 1 -> nan nan; nan nan -> nan nan
     """,
     "expm1": """
-        +0 +0 -> +0 +0; -0 +0 -> -0 +0; 1 inf -> nan nan; 1 nan -> nan nan; inf +0 -> inf +0;
+        +0 +0 -> +0 +0; -0 +0 -> +0 +0; 1 inf -> nan nan; 1 nan -> nan nan; inf +0 -> inf +0;
         -inf 1 -> -1 +0; inf inf -> ±inf nan; -inf inf -> -1 ±0; inf nan -> ±inf nan;
         -inf nan -> -1 ±0; nan +0 -> nan +0; nan 1 -> nan nan; nan nan -> nan nan
     """,

@@ -220,7 +220,8 @@ PARAMETERS = {
     # Flags and words.
     **dict.fromkeys(
         "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused"
-        " full_matrices include_initial inclusive increasing keepdims onesided precise return_index return_inverse"
+        " full_matrices include_initial inclusive increasing keepdims onesided precise"
+        " return_index return_inverse"
         " return_metadata returned reverse rowvar shapeless sorted sorted_indices sparse stable"
         " strict traditional transpose".split(),
         "bool",

@@ -240,7 +240,9 @@ class Writer:
         if not self.is_package:
             known = {name for name, _ in public(self.package)} | stub_types.ALIASES.keys()
             # A type of Python's name is Python's, whatever the package calls by it.
-            shared = (self.names & known) - self.public.keys() - vars(builtins).keys() - {"builtins"}
+            shared = (
+                (self.names & known) - self.public.keys() - vars(builtins).keys() - {"builtins"}
+            )
             if shared:
                 wanted[self.package.__name__] = shared
         lines += [
