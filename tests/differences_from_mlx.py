@@ -286,6 +286,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             when=is_zero_dimensional,
         ),
         Difference(
+            "vecdot",
+            "mx.vecdot(mx.array([1], dtype=mx.uint8), mx.array([1], dtype=mx.uint8))",
+            "int32 or uint32 for small integers",
+            "the dtype of the factors, as in `inner` and `matmul`",
+            "The array API standard's answer.",
+            when=has("uint8", "uint16", "int8", "int16"),
+        ),
+        Difference(
             "softmax",
             "mx.softmax(mx.array([[1, 2]], dtype=mx.int16), axis=0)",
             "keeps the whole-number dtype at times, and with it zeros and ones",
@@ -329,6 +337,20 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Wider input": (
+        Difference(
+            "clip",
+            "mx.clip(mx.array([1.0]), None, None)",
+            "ValueError without limits",
+            "what was given",
+            "The array API standard's answer.",
+        ),
+        Difference(
+            "broadcast_shapes",
+            "mx.broadcast_shapes()",
+            "ValueError for no shapes",
+            "the shape of a number",
+            "The array API standard's answer.",
+        ),
         Difference(
             "vmap",
             "mx.vmap(lambda p: p['a'] * p['b'], in_axes=({'a': 0, 'b': None},))"

@@ -219,6 +219,10 @@ PARAMETERS = {
     "ord": "int | float | str",
     "linalg.vector_norm.ord": "float",
     "matrix_norm.axis": "_Axes",
+    **{f"linalg.{name}.rtol": "_Operand" for name in ("pinv", "matrix_rank")},
+    **{f"linspace.{name}": "complex" for name in ("start", "stop")},
+    **{f"moveaxis.{name}": "_Axes" for name in ("source", "destination")},
+    **{f"{name}.correction": "float" for name in ("std", "var")},
     "vector_norm.axis": "_Axes",
     "linalg.cond.p": "int | float | str",
     "rcond": "float",
@@ -227,7 +231,8 @@ PARAMETERS = {
     # Flags and words.
     **dict.fromkeys(
         "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused"
-        " full_matrices inclusive increasing keepdims onesided precise return_index return_inverse"
+        " full_matrices include_initial inclusive increasing keepdims onesided precise"
+        " return_index return_inverse"
         " return_metadata returned reverse rowvar shapeless sorted sorted_indices sparse stable"
         " strict traditional transpose".split(),
         "bool",
@@ -315,6 +320,8 @@ PARAMETERS = {
     "__dlpack__.stream": "int",
     "__array__.dtype": "Any",
     "api_version": "str",
+    "to_device.stream": "Stream",
+    "ArrayNamespaceInfo.dtypes.kind": "str | tuple[str, ...]",
     "ldexp.n": "_Operand",
     "angle.deg": "bool",
     "ArrayLike.object": "_Nested",
@@ -415,6 +422,11 @@ RETURNS = {
     "array.__array_function__": "Any",
     "ArrayLike.__array__": "Any",
     "array.__array_namespace__": "Any",
+    "ArrayNamespaceInfo.capabilities": "dict[str, bool | int | None]",
+    "ArrayNamespaceInfo.default_device": "Device",
+    "ArrayNamespaceInfo.default_dtypes": "dict[str, Dtype]",
+    "ArrayNamespaceInfo.devices": "tuple[Device, ...]",
+    "ArrayNamespaceInfo.dtypes": "dict[str, Dtype]",
     "array.__dlpack__": "Any",
     "array.__dlpack_device__": "tuple[int, int]",
     "array.__getstate__": "Any",
@@ -445,6 +457,10 @@ ATTRIBUTES = {
     "ArrayLike.object": "Any",
     "Dtype.size": "int",
     "Dtype.name": "str",
+    "Dtype.itemsize": "int",
+    "Dtype.kind": "str",
+    "Dtype.type": "Any",
+    "Dtype.__numpy_dtype__": "Any",
     "Dtype.category": "DtypeCategory",
     "Device.type": "DeviceType",
     "Device.index": "int",

@@ -152,7 +152,7 @@ fn origin() -> Option<Arc<str>> {
             let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
             let line: u32 = frame.getattr("f_lineno").ok()?.extract().ok()?;
             let next = frame.getattr("f_back").ok()?;
-            let is_ours = ["/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
+            let is_ours = ["/umber/array_api/", "/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
                 .iter()
                 .any(|own| file.contains(own));
             if !is_ours || next.is_none() {

@@ -11,7 +11,7 @@ use umber::{Array, DType, Shape, ops};
 
 use super::described::{Copying, Described, Trust, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr};
-use crate::args::{StreamArg, on};
+use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::enter::{OrRaise, enter};
@@ -332,15 +332,16 @@ pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<PyAr
 fn asarray(
     a: &Bound<'_, PyAny>,
     dtype: Option<DtypeArg>,
-    device: Option<StreamArg>,
+    device: Option<DeviceArg>,
     copy: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let copying = Copying::of(copy);
     let wanted = dtype.map(|dtype| dtype.0);
+    let stream = placed("asarray", stream, device)?;
     let cast = |array: &Array, dtype: DType| {
         copying.allow("a conversion to another dtype needs a copy")?;
-        on(stream.or(device), || ops::astype(array, dtype)).map(PyArray::from)
+        on(stream, || ops::astype(array, dtype)).map(PyArray::from)
     };
     if let Ok(array) = a.cast::<PyArray>() {
         return match wanted {

@@ -35,6 +35,8 @@ mod windows;
 
 use pyo3::prelude::*;
 
+pub(crate) use self::types::is_kind;
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     types::register(module)?;
     creation::register(module)?;
