@@ -13,6 +13,7 @@ from umber.nn.layers import (
     normalization,
     pooling,
     positional_encoding,
+    quantized,
     recurrent,
     transformer,
     upsample,
@@ -29,6 +30,7 @@ from umber.nn.layers.linear import *
 from umber.nn.layers.normalization import *
 from umber.nn.layers.pooling import *
 from umber.nn.layers.positional_encoding import *
+from umber.nn.layers.quantized import *
 from umber.nn.layers.recurrent import *
 from umber.nn.layers.transformer import *
 from umber.nn.layers.upsample import *
@@ -46,6 +48,7 @@ __all__ = [
     *normalization.__all__,
     *pooling.__all__,
     *positional_encoding.__all__,
+    *quantized.__all__,
     *recurrent.__all__,
     *transformer.__all__,
     *upsample.__all__,

@@ -43,11 +43,6 @@ class _Quantized(Module):
     def _says(self) -> str:
         return f"group_size={self.group_size}, bits={self.bits}, mode={self.mode}"
 
-    def unfreeze(self, *args: Any, **kwargs: Any) -> Module:
-        """As of any module, but what the layer itself holds stays frozen."""
-        super().unfreeze(*args, **kwargs)
-        return self.freeze(recurse=False)
-
 
 class QuantizedEmbedding(_Quantized):
     """An `Embedding` whose vectors are stored in few bits.
@@ -189,3 +184,126 @@ class QQLinear(Module):
         bits: bits of an element. Default: the mode's usual number.
         mode: `"nvfp4"`, `"mxfp8"` or `"mxfp4"`. Default: `"nvfp4"`.
     """
+
+    def __init__(
+        self,
+        input_dims: int,
+        output_dims: int,
+        group_size: int | None = None,
+        bits: int | None = None,
+        mode: str = "nvfp4",
+    ) -> None:
+        super().__init__()
+        self.group_size, self.bits = _format("QQLinear", mode, group_size, bits)
+        self.mode = mode
+        s = math.sqrt(1 / input_dims) if input_dims > 0 else 0.0
+        self.weight = mx.random.uniform(-s, s, (output_dims, input_dims))
+        self._quantized = False
+
+    def _extra_repr(self) -> str:
+        output_dims, width = self.weight.shape
+        input_dims = width * 32 // self.bits if self._quantized else width
+        return (
+            f"input_dims={input_dims}, output_dims={output_dims}, "
+            f"group_size={self.group_size}, bits={self.bits}, mode={self.mode}"
+        )
+
+    def quantize(self) -> None:
+        """Store the weight quantised."""
+        if not self._quantized:
+            self.weight, self.scales = mx.quantize(
+                self.weight, self.group_size, self.bits, mode=self.mode
+            )
+            self._quantized = True
+
+    def dequantize(self) -> None:
+        """Turn the weight into numbers again, in bfloat16."""
+        if self._quantized:
+            self.weight = mx.dequantize(
+                self.weight, self.scales, None, self.group_size, self.bits, self.mode
+            )
+            del self.scales
+            self._quantized = False
+
+    def _set_training_mode(self, mode: bool) -> None:
+        super()._set_training_mode(mode)
+        if mode:
+            self.dequantize()
+        else:
+            self.quantize()
+
+    def __call__(self, x: mx.array) -> mx.array:
+        scales = self.scales if self._quantized else None
+        return mx.qqmm(
+            x, self.weight, scales, group_size=self.group_size, bits=self.bits, mode=self.mode
+        )
+
+    @classmethod
+    def from_linear(
+        cls,
+        linear_layer: Module,
+        group_size: int | None = None,
+        bits: int | None = None,
+        mode: str = "nvfp4",
+    ) -> QQLinear:
+        """The quantised form of a `Linear` without a bias."""
+        if "bias" in linear_layer:
+            raise NotImplementedError(
+                "[QQLinear] got a layer with a bias, expected one without: products of two quantised "
+                "operands have none"
+            )
+        layer = cls(0, 0, group_size, bits, mode)
+        layer.weight = linear_layer.weight
+        layer._set_training_mode(linear_layer.training)
+        return layer
+
+
+def quantize(
+    model: Module,
+    group_size: int | None = None,
+    bits: int | None = None,
+    *,
+    mode: str = "affine",
+    quantize_input: bool = False,
+    class_predicate: Callable[[str, Module], bool | dict] | None = None,
+) -> None:
+    """Replace layers inside of `model` by their quantised forms: all that have `to_quantized`, or some.
+
+    Nothing is replaced if one of them cannot be.
+
+    Args:
+        model: the model, changed in place.
+        group_size: neighbours with one scale. Default: the mode's usual number.
+        bits: bits of an element. Default: the mode's usual number.
+        mode: how elements are stored, see `umber.core.quantize`. Default: `"affine"`.
+        quantize_input: whether inputs of layers are quantised, too: of `Linear` layers without a
+            bias, in modes `"nvfp4"` and `"mxfp8"`. Default: `False`.
+        class_predicate: called with the path and each layer; answers whether to quantise it, or a
+            dict of what to call its `to_quantized` with. Default: whether it has a `to_quantized`.
+    """
+    options = {
+        "group_size": group_size,
+        "bits": bits,
+        "mode": mode,
+        "quantize_input": quantize_input,
+    }
+    wanted = class_predicate or (lambda _, layer: hasattr(layer, "to_quantized"))
+
+    def replaced(path: str, layer: Module) -> Module:
+        answer = wanted(path, layer)
+        if not isinstance(answer, (bool, dict)):
+            raise ValueError(
+                f"[quantize] got {type(answer).__name__} from class_predicate for {path!r}, "
+                "expected a bool or a dict of arguments of to_quantized"
+            )
+        if answer is False:
+            return layer
+        if not hasattr(layer, "to_quantized"):
+            raise ValueError(
+                f"[quantize] got {type(layer).__name__} at {path!r}, "
+                "expected a layer that has to_quantized"
+            )
+        return layer.to_quantized(**(answer if isinstance(answer, dict) else options))
+
+    layers = model.leaf_modules()
+    model.update_modules(tree_map_with_path(replaced, layers, is_leaf=Module.is_module))

@@ -10,7 +10,7 @@ mod quantize;
 
 pub use self::dequantize::Dequantize;
 pub use self::fp8::Fp8;
-pub use self::matmul::{Product, QuantizedMatMul};
+pub use self::matmul::{Product, QuantizedMatMul, Turned};
 pub(crate) use self::matmul::quantized_matmul;
 pub use self::quantize::{Quantize, Rounded};
 pub(crate) use self::quantize::{NVFP4_UNIT, takes};

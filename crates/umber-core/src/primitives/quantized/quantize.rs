@@ -1,6 +1,5 @@
 //! Quantize: words, scales and biases for numbers. Rounded: numbers as their quantised form says them.
 
-use smallvec::smallvec;
 use umber_types::{
     Axes, BinaryKind, DType, Quantization, QuantizationMode, ReduceKind, Result, Shape, UnaryKind,
 };
@@ -8,7 +7,7 @@ use umber_types::{
 use super::super::binary::Binary;
 use super::super::control::Control;
 use super::super::reduce::Reduce;
-use super::super::rules::{batch, binary, broadcast, cast, constant, div, mul, reshape, sub, unary, zeros_like};
+use super::super::rules::{batch, broadcast, cast, constant, div, mul, reshape, sub, unary, zeros_like};
 use super::super::select::Select;
 use super::{grouped, working};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -157,7 +156,7 @@ impl Primitive for Rounded {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: inputs[0].working(dtype) }.into())
+        Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: working(inputs[0].dtype) }.into())
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
