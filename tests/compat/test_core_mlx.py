@@ -32,7 +32,7 @@ EXEMPT = {
     "graphs in files": """
         FunctionExporter export_function export_to_dot exporter import_function
     """,
-    "quantized matrices": """
+    "quantized matrices: test_quantization_mlx.py": """
         dequantize from_fp8 gather_qmm gather_qqmm qqmm quantize quantized_matmul to_fp8
     """,
     "memory, devices and streams: test_memory.py, test_threads.py": """

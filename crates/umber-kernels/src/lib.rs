@@ -24,6 +24,7 @@ pub mod nonzero;
 pub mod norm;
 mod order;
 pub mod pick;
+pub mod quantized;
 pub mod random;
 pub mod reduce;
 pub mod rejection;

@@ -107,6 +107,12 @@ kinds! {
     Extremum { Least "least", Greatest "greatest" }
 }
 
+kinds! {
+    /// Codes and scales that quantised numbers are made of: integers with a scale and a bias, or small floats with a scale of
+    /// eight bits (OCP Microscaling Formats 1.0; NVFP4).
+    QuantizationMode { Affine "affine", Mxfp4 "mxfp4", Mxfp8 "mxfp8", Nvfp4 "nvfp4" }
+}
+
 impl UnaryKind {
     /// Does it answer bool whatever it is given?
     pub const fn answers_bool(self) -> bool {

@@ -39,7 +39,7 @@ pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: Vie
 }
 
 /// Indices into an axis, counted from its start.
-fn read(view: View, length: usize) -> Result<Vec<usize>> {
+pub(crate) fn read(view: View, length: usize) -> Result<Vec<usize>> {
     let indices = Indices::new(&[length], &[1], &[view], &[0], &[1]);
     let mut found = Vec::with_capacity(indices.count());
     let mut offsets = [0; BATCH];
@@ -51,7 +51,7 @@ fn read(view: View, length: usize) -> Result<Vec<usize>> {
 }
 
 /// Numbers of `keys`, those of equal keys together: key `i` has `order[starts[i]..starts[i + 1]]`.
-fn sorted(keys: &[usize], count: usize) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn sorted(keys: &[usize], count: usize) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
     for &key in keys {
         starts[key + 1] += 1;

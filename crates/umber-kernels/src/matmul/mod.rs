@@ -7,7 +7,7 @@
 mod blocked;
 mod dot;
 mod finish;
-mod indexed;
+pub(crate) mod indexed;
 pub(crate) mod lanes;
 pub(crate) mod multiply;
 pub(crate) mod pack;

@@ -20,6 +20,7 @@ mod linalg;
 mod nan_reductions;
 mod polynomials;
 mod quantiles;
+mod quantization;
 mod random;
 mod reductions;
 mod searching;
@@ -63,6 +64,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     editing::register(module)?;
     index_grids::register(module)?;
     contraction::register(module)?;
+    quantization::register(module)?;
     linalg::register(module)?;
     random::register(module)?;
     fft::register(module)?;

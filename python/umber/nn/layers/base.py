@@ -284,9 +284,13 @@ class Module(dict):
         """Set this module and all in it to training mode, or with `False` to evaluation."""
 
         def set_mode(_: str, module: Module) -> None:
-            module._training = mode
+            module._set_training_mode(mode)
 
         return self.apply_to_modules(set_mode)
+
+    def _set_training_mode(self, mode: bool) -> None:
+        """What changes of this module alone; for subclasses to extend."""
+        self._training = mode
 
     def eval(self) -> Module:
         """Set this module and all in it to evaluation mode."""
