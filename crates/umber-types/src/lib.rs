@@ -25,8 +25,8 @@ pub use element::{Bool, Element, Value};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use kinds::{
-    ArgReduceKind, BinaryKind, Extremum, KeepAxes, ReduceKind, ScanDirection, ScanExtent, ScanKind,
-    ScatterKind, Side, SortOrder, UnaryKind,
+    ArgReduceKind, BinaryKind, Extremum, KeepAxes, Masking, Pairing, ReduceKind, ScanDirection, ScanExtent,
+    ScanKind, ScatterKind, Side, SortOrder, UnaryKind,
 };
 pub use layout::Layout;
 pub use nested::{Elements, IntoElements, Nested};
