@@ -9,7 +9,7 @@ use super::{Composite, Decompose};
 use crate::device;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, tracing};
 use crate::primitive::{Batched, CpuTask, Rule, lanes, rule};
-use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order};
+use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order, Prepared};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::reduce::sum;
 use crate::primitives::rules::{add, batch, broadcast, move_axis, mul, reshape, sub, zeros_like};
@@ -125,7 +125,7 @@ impl Decompose for GatedDelta {
             length,
             order: Order::Forwards,
             keeps: false,
-            prepared: Default::default(),
+            prepared: Prepared::default(),
         };
         let given: Inputs = std::iter::once(inputs[5].clone()).chain(sequences).chain(captured).collect();
         let outputs = Loop(iteration.into()).record_on(given, device::current_stream())?;
