@@ -685,6 +685,79 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "ValueError for files that are open",
             "takes them, and bfloat16, float64 and int64",
             "As for the other formats.",
+    "Fused operations": (
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones(s) for s in "
+            "((1, 2, 3, 4), (1, 0, 3, 4), (1, 0, 3, 4))], scale=1.0)",
+            "kills the process where keys have no heads",
+            "ValueError",
+            "No input may crash.",
+            alone=True,
+        ),
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones((2, 3, 4))] * 3, scale=1.0)",
+            "ValueError for other than 4 axes, batches that broadcast, and wider masks",
+            "takes them",
+            "What has one meaning works.",
+        ),
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones((1, 2, 3, 4))] * 3, scale=1.0, "
+            "force_fused=True)",
+            "has no fused kernel on a CPU: ValueError",
+            "always runs one, whose memory does not grow with queries times keys",
+            "Long sequences fit into memory.",
+        ),
+        Difference(
+            "fast.rope",
+            "mx.fast.rope(mx.ones((1, 1, 64)), 64, traditional=False, base=1e4, scale=1.0, "
+            "offset=1000003)",
+            "computes angles in float32, also for float64",
+            "computes angles in float64",
+            "Far positions keep their accuracy.",
+            when=has("float64"),
+            accuracy="float32",
+        ),
+        Difference(
+            "fast.rope",
+            "mx.fast.rope(mx.ones((3, 4)), 4, traditional=False, base=1e4, scale=1.0, offset=0)",
+            "ValueError for arrays with 2 axes",
+            "takes them",
+            "What has one meaning works.",
+        ),
+        Difference(
+            "fast.cross_entropy",
+            "mx.fast.cross_entropy(mx.ones((2, 3), dtype=mx.float64), mx.array([0, 1]))",
+            "answers float32 for float64",
+            "answers float64",
+            "float64 is computed at full precision.",
+            when=has("float64"),
+        ),
+        Difference(
+            "fast.cross_entropy",
+            "mx.fast.cross_entropy(mx.array([1.234, 0.37, 2.11], dtype=mx.float16), mx.array(0))",
+            "sums 16-bit logits in their dtype",
+            "sums them in float32",
+            "The result is float32 and as accurate as that.",
+            when=has("float16", "bfloat16"),
+            accuracy="bfloat16",
+        ),
+        Difference(
+            "fast.cross_entropy",
+            "mx.fast.cross_entropy(mx.ones((2, 3)), mx.array([0, 5]))",
+            "reads past the end for a target that is no class",
+            "IndexError",
+            "Wrong targets are found.",
+        ),
+        Difference(
+            "fast.gated_delta_update",
+            "mx.fast.gated_delta_update(*[mx.ones((1, 0, 1, 2))] * 3, mx.ones((1, 0, 1)), "
+            "mx.ones((1, 0, 1)))",
+            "ValueError for no steps",
+            "answers the state as it was",
+            "Empty sequences are sequences.",
         ),
     ),
     "Form": (

@@ -5,14 +5,6 @@ The lists only shrink: whoever adds a name takes it out (`test_core_mlx.py` fail
 
 EXPECTED = set(
     """
-<<<<<<< HEAD
-    dequantize from_fp8 gather_qmm gather_qqmm qqmm quantize quantized_matmul to_fp8
-=======
-    ThreadLocalStream clear_streams get_array_buffer_size
-    new_thread_local_stream new_thread_unsafe_stream
-    save_gguf savez savez_compressed
-    set_wired_limit
->>>>>>> quant
     """.split()
 )
 

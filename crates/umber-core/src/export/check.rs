@@ -230,7 +230,7 @@ impl Site<'_> {
                 )
             }
             Op::Composite(_) => {
-                self.must((1..=3).contains(&self.inputs.len()), "one to three inputs")?;
+                self.must((1..=7).contains(&self.inputs.len()), "one to seven inputs")?;
                 let is_inexact = self.inputs[0].dtype.is_inexact() && !self.inputs[0].dtype.is_complex();
                 self.must(self.ndim(0) > 0 && is_inexact, "rows of real numbers")
             }

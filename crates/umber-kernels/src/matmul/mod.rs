@@ -5,7 +5,7 @@
 //! [`dot`]); 16-bit floats block by block through float32; integers and bools by [`blocked`].
 
 mod blocked;
-mod dot;
+pub(crate) mod dot;
 mod finish;
 pub(crate) mod indexed;
 pub(crate) mod lanes;

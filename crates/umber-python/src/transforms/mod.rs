@@ -8,6 +8,7 @@ pub(crate) mod eval;
 mod export;
 mod grad;
 mod jacobian;
+pub(crate) mod kernel;
 mod signature;
 mod vmap;
 

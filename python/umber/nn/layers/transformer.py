@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import umber.core as mx
-from umber.nn.layers import _composed as fast
 from umber.nn.layers.activations import relu
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint as checkpointed
@@ -96,7 +95,7 @@ class MultiHeadAttention(Module):
         k = self._heads(self.key_proj(keys))
         v = self._heads(self.value_proj(values))
         scale = 1 / math.sqrt(q.shape[-1])
-        y = fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)
+        y = mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)
         return self.out_proj(mx.flatten(mx.swapaxes(y, -2, -3), -2, -1))
 
     def _heads(self, x: mx.array) -> mx.array:
