@@ -685,6 +685,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "ValueError for files that are open",
             "takes them, and bfloat16, float64 and int64",
             "As for the other formats.",
+        ),
+    ),
     "Fused operations": (
         Difference(
             "fast.scaled_dot_product_attention",
