@@ -26,8 +26,8 @@ pub use element::{Bool, Element, Value};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use kinds::{
-    ArgReduceKind, BinaryKind, Extremum, KeepAxes, Masking, Pairing, QuantizationMode, ReduceKind, ScanDirection, ScanExtent,
-    ScanKind, ScatterKind, Side, SortOrder, UnaryKind,
+    ArgReduceKind, BinaryKind, Extremum, KeepAxes, Masking, Pairing, QuantizationMode, ReduceKind,
+    ScanDirection, ScanExtent, ScanKind, ScatterKind, Side, SortOrder, UnaryKind,
 };
 pub use layout::Layout;
 pub use nested::{Elements, IntoElements, Nested};
