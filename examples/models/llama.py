@@ -17,7 +17,6 @@ from umber import nn
 
 from models.rope import Rotation, rotate
 
-
 PLAIN = Rotation()
 
 

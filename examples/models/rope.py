@@ -67,7 +67,7 @@ class Rotation:
 
 
 def rotate(x: mx.array, frequencies: mx.array, offset: int) -> mx.array:
-    """(..., length, dims) with the features i and i + dims / 2 turned; `offset` is the first place."""
+    """Turn the features i and i + dims / 2 of (..., length, dims); `offset` is the first place."""
     angles = mx.arange(offset, offset + x.shape[-2])[:, None] * frequencies
     cos, sin = mx.cos(angles), mx.sin(angles)
     first, second = mx.split(x.astype(mx.float32), 2, axis=-1)
