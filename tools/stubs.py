@@ -251,7 +251,7 @@ class Writer:
             text = f"{original} as {name}" if original else name
             wanted.setdefault(stub_types.IMPORTS[name], set()).add(text)
         if not self.is_package:
-            known = {name for name, _ in public(self.package)} | stub_types.ALIASES.keys()
+            known = {name for name, _ in public(self.package)} | PRIVATE
             shared = (self.names & known) - self.public.keys() - {"builtins"}
             if shared:
                 wanted[self.package.__name__] = shared

@@ -35,24 +35,22 @@ from umber.nn.layers.recurrent import *
 from umber.nn.layers.transformer import *
 from umber.nn.layers.upsample import *
 
-_names = [
-    *activations.__all__,
-    *adaptive_pooling.__all__,
-    *base.__all__,
-    *containers.__all__,
-    *convolution.__all__,
-    *convolution_transpose.__all__,
-    *dropout.__all__,
-    *embedding.__all__,
-    *linear.__all__,
-    *normalization.__all__,
-    *pooling.__all__,
-    *positional_encoding.__all__,
-    *recurrent.__all__,
-    *transformer.__all__,
-    *upsample.__all__,
-]
-
 # Type checkers follow the imports, but not a list made of lists.
 if not TYPE_CHECKING:
-    __all__ = _names
+    __all__ = [
+        *activations.__all__,
+        *adaptive_pooling.__all__,
+        *base.__all__,
+        *containers.__all__,
+        *convolution.__all__,
+        *convolution_transpose.__all__,
+        *dropout.__all__,
+        *embedding.__all__,
+        *linear.__all__,
+        *normalization.__all__,
+        *pooling.__all__,
+        *positional_encoding.__all__,
+        *recurrent.__all__,
+        *transformer.__all__,
+        *upsample.__all__,
+    ]
