@@ -13,7 +13,7 @@ PYTEST_WORKERS ?= 2
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run optimised, because the kernels are the product, and with assertions on.
-TEST_PROFILE ?= ci
+with_assertions := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -32,7 +32,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/*/kernels) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-python check lint-layout lint-rust lint-python format bench stubs wheel clean
+.PHONY: help demo test test-rust test-python test-peers test-peers-here check lint-layout lint-rust lint-python format bench stubs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -44,15 +44,23 @@ demo: $(stamps)/demo $(stamps)/installed ## Build, install and train on the hand
 test: test-rust test-python ## Run all Rust and Python tests
 
 test-rust: $(stamps)/venv ## Run the Rust tests
-	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --cargo-profile $(TEST_PROFILE); \
+	@export $(with_assertions); \
+	if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --release; \
 	else \
-		set -x; $(CARGO) test --locked --workspace --exclude umber-python --profile $(TEST_PROFILE) --lib --bins --tests --examples; \
+		set -x; $(CARGO) test --locked --workspace --exclude umber-python --release --lib --bins --tests --examples; \
 	fi
-	$(CARGO) test --locked --workspace --exclude umber-python --profile $(TEST_PROFILE) --doc
+	$(with_assertions) $(CARGO) test --locked --workspace --exclude umber-python --release --doc
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+
+# PyTorch, JAX, TensorFlow and their kin are gigabytes, and must not decide which versions the other tests run with.
+test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange memory with them
+	$(MAKE) VENV=$(VENV)-peers test-peers-here
+
+test-peers-here: $(stamps)/peers $(stamps)/installed
+	$(python) -m pytest -q tests/peers tests/exchange $(PYTEST_ARGS)
 
 check: lint-layout lint-rust lint-python ## Formatting, lints, floors, sizes, examples and stubs
 
@@ -87,7 +95,7 @@ wheel: $(stamps)/wheel ## Build the release wheel into dist/
 	@ls dist/*.whl
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 	$(CARGO) clean
 
@@ -98,11 +106,12 @@ $(stamps)/venv:
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(stamps) && touch $@
 
-$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/lint: $(stamps)/%: requirements/%.txt $(stamps)/venv
+$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/peers $(stamps)/lint: $(stamps)/%: requirements/%.txt $(stamps)/venv
 	$(pip_install) -r $<
 	@touch $@
 
 $(stamps)/test: requirements/demo.txt
+$(stamps)/peers: requirements/test.txt requirements/demo.txt
 
 $(stamps)/wheel: $(wheel_sources) $(stamps)/build
 	rm -rf dist

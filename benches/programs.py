@@ -123,6 +123,21 @@ def matmul_reference() -> np.ndarray:
     return numbers(0, 1024, 1024).astype(np.float64) @ numbers(1, 1024, 1024).astype(np.float64)
 
 
+def attention(queries: int, keys: int, mask: str | None) -> Callable[[Library], Run]:
+    """8 heads of 64 features."""
+
+    def build(library: Library) -> Run:
+        shapes = ((1, 8, queries, 64), (1, 8, keys, 64), (1, 8, keys, 64))
+        q, k, v = (library.array(numbers(seed, *shape)) for seed, shape in enumerate(shapes))
+        if library.name == "torch":
+            attend = library.core.nn.functional.scaled_dot_product_attention
+            return lambda: attend(q, k, v, is_causal=mask == "causal")
+        attend = library.core.fast.scaled_dot_product_attention
+        return lambda: library.wait(attend(q, k, v, scale=0.125, mask=mask))
+
+    return build
+
+
 PROGRAMS = {
     "multiply_add": Program(
         "x*y+z, 1e7 float32, against a copy of as many bytes",
@@ -159,6 +174,20 @@ PROGRAMS = {
         ("umber", "mlx", "torch", "numpy"),
         {"torch": 1 / 0.8},
         matmul_reference,
+        tolerance=1e-4,
+    ),
+    "attention": Program(
+        "attention 8 heads, 2048 × 2048, 64 features, causal",
+        attention(2048, 2048, "causal"),
+        ("umber", "mlx", "torch"),
+        {"mlx": 1.0, "torch": 1.0},
+        tolerance=1e-4,
+    ),
+    "decode": Program(
+        "attention of one query to 16384 keys, 8 heads of 64 features",
+        attention(1, 16384, None),
+        ("umber", "mlx", "torch"),
+        {"mlx": 1.0, "torch": 1.0},
         tolerance=1e-4,
     ),
     "train_step": Program(

@@ -286,6 +286,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             when=is_zero_dimensional,
         ),
         Difference(
+            "vecdot",
+            "mx.vecdot(mx.array([1], dtype=mx.uint8), mx.array([1], dtype=mx.uint8))",
+            "int32 or uint32 for small integers",
+            "the dtype of the factors, as in `inner` and `matmul`",
+            "The array API standard's answer.",
+            when=has("uint8", "uint16", "int8", "int16"),
+        ),
+        Difference(
             "softmax",
             "mx.softmax(mx.array([[1, 2]], dtype=mx.int16), axis=0)",
             "keeps the whole-number dtype at times, and with it zeros and ones",
@@ -329,6 +337,20 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Wider input": (
+        Difference(
+            "clip",
+            "mx.clip(mx.array([1.0]), None, None)",
+            "ValueError without limits",
+            "what was given",
+            "The array API standard's answer.",
+        ),
+        Difference(
+            "broadcast_shapes",
+            "mx.broadcast_shapes()",
+            "ValueError for no shapes",
+            "the shape of a number",
+            "The array API standard's answer.",
+        ),
         Difference(
             "vmap",
             "mx.vmap(lambda p: p['a'] * p['b'], in_axes=({'a': 0, 'b': None},))"
@@ -617,6 +639,127 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "ValueError for slices, padding and other operations without a rule for shapes",
             "works",
             "A compiled function gives what the plain one gives.",
+        ),
+    ),
+    "Files": (
+        Difference(
+            "load",
+            'mx.load("absent.npy")',
+            "RuntimeError or ValueError for a file that is not there",
+            "FileNotFoundError",
+            "What Python raises.",
+        ),
+        Difference(
+            "load",
+            '(lambda f: (mx.save(f, mx.ones(2)), f.seek(0), mx.load(f))[2])(__import__("io").BytesIO())',
+            "asks for the format of files without an extension",
+            "looks at the content",
+            "A file says what it is.",
+        ),
+        Difference(
+            "load",
+            "(lambda f: (np.save(f, np.ones(2)), np.save(f, np.arange(3)), f.seek(0), "
+            'mx.load(f, format="npy"), mx.load(f, format="npy"))[4])(__import__("io").BytesIO())',
+            "reads the second array of an open file from a wrong place",
+            "reads one array after the other",
+            NUMPY,
+        ),
+        Difference(
+            "load",
+            '(lambda f: (np.savez(f, a=np.ones(2), s=np.array("x")), f.seek(0), '
+            'mx.load(f, format="npz", return_metadata=True)[0])[2])(__import__("io").BytesIO())',
+            "ValueError for an npz file in which one member is a text",
+            "gives the arrays, and the texts as metadata",
+            "One member does not spoil the others.",
+        ),
+        Difference(
+            "save_safetensors",
+            'mx.save_safetensors(__import__("io").BytesIO(), {"a": mx.ones(1).astype(mx.float64)})',
+            "RuntimeError for float64",
+            "writes it",
+            "The format has a word for it.",
+        ),
+        Difference(
+            "save_gguf",
+            'mx.save_gguf(__import__("io").BytesIO(), {"a": mx.ones(1)})',
+            "ValueError for files that are open",
+            "takes them, and bfloat16, float64 and int64",
+            "As for the other formats.",
+        ),
+    ),
+    "Fused operations": (
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones(s) for s in "
+            "((1, 2, 3, 4), (1, 0, 3, 4), (1, 0, 3, 4))], scale=1.0)",
+            "kills the process where keys have no heads",
+            "ValueError",
+            "No input may crash.",
+            alone=True,
+        ),
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones((2, 3, 4))] * 3, scale=1.0)",
+            "ValueError for other than 4 axes, batches that broadcast, and wider masks",
+            "takes them",
+            "What has one meaning works.",
+        ),
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones((1, 2, 3, 4))] * 3, scale=1.0, "
+            "force_fused=True)",
+            "has no fused kernel on a CPU: ValueError",
+            "always runs one, whose memory does not grow with queries times keys",
+            "Long sequences fit into memory.",
+        ),
+        Difference(
+            "fast.rope",
+            "mx.fast.rope(mx.ones((1, 1, 64)), 64, traditional=False, base=1e4, scale=1.0, "
+            "offset=1000003)",
+            "computes angles in float32, also for float64",
+            "computes angles in float64",
+            "Far positions keep their accuracy.",
+            when=has("float64"),
+            accuracy="float32",
+        ),
+        Difference(
+            "fast.rope",
+            "mx.fast.rope(mx.ones((3, 4)), 4, traditional=False, base=1e4, scale=1.0, offset=0)",
+            "ValueError for arrays with 2 axes",
+            "takes them",
+            "What has one meaning works.",
+        ),
+        Difference(
+            "fast.cross_entropy",
+            "mx.fast.cross_entropy(mx.ones((2, 3), dtype=mx.float64), mx.array([0, 1]))",
+            "answers float32 for float64",
+            "answers float64",
+            "float64 is computed at full precision.",
+            when=has("float64"),
+        ),
+        Difference(
+            "fast.cross_entropy",
+            "mx.fast.cross_entropy(mx.array([1.234, 0.37, 2.11], dtype=mx.float16), mx.array(0))",
+            "sums 16-bit logits in their dtype",
+            "sums them in float32",
+            "The result is float32 and as accurate as that.",
+            when=has("float16", "bfloat16"),
+            accuracy="bfloat16",
+        ),
+        Difference(
+            "fast.cross_entropy",
+            "mx.fast.cross_entropy(mx.ones((2, 3)), mx.array([0, 5]))",
+            "reads past the end for a target that is no class",
+            "IndexError",
+            "Wrong targets are found.",
+        ),
+        Difference(
+            "fast.gated_delta_update",
+            "mx.fast.gated_delta_update(*[mx.ones((1, 0, 1, 2))] * 3, mx.ones((1, 0, 1)), "
+            "mx.ones((1, 0, 1)))",
+            "ValueError for no steps",
+            "answers the state as it was",
+            "Empty sequences are sequences.",
         ),
     ),
     "Form": (

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -685,12 +684,3 @@ def test_the_others_against_jax():
     got = programs(mx, mx, mx.vmap, lambda f, n=0: mx.grad(f, n))
     for ours, theirs in zip(got, programs(jnp, jax.lax, jax.vmap, jax.grad), strict=True):
         np.testing.assert_allclose(np.array(ours), np.array(theirs), rtol=1e-4, atol=1e-5)
-
-
-# --- documentation -------------------------------------------------------------------------
-
-
-def test_the_program_of_the_usage_page_runs():
-    page = (Path(__file__).parents[1] / "docs/usage/control_flow.md").read_text()
-    program = page.split("```python\n")[1].split("```")[0]
-    exec(compile(program, "control_flow.md", "exec"), {})

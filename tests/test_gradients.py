@@ -104,13 +104,23 @@ def test_derivatives(record, dtype, rng):
     assert abs(forward - backward) <= limit, f"<ct, J t> = {forward}, <Jᵀ ct, t> = {backward}"
 
 
+def dtypes_for_curvature(record):
+    """The widest real and the widest complex dtype."""
+    for names in (("float64", "float32"), ("complex128", "complex64")):
+        yield from [name for name in names if name in record.dtypes][:1]
+
+
 @pytest.mark.parametrize(
-    "record",
-    [pytest.param(r, id=r.name) for r in RECORDS if r.second_order and "float32" in r.dtypes],
+    ("record", "dtype"),
+    [
+        pytest.param(record, dtype, id=f"{record.name}-{dtype}")
+        for record in RECORDS
+        if record.second_order
+        for dtype in dtypes_for_curvature(record)
+    ],
 )
-def test_second_derivatives(record, rng):
-    """Forward over reverse against finite differences of the gradient."""
-    dtype = "float64" if "float64" in record.dtypes else "float32"
+def test_second_derivatives(record, dtype, rng):
+    """Forward over reverse against finite differences of the gradient; the other orders agree."""
     problem = Problem(record, dtype, rng)
     name = record.result_of(dtype)
     cotangents = [
@@ -127,10 +137,30 @@ def test_second_derivatives(record, rng):
     _, curvature = mx.jvp(gradient, problem.primals, ways)
     points = [widen(to_numpy(primal)) for primal in problem.primals]
     # A long step, since the gradient that is differenced carries rounding errors.
-    wanted = directional(gradient_at, points, [widen(way) for way in problem.directions])
+    directions = [widen(way) for way in problem.directions]
+    wanted = directional(gradient_at, points, directions)
     tolerance = gradient_tolerance_of("float32", 10 * record.tolerance)
     for got, want in zip(curvature, wanted, strict=True):
-        assert_close(to_numpy(got), want, tolerance, "second derivative")
+        assert_close(to_numpy(got), want, tolerance, "forward over reverse")
+
+    # The curvature is symmetric: backwards along the ways it is the same.
+    _, twice = mx.vjp(gradient, problem.primals, ways)
+    for got, want in zip(twice, wanted, strict=True):
+        assert_close(to_numpy(got), want, tolerance, "reverse over reverse")
+
+    def slope(*primals):
+        return mx.jvp(problem.function, list(primals), ways)[1]
+
+    if record.compilable:
+        compiled = mx.compile(lambda *primals: mx.jvp(gradient, list(primals), ways)[1])
+        for got, want in zip(compiled(*problem.primals), wanted, strict=True):
+            assert_close(to_numpy(got), want, tolerance, "compiled")
+
+    _, bend = mx.jvp(slope, problem.primals, ways)
+    across = inner([widen(to_numpy(c)) for c in cotangents], [widen(to_numpy(b)) for b in bend])
+    along = inner(directions, wanted)
+    limit = tolerance.relative * scale_of(directions, wanted)
+    assert abs(across - along) <= limit, "forward over forward"
 
 
 @pytest.mark.parametrize(

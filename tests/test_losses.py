@@ -250,6 +250,32 @@ def test_far_out_logits_do_not_overflow():
     )
 
 
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, mx.float64])
+def test_gradients_of_certain_probabilities(dtype):
+    """Where the logarithm is cut off it is constant; everywhere else its slope is that of log."""
+    p = mx.array([0.0, 1.0, 0.0, 1.0, 0.25], dtype=dtype)
+    t = mx.array([0.0, 1.0, 1.0, 0.0, 1.0], dtype=dtype)
+
+    def loss(p):
+        return losses.binary_cross_entropy(p, t, with_logits=False, reduction="sum")
+
+    assert mx.grad(loss)(p).tolist() == [1.0, -1.0, 0.0, 0.0, -4.0]
+    tiny = mx.array([float(mx.finfo(dtype).smallest_normal) / 64], dtype=dtype)
+    assert mx.all(mx.isfinite(mx.grad(lambda p: loss(mx.broadcast_to(p, (5,))))(tiny)))
+
+
+def test_cosine_of_zero_vectors_has_a_gradient():
+    zero, ones = mx.zeros((1, 3)), mx.ones((1, 3))
+
+    def loss(a, b):
+        return losses.cosine_similarity_loss(a, b, eps=0.5).sum()
+
+    left, right = mx.grad(loss, argnums=(0, 1))(zero, ones)
+    assert left.tolist() == [[2.0] * 3]
+    assert right.tolist() == [[0.0] * 3]
+    assert mx.grad(loss)(zero, zero).tolist() == [[0.0] * 3]
+
+
 def test_gradient_of_cross_entropy_is_softmax_minus_target():
     gradient = mx.grad(lambda x: losses.cross_entropy(x, mx.array(CLASSES), reduction="mean"))(
         mx.array(X)

@@ -161,6 +161,31 @@ def test_numpy_views_keep_memory_alive():
     assert near(base)
 
 
+def test_buffers_count_once():
+    """Bytes of whole buffers: a part and a turned view share that of the array."""
+    x = mx.zeros((10, 10))
+    part, turned, repeated = x[2:3], x.T, mx.broadcast_to(mx.array(1.0), (100,))
+    mx.eval(x, part, turned, repeated)
+    whole = mx.get_array_buffer_size(x)
+    assert whole >= x.nbytes
+    assert mx.get_array_buffer_size(part) == whole
+    assert mx.get_array_buffer_size(x, {"a": [turned, 3, "text"]}) == whole
+    assert 4 <= mx.get_array_buffer_size(repeated) < 400
+    assert mx.get_array_buffer_size(x, repeated) == whole + mx.get_array_buffer_size(repeated)
+    shared = np.ones(1000, np.float32)
+    assert mx.get_array_buffer_size(mx.asarray(shared)) == shared.nbytes
+    assert mx.get_array_buffer_size() == mx.get_array_buffer_size(3) == 0
+    with pytest.raises(ValueError, match=r"^\[get_array_buffer_size\] got an array of shape \(3\)"):
+        mx.get_array_buffer_size(mx.zeros(3) + 1)
+
+
+def test_nothing_is_wired():
+    assert mx.set_wired_limit(2**20) == 0
+    assert mx.set_wired_limit(0) == 0
+    with pytest.raises(ValueError, match=r"^\[set_wired_limit\] got a limit of -1 bytes"):
+        mx.set_wired_limit(-1)
+
+
 def test_many_small_programs_do_not_grow():
     """The resident set of a process that trains for a while stays where it was."""
     program = (

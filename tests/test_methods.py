@@ -49,6 +49,7 @@ METHODS = {
     "std": [(), (0,), (1, True, 1)],
     "sum": [(), (0,), ((0, 1), True)],
     "swapaxes": [(0, 1)],
+    "to_device": None,
     "tolist": None,
     "transpose": None,
     "var": [(), (0,), (1, True, 1)],

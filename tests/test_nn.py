@@ -268,7 +268,6 @@ def test_weights_go_through_a_file(tmp_path, as_path):
         np.testing.assert_array_equal(np.array(value), np.array(expected), err_msg=path)
 
 
-@pytest.mark.skipif(not hasattr(mx, "savez"), reason="the core cannot write npz files")
 def test_weights_go_through_npz(tmp_path):
     saved, loaded = network(), network()
     saved.save_weights(tmp_path / "weights.npz")

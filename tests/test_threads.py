@@ -94,6 +94,44 @@ def test_streams_are_usable_everywhere():
     assert z.tolist() == [3.0, 3.0, 3.0]
 
 
+def test_thread_local_streams():
+    """One object, another stream on each thread, wherever a stream is taken."""
+    local = mx.new_thread_local_stream(mx.cpu)
+    assert local.device == mx.cpu
+    assert local == local and local != mx.new_thread_local_stream(mx.cpu)
+    assert repr(local).startswith("ThreadLocalStream(Device(cpu, 0), ")
+
+    def here():
+        with mx.stream(local):
+            return mx.default_stream(mx.cpu)
+
+    ours = here()
+    assert here() == ours != mx.default_stream(mx.cpu)
+    assert in_thread(here) != ours
+    x = mx.add(mx.array([1.0]), 2.0, stream=local)
+    mx.synchronize(local)
+    assert x.tolist() == in_thread(lambda: mx.add(x, 0.0, stream=local).tolist()) == [3.0]
+    with pytest.raises(TypeError):
+        mx.ThreadLocalStream()
+
+
+def test_cleared_streams():
+    """Thread-local streams are made anew, operations go to the first stream, others go on."""
+
+    def work():
+        stream, local = mx.new_thread_unsafe_stream(mx.cpu), mx.new_thread_local_stream(mx.cpu)
+        before = mx.StreamContext(local)
+        mx.set_default_stream(stream)
+        x = mx.ones(3) * 2
+        mx.clear_streams()
+        assert mx.default_stream(mx.cpu) != stream
+        with before, mx.stream(local):
+            y = mx.add(x, 1.0, stream=stream)
+        return y.tolist()
+
+    assert in_thread(work) == [3.0, 3.0, 3.0]
+
+
 def test_order_between_streams():
     """A chain that hops between streams is computed in the order it was written."""
     streams = [mx.new_stream(mx.cpu) for _ in range(3)]

@@ -91,31 +91,52 @@ def test_nested_vmap(record, rng):
         assert_close(to_numpy(result), want, tolerance_of(name, record.tolerance), "nested")
 
 
+def dtype_for_gradient(record) -> str | None:
+    names = ("float32", "complex64", "float64", "complex128")
+    return next((name for name in names if name in record.dtypes), None)
+
+
 @pytest.mark.parametrize(
     "record",
-    [pytest.param(r, id=r.name) for r in RECORDS if r.differentiable and "float32" in r.dtypes],
+    [pytest.param(r, id=r.name) for r in RECORDS if r.differentiable and dtype_for_gradient(r)],
 )
-def test_vmap_of_gradient(record, rng):
-    """Per-sample gradients: vmap over vjp against a loop of vjps."""
-    first = record.sample(rng, "float32")
-    samples = [first, *(record.sample(rng, "float32") for _ in range(LANES - 1))]
-    others = {i: to_umber(v, record.dtype_of_input(i, "float32")) for i, v in enumerate(first)}
+def test_gradients_and_lanes(record, rng):
+    """vmap of vjp, compiled too, and vjp of vmap against a loop of vjps; likewise vmap of jvp."""
+    dtype = dtype_for_gradient(record)
+    first = record.sample(rng, dtype)
+    samples = [first, *(record.sample(rng, dtype) for _ in range(LANES - 1))]
+    others = {i: to_umber(v, record.dtype_of_input(i, dtype)) for i, v in enumerate(first)}
+
+    def function(*primals):
+        inputs = others | dict(zip(record.differentiable, primals, strict=True))
+        return flatten(record.call(*(inputs[i] for i in range(record.arity))))
 
     def gradient(*arrays):
-        def function(*primals):
-            inputs = others | dict(zip(record.differentiable, primals, strict=True))
-            return flatten(record.call(*(inputs[i] for i in range(record.arity))))
+        ones = [mx.ones_like(output) for output in function(*arrays)]
+        return tuple(mx.vjp(function, list(arrays), ones)[1])
 
-        outputs = function(*arrays)
-        return tuple(mx.vjp(function, list(arrays), [mx.ones_like(o) for o in outputs])[1])
+    def tangent(*arrays):
+        return tuple(mx.jvp(function, list(arrays), [mx.ones_like(a) for a in arrays])[1])
 
-    points = [[to_umber(s[i], "float32") for i in record.differentiable] for s in samples]
+    def gradient_of_lanes(*arrays):
+        mapped = mx.vmap(lambda *x: tuple(function(*x)))
+        ones = [mx.ones_like(output) for output in flatten(mapped(*arrays))]
+        return mx.vjp(lambda *x: flatten(mapped(*x)), list(arrays), ones)[1]
+
+    points = [[to_umber(s[i], dtype) for i in record.differentiable] for s in samples]
     stacked = [mx.stack(list(column)) for column in zip(*points, strict=True)]
-    results = mx.vmap(gradient)(*stacked)
-    loops = [gradient(*point) for point in points]
-    for result, parts in zip(results, zip(*loops, strict=True), strict=True):
-        want = np.stack([to_numpy(part) for part in parts])
-        assert_close(to_numpy(result), want, tolerance_of("float32", 4 * record.tolerance))
+    tolerance = tolerance_of(dtype, 4 * record.tolerance)
+    wrap = mx.compile if record.compilable else lambda f: f
+    for lane, candidates in (
+        (gradient, (mx.vmap(gradient), wrap(mx.vmap(gradient)), gradient_of_lanes)),
+        (tangent, (mx.vmap(tangent), mx.vmap(wrap(tangent)))),
+    ):
+        loops = [lane(*point) for point in points]
+        for candidate in candidates:
+            results = flatten(candidate(*stacked))
+            for result, parts in zip(results, zip(*loops, strict=True), strict=True):
+                want = np.stack([to_numpy(part) for part in parts])
+                assert_close(to_numpy(result), want, tolerance, record.name)
 
 
 def test_axes_may_differ(rng):

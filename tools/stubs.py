@@ -252,7 +252,10 @@ class Writer:
             wanted.setdefault(stub_types.IMPORTS[name], set()).add(text)
         if not self.is_package:
             known = {name for name, _ in public(self.package)} | PRIVATE
-            shared = (self.names & known) - self.public.keys() - {"builtins"}
+            # A type of Python's name is Python's, whatever the package calls by it.
+            shared = (
+                (self.names & known) - self.public.keys() - vars(builtins).keys() - {"builtins"}
+            )
             if shared:
                 wanted[self.package.__name__] = shared
         lines += [

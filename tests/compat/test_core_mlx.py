@@ -29,10 +29,13 @@ EXEMPT = {
     "files: test_io.py": """
         load save savez savez_compressed save_safetensors save_gguf
     """,
+    "kernels in a device's language: test_fast.py": """
+        fast.metal_kernel fast.cuda_kernel fast.precompiled_cuda_kernel
+    """,
     "graphs in files": """
         FunctionExporter export_function export_to_dot exporter import_function
     """,
-    "quantized matrices": """
+    "quantized matrices: test_quantization_mlx.py": """
         dequantize from_fp8 gather_qmm gather_qqmm qqmm quantize quantized_matmul to_fp8
     """,
     "memory, devices and streams: test_memory.py, test_threads.py": """
@@ -58,7 +61,10 @@ EXEMPTED = {name for names in EXEMPT.values() for name in names.split()}
 
 def core_names():
     """Every public function and class of MLX's core, and every member of its array."""
-    homes = (("", mlx), ("random.", mlx.random), ("linalg.", mlx.linalg), ("fft.", mlx.fft))
+    homes = (
+        *(("", mlx), ("random.", mlx.random), ("linalg.", mlx.linalg), ("fft.", mlx.fft)),
+        ("fast.", mlx.fast),
+    )
     for prefix, home in homes:
         for name in dir(home):
             if not name.startswith("_") and callable(getattr(home, name)):

@@ -207,8 +207,6 @@ ABSENT = {
     "AllToShardedLinear", "FullyShardedModule", "QuantizedAllToShardedLinear",
     "QuantizedShardedToAllLinear", "ShardedToAllLinear",
     "clip_grad_norm_sharded", "fully_shard",
-    # They need quantised products.
-    "QQLinear", "QuantizedEmbedding", "QuantizedLinear", "quantize", "to_quantized",
 }  # fmt: skip
 
 HOMES = {

@@ -16,6 +16,7 @@ def gather_calls() -> dict:
         convolution,
         creation,
         elementwise,
+        fast,
         fft,
         indexing,
         linalg,
@@ -30,7 +31,7 @@ def gather_calls() -> dict:
 
     groups = (
         *(creation, elementwise, reductions, shaping, indexing, sorting, products, convolution),
-        *(random, linalg, fft, types, printing, array_members),
+        *(random, linalg, fft, fast, types, printing, array_members),
     )
     calls = {}
     for group in groups:

@@ -1,7 +1,9 @@
-"""Normalisations that are one kernel."""
+"""Operations that are one kernel."""
 
+import naive_attention as naive
 import numpy as np
 from arrays import FLOATS
+from domains import ANY, SMALL, index
 from op_table import OpRecord, bind
 
 EPSILON = 1e-3
@@ -43,10 +45,93 @@ def norm(name, oracle, arity, given):
     )
 
 
+def rope(label, shape, dims, traditional, **options):
+    """One record of rotary positions."""
+    keywords = {"traditional": traditional, "base": 100.0, "scale": 0.5, "offset": 3} | options
+    return OpRecord(
+        f"fast.rope[{label}]",
+        bind("fast.rope", dims, **keywords),
+        lambda a: naive.rope(a, dims, **keywords),
+        shapes=(shape,),
+        dtypes=FLOATS,
+        differentiable=(0,),
+        empty=((2, 0, 8),),
+        long=((3, 70, 130),),
+        # The sum of two products.
+        tolerance=4,
+    )
+
+
+def attention(label, *shapes, sinks=False, **options):
+    """One record of attention to `k` and `v` by `q`, and a mask or sinks after them."""
+
+    def arrays(given):
+        names = ["mask"] * (len(given) - sinks) + ["sinks"] * sinks
+        return dict(zip(names, given, strict=True))
+
+    def call(q, k, v, *given):
+        function = bind("fast.scaled_dot_product_attention", scale=0.5, **arrays(given), **options)
+        return function(q, k, v)
+
+    def oracle(q, k, v, *given):
+        return naive.attention(q, k, v, 0.5, **arrays(given), **options)
+
+    return OpRecord(
+        f"fast.scaled_dot_product_attention[{label}]",
+        call,
+        oracle,
+        shapes=shapes,
+        dtypes=FLOATS,
+        differentiable=tuple(range(len(shapes))),
+        # Products of queries and keys are rounded, and so are the weights.
+        tolerance=10,
+    )
+
+
+Q, K, V = (2, 4, 3, 6), (2, 2, 5, 6), (2, 2, 5, 4)
+STEPS = ((2, 3, 2, 4), (2, 3, 2, 4), (2, 3, 4, 5), (2, 3, 4), (2, 3, 4))
+
+
+def cross_entropy(logits, targets):
+    peak = logits.max(axis=-1, keepdims=True)
+    total = np.log(np.exp(logits - peak).sum(axis=-1)) + peak[..., 0]
+    return total - np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
+
+
 RECORDS = [
     norm("rms_norm", rms, 1, ()),
     norm("rms_norm", rms, 1, ("weight",)),
     norm("layer_norm", layer, 2, ()),
     norm("layer_norm", layer, 2, ("weight",)),
     norm("layer_norm", layer, 2, ("weight", "bias")),
+    rope("halves", (2, 3, 8), 8, False),
+    rope("neighbours", (2, 2, 3, 8), 6, True),
+    attention("grouped", Q, K, V),
+    attention("causal", (1, 2, 4, 3), (1, 2, 6, 3), (1, 2, 6, 3), mask="causal"),
+    attention("mask", Q, K, V, (3, 5)),
+    attention("sinks", Q, K, V, (4,), sinks=True),
+    attention("mask+sinks", Q, K, V, (2, 1, 1, 5), (4,), sinks=True),
+    OpRecord(
+        "fast.cross_entropy",
+        bind("fast.cross_entropy"),
+        cross_entropy,
+        shapes=((3, 5), (3,)),
+        dtypes=("float32", "float64"),
+        fixed={1: "int32"},
+        domain=(ANY, index(5)),
+        differentiable=(0,),
+        # A sum of exponentials and its logarithm.
+        tolerance=4,
+    ),
+    OpRecord(
+        "fast.gated_delta_update",
+        bind("fast.gated_delta_update"),
+        naive.gated_delta,
+        shapes=STEPS,
+        dtypes=("float32", "float64"),
+        domain=SMALL,
+        differentiable=(0, 1, 2, 3, 4),
+        # Three steps of sums of products, each built on the one before.
+        tolerance=20,
+    ),
 ]

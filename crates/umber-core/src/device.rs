@@ -1,14 +1,27 @@
 //! Default devices and streams: one default per thread, starting from a process-wide value.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use umber_types::{Device, DeviceType, Result, Stream, bail};
 
 static STREAMS: AtomicU32 = AtomicU32::new(1);
+static THREAD_LOCAL_STREAMS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static DEFAULT_STREAM: Cell<Stream> = const { Cell::new(Stream::CPU) };
+    /// The streams that stand for thread-local ones on this thread.
+    static OWN_STREAMS: RefCell<HashMap<ThreadLocalStream, Stream>> = RefCell::default();
+}
+
+/// A stream that is another one on each thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ThreadLocalStream {
+    /// Its number among the thread-local streams.
+    pub index: u32,
+    /// The device it is on.
+    pub device: Device,
 }
 
 /// Is there such a device in this build and on this machine?
@@ -87,4 +100,34 @@ impl Drop for OnStream {
 pub fn new_stream(device: Device) -> Result<Stream> {
     check("new_stream", device)?;
     Ok(Stream { index: STREAMS.fetch_add(1, Ordering::Relaxed), device })
+}
+
+/// A new stream that is another one on each thread.
+pub fn new_thread_local_stream(device: Device) -> Result<ThreadLocalStream> {
+    check("new_thread_local_stream", device)?;
+    Ok(ThreadLocalStream { index: THREAD_LOCAL_STREAMS.fetch_add(1, Ordering::Relaxed), device })
+}
+
+impl ThreadLocalStream {
+    /// The stream that it is on this thread.
+    pub fn here(self) -> Stream {
+        OWN_STREAMS.with_borrow_mut(|streams| {
+            let next = || Stream { index: STREAMS.fetch_add(1, Ordering::Relaxed), device: self.device };
+            *streams.entry(self).or_insert_with(next)
+        })
+    }
+}
+
+/// Let go of this thread's streams: thread-local ones get new streams when they are used again, and its operations go to
+/// the first stream of its device. Other streams go on, since any thread may use them.
+pub fn clear_streams() {
+    OWN_STREAMS.take();
+    let device = DEFAULT_STREAM.get().device;
+    DEFAULT_STREAM.set(Stream { index: 0, device });
+}
+
+impl std::fmt::Display for ThreadLocalStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ThreadLocalStream({}, {})", self.device, self.index)
+    }
 }

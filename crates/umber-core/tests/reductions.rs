@@ -10,7 +10,7 @@ use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
 use umber_core::ops::{self, Precision};
 use umber_core::primitive::Primitive;
 use umber_core::primitives::arg_reduce::ArgReduce;
-use umber_core::primitives::composite::{Composite, Epsilon, LayerNorm, LogSumExp, RmsNorm, Softmax};
+use umber_core::primitives::composite::{Composite, LayerNorm, LogSumExp, Parameter, RmsNorm, Softmax};
 use umber_core::{Array, DType, Error, KeepAxes, Shape};
 use umber_types::{ArgReduceKind, Bool, Complex32, f16};
 
@@ -187,7 +187,7 @@ fn check_composite(composite: Composite, inputs: &[&Array]) {
 fn composites_are_what_they_decompose_to() {
     let x = spread([3, 4, 10], 4.0);
     let (weight, bias) = (spread([10], 2.0), spread([10], 0.5));
-    let epsilon = Epsilon::new(1e-5);
+    let epsilon = Parameter::new(1e-5);
     let softmax = Composite::Softmax(Softmax { precise: true });
     check_composite(softmax, &[&x]);
     check_composite(Composite::Softmax(Softmax { precise: false }), &[&spread([3, 4, 10], 1.0)]);
@@ -206,7 +206,7 @@ fn composites_are_what_they_decompose_to() {
 fn composite_rules_hold() {
     let x = spread([3, 5], 2.0);
     let (weight, bias) = (spread([5], 2.0), spread([5], 0.5));
-    let epsilon = Epsilon::new(1e-3);
+    let epsilon = Parameter::new(1e-3);
     let softmax = Composite::Softmax(Softmax { precise: false });
     for composite in [softmax, Composite::LogSumExp(LogSumExp)] {
         check_vjp(composite, &[&x]);

@@ -16,7 +16,7 @@ use umber_core::op::Op;
 use umber_core::{Array, DType, eval, ops};
 use umber_types::{Error, Result, bail, ensure};
 
-use crate::safetensors;
+use crate::{Mapping, Source, safetensors};
 
 /// What the metadata entry `format` says.
 pub const FORMAT: &str = "umber.functions";
@@ -99,8 +99,10 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
 /// Read a file that [`save`] wrote. Whatever else is in there is refused: what it says is checked step by step.
 pub fn load(path: &Path) -> Result<Functions> {
     let refused = |what: &str| Error::Value(format!("[{OP}] {}: {what}", path.display()));
-    let contents =
-        safetensors::load(path).map_err(|error| error.map_message(|text| format!("[{OP}] {text}")))?;
+    // A function may be called when its file is long gone or another: its arrays are copied.
+    let contents = Source::open(path, Mapping::Copy)
+        .and_then(|source| safetensors::read(&source))
+        .map_err(|error| error.map_message(|text| text.replacen("[load]", &format!("[{OP}]"), 1)))?;
     let entry = |name: &str| contents.metadata.get(name).map(String::as_str);
     ensure_that(entry("format") == Some(FORMAT), || {
         refused("not a file of functions, expected one by export_function")

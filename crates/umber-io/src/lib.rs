@@ -1,16 +1,66 @@
 //! Floor 3: files to arrays and back.
 //!
-//! Readers check everything a file says before they believe it: a damaged file is an error, never a crash. Writers
-//! write beside the target and rename, so that a file is whole or not there.
+//! [`load`] reads any format; the modules read and write one each. Loading maps: an array's memory is the file itself,
+//! read when it is used and shared with every process that maps the file. [`Source`] says where bytes come from and
+//! whether they are mapped or copied, [`Target`] where they go and who is told of the progress.
+//!
+//! Readers check everything a file says before they believe it: a damaged file is an error that names the file and
+//! the fault, never a crash. Writers write beside the target and rename, so that a file is whole or not there.
 
+mod format;
 pub mod functions;
+pub mod gguf;
 pub mod npy;
+mod npy_header;
+pub mod npz;
 pub mod safetensors;
+mod source;
+mod target;
 mod whole;
+mod zip;
 
-use umber_types::Error;
+pub use format::{Format, Loaded, Value, load, read};
+pub use source::{Mapping, Source};
+pub use target::{Progress, Put, Target};
 
-/// An operating-system error about a path.
-fn io_error(op: &str, path: &std::path::Path, error: &std::io::Error) -> Error {
-    Error::Io(format!("[{op}] {}: {error}", path.display()))
+use std::io;
+
+use umber_core::{Array, Shape};
+use umber_types::{Error, Result, ensure};
+
+/// An error of the operating system's about a file.
+fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
+    let text = format!("[{op}] {name}: {error}");
+    if error.kind() == io::ErrorKind::NotFound { Error::NotFound(text) } else { Error::Io(text) }
+}
+
+/// The error as one of `op`, about the file `name`.
+fn about(op: &str, name: &str, error: Error) -> Error {
+    error.map_message(|text| {
+        let fault =
+            text.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(&*text, |(_, rest)| rest);
+        format!("[{op}] {name}: {fault}")
+    })
+}
+
+/// More axes than any array needs; a file that says so is damaged.
+const MOST_AXES: usize = 64;
+
+/// The shape that a file says.
+fn shape_of(lengths: &[u64]) -> Result<Shape> {
+    ensure!(
+        lengths.len() <= MOST_AXES,
+        Value,
+        "got an array of {} axes, expected at most {MOST_AXES}",
+        lengths.len()
+    );
+    let signed: Vec<i64> = lengths.iter().map(|&length| i64::try_from(length).unwrap_or(i64::MAX)).collect();
+    Shape::checked("load", &signed).map_err(|_| {
+        Error::Value(format!("got the shape {lengths:?}, expected no more elements than memory can address"))
+    })
+}
+
+/// The bytes of a dense evaluated array.
+fn bytes_of(dense: &Array) -> &[u8] {
+    dense.storage().map_or(&[], |storage| storage.dense_bytes(dense.dtype()).unwrap_or(&[]))
 }

@@ -1,158 +1,228 @@
 //! NumPy's npy format (NEP 1, versions 1 to 3): a header and raw elements.
 
-use std::fs;
 use std::path::Path;
 
 use umber_core::{Array, DType, Layout, Shape, ops};
 use umber_types::{Result, bail, ensure};
 
-use crate::safetensors::bytes_of;
-use crate::{io_error, whole};
+use crate::npy_header::{self, Element, Header};
+use crate::source::made;
+use crate::{MOST_AXES, Mapping, Source, Target, Value, about, bytes_of, shape_of};
 
-const MAGIC: &[u8; 6] = b"\x93NUMPY";
-
-/// Read an array from a file.
+/// Map the array in a file.
 pub fn load(path: &Path) -> Result<Array> {
-    let bytes = fs::read(path).map_err(|error| io_error("load", path, &error))?;
-    from_bytes(&bytes).map_err(|error| error.map_message(|text| format!("{text} (in {})", path.display())))
+    read(&Source::open(path, Mapping::Share)?)
 }
 
-/// Read an array from the bytes of a file.
-pub fn from_bytes(bytes: &[u8]) -> Result<Array> {
-    ensure!(
-        bytes.len() >= 10 && bytes.starts_with(MAGIC),
-        Value,
-        "[load] got bytes that are not an npy file, \
-     expected its magic word"
-    );
-    let (start, length) = match bytes[6] {
-        1 => (10, usize::from(u16::from_le_bytes([bytes[8], bytes[9]]))),
-        2 | 3 if bytes.len() >= 12 => {
-            (12, u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]) as usize)
+/// The array in the bytes of a file; what follows it is not looked at.
+pub fn read(source: &Source) -> Result<Array> {
+    source.named(|| match element(source, 0)? {
+        Held::Array(array) => Ok(array),
+        Held::Text(_) => {
+            bail!(Type, "got an npy file of texts, expected elements that umber has a dtype for")
         }
-        version => bail!(Value, "[load] got npy version {version}, expected 1, 2 or 3"),
-    };
-    let Some(header) = bytes.get(start..length.saturating_add(start)) else {
-        bail!(Value, "[load] got an npy file that is damaged, expected it to go on after its header");
-    };
-    let header = String::from_utf8_lossy(header);
-    let Header { dtype, swapped, fortran, shape } = parse(&header)?;
-    let data = &bytes[start + length..];
-    let size = shape.size() * dtype.size();
-    ensure!(
-        data.len() == size,
-        Value,
-        "[load] got an npy file of {} bytes of data, expected {size}",
-        data.len()
-    );
-    let mut data = data.to_vec();
-    if swapped {
-        let unit = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
-        data.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
-    }
-    let flat = Array::from_slice(&data, [size])?;
-    let Some(storage) = flat.storage() else {
-        bail!(
-            Runtime,
-            "[load] got a file whose data is gone, expected it to \
-     stay until it is read"
-        )
-    };
-    if !fortran {
-        return Array::from_storage(storage.with_layout(Layout::contiguous(shape)), dtype);
-    }
-    let reversed: Shape = shape.iter().rev().copied().collect();
-    let array = Array::from_storage(storage.with_layout(Layout::contiguous(reversed)), dtype)?;
-    ops::transpose(&array, None)
-}
-
-struct Header {
-    dtype: DType,
-    swapped: bool,
-    fortran: bool,
-    shape: Shape,
-}
-
-/// The header is a Python literal of a dict with three known keys.
-fn parse(header: &str) -> Result<Header> {
-    let value = |key: &str| -> Result<&str> {
-        let Some(at) = header.find(&format!("'{key}':")) else {
-            bail!(Value, "[load] got an npy header without '{key}', expected it: {header:?}");
-        };
-        Ok(header[at + key.len() + 3..].trim_start())
-    };
-    let descr = value("descr")?;
-    let Some(typestr) = descr.strip_prefix('\'').and_then(|rest| rest.split('\'').next()) else {
-        bail!(Type, "[load] got an npy file of records, expected elements that umber has a dtype for");
-    };
-    let Some(dtype) = from_typestr(typestr) else {
-        bail!(
-            Type,
-            "[load] got an npy file of elements of type '{typestr}', expected one that umber has a dtype for"
-        );
-    };
-    let fortran = value("fortran_order")?.starts_with("True");
-    let shape = value("shape")?;
-    let Some(inner) = shape.strip_prefix('(').and_then(|rest| rest.split(')').next()) else {
-        bail!(Value, "[load] got an npy header without a shape, expected one: {header:?}");
-    };
-    let mut lengths = Vec::new();
-    for part in inner.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let Ok(length) = part.parse::<i64>() else {
-            bail!(Value, "[load] got an npy header with the shape {inner:?}, expected lengths");
-        };
-        lengths.push(length);
-    }
-    Ok(Header { dtype, swapped: typestr.starts_with('>'), fortran, shape: Shape::checked("load", &lengths)? })
-}
-
-fn kind_of(dtype: DType) -> Option<char> {
-    Some(match dtype.kind() {
-        umber_types::Kind::Bool => 'b',
-        umber_types::Kind::Unsigned => 'u',
-        umber_types::Kind::Signed => 'i',
-        umber_types::Kind::Float if dtype == DType::BFloat16 => return None,
-        umber_types::Kind::Float => 'f',
-        umber_types::Kind::Complex => 'c',
+        Held::Foreign(what) => {
+            bail!(Type, "got an npy file of {what}, expected elements that umber has a dtype for")
+        }
     })
 }
 
-fn from_typestr(typestr: &str) -> Option<DType> {
-    let rest = typestr.trim_start_matches(['<', '>', '|', '=']);
-    DType::ALL
-        .into_iter()
-        .find(|&dtype| kind_of(dtype).is_some_and(|kind| format!("{kind}{}", dtype.size()) == rest))
+/// How many bytes of the source its array takes, header and all; those that are there, if it is cut short.
+pub fn extent(source: &Source) -> Result<usize> {
+    let mut at = 0;
+    let taken = bytes_needed(source.name(), &mut |count| {
+        let end = source.length().min(at + count);
+        let bytes = source.named(|| source.bytes(at..end))?.into_owned();
+        at = end;
+        Ok(bytes)
+    })?;
+    Ok(taken.1.min(source.length()))
 }
 
-/// The bytes of an npy file with this array.
-pub fn to_bytes(array: &Array) -> Result<Vec<u8>> {
-    let dense = array.to_dense()?;
-    let dtype = dense.dtype();
-    let Some(kind) = kind_of(dtype) else {
-        bail!(Type, "[save] got {dtype}, for which the npy format has no word, expected another dtype");
+/// What is in one npy file.
+pub(crate) enum Held {
+    Array(Array),
+    Text(Value),
+    /// What umber has no word for.
+    Foreign(String),
+}
+
+/// What is in the npy file that begins at `begin`.
+pub(crate) fn element(source: &Source, begin: usize) -> Result<Held> {
+    let left = source.length().saturating_sub(begin);
+    let start = source.bytes(begin..begin + left.min(12))?;
+    let Some(place) = npy_header::place(&start)? else {
+        bail!(Value, "got {left} bytes, expected those of an npy file, which are more");
     };
-    let order = if dtype.size() == 1 { '|' } else { '<' };
-    let mut header = format!(
-        "{{'descr': '{order}{kind}{}', 'fortran_order': False, 'shape': {}, }}",
-        dtype.size(),
-        dense.shape()
-    );
-    // Data starts at a multiple of 64 bytes; the header ends with a newline.
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
+    let header = npy_header::parse(&source.bytes(begin + place.start..begin + place.end)?)?;
+    let begin = begin + place.end;
+    let shape = shape_of(&header.shape)?;
+    match &header.element {
+        Element::Number(dtype) => numbers(source, begin, *dtype, &header, shape).map(Held::Array),
+        Element::Text { characters, width } => texts(source, begin, *characters, *width, &header, &shape),
+        Element::Foreign(what) => Ok(Held::Foreign(what.clone())),
     }
-    header.push('\n');
-    let mut bytes = Vec::with_capacity(10 + header.len() + dense.nbytes());
-    bytes.extend_from_slice(MAGIC);
-    bytes.extend_from_slice(&[1, 0]);
-    bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
-    bytes.extend_from_slice(header.as_bytes());
-    bytes.extend_from_slice(bytes_of(&dense));
+}
+
+fn numbers(source: &Source, begin: usize, dtype: DType, header: &Header, shape: Shape) -> Result<Array> {
+    let lies: Shape = if header.is_fortran { shape.iter().rev().copied().collect() } else { shape };
+    let array = if header.is_big_endian && dtype.size() > 1 {
+        let bytes = source.bytes(begin..begin.saturating_add(lies.size().saturating_mul(dtype.size())))?;
+        let unit = if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() };
+        made(dtype, &lies, |into| {
+            into.copy_from_slice(&bytes);
+            into.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+            Ok(())
+        })?
+    } else {
+        source.array(begin, dtype, &lies)?
+    };
+    if header.is_fortran { ops::transpose(&array, None) } else { Ok(array) }
+}
+
+/// Texts: one or a list of them.
+fn texts(
+    source: &Source,
+    begin: usize,
+    characters: usize,
+    width: usize,
+    header: &Header,
+    shape: &Shape,
+) -> Result<Held> {
+    if shape.ndim() > 1 {
+        return Ok(Held::Foreign(format!("texts in {} axes", shape.ndim())));
+    }
+    let each = characters.saturating_mul(width);
+    let bytes = source.bytes(begin..begin.saturating_add(shape.size().saturating_mul(each)))?;
+    // Texts of no characters take no bytes, so nothing limits how many a file claims.
+    ensure!(
+        each > 0 || shape.size() <= 1 << 20,
+        Value,
+        "got {} empty texts, expected at most a million",
+        shape.size()
+    );
+    let mut found = (0..shape.size()).map(|i| text(&bytes[i * each..(i + 1) * each], width, header));
+    let value = if shape.ndim() == 0 {
+        Value::Text(found.next().unwrap_or_else(|| Ok(String::new()))?)
+    } else {
+        Value::Texts(found.collect::<Result<_>>()?)
+    };
+    Ok(Held::Text(value))
+}
+
+fn text(bytes: &[u8], width: usize, header: &Header) -> Result<String> {
+    let text = if width == 1 {
+        std::str::from_utf8(bytes).ok().map(str::to_owned)
+    } else {
+        let number = |unit: &[u8]| {
+            let unit = [unit[0], unit[1], unit[2], unit[3]];
+            if header.is_big_endian { u32::from_be_bytes(unit) } else { u32::from_le_bytes(unit) }
+        };
+        bytes.chunks_exact(4).map(|unit| char::from_u32(number(unit))).collect()
+    };
+    match text {
+        Some(text) => Ok(text.trim_end_matches('\0').to_owned()),
+        None => bail!(Value, "got a text that is no Unicode, expected characters"),
+    }
+}
+
+/// The next so many bytes of a stream, or fewer at its end.
+type Take<'a> = &'a mut dyn FnMut(usize) -> Result<Vec<u8>>;
+
+/// Take bytes until there are `length`, or no more.
+fn more(bytes: &mut Vec<u8>, length: usize, take: Take<'_>) -> Result<()> {
+    const PIECE: usize = 16 << 20;
+    while bytes.len() < length {
+        let asked = (length - bytes.len()).min(PIECE);
+        let piece = take(asked)?;
+        if piece.is_empty() || piece.len() > asked {
+            break;
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(())
+}
+
+/// The header at the beginning of a stream, and the length of the npy file that it begins.
+fn bytes_needed(name: &str, take: Take<'_>) -> Result<(Vec<u8>, usize)> {
+    let fail = |error| about("load", name, error);
+    let mut bytes = Vec::new();
+    more(&mut bytes, 10, take)?;
+    let mut place = npy_header::place(&bytes).map_err(fail)?;
+    if place.is_none() {
+        more(&mut bytes, 12, take)?;
+        place = npy_header::place(&bytes).map_err(fail)?;
+    }
+    let Some(place) = place else { return Ok((bytes, usize::MAX)) };
+    more(&mut bytes, place.end, take)?;
+    let Some(text) = bytes.get(place.clone()) else { return Ok((bytes, usize::MAX)) };
+    let header = npy_header::parse(text).map_err(fail)?;
+    let each = match header.element {
+        Element::Number(dtype) => dtype.size(),
+        Element::Text { characters, width } => characters.saturating_mul(width),
+        Element::Foreign(_) => 0,
+    };
+    let size = shape_of(&header.shape).map_err(fail)?.size().saturating_mul(each);
+    Ok((bytes, place.end.saturating_add(size)))
+}
+
+/// The bytes of one npy file out of a stream, of which `take` gives the next so many, or fewer at its end.
+///
+/// Memory grows with what the stream gives, not with what the header claims.
+pub fn bytes_from(name: &str, take: Take<'_>) -> Result<Vec<u8>> {
+    let (mut bytes, length) = bytes_needed(name, take)?;
+    more(&mut bytes, length, take)?;
     Ok(bytes)
 }
 
+/// An array as it goes into a file: the bytes before its elements, and where these are.
+pub(crate) struct Prepared {
+    pub(crate) header: Vec<u8>,
+    dense: Array,
+}
+
+impl Prepared {
+    pub(crate) fn new(array: &Array) -> Result<Prepared> {
+        ensure!(
+            array.ndim() <= MOST_AXES,
+            Value,
+            "[save] got an array of {} axes, expected at most {MOST_AXES}",
+            array.ndim()
+        );
+        array.eval()?;
+        let (dense, is_fortran) = match reversed(array)? {
+            Some(reversed) => (reversed, true),
+            None => (array.to_dense()?, false),
+        };
+        let header = npy_header::written(array.dtype(), array.shape(), is_fortran);
+        Ok(Prepared { header, dense })
+    }
+
+    pub(crate) fn data(&self) -> &[u8] {
+        bytes_of(&self.dense)
+    }
+}
+
+/// The transpose, if that lies densely and the array does not: the format has a word for it.
+fn reversed(array: &Array) -> Result<Option<Array>> {
+    let Some(storage) = array.storage() else { return Ok(None) };
+    let layout = &storage.layout;
+    let turned = Layout {
+        shape: layout.shape.iter().rev().copied().collect(),
+        strides: layout.strides.iter().rev().copied().collect(),
+        offset: layout.offset,
+    };
+    if layout.is_contiguous() || !turned.is_contiguous() {
+        return Ok(None);
+    }
+    Array::from_storage(storage.with_layout(turned), array.dtype()).map(Some)
+}
+
 /// Write an array into a file, whole or not at all.
-pub fn save(path: &Path, array: &Array) -> Result<()> {
-    let bytes = to_bytes(array)?;
-    whole::write("save", path, |writer| writer.write_all(&bytes))
+pub fn save<'a>(target: impl Into<Target<'a>>, array: &Array) -> Result<()> {
+    let prepared = Prepared::new(array)?;
+    target.into().write("save", prepared.data().len() as u64, |output| {
+        output.plain(&prepared.header)?;
+        output.data(prepared.data())
+    })
 }

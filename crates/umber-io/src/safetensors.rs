@@ -1,17 +1,15 @@
 //! The safetensors format: a JSON header and raw little-endian tensors.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, SafeTensorError, SafeTensors, View};
-use umber_core::graph::Storage;
-use umber_core::{Array, DType, Layout, Shape};
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use umber_core::{Array, DType, eval};
 use umber_types::{Error, Result, bail, ensure};
 
-use crate::{io_error, whole};
+use crate::{MOST_AXES, Mapping, Source, Target, bytes_of, shape_of};
 
 /// What a file holds.
 #[derive(Debug)]
@@ -22,199 +20,275 @@ pub struct Contents {
     pub metadata: HashMap<String, String>,
 }
 
-const OP: &str = "load_safetensors";
+const METADATA: &str = "__metadata__";
+/// The format's own bound.
+const LONGEST_HEADER: usize = 100_000_000;
+/// Data begins at a multiple of this.
+const ALIGNMENT: usize = 64;
 
-fn dtype_of(dtype: Dtype) -> Option<DType> {
-    Some(match dtype {
-        Dtype::BOOL => DType::Bool,
-        Dtype::U8 => DType::UInt8,
-        Dtype::I8 => DType::Int8,
-        Dtype::I16 => DType::Int16,
-        Dtype::U16 => DType::UInt16,
-        Dtype::F16 => DType::Float16,
-        Dtype::BF16 => DType::BFloat16,
-        Dtype::I32 => DType::Int32,
-        Dtype::U32 => DType::UInt32,
-        Dtype::F32 => DType::Float32,
-        Dtype::C64 => DType::Complex64,
-        Dtype::F64 => DType::Float64,
-        Dtype::I64 => DType::Int64,
-        Dtype::U64 => DType::UInt64,
-        _ => return None,
-    })
-}
-
-fn name_of(dtype: DType) -> Result<Dtype> {
-    Ok(match dtype {
-        DType::Bool => Dtype::BOOL,
-        DType::UInt8 => Dtype::U8,
-        DType::UInt16 => Dtype::U16,
-        DType::UInt32 => Dtype::U32,
-        DType::UInt64 => Dtype::U64,
-        DType::Int8 => Dtype::I8,
-        DType::Int16 => Dtype::I16,
-        DType::Int32 => Dtype::I32,
-        DType::Int64 => Dtype::I64,
-        DType::Float16 => Dtype::F16,
-        DType::BFloat16 => Dtype::BF16,
-        DType::Float32 => Dtype::F32,
-        DType::Float64 => Dtype::F64,
-        DType::Complex64 => Dtype::C64,
-        DType::Complex128 => {
-            bail!(
-                Type,
-                "[save_safetensors] got complex128, for which the format has no word, expected another dtype"
-            )
-        }
-    })
-}
-
-fn damaged(path: &str, error: &SafeTensorError) -> Error {
-    Error::Value(format!("[{OP}] {path} is not a safetensors file, or damaged: {error}"))
-}
-
-/// Read a file. The arrays share one buffer with its bytes.
-pub fn load(path: &Path) -> Result<Contents> {
-    let failed = |error: &std::io::Error| io_error(OP, path, error);
-    let mut file = File::open(path).map_err(|error| failed(&error))?;
-    let metadata = file.metadata().map_err(|error| failed(&error))?;
-    ensure!(metadata.is_file(), Io, "[{OP}] {} is not a file", path.display());
-    let length = usize::try_from(metadata.len()).unwrap_or(usize::MAX);
-    let storage = filled(length, |bytes| file.read_exact(bytes).map_err(|error| failed(&error)))?;
-    arrays_of(&storage, &path.display().to_string())
-}
-
-/// Read from bytes in memory, which are copied.
-pub fn from_bytes(bytes: &[u8]) -> Result<Contents> {
-    let storage = filled(bytes.len(), |into| {
-        into.copy_from_slice(bytes);
-        Ok(())
-    })?;
-    arrays_of(&storage, "the data")
-}
-
-/// A buffer of bytes filled by `fill`.
-fn filled(length: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Storage> {
-    let mut storage = Storage::allocate(&Shape::from([length]), DType::UInt8)?;
-    if let Some(mut view) = storage.view_mut(DType::UInt8)
-        && let Some(bytes) = view.as_mut_slice::<u8>()
-    {
-        fill(bytes)?;
+/// The dtype that a word of the format stands for. Of the types of 8 bits that umber has no dtype for, those come as
+/// their bytes for which there are functions of bytes.
+fn dtype_of(word: &str) -> Option<DType> {
+    if matches!(word, "F8_E4M3" | "F8_E8M0") {
+        return Some(DType::UInt8);
     }
-    Ok(storage)
+    DType::ALL.into_iter().find(|&dtype| word_of(dtype) == Some(word))
+}
+
+fn word_of(dtype: DType) -> Option<&'static str> {
+    Some(match dtype {
+        DType::Bool => "BOOL",
+        DType::UInt8 => "U8",
+        DType::UInt16 => "U16",
+        DType::UInt32 => "U32",
+        DType::UInt64 => "U64",
+        DType::Int8 => "I8",
+        DType::Int16 => "I16",
+        DType::Int32 => "I32",
+        DType::Int64 => "I64",
+        DType::Float16 => "F16",
+        DType::BFloat16 => "BF16",
+        DType::Float32 => "F32",
+        DType::Float64 => "F64",
+        DType::Complex64 => "C64",
+        DType::Complex128 => return None,
+    })
+}
+
+/// What the header says of one tensor.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<u64>,
+    data_offsets: (u64, u64),
+}
+
+/// The header, in which every name stands once.
+struct Header {
+    metadata: HashMap<String, String>,
+    entries: Vec<(String, Entry)>,
+}
+
+/// A map in which no key comes twice, which JSON itself allows.
+struct Unique<V>(Vec<(String, V)>);
+
+impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Entries<V>(std::marker::PhantomData<V>);
+        impl<'de, V: Deserialize<'de>> Visitor<'de> for Entries<V> {
+            type Value = Unique<V>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Unique<V>, A::Error> {
+                let (mut entries, mut names) = (Vec::new(), HashSet::new());
+                while let Some(name) = map.next_key::<String>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(de::Error::custom(format!("'{name}' stands there twice")));
+                    }
+                    entries.push((name, map.next_value()?));
+                }
+                Ok(Unique(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries(std::marker::PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Header;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of tensors")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Header, A::Error> {
+                let mut header = Header { metadata: HashMap::new(), entries: Vec::new() };
+                let mut names = HashSet::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if !names.insert(name.clone()) {
+                        return Err(de::Error::custom(format!("'{name}' stands there twice")));
+                    }
+                    if name == METADATA {
+                        let texts: Option<Unique<String>> = map.next_value()?;
+                        header.metadata =
+                            texts.map(|texts| texts.0.into_iter().collect()).unwrap_or_default();
+                    } else {
+                        header.entries.push((name, map.next_value()?));
+                    }
+                }
+                Ok(header)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+/// Map the arrays in a file.
+pub fn load(path: &Path) -> Result<Contents> {
+    read(&Source::open(path, Mapping::Share)?)
 }
 
 /// The arrays in the bytes of a file.
-fn arrays_of(file: &Storage, shown: &str) -> Result<Contents> {
-    let Some(bytes) = file.dense_bytes(DType::UInt8) else { bail!(Runtime, "[{OP}] the bytes are gone") };
-    let tensors = SafeTensors::deserialize(bytes).map_err(|error| damaged(shown, &error))?;
-    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|error| damaged(shown, &error))?;
-    let mut arrays = Vec::with_capacity(tensors.len());
-    for (name, view) in tensors.iter() {
-        arrays.push((name.to_owned(), array_of(file, bytes, name, view.dtype(), view.shape(), view.data())?));
-    }
-    arrays.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(Contents { arrays, metadata: metadata.metadata().clone().unwrap_or_default() })
+pub fn read(source: &Source) -> Result<Contents> {
+    source.named(|| {
+        let header = header(source)?;
+        let mut entries = header.entries;
+        let begin = header_end(source)?;
+        check_places(&mut entries, source.length() - begin)?;
+        let mut arrays = Vec::with_capacity(entries.len());
+        for (name, entry) in entries {
+            eval::check_interrupted()?;
+            let array = tensor(source, begin, &entry)
+                .map_err(|error| error.map_message(|text| format!("'{name}': {text}")))?;
+            arrays.push((name, array));
+        }
+        arrays.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(Contents { arrays, metadata: header.metadata })
+    })
 }
 
-/// One tensor: a view of the file's buffer where its place is a multiple of the element size, else a copy.
-fn array_of(
-    file: &Storage,
-    bytes: &[u8],
-    name: &str,
-    dtype: Dtype,
-    shape: &[usize],
-    data: &[u8],
-) -> Result<Array> {
-    let Some(dtype) = dtype_of(dtype) else {
-        bail!(Type, "[{OP}] '{name}' holds elements of {dtype:?}, for which umber has no dtype");
+/// Where the header ends and the tensors begin.
+fn header_end(source: &Source) -> Result<usize> {
+    let Ok(start) = <[u8; 8]>::try_from(&*source.bytes(0..source.length().min(8))?) else {
+        bail!(Value, "got {} bytes, expected a safetensors file, which has 8 at least", source.length());
     };
-    let lengths: Vec<i64> = shape.iter().map(|&length| i64::try_from(length).unwrap_or(-1)).collect();
-    let shape = Shape::checked(OP, &lengths)?;
+    let length = usize::try_from(u64::from_le_bytes(start)).unwrap_or(usize::MAX);
     ensure!(
-        shape.size() * dtype.size() == data.len(),
+        length <= LONGEST_HEADER && length <= source.length() - 8,
         Value,
-        "[{OP}] '{name}' of shape {shape} and dtype {dtype} got {} bytes, expected {}",
-        data.len(),
-        shape.size() * dtype.size()
+        "got a header said to be of {length} bytes in a file of {}, expected a safetensors file, whole",
+        source.length()
     );
-    // The format is little-endian, as is every supported host.
-    let begin = data.as_ptr() as usize - bytes.as_ptr() as usize;
-    let mut layout = Layout::contiguous(shape);
-    if data.is_empty() {
-        return Array::from_storage(Storage::allocate(&layout.shape, dtype)?, dtype);
-    }
-    if begin.is_multiple_of(dtype.size()) {
-        layout.offset = begin / dtype.size();
-        return Array::from_storage(file.with_layout(layout), dtype);
-    }
-    let copy = filled(data.len(), |into| {
-        into.copy_from_slice(data);
-        Ok(())
-    })?;
-    Array::from_storage(copy.with_layout(layout), dtype)
+    Ok(8 + length)
 }
 
-/// A dense evaluated array on its way into a file.
-struct Tensor {
-    array: Array,
-    dtype: Dtype,
+fn header(source: &Source) -> Result<Header> {
+    let bytes = source.bytes(8..header_end(source)?)?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        Error::Value(format!("got a header that is damaged ({error}), expected that of a safetensors file"))
+    })
 }
 
-impl View for &Tensor {
-    fn dtype(&self) -> Dtype {
-        self.dtype
+/// Tensors stand one after the other, without holes, and fill the file; they are put in that order.
+fn check_places(entries: &mut [(String, Entry)], length: usize) -> Result<()> {
+    entries.sort_by_key(|(_, entry)| entry.data_offsets);
+    let mut at = 0;
+    for (name, entry) in entries.iter() {
+        let (begin, end) = entry.data_offsets;
+        ensure!(
+            begin == at && end >= begin,
+            Value,
+            "'{name}': got the bytes {begin} to {end}, expected them to begin at {at}, where the one before ends"
+        );
+        at = end;
     }
-    fn shape(&self) -> &[usize] {
-        self.array.shape()
-    }
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(bytes_of(&self.array))
-    }
-    fn data_len(&self) -> usize {
-        self.array.nbytes()
-    }
+    ensure!(
+        at == length as u64,
+        Value,
+        "got {length} bytes of data, expected the {at} that the header tells of"
+    );
+    Ok(())
 }
 
-/// The bytes of a dense evaluated array.
-pub(crate) fn bytes_of(dense: &Array) -> &[u8] {
-    dense.storage().map_or(&[], |storage| storage.dense_bytes(dense.dtype()).unwrap_or(&[]))
+fn tensor(source: &Source, begin: usize, entry: &Entry) -> Result<Array> {
+    let Some(dtype) = dtype_of(&entry.dtype) else {
+        bail!(
+            Type,
+            "got elements of {:?}, expected some that umber has a dtype for",
+            entry.dtype.chars().take(40).collect::<String>()
+        );
+    };
+    let shape = shape_of(&entry.shape)?;
+    let (from, to) = entry.data_offsets;
+    ensure!(
+        (shape.size() as u64).checked_mul(dtype.size() as u64) == Some(to - from),
+        Value,
+        "got {} bytes for shape {shape} and dtype {dtype}, expected {}",
+        to - from,
+        shape.size().saturating_mul(dtype.size())
+    );
+    source.array(begin + from as usize, dtype, &shape)
 }
 
-fn prepare(arrays: &[(String, Array)]) -> Result<Vec<(String, Tensor)>> {
-    arrays
-        .iter()
-        .map(|(name, array)| {
-            ensure!(
-                name != "__metadata__",
-                Value,
-                "[save_safetensors] got '__metadata__', which names the file's metadata, expected another name for \
-                 an array"
+/// The header of a file with these arrays, and the arrays in the order of the file.
+fn prepare<'a>(
+    arrays: &'a [(String, Array)],
+    metadata: Option<&HashMap<String, String>>,
+) -> Result<(Vec<u8>, Vec<&'a Array>)> {
+    let mut order: Vec<(&str, &Array, &str)> = Vec::with_capacity(arrays.len());
+    let mut names = HashSet::new();
+    for (name, array) in arrays {
+        ensure!(
+            name != METADATA,
+            Value,
+            "[save_safetensors] got '{METADATA}', which names the file's metadata, expected another name for an array"
+        );
+        ensure!(
+            names.insert(name),
+            Value,
+            "[save_safetensors] got the name '{name}' twice, expected it once"
+        );
+        ensure!(
+            array.ndim() <= MOST_AXES,
+            Value,
+            "[save_safetensors] '{name}': got an array of {} axes, expected at most {MOST_AXES}",
+            array.ndim()
+        );
+        let Some(word) = word_of(array.dtype()) else {
+            bail!(
+                Type,
+                "[save_safetensors] '{name}': got {}, for which the format has no word, expected another dtype",
+                array.dtype()
             );
-            let dtype = name_of(array.dtype())
-                .map_err(|error| error.map_message(|text| format!("{text} (array '{name}')")))?;
-            Ok((name.clone(), Tensor { array: array.to_dense()?, dtype }))
-        })
-        .collect()
-}
-
-fn failed(error: &SafeTensorError) -> Error {
-    Error::Io(format!("[save_safetensors] {error}"))
+        };
+        order.push((name, array, word));
+    }
+    // The wide ones first, so that every element lies at a multiple of its size.
+    order.sort_by(|a, b| b.1.dtype().size().cmp(&a.1.dtype().size()).then_with(|| a.0.cmp(b.0)));
+    let mut map = serde_json::Map::new();
+    let failed = |error: serde_json::Error| Error::Runtime(format!("[save_safetensors] {error}"));
+    if let Some(metadata) = metadata {
+        let sorted: BTreeMap<_, _> = metadata.iter().collect();
+        map.insert(METADATA.to_owned(), serde_json::to_value(sorted).map_err(failed)?);
+    }
+    let mut at = 0;
+    for (name, array, word) in &order {
+        let end = at + array.nbytes() as u64;
+        let shape = array.shape().iter().map(|&length| length as u64).collect();
+        let entry = Entry { dtype: (*word).to_owned(), shape, data_offsets: (at, end) };
+        map.insert((*name).to_owned(), serde_json::to_value(entry).map_err(failed)?);
+        at = end;
+    }
+    let mut text = serde_json::to_vec(&map).map_err(failed)?;
+    text.resize((text.len() + 8).next_multiple_of(ALIGNMENT) - 8, b' ');
+    ensure!(
+        text.len() <= LONGEST_HEADER,
+        Value,
+        "[save_safetensors] got names, shapes and texts of {} bytes, expected at most {LONGEST_HEADER}",
+        text.len()
+    );
+    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+    bytes.append(&mut text);
+    Ok((bytes, order.into_iter().map(|(_, array, _)| array).collect()))
 }
 
 /// Write arrays and texts into a file, whole or not at all.
-pub fn save(
-    path: &Path,
+pub fn save<'a>(
+    target: impl Into<Target<'a>>,
     arrays: &[(String, Array)],
     metadata: Option<HashMap<String, String>>,
 ) -> Result<()> {
-    let bytes = to_bytes(arrays, metadata)?;
-    whole::write("save_safetensors", path, |writer| writer.write_all(&bytes))
-}
-
-/// Arrays and texts as the bytes of a file.
-pub fn to_bytes(arrays: &[(String, Array)], metadata: Option<HashMap<String, String>>) -> Result<Vec<u8>> {
-    let tensors = prepare(arrays)?;
-    let views = tensors.iter().map(|(name, tensor)| (name, tensor));
-    safetensors::serialize(views, metadata).map_err(|error| failed(&error))
+    let (header, order) = prepare(arrays, metadata.as_ref())?;
+    eval::eval(&order.iter().map(|&array| array.clone()).collect::<Vec<_>>())?;
+    let total = order.iter().map(|array| array.nbytes() as u64).sum();
+    target.into().write("save_safetensors", total, |output| {
+        output.plain(&header)?;
+        order.iter().try_for_each(|array| output.data(bytes_of(&array.to_dense()?)))
+    })
 }

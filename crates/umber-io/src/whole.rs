@@ -1,40 +1,143 @@
 //! Files that are written whole or not at all.
+//!
+//! What is written goes into a file without a name in the same folder, so that nothing is left of it whenever the
+//! process ends; it gets a name, and takes the place of the old file by one renaming, once it is on the disk.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::ffi::{CString, OsString};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use umber_types::Result;
+use umber_types::{Result, bail};
 
 use crate::io_error;
 
-/// A name beside `path` that no other writer uses.
-pub(crate) fn beside(path: &Path) -> PathBuf {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}-{number}.part", std::process::id()));
-    path.with_file_name(name)
+/// Write through `body` into the file at `path`, which is replaced when all is written.
+///
+/// Links are followed, permissions are kept. What is no plain file, a device or a pipe, is written to directly.
+pub(crate) fn write(op: &str, path: &Path, body: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+    let failed = |error: io::Error| io_error(op, &path.display().to_string(), &error);
+    let target = followed(path).map_err(failed)?;
+    let existing = match fs::metadata(&target) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(failed(error)),
+    };
+    let mut mode = None;
+    if let Some(metadata) = existing {
+        if metadata.is_dir() {
+            bail!(Io, "[{op}] {}: got a folder, expected a file", path.display());
+        }
+        // A file that may not be written is not replaced either.
+        let mut old = OpenOptions::new().write(true).open(&target).map_err(failed)?;
+        if !metadata.is_file() {
+            return body(&mut old);
+        }
+        mode = Some(metadata.permissions().mode() & 0o7777);
+    }
+    let mut part = Part::create(&target, mode).map_err(failed)?;
+    body(&mut part.file)?;
+    part.place(&target, mode).map_err(failed)
 }
 
-/// Write through `body` into a file beside `path`, then put it in place.
-pub(crate) fn write(
-    op: &str,
-    path: &Path,
-    body: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<()> {
-    let part = beside(path);
-    let written = File::create(&part).and_then(|file| {
-        let mut writer = BufWriter::new(file);
-        body(&mut writer)?;
-        writer.flush()
-    });
-    let placed = written.and_then(|()| fs::rename(&part, path));
-    placed.map_err(|error| {
-        // What was begun is of no use; that it cannot be removed is no news either.
-        let _ = fs::remove_file(&part);
-        io_error(op, path, &error)
-    })
+/// Where a path leads, through links, even to what is not there yet.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..40 {
+        match fs::read_link(&path) {
+            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
+            // Not a link, or not there.
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::from_raw_os_error(libc::ELOOP))
+}
+
+/// The folder that a file is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A name beside `path` that no other writer uses.
+fn beside(path: &Path) -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    // Names have at most 255 bytes, and the number needs some.
+    let name = path.file_name().unwrap_or_default().as_bytes();
+    let mut part = OsString::from(".");
+    part.push(std::ffi::OsStr::from_bytes(&name[..name.len().min(200)]));
+    part.push(format!(".{}-{number}.part", std::process::id()));
+    path.with_file_name(part)
+}
+
+/// A file that is being written.
+struct Part {
+    file: File,
+    /// Its name, if it has one already; removed unless it is placed.
+    name: Option<PathBuf>,
+}
+
+impl Part {
+    fn create(target: &Path, mode: Option<u32>) -> io::Result<Part> {
+        let mode = mode.unwrap_or(0o666);
+        #[cfg(target_os = "linux")]
+        {
+            let unnamed = OpenOptions::new()
+                .write(true)
+                .mode(mode)
+                .custom_flags(libc::O_TMPFILE)
+                .open(folder_of(target));
+            // Some file systems cannot; whatever else is wrong shows below.
+            if let Ok(file) = unnamed {
+                return Ok(Part { file, name: None });
+            }
+        }
+        let name = beside(target);
+        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&name)?;
+        Ok(Part { file, name: Some(name) })
+    }
+
+    /// Put what was written on the disk, and in place of the target.
+    fn place(mut self, target: &Path, mode: Option<u32>) -> io::Result<()> {
+        if let Some(mode) = mode {
+            self.file.set_permissions(Permissions::from_mode(mode))?;
+        }
+        self.file.sync_all()?;
+        if self.name.is_none() {
+            let name = beside(target);
+            link(&self.file, &name)?;
+            self.name = Some(name);
+        }
+        if let Some(name) = &self.name {
+            fs::rename(name, target)?;
+            self.name = None;
+        }
+        // The renaming is on the disk once the folder is; not every file system lets one ask.
+        let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            // That it cannot be removed is no news beside what failed before.
+            let _ = fs::remove_file(name);
+        }
+    }
+}
+
+/// Give a file without a name one.
+fn link(file: &File, name: &Path) -> io::Result<()> {
+    let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let to = CString::new(name.as_os_str().as_bytes())?;
+    // SAFETY: both are texts that end in a zero byte and live during the call.
+    let answer = unsafe {
+        libc::linkat(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::AT_SYMLINK_FOLLOW)
+    };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -5,11 +5,13 @@
 //! door.
 
 pub mod arg_reduce;
+pub mod attention;
 pub mod conv;
 pub mod create;
 mod elementwise;
 pub mod fft;
 pub mod fork;
+pub mod gated_delta;
 pub mod gather;
 mod halves;
 mod indices;
@@ -24,9 +26,11 @@ pub mod nonzero;
 pub mod norm;
 mod order;
 pub mod pick;
+pub mod quantized;
 pub mod random;
 pub mod reduce;
 pub mod rejection;
+pub mod rope;
 mod row;
 pub mod scan;
 pub mod scatter;

@@ -32,6 +32,12 @@ pub(crate) trait Work: Element + Float + Default {
     fn wide(self) -> f64;
     /// The nearest.
     fn nearest(value: f64) -> Self;
+    /// The same number.
+    fn of_f32(value: f32) -> Self;
+    /// The nearest integer, the even one of two.
+    fn to_even(self) -> Self;
+    /// A small integer, not below zero, as one.
+    fn small(self) -> u32;
 }
 
 macro_rules! reals {
@@ -89,6 +95,18 @@ impl Work for f32 {
     fn nearest(value: f64) -> f32 {
         value as f32
     }
+    #[inline(always)]
+    fn of_f32(value: f32) -> f32 {
+        value
+    }
+    #[inline(always)]
+    fn to_even(self) -> f32 {
+        self.round_ties_even()
+    }
+    #[inline(always)]
+    fn small(self) -> u32 {
+        self as i32 as u32
+    }
 }
 
 impl Work for f64 {
@@ -131,6 +149,18 @@ impl Work for f64 {
     #[inline(always)]
     fn nearest(value: f64) -> f64 {
         value
+    }
+    #[inline(always)]
+    fn of_f32(value: f32) -> f64 {
+        value.into()
+    }
+    #[inline(always)]
+    fn to_even(self) -> f64 {
+        self.round_ties_even()
+    }
+    #[inline(always)]
+    fn small(self) -> u32 {
+        self as i32 as u32
     }
 }
 

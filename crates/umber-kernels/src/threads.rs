@@ -71,6 +71,10 @@ pub fn num_threads() -> usize {
 /// # Panics
 /// If `body` panics on any thread.
 pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
+    run(count, &body);
+}
+
+fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
     if count <= 1 || num_threads() == 1 || INSIDE.get() {
         (0..count).for_each(body);
         return;
@@ -84,10 +88,9 @@ pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
             return;
         }
     };
-    let run: &(dyn Fn(usize) + Sync) = &body;
     // SAFETY: only the lifetime changes; `offer` returns after the last worker has left the job.
-    let run: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(run) };
-    let job = Job { run, next: AtomicUsize::new(0), count, panicked: AtomicBool::new(false) };
+    let body: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(body) };
+    let job = Job { run: body, next: AtomicUsize::new(0), count, panicked: AtomicBool::new(false) };
     pool.offer(&job);
     drop(owner);
     assert!(!job.panicked.load(Ordering::Relaxed), "a kernel panicked on a worker thread");
@@ -95,12 +98,16 @@ pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
 
 /// Split `0..total` into ranges of about equal length, at least `grain` long, and run `body` on each.
 pub fn parallel_ranges(total: usize, grain: usize, body: impl Fn(Range<usize>) + Sync) {
+    run_ranges(total, grain, &body);
+}
+
+fn run_ranges(total: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) {
     let chunks = (total / grain.max(1)).clamp(1, num_threads() * 4);
     if chunks == 1 || num_threads() == 1 {
         body(0..total);
         return;
     }
-    parallel_for(chunks, |i| body(total * i / chunks..total * (i + 1) / chunks));
+    run(chunks, &|i| body(total * i / chunks..total * (i + 1) / chunks));
 }
 
 impl Job {

@@ -33,6 +33,27 @@ unsafe impl Send for ViewMut<'_> {}
 // SAFETY: shared access to a ViewMut only hands out the pointer; writers split the index range among themselves.
 unsafe impl Sync for ViewMut<'_> {}
 
+/// The signed integers of the same width for unsigned ones, other dtypes as they are.
+pub(crate) fn signed(dtype: DType) -> DType {
+    match dtype {
+        DType::UInt8 => DType::Int8,
+        DType::UInt16 => DType::Int16,
+        DType::UInt32 => DType::Int32,
+        DType::UInt64 => DType::Int64,
+        DType::Bool
+        | DType::Int8
+        | DType::Int16
+        | DType::Int32
+        | DType::Int64
+        | DType::Float16
+        | DType::BFloat16
+        | DType::Float32
+        | DType::Float64
+        | DType::Complex64
+        | DType::Complex128 => dtype,
+    }
+}
+
 impl<'a> View<'a> {
     /// A view of the buffer that starts at `base`; `layout.offset` counts from there.
     ///
@@ -54,6 +75,11 @@ impl<'a> View<'a> {
     /// The dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// The same bits with unsigned integers taken as signed: for kernels whose sums and products wrap.
+    pub(crate) fn as_signed(self) -> View<'a> {
+        View { dtype: signed(self.dtype), ..self }
     }
 
     /// Shape and strides. The offset is already applied by [`View::start`].
@@ -121,6 +147,11 @@ impl<'a> ViewMut<'a> {
     /// The dtype of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
+    }
+
+    /// As [`View::as_signed`].
+    pub(crate) fn as_signed(self) -> ViewMut<'a> {
+        ViewMut { dtype: signed(self.dtype), ..self }
     }
 
     /// Shape and strides.

@@ -24,7 +24,7 @@ fn naive<T: Value>(kind: ReduceKind, values: &[T]) -> Option<T> {
         })
     };
     match kind {
-        ReduceKind::Sum => Some(values.iter().fold(T::from_i64(0), |a, &b| a.plus(b))),
+        ReduceKind::Sum => Some(T::sum(values)),
         ReduceKind::Prod => Some(values.iter().fold(one(), |a, &b| a.times(b))),
         ReduceKind::Min => extremum(std::cmp::Ordering::Less),
         ReduceKind::Max => extremum(std::cmp::Ordering::Greater),
@@ -102,24 +102,34 @@ proptest! {
     }
 }
 
+/// Shapes and what is reduced of them: long rows, long columns, axes in the middle.
+const LONG_AND_WIDE: [(&[usize], &[usize]); 12] = [
+    (&[300_007], &[0]),
+    (&[3, 70_001], &[1]),
+    (&[70_001, 3], &[0]),
+    (&[70_001, 3], &[1]),
+    (&[900, 200], &[1]),
+    (&[900, 1000], &[1]),
+    (&[2500, 1100], &[0]),
+    (&[5000, 64], &[0]),
+    (&[90, 40, 30], &[0, 2]),
+    (&[90, 40, 30], &[1]),
+    (&[3, 20_000, 4], &[1]),
+    (&[200_000, 2, 2], &[0, 2]),
+];
+
+/// A dense layout and the same with its axes in the other order.
+fn dense_and_turned(shape: &[usize]) -> [Layout; 2] {
+    let order: Vec<usize> = (0..shape.len()).rev().collect();
+    let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+    [Layout::contiguous(Shape::from(shape)), turned]
+}
+
 #[test]
 fn long_and_wide_arrays() {
-    for (shape, axes) in [
-        (vec![300_007], vec![0]),
-        (vec![3, 70_001], vec![1]),
-        (vec![70_001, 3], vec![0]),
-        (vec![70_001, 3], vec![1]),
-        (vec![2500, 1100], vec![0]),
-        (vec![90, 40, 30], vec![0, 2]),
-        (vec![90, 40, 30], vec![1]),
-        (vec![3, 20_000, 4], vec![1]),
-        (vec![200_000, 2, 2], vec![0, 2]),
-    ] {
-        let axes = Axes::sorted(axes);
-        let dense = Layout::contiguous(Shape::from(shape.clone()));
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
-        for layout in [&dense, &turned] {
+    for (shape, axes) in LONG_AND_WIDE {
+        let axes = Axes::sorted(axes.iter().copied());
+        for layout in &dense_and_turned(shape) {
             for kind in [ReduceKind::Sum, ReduceKind::Max, ReduceKind::Any] {
                 check::<f32>(kind, layout, &axes, KeepAxes::No, 5);
                 check::<i64>(kind, layout, &axes, KeepAxes::No, 6);
@@ -276,24 +286,9 @@ proptest! {
 
 #[test]
 fn computed_elements_of_long_and_wide_arrays() {
-    for (shape, axes) in [
-        (vec![300_007], vec![0]),
-        (vec![3, 70_001], vec![1]),
-        (vec![70_001, 3], vec![0]),
-        (vec![70_001, 3], vec![1]),
-        (vec![900, 200], vec![1]),
-        (vec![900, 1000], vec![1]),
-        (vec![2500, 1100], vec![0]),
-        (vec![5000, 64], vec![0]),
-        (vec![90, 40, 30], vec![0, 2]),
-        (vec![90, 40, 30], vec![1]),
-        (vec![3, 20_000, 4], vec![1]),
-        (vec![200_000, 2, 2], vec![0, 2]),
-    ] {
-        let axes = Axes::sorted(axes);
-        let dense = Layout::contiguous(Shape::from(shape.clone()));
-        let order: Vec<usize> = (0..shape.len()).rev().collect();
-        let turned = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
+    for (shape, axes) in LONG_AND_WIDE {
+        let axes = Axes::sorted(axes.iter().copied());
+        let [dense, turned] = dense_and_turned(shape);
         let repeated =
             Layout::contiguous(dense.shape.reduced(&axes, KeepAxes::Yes)).broadcast_to(&dense.shape);
         for layouts in [[&dense, &repeated], [&turned, &dense], [&repeated, &turned]] {

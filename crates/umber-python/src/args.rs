@@ -8,7 +8,7 @@ use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::streams::{PyDevice, PyDeviceType, PyStream};
+use crate::streams::{PyDevice, PyDeviceType, PyStream, PyThreadLocalStream};
 
 /// An array, or a Python number that takes the dtype of what it meets.
 #[derive(Clone)]
@@ -120,6 +120,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
         if let Ok(stream) = object.cast::<PyStream>() {
             return Ok(StreamArg(stream.get().0));
         }
+        if let Ok(stream) = object.cast::<PyThreadLocalStream>() {
+            return Ok(StreamArg(stream.get().0.here()));
+        }
         let wanted = if let Ok(device) = object.cast::<PyDevice>() {
             device.get().0
         } else if let Ok(kind) = object.cast::<PyDeviceType>() {
@@ -131,6 +134,44 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
             )));
         };
         device::default_stream(wanted).or_raise().map(StreamArg)
+    }
+}
+
+/// Where a result shall be: the `device` argument of the array API standard.
+#[derive(Clone, Copy)]
+pub(crate) struct DeviceArg(StreamArg);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyStream>() {
+            return Err(PyTypeError::new_err("got Stream, expected a Device"));
+        }
+        match object.extract::<StreamArg>() {
+            Ok(stream) => Ok(DeviceArg(stream)),
+            Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
+                Err(PyTypeError::new_err(format!("got {}, expected a Device", object.get_type().name()?)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// The stream that a call goes to: the one given, else the default one of the device given.
+pub(crate) fn placed(
+    op: &str,
+    stream: Option<StreamArg>,
+    device: Option<DeviceArg>,
+) -> PyResult<Option<StreamArg>> {
+    match (stream, device) {
+        (Some(StreamArg(stream)), Some(DeviceArg(StreamArg(other)))) if stream.device != other.device => {
+            Err(PyValueError::new_err(format!(
+                "[{op}] got {stream} and {}, expected a stream on that device",
+                other.device
+            )))
+        }
+        (stream, device) => Ok(stream.or(device.map(|device| device.0))),
     }
 }
 

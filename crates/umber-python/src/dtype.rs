@@ -1,9 +1,10 @@
 //! `Dtype`, and what stands for one.
 
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyString, PyType};
+use umber::types::Kind;
 use umber::{DType, Scalar};
 
 /// The type of an array's elements.
@@ -30,6 +31,30 @@ impl PyDtype {
         self.0.size()
     }
 
+    /// The dtype's name: `"float32"`.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Bytes per element, under NumPy's name.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.0.size()
+    }
+
+    /// NumPy's letter for the kind of number: "b", "i", "u", "f" or "c".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        letter(self.0.kind())
+    }
+
+    /// NumPy's class of numbers of this dtype.
+    #[getter]
+    fn r#type<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.getattr("type")
+    }
+
     fn __repr__(&self) -> String {
         format!("umber.core.{}", self.0.name())
     }
@@ -49,16 +74,47 @@ impl PyDtype {
         }
     }
 
+    /// The same type as NumPy's: `numpy.dtype(umber.core.float32)` works, and so does passing a dtype to NumPy's
+    /// functions. bfloat16 is ml_dtypes'.
+    #[getter]
+    fn __numpy_dtype__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = py.import("numpy")?;
+        if self.0 != DType::BFloat16 {
+            return numpy.call_method1("dtype", (self.0.name(),));
+        }
+        let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
+            PyAttributeError::new_err("bfloat16 is a dtype of NumPy only with ml_dtypes installed")
+        })?;
+        numpy.call_method1("dtype", (ml_dtypes.getattr("bfloat16")?,))
+    }
+
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let name = slf.get().0.name();
         Ok((slf.get_type(), (name,)).into_pyobject(slf.py())?.into_any())
     }
 }
 
+/// NumPy's letter for a kind of number.
+fn letter(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Bool => "b",
+        Kind::Signed => "i",
+        Kind::Unsigned => "u",
+        Kind::Float => "f",
+        Kind::Complex => "c",
+    }
+}
+
+/// The dtype that NumPy writes as a letter and a number of bytes: `f8`.
+fn of_code(code: &str) -> Option<DType> {
+    let is_named = |dtype: &DType| format!("{}{}", letter(dtype.kind()), dtype.size()) == code;
+    DType::ALL.into_iter().filter(|&dtype| dtype != DType::BFloat16).find(is_named)
+}
+
 /// The dtype that an object names: a `Dtype`, a name, one of Python's number types (which stand for the dtypes that
 /// their values become), or NumPy's dtypes and scalar types. `None` for anything else, `Err` for a name of no dtype.
 fn named(object: &Bound<'_, PyAny>) -> Option<Result<DType, String>> {
-    let known = |name: String| DType::from_name(&name).ok_or(name);
+    let known = |name: String| DType::from_name(&name).or_else(|| of_code(&name)).ok_or(name);
     if let Ok(dtype) = object.cast::<PyDtype>() {
         return Some(Ok(dtype.get().0));
     }
@@ -130,5 +186,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for dtype in DType::ALL {
         module.add(constant_name(dtype), PyDtype(dtype))?;
     }
-    Ok(())
+    // The array API standard's name, but not in `__all__`: `from umber.core import *` leaves Python's own alone.
+    module.setattr(DType::Bool.name(), PyDtype(DType::Bool))
 }

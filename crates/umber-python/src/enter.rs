@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pyo3::exceptions::{
-    PyBufferError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyOverflowError,
-    PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
+    PyBufferError, PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
+    PyOverflowError, PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -82,6 +82,7 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             (Error::Index(m), _) => PyIndexError::new_err(m),
             (Error::Memory(m), _) => PyMemoryError::new_err(m),
             (Error::Io(m), _) => PyOSError::new_err(m),
+            (Error::NotFound(m), _) => PyFileNotFoundError::new_err(m),
             (Error::Overflow(m), _) => PyOverflowError::new_err(m),
             (Error::Runtime(m), _) => PyRuntimeError::new_err(m),
             (Error::Interrupted, _) => PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
@@ -151,7 +152,7 @@ fn origin() -> Option<Arc<str>> {
             let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
             let line: u32 = frame.getattr("f_lineno").ok()?.extract().ok()?;
             let next = frame.getattr("f_back").ok()?;
-            let is_ours = ["/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
+            let is_ours = ["/umber/array_api/", "/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
                 .iter()
                 .any(|own| file.contains(own));
             if !is_ours || next.is_none() {

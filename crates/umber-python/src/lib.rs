@@ -13,6 +13,7 @@ mod interop;
 mod io;
 mod memory;
 mod named_tuple;
+mod namespace;
 mod operators;
 mod ops;
 mod outside;
@@ -38,6 +39,7 @@ fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     transforms::register(module)?;
     memory::register(module)?;
     printing::register(module)?;
+    namespace::register(module)?;
     ops::register(module)?;
     boundary::guard(module)?;
     Ok(())

@@ -1,8 +1,13 @@
 //! Memory statistics and limits.
 
+use std::collections::HashMap;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use umber::memory::allocator;
+
+use crate::transforms::eval::arrays_of;
 
 /// Bytes in use by arrays.
 #[pyfunction]
@@ -53,6 +58,36 @@ fn set_cache_limit(limit: i128) -> PyResult<usize> {
     Ok(allocator::set_cache_limit(bytes("set_cache_limit", limit)?))
 }
 
+/// Bytes of the memory behind arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left
+/// alone.
+///
+/// Memory that several arrays share counts once, and as a whole even where they are parts of it. Raises `ValueError` for an
+/// array that is not evaluated.
+#[pyfunction]
+#[pyo3(signature = (*args))]
+fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
+    let mut sizes = HashMap::new();
+    for array in arrays_of(args)? {
+        let Some(storage) = array.storage() else {
+            return Err(PyValueError::new_err(format!(
+                "[get_array_buffer_size] got an array of shape {} that is not evaluated, expected evaluated arrays",
+                array.shape()
+            )));
+        };
+        sizes.insert(storage.buffer.start(), storage.buffer.bytes());
+    }
+    Ok(sizes.values().sum())
+}
+
+/// Set how much memory is to stay resident; returns the limit before.
+///
+/// Only the memory of some GPUs can be kept resident, so the limit of this build is always 0.
+#[pyfunction]
+fn set_wired_limit(limit: i128) -> PyResult<usize> {
+    bytes("set_wired_limit", limit)?;
+    Ok(0)
+}
+
 /// Give everything kept for reuse back to the system.
 #[pyfunction]
 fn clear_cache() {
@@ -68,6 +103,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(get_memory_limit, module)?,
         wrap_pyfunction!(set_memory_limit, module)?,
         wrap_pyfunction!(set_cache_limit, module)?,
+        wrap_pyfunction!(get_array_buffer_size, module)?,
+        wrap_pyfunction!(set_wired_limit, module)?,
         wrap_pyfunction!(clear_cache, module)?,
     ] {
         module.add_function(function)?;

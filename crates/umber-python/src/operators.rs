@@ -12,6 +12,7 @@ use crate::array::PyArray;
 use crate::convert;
 use crate::enter::OrRaise;
 use crate::explain::under;
+use crate::namespace::check_in_place;
 
 /// What an operator gives: an array, or `NotImplemented` when the other side may know better.
 enum Answer {
@@ -77,6 +78,7 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
         )));
     };
     let result = op(&own, &other).or_raise()?;
+    check_in_place(name, &own, &result)?;
     drop(own);
     this.update(result)?;
     Ok(())

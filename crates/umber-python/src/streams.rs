@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use umber::device::ThreadLocalStream;
 use umber::{Device, DeviceType, Stream, device, eval};
 
 use crate::args::StreamArg;
@@ -96,6 +97,32 @@ impl PyStream {
     }
 }
 
+/// A stream that is another one on each thread.
+#[pyclass(name = "ThreadLocalStream", module = "umber.core", frozen)]
+#[derive(Clone, Copy)]
+pub(crate) struct PyThreadLocalStream(pub(crate) ThreadLocalStream);
+
+#[pymethods]
+impl PyThreadLocalStream {
+    /// The device that the stream is on.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        PyDevice(self.0.device)
+    }
+
+    fn __repr__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<PyThreadLocalStream>().is_ok_and(|other| other.get().0 == self.0)
+    }
+
+    fn __hash__(&self) -> u64 {
+        u64::from(self.0.index)
+    }
+}
+
 /// A device argument: a `Device` or a `DeviceType`.
 fn device_of(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if let Ok(device) = object.cast::<PyDevice>() {
@@ -162,6 +189,28 @@ fn new_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
     device::new_stream(device_of(device)?).or_raise().map(PyStream)
 }
 
+/// A new stream on a device, usable from every thread: `new_stream` by another name.
+#[pyfunction]
+fn new_thread_unsafe_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
+    new_stream(device)
+}
+
+/// A stream on a device that is another one on each thread.
+#[pyfunction]
+fn new_thread_local_stream(device: &Bound<'_, PyAny>) -> PyResult<PyThreadLocalStream> {
+    device::new_thread_local_stream(device_of(device)?).or_raise().map(PyThreadLocalStream)
+}
+
+/// Wait for this thread's stream and let go of this thread's streams; operations go to the default stream again.
+///
+/// Streams from `new_stream` go on working, since other threads may use them.
+#[pyfunction]
+fn clear_streams(py: Python<'_>) -> PyResult<()> {
+    enter(py, || eval::synchronize(device::current_stream()))?;
+    device::clear_streams();
+    Ok(())
+}
+
 /// A context that makes a stream or device the default.
 #[pyfunction]
 fn stream(s: StreamArg) -> StreamContext {
@@ -205,6 +254,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyDeviceType>()?;
     module.add_class::<PyDevice>()?;
     module.add_class::<PyStream>()?;
+    module.add_class::<PyThreadLocalStream>()?;
     module.add_class::<StreamContext>()?;
     module.add("cpu", PyDeviceType::cpu)?;
     module.add("gpu", PyDeviceType::gpu)?;
@@ -214,6 +264,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(default_stream, module)?,
         wrap_pyfunction!(set_default_stream, module)?,
         wrap_pyfunction!(new_stream, module)?,
+        wrap_pyfunction!(new_thread_unsafe_stream, module)?,
+        wrap_pyfunction!(new_thread_local_stream, module)?,
+        wrap_pyfunction!(clear_streams, module)?,
         wrap_pyfunction!(stream, module)?,
         wrap_pyfunction!(is_available, module)?,
         wrap_pyfunction!(device_count, module)?,

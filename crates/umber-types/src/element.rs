@@ -116,6 +116,10 @@ macro_rules! match_dtype {
         $crate::match_dtype!(@arms $dtype, $T, $body,
             [UInt8 UInt16 UInt32 UInt64 Int8 Int16 Int32 Int64] $other)
     };
+    (ring $dtype:expr, $T:ident => $body:expr, else => $other:expr) => {
+        $crate::match_dtype!(@arms $dtype, $T, $body,
+            [Bool Int8 Int16 Int32 Int64 Float16 BFloat16 Float32 Float64 Complex64 Complex128] $other)
+    };
     (signed $dtype:expr, $T:ident => $body:expr, else => $other:expr) => {
         $crate::match_dtype!(@arms $dtype, $T, $body, [Int8 Int16 Int32 Int64] $other)
     };

@@ -19,6 +19,8 @@ pub enum Error {
     Buffer(String),
     /// A file cannot be read or written (`OSError`).
     Io(String),
+    /// A file is not there (`FileNotFoundError`).
+    NotFound(String),
     /// Evaluation was interrupted (`KeyboardInterrupt`).
     Interrupted,
     /// A size does not fit (`OverflowError`).
@@ -41,6 +43,7 @@ impl Error {
             | Error::Memory(m)
             | Error::Buffer(m)
             | Error::Io(m)
+            | Error::NotFound(m)
             | Error::Overflow(m)
             | Error::Runtime(m) => m,
             Error::Interrupted => "evaluation was interrupted",
@@ -58,6 +61,7 @@ impl Error {
             Error::Memory(m) => Error::Memory(rewrite(m)),
             Error::Buffer(m) => Error::Buffer(rewrite(m)),
             Error::Io(m) => Error::Io(rewrite(m)),
+            Error::NotFound(m) => Error::NotFound(rewrite(m)),
             Error::Overflow(m) => Error::Overflow(rewrite(m)),
             Error::Runtime(m) => Error::Runtime(rewrite(m)),
             Error::Interrupted => Error::Interrupted,

@@ -107,6 +107,23 @@ kinds! {
     Extremum { Least "least", Greatest "greatest" }
 }
 
+kinds! {
+    /// Codes and scales that quantised numbers are made of: integers with a scale and a bias, or small floats with a scale of
+    /// eight bits (OCP Microscaling Formats 1.0; NVFP4).
+    QuantizationMode { Affine "affine", Mxfp4 "mxfp4", Mxfp8 "mxfp8", Nvfp4 "nvfp4" }
+}
+
+kinds! {
+    /// Which features rotary positions turn together: neighbours, or those half the turned features apart.
+    Pairing { Neighbours "neighbours", Halves "halves" }
+}
+
+kinds! {
+    /// What the queries of an attention see of its keys: all; the last query all, the one before all but the last, and so
+    /// on; or what an array says, by a truth value for each score or by a term of it.
+    Masking { Nothing "nothing", Causal "causal", Array "array" }
+}
+
 impl UnaryKind {
     /// Does it answer bool whatever it is given?
     pub const fn answers_bool(self) -> bool {

@@ -14,6 +14,7 @@ pub mod kinds;
 pub mod layout;
 pub mod nested;
 pub mod promote;
+pub mod quantization;
 pub mod scalar;
 pub mod shape;
 pub mod tape;
@@ -25,12 +26,13 @@ pub use element::{Bool, Element, Value};
 pub use error::{Error, Result};
 pub use half::{bf16, f16};
 pub use kinds::{
-    ArgReduceKind, BinaryKind, Extremum, KeepAxes, ReduceKind, ScanDirection, ScanExtent, ScanKind,
-    ScatterKind, Side, SortOrder, UnaryKind,
+    ArgReduceKind, BinaryKind, Extremum, KeepAxes, Masking, Pairing, QuantizationMode, ReduceKind, ScanDirection, ScanExtent,
+    ScanKind, ScatterKind, Side, SortOrder, UnaryKind,
 };
 pub use layout::Layout;
 pub use nested::{Elements, IntoElements, Nested};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
+pub use quantization::Quantization;
 pub use scalar::Scalar;
 pub use shape::{Axes, Shape};

@@ -30,6 +30,8 @@ _File: TypeAlias = str | PathLike[str] | BinaryIO
 
 bfloat16: Dtype
 
+bool: Dtype
+
 bool_: Dtype
 
 complex128: Dtype
@@ -122,10 +124,34 @@ class ArrayIterator:
 class ArrayLike:
     """An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory."""
     def __init__(self, object: _Nested) -> None: ...
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any: ...
     @property
     def object(self) -> Any:
         """The object that is like an array."""
+
+
+class ArrayNamespaceInfo:
+    """What can be asked of a namespace of the array API standard."""
+    def __init__(self) -> None: ...
+    def capabilities(self) -> dict[str, builtins.bool | int | None]:
+        """What the namespace can do: a dict of "boolean indexing", "data-dependent shapes" and "max dimensions"."""
+
+    def default_device(self) -> Device:
+        """The device that arrays are made on."""
+
+    def default_dtypes(self, *, device: _Device | None = None) -> dict[str, Dtype]:
+        """The dtypes that arrays have where none is given, by kind; "indexing" is that of indices."""
+
+    def devices(self) -> tuple[Device, ...]:
+        """The devices that there are."""
+
+    def dtypes(
+        self,
+        *,
+        device: _Device | None = None,
+        kind: str | tuple[str, ...] | None = None,
+    ) -> dict[str, Dtype]:
+        """The dtypes of the standard by name; with a `kind` those of that kind, or of any of a tuple of kinds."""
 
 
 class AxisError(IndexError, ValueError):
@@ -143,7 +169,7 @@ class DTypeError(TypeError, ValueError):
 class Device:
     """A device to run on."""
     def __init__(self, type: DeviceType, index: int = 0) -> None: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     @property
@@ -153,7 +179,7 @@ class Device:
 
 class DeviceType:
     """A kind of device."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
     def __int__(self) -> int: ...
     def __repr__(self) -> str: ...
@@ -164,20 +190,42 @@ class DeviceType:
 class Dtype:
     """The type of an array's elements."""
     def __init__(self, name: _DType) -> None: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
+    @property
+    def __numpy_dtype__(self) -> Any:
+        """The same type as NumPy's: `numpy.dtype(umber.core.float32)` works, and so does passing a dtype to NumPy's
+        functions. bfloat16 is ml_dtypes'.
+        """
+
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Helper for pickle."""
 
     def __repr__(self) -> str: ...
     @property
+    def itemsize(self) -> int:
+        """Bytes per element, under NumPy's name."""
+
+    @property
+    def kind(self) -> str:
+        """NumPy's letter for the kind of number: "b", "i", "u", "f" or "c"."""
+
+    @property
+    def name(self) -> str:
+        """The dtype's name: `"float32"`."""
+
+    @property
     def size(self) -> int:
         """Bytes per element."""
+
+    @property
+    def type(self) -> Any:
+        """NumPy's class of numbers of this dtype."""
 
 
 class DtypeCategory:
     """A category of dtypes."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
     def __int__(self) -> int: ...
     def __repr__(self) -> str: ...
@@ -195,9 +243,18 @@ class FunctionExporter:
     """Traces one function several times, then writes a file: a context manager, made by `exporter`."""
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __enter__(self) -> Self: ...
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> bool | None: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
     def close(self) -> None:
         """Write the file. Later calls do nothing."""
+
+
+class InPlaceKeepsType:
+    """Inside, `x += y` and its kin raise where the dtype or the shape of `x` would change, as the array API standard has
+    it; outside such a block they change it, as MLX has it. For the thread that enters it.
+    """
+    def __init__(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
 
 
 class PrintOptions:
@@ -210,7 +267,7 @@ class PrintOptions:
 class ShapeDtypeStruct:
     """The shape and dtype of an array without the array."""
     def __init__(self, shape: _Shape, dtype: _DType) -> None: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     @property
@@ -236,7 +293,7 @@ class ShapeDtypeStruct:
 
 class Stream:
     """A queue of work on a device."""
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     @property
@@ -248,7 +305,7 @@ class StreamContext:
     """Makes a stream or device the default inside a `with` block."""
     def __init__(self, s: Sequence[int]) -> None: ...
     def __enter__(self) -> Self: ...
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> bool | None: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
 
 
 class array:
@@ -260,7 +317,7 @@ class array:
     def __abs__(self) -> array: ...
     def __add__(self, other: _Operand) -> array: ...
     def __and__(self, other: _Operand) -> array: ...
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any:
         """This array as a NumPy array: a view unless `copy` is true or `dtype` differs.
 
         bfloat16 needs the package ml_dtypes.
@@ -280,13 +337,13 @@ class array:
         """NumPy's array interface, version 3."""
 
     def __array_namespace__(self, api_version: str | None = None) -> Any:
-        """The module of functions that the array API standard asks for."""
+        """The module of functions that the array API standard asks for, as a version of it says: `umber.array_api`."""
 
     __array_priority__: float
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """NumPy's ufuncs on arrays: ours of the same name where there is one."""
 
-    def __bool__(self) -> bool: ...
+    def __bool__(self) -> builtins.bool: ...
     def __bytes__(self) -> bytes:
         """The elements' bytes in row-major order."""
 
@@ -301,7 +358,7 @@ class array:
         stream: int | None = None,
         max_version: tuple[int, int] | None = None,
         dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
+        copy: builtins.bool | None = None,
     ) -> Any:
         """A DLPack capsule of this array's memory.
 
@@ -387,7 +444,7 @@ class array:
     def all(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
@@ -396,7 +453,7 @@ class array:
     def any(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
@@ -405,7 +462,7 @@ class array:
     def argmax(
         self,
         axis: int | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
@@ -414,14 +471,20 @@ class array:
     def argmin(
         self,
         axis: int | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Index of the first smallest element along `axis`."""
 
-    def astype(self, dtype: _DType, stream: _StreamOrDevice = None) -> array:
-        """The elements converted to `dtype`."""
+    def astype(
+        self,
+        dtype: _DType,
+        stream: _StreamOrDevice = None,
+        *,
+        copy: builtins.bool = True,
+    ) -> array:
+        """The elements converted to `dtype`. With `copy` false an array that has that dtype is answered itself."""
 
     @property
     def at(self) -> ArrayAt:
@@ -440,8 +503,8 @@ class array:
         self,
         axis: int | None = None,
         *,
-        reverse: bool = False,
-        inclusive: bool = True,
+        reverse: builtins.bool = False,
+        inclusive: builtins.bool = True,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Largest element so far along `axis`."""
@@ -450,8 +513,8 @@ class array:
         self,
         axis: int | None = None,
         *,
-        reverse: bool = False,
-        inclusive: bool = True,
+        reverse: builtins.bool = False,
+        inclusive: builtins.bool = True,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Smallest element so far along `axis`."""
@@ -460,8 +523,8 @@ class array:
         self,
         axis: int | None = None,
         *,
-        reverse: bool = False,
-        inclusive: bool = True,
+        reverse: builtins.bool = False,
+        inclusive: builtins.bool = True,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Product so far along `axis`."""
@@ -470,11 +533,15 @@ class array:
         self,
         axis: int | None = None,
         *,
-        reverse: bool = False,
-        inclusive: bool = True,
+        reverse: builtins.bool = False,
+        inclusive: builtins.bool = True,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Sum so far along `axis`."""
+
+    @property
+    def device(self) -> Device:
+        """The device whose memory the array is in."""
 
     def diag(self, k: int = 0, *, stream: _StreamOrDevice = None) -> array:
         """A matrix with this array on diagonal `k`, or diagonal `k` of this matrix."""
@@ -531,8 +598,8 @@ class array:
         self,
         axis: int | None = None,
         *,
-        reverse: bool = False,
-        inclusive: bool = True,
+        reverse: builtins.bool = False,
+        inclusive: builtins.bool = True,
         stream: _StreamOrDevice = None,
     ) -> array:
         """`log(cumsum(exp(a)))` along `axis`."""
@@ -540,7 +607,7 @@ class array:
     def logsumexp(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
@@ -553,7 +620,7 @@ class array:
     def max(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
@@ -562,23 +629,30 @@ class array:
     def mean(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
+        dtype: _DType = None,
         stream: _StreamOrDevice = None,
     ) -> array:
-        """Mean over `axis`."""
+        """Mean over `axis`, of elements converted to `dtype` first."""
 
     def min(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Smallest element over `axis`."""
 
-    def moveaxis(self, source: int, destination: int, *, stream: _StreamOrDevice = None) -> array:
-        """An axis moved to another place."""
+    def moveaxis(
+        self,
+        source: _Axes,
+        destination: _Axes,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """An axis moved to another place, or several axes to as many places."""
 
     @property
     def nbytes(self) -> int:
@@ -591,11 +665,12 @@ class array:
     def prod(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
+        dtype: _DType = None,
         stream: _StreamOrDevice = None,
     ) -> array:
-        """Product over `axis`."""
+        """Product over `axis`, of elements converted to `dtype` first."""
 
     @property
     def real(self) -> array:
@@ -645,10 +720,11 @@ class array:
     def std(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         ddof: int = 0,
         *,
-        correction: int | None = None,
+        correction: float | None = None,
+        dtype: _DType = None,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Standard deviation over `axis`.
@@ -659,14 +735,18 @@ class array:
     def sum(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         *,
+        dtype: _DType = None,
         stream: _StreamOrDevice = None,
     ) -> array:
-        """Sum over `axis`."""
+        """Sum over `axis`, of elements converted to `dtype` first."""
 
     def swapaxes(self, axis1: int, axis2: int, *, stream: _StreamOrDevice = None) -> array:
         """Two axes exchanged."""
+
+    def to_device(self, device: _Device, /, *, stream: Stream | None = None) -> array:
+        """The array in the memory of `device`: itself where that is the one it is in."""
 
     def tolist(self) -> Any:
         """The elements as nested lists; a 0-d array as a number."""
@@ -677,10 +757,11 @@ class array:
     def var(
         self,
         axis: _Axes | None = None,
-        keepdims: bool = False,
+        keepdims: builtins.bool = False,
         ddof: int = 0,
         *,
-        correction: int | None = None,
+        correction: float | None = None,
+        dtype: _DType = None,
         stream: _StreamOrDevice = None,
     ) -> array:
         """Variance over `axis`.
@@ -725,7 +806,7 @@ class custom_function:
 class finfo:
     """Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts."""
     def __init__(self, dtype: array | _DType) -> None: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     __hash__: None  # type: ignore[assignment]
     def __repr__(self) -> str: ...
     @property
@@ -756,7 +837,7 @@ class finfo:
 class iinfo:
     """Limits of an integer dtype, given by itself or by an array of it."""
     def __init__(self, dtype: array | _DType) -> None: ...
-    def __eq__(self, other: object) -> bool: ...
+    def __eq__(self, other: object) -> builtins.bool: ...
     __hash__: None  # type: ignore[assignment]
     def __repr__(self) -> str: ...
     @property
@@ -811,7 +892,7 @@ def all(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     where: _Operand | None = None,
     stream: _StreamOrDevice = None,
@@ -829,7 +910,7 @@ def allclose(
     rtol: float = 1e-05,
     atol: float = 1e-08,
     *,
-    equal_nan: bool = False,
+    equal_nan: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Whether all of `isclose(a, b)` hold, as a 0-d bool array."""
@@ -839,7 +920,13 @@ amax = max
 
 amin = min
 
-def angle(a: _Operand, /, deg: bool = False, *, stream: _StreamOrDevice = None) -> array:
+def angle(
+    a: _Operand,
+    /,
+    deg: builtins.bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
     """The angle of complex numbers in radians, or degrees; of real ones 0 or π."""
 
 
@@ -847,7 +934,7 @@ def any(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     where: _Operand | None = None,
     stream: _StreamOrDevice = None,
@@ -887,6 +974,7 @@ def arange(
     step: float | None = None,
     dtype: _DType = None,
     *,
+    device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """`start, start + step, …` up to but not including `stop`; `arange(stop)` starts at zero.
@@ -927,7 +1015,7 @@ def argmax(
     a: _Operand,
     /,
     axis: int | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -938,7 +1026,7 @@ def argmin(
     a: _Operand,
     /,
     axis: int | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -961,8 +1049,8 @@ def argsort(
     /,
     axis: int = ...,
     *,
-    descending: bool = False,
-    stable: bool = True,
+    descending: builtins.bool = False,
+    stable: builtins.bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Indices that sort `a` along `axis` (the flattened array if `None`), as uint32; equal elements keep their order."""
@@ -977,7 +1065,7 @@ around = round
 def array_equal(
     a: _Operand,
     b: _Operand,
-    equal_nan: bool = False,
+    equal_nan: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Whether shapes and all elements are equal, as a 0-d bool array."""
@@ -1013,7 +1101,8 @@ def asarray(
     a: _Nested,
     dtype: _DType = None,
     *,
-    copy: bool | None = None,
+    device: _Device | None = None,
+    copy: builtins.bool | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
@@ -1030,8 +1119,16 @@ def asinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The same as `arcsinh`."""
 
 
-def astype(a: _Operand, dtype: _DType, /, *, stream: _StreamOrDevice = None) -> array:
-    """The elements of `a` converted to `dtype`."""
+def astype(
+    a: _Operand,
+    dtype: _DType,
+    /,
+    *,
+    copy: builtins.bool = True,
+    device: _Device | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The elements of `a` converted to `dtype`. With `copy` false an array that has that dtype is answered itself."""
 
 
 def async_eval(*args: _Tree) -> None:
@@ -1066,9 +1163,9 @@ def average(
     a: _Operand,
     axis: _Axes | None = None,
     weights: _Nested | None = None,
-    returned: bool = False,
+    returned: builtins.bool = False,
     *,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array | tuple[array, array]:
     """Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
@@ -1170,7 +1267,7 @@ def broadcast_to(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = Non
     """`a` under a shape that it broadcasts to; never copies."""
 
 
-def can_cast(from_: array | _DType, to: _DType) -> bool:
+def can_cast(from_: array | _DType, to: _DType) -> builtins.bool:
     """Does promotion lead from `from_` (a dtype or an array) to `to`?"""
 
 
@@ -1227,7 +1324,7 @@ def compile(
     fun: Callable[..., Any],
     inputs: Any = None,
     outputs: Any = None,
-    shapeless: bool = False,
+    shapeless: builtins.bool = False,
 ) -> Callable[..., Any]:
     """A function that records the graph of `fun` on its first call and replays it on later ones.
 
@@ -1295,7 +1392,7 @@ def conjugate(a: _Operand, stream: _StreamOrDevice = None) -> array:
 def contiguous(
     a: _Operand,
     /,
-    allow_col_major: bool = False,
+    allow_col_major: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1362,7 +1459,7 @@ def conv_general(
     kernel_dilation: int | Sequence[int] = 1,
     input_dilation: int | Sequence[int] = 1,
     groups: int = 1,
-    flip: bool = False,
+    flip: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1446,7 +1543,7 @@ def copysign(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> 
 def corrcoef(
     x: _Operand,
     y: _Operand | None = None,
-    rowvar: bool = True,
+    rowvar: builtins.bool = True,
     *,
     dtype: _DType = None,
     stream: _StreamOrDevice = None,
@@ -1481,7 +1578,7 @@ def count_nonzero(
     /,
     *,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
     """How many elements over `axis` are different from zero."""
@@ -1490,8 +1587,8 @@ def count_nonzero(
 def cov(
     m: _Operand,
     y: _Operand | None = None,
-    rowvar: bool = True,
-    bias: bool = False,
+    rowvar: builtins.bool = True,
+    bias: builtins.bool = False,
     ddof: int | None = None,
     fweights: _Nested | None = None,
     aweights: _Nested | None = None,
@@ -1521,8 +1618,8 @@ def cummax(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Largest element so far along `axis` (of the flattened array by default)."""
@@ -1533,8 +1630,8 @@ def cummin(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Smallest element so far along `axis` (of the flattened array by default)."""
@@ -1545,8 +1642,8 @@ def cumprod(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1558,8 +1655,8 @@ def cumsum(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1571,12 +1668,13 @@ def cumulative_prod(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     dtype: _DType = None,
+    include_initial: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """The same as `cumprod`."""
+    """The same as `cumprod`; with `include_initial` a one comes first."""
 
 
 def cumulative_sum(
@@ -1584,12 +1682,13 @@ def cumulative_sum(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     dtype: _DType = None,
+    include_initial: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """The same as `cumsum`."""
+    """The same as `cumsum`; with `include_initial` a zero comes first."""
 
 
 def default_device() -> Device:
@@ -1682,7 +1781,7 @@ def digamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 def digitize(
     x: _Operand,
     bins: str | _Operand,
-    right: bool = False,
+    right: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -1755,7 +1854,13 @@ def einsum_path(
     """
 
 
-def empty(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
+def empty(
+    shape: _Shape,
+    dtype: _DType = None,
+    *,
+    device: _Device | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
     """An array whose elements are not promised to be anything; they are zeros."""
 
 
@@ -1764,6 +1869,7 @@ def empty_like(
     /,
     dtype: _DType = None,
     *,
+    device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """An array with the shape of `a` whose elements are not promised to be anything."""
@@ -1821,7 +1927,7 @@ def export_function(
     file_or_callback: _File | Callable[[dict[str, Any]], None],
     fun: Callable[..., Any],
     *args: Any,
-    shapeless: bool = False,
+    shapeless: builtins.bool = False,
     metadata: Mapping[str, str] | None = None,
     **kwargs: Any,
 ) -> None:
@@ -1849,7 +1955,7 @@ def exporter(
     file: _File,
     fun: Callable[..., Any],
     *,
-    shapeless: bool = False,
+    shapeless: builtins.bool = False,
     metadata: Mapping[str, str] | None = None,
 ) -> array:
     """An object that traces `fun` at every call, for several signatures, and writes them to one file when it is closed.
@@ -1869,6 +1975,7 @@ def eye(
     k: int = 0,
     dtype: _DType = None,
     *,
+    device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`."""
@@ -1881,7 +1988,7 @@ def fabs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 def fill_diagonal(
     a: array,
     val: _Nested,
-    wrap: bool = False,
+    wrap: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> None:
@@ -1949,7 +2056,7 @@ def fori_loop(
     body_fun: Callable[..., Any],
     init: Any,
     *,
-    unroll: int | bool | None = None,
+    unroll: int | builtins.bool | None = None,
     checkpoint: int | Literal['sqrt'] | None = None,
 ) -> Any:
     """`carry = body_fun(i, carry)` for `i` from `lower` to before `upper`, beginning with `init`; answers the last carry.
@@ -1966,11 +2073,17 @@ def frexp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, arr
     """Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32."""
 
 
-def from_dlpack(x: Any, /, *, device: _Device | None = None, copy: bool | None = None) -> array:
+def from_dlpack(
+    x: Any,
+    /,
+    *,
+    device: _Device | None = None,
+    copy: builtins.bool | None = None,
+) -> array:
     """An array over the memory of an object with `__dlpack__`, shared unless `copy` is true."""
 
 
-def from_numpy(a: Any, *, zero_copy: bool = True) -> array:
+def from_numpy(a: Any, *, zero_copy: builtins.bool = True) -> array:
     """An array over the memory of a NumPy array.
 
     With `zero_copy` the memory is handed over: `a` becomes read-only, so that operations stay lazy. Without, it is
@@ -1990,22 +2103,30 @@ def fromfunction(
 
 def full(
     shape: _Shape,
-    vals: _Operand,
+    vals: _Operand | None = None,
     dtype: _DType = None,
     *,
+    fill_value: _Operand | None = None,
+    device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`vals` broadcast to `shape`, in its own dtype unless one is given."""
+    """`vals` broadcast to `shape`, in its own dtype unless one is given. `fill_value` is the array API standard's name for
+    `vals`.
+    """
 
 
 def full_like(
     a: _Operand,
-    vals: _Operand,
+    vals: _Operand | None = None,
     dtype: _DType = None,
     *,
+    fill_value: _Operand | None = None,
+    device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given."""
+    """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given. `fill_value` is the array API
+    standard's name for `vals`.
+    """
 
 
 def gammaln(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -2019,7 +2140,7 @@ def gather_mm(
     lhs_indices: _Operand | None = None,
     rhs_indices: _Operand | None = None,
     *,
-    sorted_indices: bool = False,
+    sorted_indices: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Matrix product of matrices picked by flat indices into the batch axes: `a[lhs_indices] @ b[rhs_indices]`.
@@ -2037,7 +2158,7 @@ def geomspace(
     start: float,
     stop: float,
     num: int = 50,
-    endpoint: bool = True,
+    endpoint: builtins.bool = True,
     dtype: _DType = None,
     *,
     stream: _StreamOrDevice = None,
@@ -2073,7 +2194,7 @@ def grad(
     argnums: int | Sequence[int] | None = None,
     argnames: str | Sequence[str] | None = None,
     *,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> Callable[..., Any]:
     """A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
     default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
@@ -2137,7 +2258,7 @@ def heaviside(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) ->
 def hessian(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> Callable[..., Any]:
     """A function that computes the second derivatives of `fun`: `jacfwd` of `jacrev`.
 
@@ -2150,7 +2271,7 @@ def histogram(
     a: _Operand,
     bins: str | _Operand = 10,
     range: tuple[float, float] | None = None,
-    density: bool | None = None,
+    density: builtins.bool | None = None,
     weights: _Operand | None = None,
     *,
     stream: _StreamOrDevice = None,
@@ -2215,7 +2336,7 @@ def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Imaginary part of each element."""
 
 
-def import_function(file: _File, return_metadata: bool = False) -> array:
+def import_function(file: _File, return_metadata: builtins.bool = False) -> array:
     """The function that `export_function` or an `exporter` wrote to `file`; it returns a tuple of arrays.
 
     It is called with arrays by position and name, or with one tuple and/or one dictionary of arrays. With
@@ -2227,7 +2348,7 @@ def import_function(file: _File, return_metadata: bool = False) -> array:
 def indices(
     dimensions: _Shape,
     dtype: _DType = None,
-    sparse: bool = False,
+    sparse: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array | tuple[array, ...]:
@@ -2258,7 +2379,7 @@ def interp(
     xp: _Operand,
     fp: _Operand,
     left: _Operand | None = None,
-    right: bool | None = None,
+    right: builtins.bool | None = None,
     period: float | None = None,
     *,
     stream: _StreamOrDevice = None,
@@ -2273,8 +2394,8 @@ def interp(
 def intersect1d(
     ar1: _Operand,
     ar2: _Operand,
-    assume_unique: bool = False,
-    return_indices: bool = False,
+    assume_unique: builtins.bool = False,
+    return_indices: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array | tuple[array, ...]:
@@ -2285,7 +2406,7 @@ def intersect1d(
 
 invert = bitwise_invert
 
-def is_available(device: _Device) -> bool:
+def is_available(device: _Device) -> builtins.bool:
     """Is there such a device?"""
 
 
@@ -2296,7 +2417,7 @@ def isclose(
     rtol: float = 1e-05,
     atol: float = 1e-08,
     *,
-    equal_nan: bool = False,
+    equal_nan: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Where `|a - b| <= atol + rtol * |b|`; infinities are close only to themselves."""
@@ -2306,7 +2427,7 @@ def iscomplex(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where the imaginary part is different from zero."""
 
 
-def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> bool:
+def isdtype(dtype: _DType, kind: _DType | tuple[_DType, ...]) -> builtins.bool:
     """Is `dtype` of a kind: a dtype, a kind of the array API standard by name, or any of a tuple of these?"""
 
 
@@ -2317,8 +2438,8 @@ def isfinite(a: _Operand, stream: _StreamOrDevice = None) -> array:
 def isin(
     element: _Operand,
     test_elements: _Operand,
-    assume_unique: bool = False,
-    invert: bool = False,
+    assume_unique: builtins.bool = False,
+    invert: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2345,7 +2466,7 @@ def isreal(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Where the imaginary part is zero."""
 
 
-def issubdtype(arg1: _DType | DtypeCategory, arg2: _DType | DtypeCategory) -> bool:
+def issubdtype(arg1: _DType | DtypeCategory, arg2: _DType | DtypeCategory) -> builtins.bool:
     """Is `arg1` the same as, or a kind of, `arg2`?"""
 
 
@@ -2358,7 +2479,7 @@ def ix_(*args: _Operand, stream: _StreamOrDevice = None) -> tuple[array, ...]:
 def jacfwd(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> Callable[..., Any]:
     """A function that computes the Jacobian of `fun` with respect to the arguments `argnums`, column by column.
 
@@ -2373,7 +2494,7 @@ def jacfwd(
 def jacrev(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> Callable[..., Any]:
     """As `jacfwd`, computed row by row, which suits functions with more inputs than outputs."""
 
@@ -2383,7 +2504,7 @@ def jvp(
     primals: Sequence[array],
     tangents: Sequence[array],
     *,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> tuple[Any, ...]:
     """Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
 
@@ -2441,7 +2562,7 @@ def lgamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 def linearize(
     fun: Callable[..., Any],
     *primals: Sequence[array],
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> tuple[Any, ...]:
     """`fun(*primals)`, and the linear function that takes tangents of `primals` to those of the result.
 
@@ -2451,21 +2572,25 @@ def linearize(
 
 
 def linspace(
-    start: float,
-    stop: float,
+    start: complex,
+    stop: complex,
     num: int = 50,
-    endpoint: bool = True,
+    endpoint: builtins.bool = True,
     dtype: _DType = None,
     stream: _StreamOrDevice = None,
+    *,
+    device: _Device | None = None,
 ) -> array:
-    """`num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`."""
+    """`num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
+    complex64 unless a dtype is given.
+    """
 
 
 def load(
     file: _File,
     /,
     format: str | None = None,
-    return_metadata: bool = False,
+    return_metadata: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array | dict[str, array] | tuple[dict[str, array], dict[str, Any]]:
@@ -2504,8 +2629,8 @@ def logcumsumexp(
     /,
     axis: int | None = None,
     *,
-    reverse: bool = False,
-    inclusive: bool = True,
+    reverse: builtins.bool = False,
+    inclusive: builtins.bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
     """`log(cumsum(exp(a)))` along `axis` without overflow."""
@@ -2531,7 +2656,7 @@ def logspace(
     start: float,
     stop: float,
     num: int = 50,
-    endpoint: bool = True,
+    endpoint: builtins.bool = True,
     base: float = 10.0,
     dtype: _DType = None,
     *,
@@ -2544,7 +2669,7 @@ def logsumexp(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2571,7 +2696,7 @@ def matrix_norm(
     /,
     ord: int | float | str | None = None,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2588,7 +2713,7 @@ def max(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
     initial: _Operand | None = None,
@@ -2610,7 +2735,7 @@ def mean(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
     where: _Operand | None = None,
@@ -2627,7 +2752,7 @@ def median(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2636,7 +2761,7 @@ def median(
 
 def meshgrid(
     *arrays: array,
-    sparse: bool = False,
+    sparse: builtins.bool = False,
     indexing: str = "xy",
     stream: _StreamOrDevice = None,
 ) -> tuple[array, ...]:
@@ -2647,7 +2772,7 @@ def min(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
     initial: _Operand | None = None,
@@ -2669,7 +2794,7 @@ def minmax(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> tuple[array, array]:
@@ -2685,12 +2810,12 @@ def modf(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, arra
 def moveaxis(
     a: _Operand,
     /,
-    source: int,
-    destination: int,
+    source: _Axes,
+    destination: _Axes,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`a` with an axis moved to another place."""
+    """`a` with an axis moved to another place, or several axes to as many places."""
 
 
 def multiply(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array:
@@ -2712,7 +2837,7 @@ def nanargmax(
     a: _Operand,
     /,
     axis: int | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2723,7 +2848,7 @@ def nanargmin(
     a: _Operand,
     /,
     axis: int | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2756,7 +2881,7 @@ def nanmax(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2767,7 +2892,7 @@ def nanmean(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2778,7 +2903,7 @@ def nanmedian(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2789,7 +2914,7 @@ def nanmin(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2802,7 +2927,7 @@ def nanpercentile(
     axis: _Axes | None = None,
     *,
     method: str = "linear",
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2820,7 +2945,7 @@ def nanprod(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2833,7 +2958,7 @@ def nanquantile(
     axis: _Axes | None = None,
     *,
     method: str = "linear",
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2851,7 +2976,7 @@ def nanstd(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     ddof: int = 0,
     *,
     correction: int | None = None,
@@ -2867,7 +2992,7 @@ def nansum(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -2878,7 +3003,7 @@ def nanvar(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     ddof: int = 0,
     *,
     correction: int | None = None,
@@ -2917,11 +3042,24 @@ def not_equal(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array
     """Where `a != b`."""
 
 
-def ones(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
+def ones(
+    shape: _Shape,
+    dtype: _DType = None,
+    *,
+    device: _Device | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
     """An array full of ones."""
 
 
-def ones_like(a: _Operand, /, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
+def ones_like(
+    a: _Operand,
+    /,
+    dtype: _DType = None,
+    *,
+    device: _Device | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
     """Ones with the shape of `a`, and its dtype unless one is given."""
 
 
@@ -2979,7 +3117,7 @@ def percentile(
     axis: _Axes | None = None,
     *,
     method: str = "linear",
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -3104,7 +3242,7 @@ def prod(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
     initial: _Operand | None = None,
@@ -3121,7 +3259,7 @@ def prod(
 def ptp(
     a: _Operand,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -3167,7 +3305,7 @@ def quantile(
     axis: _Axes | None = None,
     *,
     method: str = "linear",
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -3244,8 +3382,19 @@ def reset_peak_memory() -> None:
     """Measure the peak anew from what is in use now."""
 
 
-def reshape(a: _Operand, /, shape: _Shape, *, stream: _StreamOrDevice = None) -> array:
-    """`a` under another shape of the same size; one length may be -1 and follows from the others."""
+def reshape(
+    a: _Operand,
+    /,
+    shape: _Shape,
+    *,
+    copy: builtins.bool | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`a` under another shape of the same size; one length may be -1 and follows from the others.
+
+    Memory is shared where strides can say the new shape. With `copy` false `a` is evaluated, and ValueError raised where
+    they cannot.
+    """
 
 
 def resize(a: _Operand, new_shape: _Shape, *, stream: _StreamOrDevice = None) -> array:
@@ -3330,8 +3479,8 @@ def scan(
     init: Any,
     xs: Any = None,
     length: int | None = None,
-    reverse: bool = False,
-    unroll: int | bool | None = None,
+    reverse: builtins.bool = False,
+    unroll: int | builtins.bool | None = None,
     checkpoint: int | Literal['sqrt'] | None = None,
 ) -> tuple[Any, Any]:
     """Take a carry through the rows of `xs`: `carry, y = f(carry, x)` for each row `x`, in order.
@@ -3418,7 +3567,7 @@ def set_view_policy(policy: Literal['checked', 'writable', 'readonly']) -> str:
 def setdiff1d(
     ar1: _Operand,
     ar2: _Operand,
-    assume_unique: bool = False,
+    assume_unique: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -3428,7 +3577,7 @@ def setdiff1d(
 def setxor1d(
     ar1: _Operand,
     ar2: _Operand,
-    assume_unique: bool = False,
+    assume_unique: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -3494,7 +3643,7 @@ def softmax(
     /,
     axis: _Axes | None = None,
     *,
-    precise: bool = False,
+    precise: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least."""
@@ -3505,8 +3654,8 @@ def sort(
     /,
     axis: int = ...,
     *,
-    descending: bool = False,
-    stable: bool = True,
+    descending: builtins.bool = False,
+    stable: builtins.bool = True,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Elements in order along `axis` (of the flattened array if `None`); not-a-number last, also with `descending`."""
@@ -3553,10 +3702,10 @@ def std(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     ddof: int = 0,
     *,
-    correction: int | None = None,
+    correction: float | None = None,
     dtype: _DType = None,
     where: _Operand | None = None,
     stream: _StreamOrDevice = None,
@@ -3584,7 +3733,7 @@ def sum(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
     initial: _Operand | None = None,
@@ -3780,13 +3929,13 @@ def unique(
     a: _Operand,
     /,
     size: int | None = None,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
+    return_index: builtins.bool = False,
+    return_inverse: builtins.bool = False,
+    return_counts: builtins.bool = False,
     fill_value: _Operand | None = None,
     *,
     axis: int | None = None,
-    equal_nan: bool | None = None,
+    equal_nan: builtins.bool | None = None,
     stream: _StreamOrDevice = None,
 ) -> array | tuple[array, ...]:
     """The distinct elements of `a` in ascending order, not-a-number last.
@@ -3871,7 +4020,7 @@ def value_and_grad(
     argnums: int | Sequence[int] | None = None,
     argnames: str | Sequence[str] | None = None,
     *,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> Callable[..., Any]:
     """As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
     gradient)`.
@@ -3881,7 +4030,7 @@ def value_and_grad(
 def vander(
     x: _Operand,
     N: int | None = None,
-    increasing: bool = False,
+    increasing: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
@@ -3892,10 +4041,10 @@ def var(
     a: _Operand,
     /,
     axis: _Axes | None = None,
-    keepdims: bool = False,
+    keepdims: builtins.bool = False,
     ddof: int = 0,
     *,
-    correction: int | None = None,
+    correction: float | None = None,
     dtype: _DType = None,
     where: _Operand | None = None,
     stream: _StreamOrDevice = None,
@@ -3931,7 +4080,7 @@ def vjp(
     primals: Sequence[array],
     cotangents: Sequence[array],
     *,
-    has_aux: bool = False,
+    has_aux: builtins.bool = False,
 ) -> tuple[Any, ...]:
     """Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs.
 
@@ -3983,7 +4132,13 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init:
     """
 
 
-def zeros(shape: _Shape, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
+def zeros(
+    shape: _Shape,
+    dtype: _DType = None,
+    *,
+    device: _Device | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
     """An array full of zeros."""
 
 
@@ -3992,6 +4147,7 @@ def zeros_like(
     /,
     dtype: _DType = None,
     *,
+    device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Zeros with the shape of `a`, and its dtype unless one is given."""

@@ -3,7 +3,7 @@
 """Fourier transforms."""
 from collections.abc import Sequence
 from typing import Literal
-from umber.core import _Axes, _Operand, _StreamOrDevice, array
+from umber.core import _Axes, _DType, _Device, _Operand, _StreamOrDevice, array
 
 
 def dct(
@@ -74,8 +74,15 @@ def fft2(
     """
 
 
-def fftfreq(n: int, d: float = 1.0, stream: _StreamOrDevice = None) -> array:
-    """The frequency of each result of `fft` of `n` numbers `d` apart, as float32."""
+def fftfreq(
+    n: int,
+    d: float = 1.0,
+    stream: _StreamOrDevice = None,
+    *,
+    dtype: _DType = None,
+    device: _Device | None = None,
+) -> array:
+    """The frequency of each result of `fft` of `n` numbers `d` apart, as float32 unless a dtype is given."""
 
 
 def fftn(
@@ -302,8 +309,15 @@ def rfft2(
     """
 
 
-def rfftfreq(n: int, d: float = 1.0, stream: _StreamOrDevice = None) -> array:
-    """The frequency of each result of `rfft` of `n` numbers `d` apart, as float32."""
+def rfftfreq(
+    n: int,
+    d: float = 1.0,
+    stream: _StreamOrDevice = None,
+    *,
+    dtype: _DType = None,
+    device: _Device | None = None,
+) -> array:
+    """The frequency of each result of `rfft` of `n` numbers `d` apart, as float32 unless a dtype is given."""
 
 
 def rfftn(

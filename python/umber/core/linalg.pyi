@@ -115,10 +115,12 @@ def matrix_power(a: _Operand, n: int, *, stream: _StreamOrDevice = None) -> arra
 def matrix_rank(
     a: _Operand,
     *,
-    rtol: float | None = None,
+    rtol: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32."""
+    """Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32;
+    an array has one `rtol` for each matrix.
+    """
 
 
 def matrix_transpose(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -147,9 +149,9 @@ def outer(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """Products of every element of `a` with every element of `b`, both flattened."""
 
 
-def pinv(a: _Operand, *, rtol: float | None = None, stream: _StreamOrDevice = None) -> array:
+def pinv(a: _Operand, *, rtol: _Operand | None = None, stream: _StreamOrDevice = None) -> array:
     """Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
-    count as zero.
+    count as zero; an array has one `rtol` for each matrix.
     """
 
 

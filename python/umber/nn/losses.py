@@ -85,7 +85,8 @@ def binary_cross_entropy(
     """`-(t log p + (1 - t) log(1 - p))` elementwise, with `p = sigmoid(inputs)` or `inputs`.
 
     Args:
-        inputs: logits or probabilities. Logarithms of probabilities are cut off at -100.
+        inputs: logits or probabilities. Logarithms of probabilities are cut off at -100, and have
+            the gradient 0 where they are.
         targets: probabilities with the shape of `inputs`.
         weights: factors of the values, with their shape. Default: none.
         with_logits: whether `inputs` are logits. Default: `True`.
@@ -96,9 +97,7 @@ def binary_cross_entropy(
         # -log sigmoid(x) = log(1 + exp(x)) - x, and -log(1 - sigmoid(x)) = log(1 + exp(x))
         values = mx.logaddexp(0, inputs) - inputs * targets
     else:
-        log_p = mx.maximum(mx.log(inputs), -100)
-        log_not_p = mx.maximum(mx.log(1 - inputs), -100)
-        values = -(targets * log_p + (1 - targets) * log_not_p)
+        values = -(targets * _cut_log(inputs) + (1 - targets) * _cut_log(1 - inputs))
     if weights is not None:
         _check_shape("binary_cross_entropy", "weights", weights, values.shape)
         values = values * weights
@@ -228,9 +227,9 @@ def cosine_similarity_loss(
 ) -> mx.array:
     """The cosine of the angle between vectors: `x1 · x2 / max(|x1| |x2|, eps)` along `axis`.
 
-    Default: axis 1, reduction `"none"`.
+    The norm of a zero vector has the gradient 0. Default: axis 1, reduction `"none"`.
     """
-    norms = mx.sqrt(mx.sum(mx.square(x1), axis=axis)) * mx.sqrt(mx.sum(mx.square(x2), axis=axis))
+    norms = mx.linalg.norm(x1, axis=axis) * mx.linalg.norm(x2, axis=axis)
     values = mx.sum(x1 * x2, axis=axis) / mx.maximum(norms, eps)
     return reduce("cosine_similarity_loss", values, reduction)
 
@@ -286,6 +285,14 @@ def triplet_loss(
 def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...]) -> None:
     if value.shape != expected:
         raise ValueError(f"[{op}] {name} have the shape {value.shape}, expected {expected}")
+
+
+def _cut_log(p: mx.array) -> mx.array:
+    """`max(log p, -100)`; its gradient is 0 where that is cut off or has no finite slope."""
+    limits = mx.finfo(mx.log(p).dtype)
+    is_cut = p < max(2 / limits.max, math.exp(-100))
+    constant = mx.maximum(mx.log(mx.stop_gradient(p)), -100)
+    return mx.where(is_cut, constant, mx.log(mx.where(is_cut, 1, p)))
 
 
 def _of_targets(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:

@@ -16,8 +16,9 @@ use umber_types::{Result, ensure};
 
 use crate::fusion::fuse;
 use crate::graph::{Array, ArraySpec, Program, tracing};
+use crate::op::Op;
 use crate::primitives::leaf::Leaf;
-use crate::transforms::{Trace, bare};
+use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
 use constants::fold;
 use recipe::Recipe;
@@ -133,7 +134,9 @@ impl CompiledGraph {
 /// The program with its elementwise regions as single steps.
 fn fused(program: &Program) -> Result<Program> {
     let trace = Trace::placeholders(Leaf::Compile, program.arguments.iter().cloned());
-    let outputs = bare(&trace.inputs, &program.replay(&trace.inputs)?)?;
+    // What only matters to transforms.
+    let passes = |op: &Op| matches!(op, Op::Custom(_) | Op::Checkpoint(_));
+    let outputs = expanded(&trace.inputs, &program.replay(&trace.inputs)?, passes)?;
     let outputs = fuse(&outputs, |node| node.traced)?;
     // Constants are no arguments, so that a program made of a program captures nothing.
     let (fused, captured) = Program::close(&trace.inputs, &outputs);

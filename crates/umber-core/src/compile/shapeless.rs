@@ -331,7 +331,14 @@ fn adapt(op: &Op, change: &Change<'_>) -> Option<Op> {
         | Op::Reduce(_)
         | Op::ArgReduce(_)
         | Op::GatherAxis(_)
-        | Op::Composite(Composite::Softmax(_) | Composite::LogSumExp(_))
+        | Op::Composite(
+            Composite::Softmax(_)
+            | Composite::LogSumExp(_)
+            | Composite::Rope(_)
+            | Composite::Attention(_)
+            | Composite::AttentionGradient(_)
+            | Composite::GatedDelta(_),
+        )
         | Op::Scan(_)
         | Op::Search(_)
         | Op::Sort(Sort { what: Sorted::Values | Sorted::Indices(_), .. })

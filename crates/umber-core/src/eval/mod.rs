@@ -136,6 +136,15 @@ fn wait_for_others(plan: &Plan) -> bool {
     true
 }
 
+/// [`Error::Interrupted`] if the user has interrupted the program: for long work outside of evaluation to ask.
+pub fn check_interrupted() -> Result<()> {
+    if INTERRUPT_HOOK.get().is_some_and(|interrupted| interrupted()) {
+        Err(Error::Interrupted)
+    } else {
+        Ok(())
+    }
+}
+
 fn notify_progress() {
     drop(PROGRESS.0.lock());
     PROGRESS.1.notify_all();
@@ -156,9 +165,7 @@ impl Interrupts {
         let asked = *self.asked.get_or_insert(now);
         if now.duration_since(asked) > Duration::from_millis(20) {
             self.asked = Some(now);
-            if INTERRUPT_HOOK.get().is_some_and(|interrupted| interrupted()) {
-                return Err(Error::Interrupted);
-            }
+            check_interrupted()?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! Primitives trust what `ops` checked before it recorded them. What comes from a file has not been there.
 
-use umber_types::{Axes, DType, Result, bail, ensure};
+use umber_types::{Axes, DType, Quantization, Result, bail, ensure};
 
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
@@ -10,6 +10,7 @@ use crate::primitives::control::Control;
 use crate::primitives::control_flow::{Body, Iteration};
 use crate::primitives::gather::are_axes;
 use crate::primitives::leaf::Leaf;
+use crate::primitives::quantized::{Fp8, Quantize, Rounded, takes};
 use crate::primitives::sort::Sorted;
 
 /// Check every step of a program; answers what its outputs are.
@@ -173,6 +174,35 @@ impl Site<'_> {
                     "matrices",
                 )
             }
+            Op::Quantize(Quantize(how)) | Op::Rounded(Rounded(how)) => {
+                self.must(takes(*how, self.inputs), "rows of whole groups of real numbers")
+            }
+            Op::Dequantize(op) => {
+                self.stored(op.how, self.inputs)?;
+                self.must(op.dtype.is_floating(), "a floating dtype")
+            }
+            Op::QuantizedMatMul(op) => {
+                let parts = if op.product.how.has_biases() { 3 } else { 2 };
+                let picks = if op.count.is_some() { 3 } else { 0 };
+                self.takes(1 + parts + picks)?;
+                self.stored(op.product.how, &self.inputs[1..=parts])?;
+                self.must(
+                    self.inputs[0].dtype.is_floating() && self.ndim(0) == 3 && self.ndim(1) == 3,
+                    "stacks of matrices of real numbers",
+                )?;
+                let is_whole = op.count.is_some() || self.inputs[0].shape[0] == self.inputs[1].shape[0];
+                self.must(is_whole, "as many matrices on both sides")
+            }
+            Op::Fp8(op) => {
+                self.takes(1)?;
+                match *op {
+                    Fp8::Encode => self.must(self.inputs[0].dtype.is_floating(), "real numbers"),
+                    Fp8::Decode(dtype) => self.must(
+                        self.inputs[0].dtype == DType::UInt8 && dtype.is_floating(),
+                        "uint8 and a floating dtype",
+                    ),
+                }
+            }
             Op::Convolution(op) => self.convolving(&op.0),
             Op::ConvolutionWeight(op) => {
                 self.must(op.taps.len() == op.how.axes.len(), "a length of the kernel an axis")?;
@@ -200,7 +230,7 @@ impl Site<'_> {
                 )
             }
             Op::Composite(_) => {
-                self.must((1..=3).contains(&self.inputs.len()), "one to three inputs")?;
+                self.must((1..=7).contains(&self.inputs.len()), "one to seven inputs")?;
                 let is_inexact = self.inputs[0].dtype.is_inexact() && !self.inputs[0].dtype.is_complex();
                 self.must(self.ndim(0) > 0 && is_inexact, "rows of real numbers")
             }
@@ -272,6 +302,18 @@ impl Site<'_> {
             Op::Search(_) => self.takes(2),
             Op::Nonzero(_) => self.takes(1),
         }
+    }
+
+    /// The parts of a quantised array; their shapes are checked where the result's is found.
+    fn stored(&self, how: Quantization, parts: &[&ArraySpec]) -> Result<()> {
+        let are_stored = match (parts, how.has_biases()) {
+            ([words, scales, biases], true) => {
+                words.dtype == DType::UInt32 && scales.dtype.is_floating() && biases.dtype.is_floating()
+            }
+            ([words, scales], false) => words.dtype == DType::UInt32 && scales.dtype == DType::UInt8,
+            _ => false,
+        };
+        self.must(are_stored, "words, scales and biases of a quantised array")
     }
 
     fn body(&self, body: &Body) -> Result<()> {

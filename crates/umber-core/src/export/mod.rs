@@ -4,17 +4,13 @@ mod check;
 mod dot;
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use umber_types::{Result, bail, ensure};
+use umber_types::{Result, ensure};
 
 pub use self::dot::{letters, to_dot};
-use crate::graph::walk::IdMap;
-use crate::graph::{Array, ArraySpec, Inputs, Node, Program, Tape};
+use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
-use crate::primitive::Primitive;
-use crate::primitives::leaf::Leaf;
-use crate::transforms::Trace;
+use crate::transforms::{Trace, expanded};
 
 /// The arguments that a trace of a function is for.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -60,13 +56,13 @@ pub struct Exported {
 
 /// Begin to trace a function that is to be exported; the arguments by name come last, in the order of the names.
 pub fn begin(signature: &Signature) -> Trace {
-    Trace::placeholders(Leaf::Trace, signature.specs().cloned())
+    Trace::of_graph(signature.specs().cloned())
 }
 
 impl Exported {
     /// The function that was run on the inputs of `trace` (from [`begin`]) and gave `outputs`.
     pub fn new(signature: Signature, trace: Trace, outputs: &[Array]) -> Result<Exported> {
-        let stored = storable(&trace.inputs, outputs)?;
+        let stored = expanded(&trace.inputs, outputs, is_transient)?;
         let (program, constants) = Program::close(&trace.inputs, &stored);
         drop(trace);
         for constant in &constants {
@@ -152,37 +148,7 @@ pub fn other_lengths(signature: &Signature) -> Vec<Signature> {
     all
 }
 
-/// The same outputs without nodes that files cannot keep.
-fn storable(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
-    let mut stand_ins: IdMap<(usize, u32), Array> = IdMap::default();
-    let stand_in = |array: &Array, stand_ins: &IdMap<(usize, u32), Array>| {
-        stand_ins.get(&array.id()).unwrap_or(array).clone()
-    };
-    for node in &Tape::traced(placeholders, outputs).nodes {
-        let given = node.inputs();
-        let inputs: Inputs = given.iter().map(|input| stand_in(input, &stand_ins)).collect();
-        let made = if is_transient(node.op()) {
-            expanded(node, &inputs)?
-        } else if inputs.iter().zip(&given).all(|(new, old)| new.is_same(old)) {
-            continue;
-        } else {
-            Array::record_on(node.op().clone(), inputs, node.stream())?.into_vec()
-        };
-        for (old, new) in Array::outputs_of(node).iter().zip(made) {
-            stand_ins.insert(old.id(), new);
-        }
-    }
-    Ok(outputs.iter().map(|output| stand_in(output, &stand_ins)).collect())
-}
-
 /// Does it only make sense while the program runs that recorded it?
 fn is_transient(op: &Op) -> bool {
     matches!(op, Op::Fused(_) | Op::Custom(_))
-}
-
-fn expanded(node: &Arc<Node>, inputs: &[Array]) -> Result<Vec<Array>> {
-    match node.op().expand(inputs) {
-        Some(expanded) => expanded,
-        None => bail!(Value, "[export_function] {} cannot be kept in a file", node.op().name()),
-    }
 }

@@ -12,12 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use umber_types::{Result, ensure};
 
 use super::allocator::{self, Block};
+use super::policy::ViewPolicy;
 
 /// May the memory be written through the arrays that see it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// Exports of it are read-only.
+    /// No: its producer said so. Exports of it are read-only.
     ReadOnly,
+    /// Its producer could not say. Exports of it are read-only.
+    Undeclared,
     /// Exports may be writable.
     Writable,
 }
@@ -107,12 +110,14 @@ impl Buffer {
         matches!(self.owner, Owner::Allocated(_))
     }
 
-    /// Can somebody outside write into it now? Operations that read it run when they are recorded.
+    /// Can somebody outside write into it now who is not trusted to wait? Operations that read it run when they are
+    /// recorded.
     pub fn is_volatile(&self) -> bool {
-        match self.owner {
+        let is_written = match self.owner {
             Owner::Foreign { stability: Stability::Changing, .. } => true,
             Owner::Foreign { .. } | Owner::Allocated(_) => self.writable_leases.load(Ordering::Acquire) > 0,
-        }
+        };
+        is_written && ViewPolicy::current() != ViewPolicy::Writable
     }
 
     /// May umber overwrite it once it holds the only reference?
@@ -156,7 +161,7 @@ impl Lease {
             ensure!(
                 buffer.access == Access::Writable,
                 Buffer,
-                "[export] the memory is read-only, a writable view was asked for"
+                "[export] the memory is read-only: got a request for a writable view, expected one for reading"
             );
             buffer.writable_leases.fetch_add(1, Ordering::AcqRel);
         }

@@ -2,7 +2,10 @@
 
 pub mod allocator;
 mod buffer;
+mod file;
 mod mapped;
+mod policy;
 
 pub use buffer::{Access, Buffer, Lease, Stability};
 pub use mapped::is_mapped;
+pub use policy::ViewPolicy;

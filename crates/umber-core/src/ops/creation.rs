@@ -156,6 +156,35 @@ pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType
     astype(&exact, dtype)
 }
 
+/// [`linspace`] between complex numbers: real and imaginary parts are evenly spaced.
+///
+/// Fails for a negative length and for a dtype that is not complex.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// let line = ops::linspace_complex((0.0, 0.0), (1.0, 2.0), 3, true, DType::Complex64)?;
+/// assert_eq!(ops::imag(&line)?.to_vec::<f32>()?, [0.0, 1.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn linspace_complex(
+    start: (f64, f64),
+    stop: (f64, f64),
+    length: i64,
+    endpoint: bool,
+    dtype: DType,
+) -> Result<Array> {
+    ensure!(
+        dtype.is_complex(),
+        Type,
+        "[linspace] got dtype {dtype} for complex numbers, expected a complex one"
+    );
+    let real = linspace(start.0, stop.0, length, endpoint, dtype.real())?;
+    let imaginary = linspace(start.1, stop.1, length, endpoint, dtype.real())?;
+    let turn = Array::scalar(umber_types::Scalar::Complex(0.0, 1.0), dtype);
+    add(&astype(&real, dtype)?, &multiply(&astype(&imaginary, dtype)?, &turn)?)
+}
+
 /// Ones on the diagonal `diagonal` of a `rows` by `columns` matrix.
 ///
 /// A diagonal above the main one is positive, below it negative. Fails for negative lengths.

@@ -31,6 +31,7 @@
 //! | [`pieces`] | functions put together of pieces |
 //! | [`polynomial_roots`] | quotients and roots of polynomials |
 //! | [`polynomials`] | polynomials as vectors of coefficients |
+//! | [`quantization`] | numbers stored in few bits each, and products with matrices of them |
 //! | [`quantile_places`] | the methods by which quantiles are found among sorted elements |
 //! | [`quantiles`] | quantiles and percentiles, with or without NaN |
 //! | [`random`] | draws from distributions, and their keys |
@@ -90,6 +91,7 @@ pub mod polynomials;
 mod promotion;
 pub mod quantile_places;
 pub mod quantiles;
+pub mod quantization;
 pub mod random;
 pub mod reductions;
 pub mod rounding;
@@ -140,6 +142,7 @@ pub use polynomials::*;
 pub use promotion::{broadcast_all, weak};
 pub use quantile_places::QuantileMethod;
 pub use quantiles::*;
+pub use quantization::*;
 pub use reductions::*;
 pub use rounding::*;
 pub use scans::*;

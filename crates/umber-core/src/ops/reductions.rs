@@ -233,7 +233,7 @@ pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 }
 
 /// Variance over axes, which stay with length one, in the dtype computed in.
-fn var_kept(a: &Array, axes: &Axes, ddof: i64) -> Result<Array> {
+fn var_kept(a: &Array, axes: &Axes, ddof: f64) -> Result<Array> {
     let x = widened(a)?;
     let distance = sub(&x, &broadcast(&mean_kept(&x, axes)?, x.shape())?)?;
     let square = if x.dtype().is_complex() {
@@ -242,8 +242,34 @@ fn var_kept(a: &Array, axes: &Axes, ddof: i64) -> Result<Array> {
         unary(UnaryKind::Square, &distance)?
     };
     let sum = reduced(ReduceKind::Sum, &square, axes, KeepAxes::Yes)?;
-    let freedom = (count(a, axes) as i64).saturating_sub(ddof).max(0);
-    div(&sum, &constant(&sum, freedom as f64))
+    div(&sum, &constant(&sum, (count(a, axes) as f64 - ddof).max(0.0)))
+}
+
+/// The variance, with any number taken off that of the elements; `op` names the function in errors.
+pub(super) fn variance(
+    op: &str,
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: f64,
+) -> Result<Array> {
+    let axes = axes_of(op, a, axes)?;
+    let var = var_kept(a, &axes, ddof)?;
+    finish(&cast(&var, a.dtype().inexact().real())?, a, &axes, keep)
+}
+
+/// The root of the [`variance`].
+pub(super) fn deviation(
+    op: &str,
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: f64,
+) -> Result<Array> {
+    let axes = axes_of(op, a, axes)?;
+    // Between equal elements it has a corner, where it gives no gradient, as norms do.
+    let std = power_or(&var_kept(a, &axes, ddof)?, 0.5, 0.0)?;
+    finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
 /// The variance over axes, `sum(|a - mean(a)|²) / (n - ddof)`; real also for complex numbers.
@@ -259,9 +285,7 @@ fn var_kept(a: &Array, axes: &Axes, ddof: i64) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
-    let axes = axes_of("var", a, axes)?;
-    let var = var_kept(a, &axes, ddof)?;
-    finish(&cast(&var, a.dtype().inexact().real())?, a, &axes, keep)
+    variance("var", a, axes, keep, ddof as f64)
 }
 
 /// The standard deviation over axes: the square root of [`var`].
@@ -274,10 +298,7 @@ pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn std(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
-    let axes = axes_of("std", a, axes)?;
-    // Between equal elements it has a corner, where it gives no gradient, as norms do.
-    let std = power_or(&var_kept(a, &axes, ddof)?, 0.5, 0.0)?;
-    finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
+    deviation("std", a, axes, keep, ddof as f64)
 }
 
 fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {

@@ -1,8 +1,9 @@
 //! Scans: what a reduction would answer after each element along an axis.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{DType, Result, ScanDirection, ScanExtent, ScanKind};
+use umber_types::{DType, Result, Scalar, ScanDirection, ScanExtent, ScanKind, Shape};
 
+use super::shaping::concatenate;
 use crate::graph::Array;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::scan::Scan;
@@ -80,6 +81,30 @@ pub fn cumsum(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array
 /// ```
 pub fn cumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Array> {
     scanned(ScanKind::Prod, a, order, dtype.unwrap_or(a.dtype()))
+}
+
+/// A scan with what it starts from before its first result (behind the last one of a reverse scan), along the axis of
+/// `order`: the array API's `include_initial`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// use umber::ops::ScanOrder;
+/// let sums = ops::cumsum(&Array::from([1, 2, 3]), ScanOrder::along(0), None)?;
+/// assert_eq!(ops::with_initial(&sums, ScanOrder::along(0), 0)?.to_vec::<i32>()?, [0, 1, 3, 6]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn with_initial(scan: &Array, order: ScanOrder, initial: impl Into<Scalar>) -> Result<Array> {
+    let axis = normalize_axis("scan", order.axis.unwrap_or(0), scan.ndim())?;
+    let shape: Shape = (scan.shape().iter().enumerate())
+        .map(|(place, &length)| if place == axis { 1 } else { length })
+        .collect();
+    let initial = Array::full(shape, initial, scan.dtype());
+    let parts = match order.direction {
+        ScanDirection::Forward => [&initial, scan],
+        ScanDirection::Reverse => [scan, &initial],
+    };
+    concatenate(&parts, Some(axis as i64))
 }
 
 /// Running maxima.

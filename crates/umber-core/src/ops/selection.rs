@@ -4,7 +4,7 @@ use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail,
 
 use super::elementwise::{divide, greater, multiply, real, select, sqrt, square, subtract};
 use super::promotion::{cast_constant, weak};
-use super::reductions::{all, any, axes_of, max, mean, min, prod, reduced, std, sum, var};
+use super::reductions::{all, any, axes_of, deviation, max, mean, min, prod, reduced, sum, variance};
 use crate::graph::Array;
 use crate::primitives::rules::{binary, broadcast, cast, conj};
 
@@ -172,7 +172,7 @@ impl Elements {
         divide(&sum(&self.only(&self.x)?, axes, keep)?, &self.count(axes, keep)?)
     }
 
-    fn variance(&self, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+    fn variance(&self, axes: Option<&[i64]>, keep: KeepAxes, ddof: f64) -> Result<Array> {
         let distance = self.only(&subtract(&self.x, &self.mean(axes, KeepAxes::Yes)?)?)?;
         let squares = if distance.dtype().is_complex() {
             real(&multiply(&distance, &conj(&distance)?)?)?
@@ -180,7 +180,7 @@ impl Elements {
             square(&distance)?
         };
         let count = self.count(axes, keep)?;
-        let freedom = subtract(&count, &weak(Scalar::Int(ddof), &count))?;
+        let freedom = subtract(&count, &weak(Scalar::Float(ddof), &count))?;
         let zero = weak(Scalar::Int(0), &freedom);
         let freedom = select(&greater(&freedom, &zero)?, &freedom, &zero)?;
         divide(&sum(&squares, axes, keep)?, &freedom)
@@ -213,13 +213,13 @@ pub fn mean_selected(
     cast(&elements.mean(axes, keep)?, elements.dtype)
 }
 
-/// The [`var`] over axes of selected elements.
+/// The [`var`](super::var) over axes of selected elements.
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1i32, 3], [2])?;
 /// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
-/// assert_eq!(ops::var_selected(&x, None, KeepAxes::No, 1, selection)?.to_vec::<f64>()?, [2.0]);
+/// assert_eq!(ops::var_selected(&x, None, KeepAxes::No, 1.0, selection)?.to_vec::<f64>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -229,24 +229,24 @@ pub fn var_selected(
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
-    ddof: i64,
+    ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
     axes_of("var", a, axes)?;
     if selection.is_plain() {
-        return var(a, axes, keep, ddof);
+        return variance("var", a, axes, keep, ddof);
     }
     let elements = Elements::new("var", a, selection)?;
     cast(&elements.variance(axes, keep, ddof)?, elements.dtype.real())
 }
 
-/// The [`std`] over axes of selected elements: the square root of [`var_selected`].
+/// The [`std`](super::std) over axes of selected elements: the square root of [`var_selected`].
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1i32, 3], [2])?;
 /// let selection = Selection { dtype: Some(DType::Float64), ..Selection::default() };
-/// assert_eq!(ops::std_selected(&x, None, KeepAxes::No, 0, selection)?.to_vec::<f64>()?, [1.0]);
+/// assert_eq!(ops::std_selected(&x, None, KeepAxes::No, 0.0, selection)?.to_vec::<f64>()?, [1.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -256,12 +256,12 @@ pub fn std_selected(
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
-    ddof: i64,
+    ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
     axes_of("std", a, axes)?;
     if selection.is_plain() {
-        return std(a, axes, keep, ddof);
+        return deviation("std", a, axes, keep, ddof);
     }
     let elements = Elements::new("std", a, selection)?;
     cast(&sqrt(&elements.variance(axes, keep, ddof)?)?, elements.dtype.real())

@@ -25,6 +25,7 @@ pub mod matmul;
 pub(crate) mod merged;
 pub mod nonzero;
 mod products;
+pub mod quantized;
 pub mod random;
 pub mod reduce;
 pub mod reshape;

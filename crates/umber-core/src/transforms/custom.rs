@@ -296,29 +296,3 @@ pub(super) fn needed(tape: &Tape, outputs: &[Array], has: impl Fn(Given) -> bool
     }
     Some(needed)
 }
-
-/// Outputs computed on `placeholders` without the nodes that only matter to derivatives and batches.
-pub(crate) fn bare(placeholders: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
-    let passes = |op: &Op| matches!(op, Op::Custom(_) | Op::Checkpoint(_));
-    let tape = Tape::traced(placeholders, outputs);
-    if !tape.nodes.iter().any(|node| passes(node.op())) {
-        return Ok(outputs.to_vec());
-    }
-    let mut slots: Vec<Option<Array>> = vec![None; tape.slots()];
-    let stand_in = |array: &Array, slots: &[Option<Array>]| {
-        tape.slot(array).and_then(|slot| slots[slot].clone()).unwrap_or_else(|| array.clone())
-    };
-    for node in &tape.nodes {
-        let given = node.inputs();
-        let inputs: Inputs = given.iter().map(|input| stand_in(input, &slots)).collect();
-        let arrays = match node.op().expand(&inputs) {
-            Some(expanded) if passes(node.op()) => expanded?,
-            _ if inputs.iter().zip(&given).all(|(new, old)| new.is_same(old)) => continue,
-            _ => Array::record_on(node.op().clone(), inputs, node.stream())?.into_vec(),
-        };
-        for (slot, array) in tape.slots_of(node).zip(arrays) {
-            slots[slot] = Some(array);
-        }
-    }
-    Ok(outputs.iter().map(|output| stand_in(output, &slots)).collect())
-}

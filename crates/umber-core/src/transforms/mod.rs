@@ -9,6 +9,7 @@
 mod checkpoint;
 pub mod control_flow;
 mod custom;
+mod expanding;
 mod grad;
 mod jacobian;
 mod jvp;
@@ -19,8 +20,8 @@ mod vmap;
 pub use crate::primitive::Batched;
 pub use crate::primitives::custom::{Given, Rules};
 pub use checkpoint::{checkpoint, end_checkpoint};
-pub(crate) use custom::bare;
 pub use custom::{CustomFunction, custom_function, with_rules};
+pub(crate) use expanding::expanded;
 pub use grad::{check_scalar, grad, value_and_grad};
 pub use jacobian::{
     Jacobians, Linear, eval_shape, hessian, jacfwd, jacrev, linearize, pull_jacobians, push_jacobians,

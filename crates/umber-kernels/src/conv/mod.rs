@@ -12,10 +12,10 @@ mod line;
 mod patches;
 mod products;
 
-use umber_types::{Convolving, Layout, Shape, match_dtype};
+use umber_types::{Convolving, Layout, Shape};
 
 use crate::matmul::lanes::Ring;
-use crate::matmul::multiply::Multiply;
+use crate::matmul::multiply::{Multiply, match_multiply};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for};
 use crate::{View, ViewMut};
@@ -30,7 +30,7 @@ use geometry::Geometry;
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn convolve(how: &Convolving, input: View, weight: View, output: ViewMut) {
-    match_dtype!(output.dtype(), T => forward::<T>(how, input, weight, output));
+    match_multiply!(input, weight, output; T => forward::<T>(how, input, weight, output));
 }
 
 /// `output[g, c, t.., i] = sum over n and o.. of input[n, o * stride + t * dilation - low.., g, i] * cotangent[n, o.., g, c]`: the
@@ -39,12 +39,11 @@ pub fn convolve(how: &Convolving, input: View, weight: View, output: ViewMut) {
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn weight_gradient(how: &Convolving, input: View, cotangent: View, output: ViewMut) {
-    match_dtype!(output.dtype(), T => backward::<T>(how, input, cotangent, output));
+    match_multiply!(input, cotangent, output; T => backward::<T>(how, input, cotangent, output));
 }
 
 fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: ViewMut) {
     check::<T>(how, &input, &weight, output.shape());
-    assert!(input.dtype() == T::DTYPE && weight.dtype() == T::DTYPE, "operands have the dtype of the output");
     assert!(output.layout().is_contiguous(), "the output is dense");
     if output.size() == 0 || is_pointwise::<T>(how, &input, &weight, &output) {
         return;
@@ -75,10 +74,6 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
 
 fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output: ViewMut) {
     check::<T>(how, &input, &output.as_view(), cotangent.shape());
-    assert!(
-        input.dtype() == T::DTYPE && cotangent.dtype() == T::DTYPE,
-        "operands have the dtype of the output"
-    );
     if output.size() == 0 {
         return;
     }

@@ -3,7 +3,7 @@
 use std::ops::Neg;
 
 use faer::traits::{ComplexField, RealField};
-use num_traits::{Float, NumAssign};
+use num_traits::{Float, NumAssign, ToPrimitive};
 use umber_types::{Complex, Element};
 
 /// A real or complex number, as faer computes with it and with what faer's own traits lack.
@@ -74,6 +74,29 @@ real_fields!(f32, f64);
 /// Are all of them numbers?
 pub(super) fn are_numbers<T: Field>(values: &[T]) -> bool {
     values.iter().all(|value| value.is_number())
+}
+
+/// Bring numbers whose squares would overflow or vanish near one by a power of two, which is exact; answers the factor
+/// back.
+pub(super) fn centre<T: Field>(values: &mut [T]) -> T::Magnitude {
+    let one: T::Magnitude = num_traits::one();
+    let greatest = values.iter().fold(num_traits::zero(), |found: T::Magnitude, value| {
+        Float::max(found, Float::min(value.magnitude(), T::Magnitude::max_value()))
+    });
+    let root = |bound: T::Magnitude| Float::sqrt(Float::sqrt(bound));
+    let is_extreme = greatest > root(T::Magnitude::max_value())
+        || greatest < root(<T::Magnitude as Float>::min_positive_value());
+    if !is_extreme || greatest == num_traits::zero() {
+        return one;
+    }
+    // Both the power and its inverse are normal numbers.
+    let bound = Float::log2(T::Magnitude::max_value()).to_i32().unwrap_or(0) - 2;
+    let exponent = Float::log2(greatest).to_i32().unwrap_or(0).clamp(-bound, bound);
+    let scale = T::of_real(Float::powi(one + one, -exponent));
+    for value in values.iter_mut() {
+        *value = *value * scale;
+    }
+    Float::powi(one + one, exponent)
 }
 
 /// Not a number.

@@ -10,7 +10,7 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers, nan};
+use super::field::{Field, are_numbers, centre, nan};
 use crate::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
@@ -46,6 +46,7 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
             q_to.write(index, |part| part.fill(nan()));
             return true;
         }
+        let scale = centre(&mut scratch.matrix);
         if size > 0 {
             qr_in_place(
                 MatMut::from_column_major_slice_mut(&mut scratch.matrix, rows, columns),
@@ -56,7 +57,7 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
             );
         }
         scratch.find_phases(rows);
-        r_to.write(index, |part| scratch.write_upper(part, rows, columns));
+        r_to.write(index, |part| scratch.write_upper(part, rows, columns, scale));
         scratch.make_basis(rows, columns, block, width);
         q_to.store(index, &scratch.basis, rows, width);
         true
@@ -92,11 +93,11 @@ impl<T: Field> Scratch<T> {
         }
     }
 
-    fn write_upper(&self, part: &mut [T], rows: usize, columns: usize) {
+    fn write_upper(&self, part: &mut [T], rows: usize, columns: usize, scale: T::Magnitude) {
         part.fill(T::zero());
         for (i, row) in part.chunks_exact_mut(columns.max(1)).enumerate().take(self.phases.len()) {
             for (j, element) in row.iter_mut().enumerate().skip(i) {
-                *element = self.matrix[j * rows + i] * self.phases[i];
+                *element = self.matrix[j * rows + i] * self.phases[i] * T::of_real(scale);
             }
             if !T::IS_REAL {
                 row[i] = T::of_real(row[i].real_part());

@@ -7,7 +7,7 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers, nan};
+use super::field::{Field, are_numbers, centre, nan};
 use crate::{View, ViewMut};
 
 /// The singular values of each matrix, greatest first, and `U` and `Vᴴ` where asked for: with as many vectors as there
@@ -110,6 +110,7 @@ impl<T: Field> Decomposer<T> {
             }
             return true;
         }
+        let scale = T::of_real(centre(&mut self.matrix));
         // faer leaves parts of a whole basis alone, as if they were zero.
         self.u.fill(T::zero());
         self.v.fill(T::zero());
@@ -117,7 +118,7 @@ impl<T: Field> Decomposer<T> {
         let has_vectors = self.vectors != ComputeSvdVectors::No;
         let u = MatMut::from_column_major_slice_mut(&mut self.u, rows, self.u_width);
         let v = MatMut::from_column_major_slice_mut(&mut self.v, columns, self.v_width);
-        decompose(
+        let done = decompose(
             MatRef::from_column_major_slice(&self.matrix, rows, columns),
             DiagMut::from_slice_mut(&mut self.values),
             has_vectors.then_some(u),
@@ -126,6 +127,10 @@ impl<T: Field> Decomposer<T> {
             self.workspace.stack(),
             Spec::default(),
         )
-        .is_ok()
+        .is_ok();
+        for value in &mut self.values {
+            *value = *value * scale;
+        }
+        done
     }
 }

@@ -118,7 +118,8 @@ pub(crate) fn expm1(z: C) -> C {
         return c(w.re - 1.0, w.im);
     }
     let half = (z.im * 0.5).sin();
-    c(z.re.exp_m1() * z.im.cos() - 2.0 * half * half, w.im)
+    // Of either zero the real part is the positive one: the sum turns only -0 round.
+    c(z.re.exp_m1() * z.im.cos() - 2.0 * half * half + 0.0, w.im)
 }
 
 /// `log |z|`, accurate near the unit circle.

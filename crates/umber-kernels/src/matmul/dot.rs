@@ -4,7 +4,7 @@ use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use super::product::{Into, Product};
 
 /// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
-pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) {
+pub(crate) fn product<T: Ring>(product: &Product<T>, into: Into) {
     debug_assert!(product.k <= 1 || (product.a.columns == 1 && product.b.rows == 1));
     if into == Into::Fresh {
         product.fill_out(T::ZERO);

@@ -1,9 +1,9 @@
 //! Sums of products of matrices that indices pick from stacks.
 
-use umber_types::{Result, match_dtype};
+use umber_types::Result;
 
 use super::lanes::Ring;
-use super::multiply::Multiply;
+use super::multiply::{Multiply, match_multiply};
 use super::pack::pack;
 use super::product::{Into, Matrix, Product};
 use super::scratch;
@@ -30,17 +30,16 @@ const JOINED: usize = 512;
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: ViewMut) -> Result<()> {
-    assert!(a.dtype() == out.dtype() && b.dtype() == out.dtype(), "operands have the dtype of the output");
     assert!(left.size() == right.size() && left.size() == places.size(), "as many indices of each kind");
     assert!(out.layout().is_contiguous(), "the output is dense");
     let (left, right) = (read(left, a.shape()[0])?, read(right, b.shape()[0])?);
     let places = read(places, out.shape()[0])?;
-    match_dtype!(out.dtype(), T => run::<T>(a, b, [&left, &right, &places], out));
+    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &places], out));
     Ok(())
 }
 
 /// Indices into an axis, counted from its start.
-fn read(view: View, length: usize) -> Result<Vec<usize>> {
+pub(crate) fn read(view: View, length: usize) -> Result<Vec<usize>> {
     let indices = Indices::new(&[length], &[1], &[view], &[0], &[1]);
     let mut found = Vec::with_capacity(indices.count());
     let mut offsets = [0; BATCH];
@@ -52,7 +51,7 @@ fn read(view: View, length: usize) -> Result<Vec<usize>> {
 }
 
 /// Numbers of `keys`, those of equal keys together: key `i` has `order[starts[i]..starts[i + 1]]`.
-fn sorted(keys: &[usize], count: usize) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn sorted(keys: &[usize], count: usize) -> (Vec<usize>, Vec<usize>) {
     let mut starts = vec![0; count + 1];
     for &key in keys {
         starts[key + 1] += 1;

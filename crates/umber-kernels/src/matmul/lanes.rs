@@ -6,7 +6,7 @@ use umber_types::{Bool, Element};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 
-/// An element type with a sum and a product; integers wrap, a bool's sum is *or* and its product *and*.
+/// An element type with a sum and a product; integers wrap (and unsigned ones are taken as signed), a bool's sum is *or* and its product *and*.
 pub(crate) trait Ring: Element {
     /// The neutral element of the sum.
     const ZERO: Self;
@@ -113,7 +113,6 @@ macro_rules! integer_rings {
     )*};
 }
 integer_rings! {
-    u8: 64 32 16, u16: 32 16 8, u32: 16 8 4, u64: 8 4 2,
     i8: 64 32 16, i16: 32 16 8, i32: 16 8 4, i64: 8 4 2
 }
 

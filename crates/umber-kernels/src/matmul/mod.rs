@@ -5,9 +5,9 @@
 //! [`dot`]); 16-bit floats block by block through float32; integers and bools by [`blocked`].
 
 mod blocked;
-mod dot;
+pub(crate) mod dot;
 mod finish;
-mod indexed;
+pub(crate) mod indexed;
 pub(crate) mod lanes;
 pub(crate) mod multiply;
 pub(crate) mod pack;
@@ -19,14 +19,12 @@ mod segmented;
 mod split;
 pub(crate) mod stream;
 
-use umber_types::match_dtype;
-
 pub use indexed::indexed;
 pub use segmented::{segmented_rows, segmented_sums};
 
 use crate::{View, ViewMut};
 use lanes::Ring;
-use multiply::Multiply;
+use multiply::{Multiply, match_multiply};
 use split::{Stack, Whole};
 
 /// `out[..., m, n] = a[..., m, k] @ b[..., k, n]`, all of one dtype.
@@ -38,7 +36,7 @@ use split::{Stack, Whole};
 /// # Panics
 /// If dtypes or shapes are not as said.
 pub fn matmul(a: View, b: View, out: ViewMut) {
-    match_dtype!(out.dtype(), T => run::<T>(a, b, None, out));
+    match_multiply!(a, b, out; T => run::<T>(a, b, None, out));
 }
 
 /// `out = alpha * (a @ b) + beta * c`, like [`matmul`]; `c` has the shape of `out` and any strides.
@@ -48,11 +46,10 @@ pub fn matmul(a: View, b: View, out: ViewMut) {
 /// # Panics
 /// If dtypes or shapes are not as said.
 pub fn addmm(a: View, b: View, c: View, alpha: f64, beta: f64, out: ViewMut) {
-    match_dtype!(out.dtype(), T => run::<T>(a, b, Some((c, alpha, beta)), out));
+    match_multiply!(a, b, c, out; T => run::<T>(a, b, Some((c, alpha, beta)), out));
 }
 
 fn run<T: Multiply>(a: View, b: View, sum: Option<(View, f64, f64)>, out: ViewMut) {
-    assert!(a.dtype() == T::DTYPE && b.dtype() == T::DTYPE, "operands have the dtype of the output");
     assert!(out.layout().is_contiguous(), "the output is dense");
     let &[ref batch @ .., m, n] = out.shape() else { panic!("a matrix has two axes") };
     let k = a.shape().last().copied().unwrap_or(0);
@@ -63,7 +60,7 @@ fn run<T: Multiply>(a: View, b: View, sum: Option<(View, f64, f64)>, out: ViewMu
     }
     let alpha = sum.map_or(1.0, |(_, alpha, _)| alpha);
     let addend = sum.filter(|&(_, _, beta)| beta != 0.0).map(|(c, _, beta)| {
-        assert!(c.dtype() == T::DTYPE && c.shape() == out.shape(), "the addend is like the output");
+        assert!(c.shape() == out.shape(), "the addend is like the output");
         (c, T::Wide::factor(beta))
     });
     // Nothing is multiplied by zero, not even an infinity.

@@ -38,6 +38,20 @@ pub(crate) trait Multiply: Element {
     fn narrow(sum: Self::Wide) -> Self;
 }
 
+/// Evaluate an expression with the element type of some views, which have one dtype, as `$T`: unsigned integers are taken as
+/// signed, whose sums and products have the same bits.
+macro_rules! match_multiply {
+    ($($view:ident),+; $T:ident => $body:expr) => {{
+        let dtype = [$($view.dtype()),+][0];
+        $(
+            assert!($view.dtype() == dtype, "operands have the dtype of the output");
+            let $view = $view.as_signed();
+        )+
+        umber_types::match_dtype!(ring $crate::view::signed(dtype), $T => $body, else => unreachable!("no unsigned integers are left"))
+    }};
+}
+pub(crate) use match_multiply;
+
 macro_rules! same_width {
     () => {
         type Wide = Self;
@@ -65,7 +79,7 @@ macro_rules! exact {
         }
     )*};
 }
-exact!(u8, u16, u32, u64, i8, i16, i32, i64, Bool);
+exact!(i8, i16, i32, i64, Bool);
 
 macro_rules! floats {
     ($($ty:ty: $speed:literal),*) => {$(

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use umber_types::{Error, Layout, Result, Shape, match_dtype};
+use umber_types::{Error, Layout, Result, Shape};
 
 use super::lanes::Ring;
-use super::multiply::Multiply;
+use super::multiply::{Multiply, match_multiply};
 use super::pack::pack;
 use super::product::{Into, Matrix, Product};
 use super::{matmul, scratch};
@@ -94,17 +94,14 @@ pub fn segmented_rows(x: View, y: View, bounds: View, out: ViewMut) -> Result<()
         y.shape()[0] == segments.len() && out.layout().is_contiguous(),
         "a matrix a segment, a dense output"
     );
-    match_dtype!(out.dtype(), T => rows::<T>(x, y, &segments, out));
+    match_multiply!(x, y, out; T => rows::<T>(x, y, &segments, out));
     Ok(())
 }
 
 fn rows<T: Multiply>(x: View, y: View, segments: &[Range<usize>], out: ViewMut) {
     let &[count, m] = out.shape() else { panic!("a matrix has two axes") };
     let n = x.shape()[1];
-    assert!(
-        y.shape()[1..] == [n, m] && x.dtype() == T::DTYPE && y.dtype() == T::DTYPE,
-        "operands fit the output"
-    );
+    assert!(y.shape()[1..] == [n, m], "operands fit the output");
     let (source, stack, target) = (Source::<T>::of(&x), Source::<T>::of(&y), Target::<T>::of(&out));
     let (x_strides, y_strides) = (x.strides(), y.strides());
     parallel_for(if m == 0 { 0 } else { count.div_ceil(ROWS) }, |job| {

@@ -33,6 +33,10 @@ pub trait Value: Element {
     fn from_i64(value: i64) -> Self;
     fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
+    /// The sum of small integers.
+    fn sum(values: &[Self]) -> Self {
+        values.iter().fold(Self::from_i64(0), |sum, &value| sum.plus(value))
+    }
     /// Comparison with `None` where either is NaN.
     fn order(self, other: Self) -> Option<std::cmp::Ordering>;
     fn is_true(self) -> bool;
@@ -83,6 +87,10 @@ macro_rules! floats {
             }
             fn times(self, other: $ty) -> $ty {
                 self * other
+            }
+            fn sum(values: &[$ty]) -> $ty {
+                // One by one, halves stop growing at 256 or 2048.
+                $from(values.iter().map(|&value| f64::from(value)).sum::<f64>() as f32)
             }
             fn order(self, other: $ty) -> Option<std::cmp::Ordering> {
                 self.partial_cmp(&other)

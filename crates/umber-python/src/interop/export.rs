@@ -1,56 +1,39 @@
 //! Who may write through a view that goes out.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::memory::{Access, Lease};
-use umber::{Array, Layout};
+use smallvec::SmallVec;
+use umber::memory::{Access, Lease, ViewPolicy};
+use umber::{Array, DType, Layout};
 
 use crate::array::PyArray;
 use crate::enter::{OrRaise, enter, warn_if_traced};
 
-/// How views go out: `set_view_policy`.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Policy {
-    /// Writable exactly when nothing else can see the memory.
-    Checked,
-    /// Writable whenever the memory is.
-    Writable,
-    /// Never writable.
-    ReadOnly,
-}
-
-static POLICY: AtomicU8 = AtomicU8::new(Policy::Checked as u8);
-
-const NAMES: [(&str, Policy); 3] =
-    [("checked", Policy::Checked), ("writable", Policy::Writable), ("readonly", Policy::ReadOnly)];
-
-fn policy() -> Policy {
-    let now = POLICY.load(Ordering::Relaxed);
-    NAMES.iter().map(|(_, policy)| *policy).find(|&policy| policy as u8 == now).unwrap_or(Policy::Checked)
-}
-
-/// Choose when views of arrays are writable: "checked" (the default: exactly when nothing else can see the
-/// memory), "writable" (whenever the memory itself is) or "readonly" (never). Returns the policy before.
+/// Choose how memory is shared, and return the policy before.
+///
+/// - "checked", the default: views are writable exactly when nothing else can see the memory, and operations on memory
+///   that others can write run when they are recorded.
+/// - "writable": views are writable whenever the memory is, even while it is shared or a derivative is being taken, and
+///   operations wait. What a write does to them is the program's business.
+/// - "readonly": as "checked", and no view is writable.
 #[pyfunction]
 fn set_view_policy(policy: &str) -> PyResult<&'static str> {
-    let Some((_, wanted)) = NAMES.iter().find(|(name, _)| *name == policy) else {
+    let Some(wanted) = ViewPolicy::ALL.into_iter().find(|known| known.name() == policy) else {
         return Err(PyValueError::new_err(format!(
             "[set_view_policy] got '{policy}', expected 'checked', 'writable' or 'readonly'"
         )));
     };
-    let before = self::policy();
-    POLICY.store(*wanted as u8, Ordering::Relaxed);
-    Ok(NAMES.iter().find(|(_, policy)| *policy == before).map_or("checked", |(name, _)| name))
+    Ok(wanted.choose().name())
 }
 
-/// An array on its way out: its memory, pinned.
+/// Memory on its way out, pinned, and which elements of it an array is. The array itself is not held, so that views
+/// that are out do not count among those that see its memory.
 pub(super) struct Export {
-    pub(super) array: Array,
-    pub(super) lease: Lease,
+    pub(super) dtype: DType,
+    pub(super) layout: Layout,
+    lease: Lease,
 }
 
 impl Export {
@@ -59,10 +42,7 @@ impl Export {
         let array = exported.get();
         enter(py, || array.eval())?;
         warn_if_traced(py, &array)?;
-        let access = access(&array);
-        let storage = array.storage().expect("just evaluated");
-        let lease = Lease::new(&storage.buffer, access).or_raise()?;
-        Ok(Export { array, lease })
+        Export::of(&array, access(&array))
     }
 
     /// A copy that shares nothing: always writable.
@@ -73,20 +53,39 @@ impl Export {
             array.eval()?;
             array.copied()
         })?;
-        let lease =
-            Lease::new(&copy.storage().expect("born evaluated").buffer, Access::Writable).or_raise()?;
-        Ok(Export { array: copy, lease })
+        Export::of(&copy, Access::Writable)
     }
 
-    /// Which elements of the buffer the array is.
-    pub(super) fn layout(&self) -> &Layout {
-        &self.array.storage().expect("evaluated on construction").layout
+    fn of(array: &Array, access: Access) -> PyResult<Export> {
+        let storage = array.storage().expect("evaluated by the caller");
+        let lease = Lease::new(&storage.buffer, access).or_raise()?;
+        Ok(Export { dtype: array.dtype(), layout: storage.layout.clone(), lease })
     }
 
     /// Address of the element at index zero.
     pub(super) fn start(&self) -> *mut u8 {
-        let offset = self.layout().offset * self.array.dtype().size();
-        self.lease.buffer().start().as_ptr().wrapping_add(offset)
+        self.lease.buffer().start().as_ptr().wrapping_add(self.layout.offset * self.dtype.size())
+    }
+
+    /// Bytes of all elements.
+    pub(super) fn bytes(&self) -> usize {
+        self.layout.size() * self.dtype.size()
+    }
+
+    /// Steps along the axes in elements. Those of axes that take none are as if the array were dense: some consumers
+    /// look at them.
+    pub(super) fn strides(&self) -> SmallVec<[isize; 4]> {
+        let layout = &self.layout;
+        let mut strides: SmallVec<[isize; 4]> = layout.strides.iter().copied().collect();
+        let is_empty = layout.shape.contains(&0);
+        let mut dense = 1isize;
+        for (stride, &length) in strides.iter_mut().zip(layout.shape.iter()).rev() {
+            if length <= 1 || is_empty {
+                *stride = dense;
+            }
+            dense = dense.saturating_mul(length.max(1) as isize);
+        }
+        strides
     }
 
     /// The lease alone, good for reading.
@@ -98,25 +97,24 @@ impl Export {
     pub(super) fn is_writable(&self) -> bool {
         self.lease.access() == Access::Writable
     }
-}
 
-/// The storage of an array, evaluated with the interpreter lock released.
-pub(super) fn evaluated(py: Python<'_>, array: &Array) -> PyResult<umber::graph::Storage> {
-    enter(py, || array.eval())?;
-    Ok(array.storage().expect("just evaluated").clone())
+    /// Did the memory's producer say that it must not be written, rather than that it is merely seen elsewhere?
+    pub(super) fn is_declared_read_only(&self) -> bool {
+        self.lease.buffer().access() == Access::ReadOnly
+    }
 }
 
 /// What a view of an evaluated array may do.
 fn access(array: &Array) -> Access {
     let storage = array.storage().expect("evaluated by the caller");
     let buffer = &storage.buffer;
-    if buffer.access() == Access::ReadOnly || storage.layout.is_overlapping() {
+    if buffer.access() != Access::Writable || storage.layout.is_overlapping() {
         return Access::ReadOnly;
     }
-    match policy() {
-        Policy::Writable => Access::Writable,
-        Policy::ReadOnly => Access::ReadOnly,
-        Policy::Checked => {
+    match ViewPolicy::current() {
+        ViewPolicy::Writable => Access::Writable,
+        ViewPolicy::ReadOnly => Access::ReadOnly,
+        ViewPolicy::Checked => {
             // Handles of this node: the Python object's and the caller's. Of the buffer: the node's and the leases'.
             let alone = Arc::strong_count(array.node()) <= 2
                 && Arc::strong_count(buffer) <= 1 + buffer.leases()
@@ -124,11 +122,6 @@ fn access(array: &Array) -> Access {
             if alone { Access::Writable } else { Access::ReadOnly }
         }
     }
-}
-
-/// Is it memory that must never be written, rather than memory that is merely seen elsewhere?
-pub(super) fn is_foreign_read_only(export: &Export) -> bool {
-    export.lease.buffer().access() == Access::ReadOnly
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

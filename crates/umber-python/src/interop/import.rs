@@ -1,184 +1,20 @@
 //! Memory that comes in: the buffer protocol, NumPy's array interface, DLPack, `__array__`, in this order.
 
 use std::ffi::{CStr, c_int};
-use std::ptr::NonNull;
-use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple};
-use umber::memory::{Access, Buffer, Stability};
-use umber::{Array, DType, Layout, Shape, ops};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
+use umber::memory::{Access, Stability};
+use umber::{Array, DType, Shape, ops};
 
+use super::described::{Copying, Described, Trust, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr};
-use crate::args::StreamArg;
+use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
-use crate::enter::{OrRaise, enter, to_exception};
-
-/// What `copy=` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Copying {
-    /// `None`: share where possible.
-    IfNeeded,
-    /// `True`.
-    Always,
-    /// `False`: raise where a copy is needed.
-    Never,
-}
-
-impl Copying {
-    pub(super) fn of(copy: Option<bool>) -> Copying {
-        match copy {
-            None => Copying::IfNeeded,
-            Some(true) => Copying::Always,
-            Some(false) => Copying::Never,
-        }
-    }
-
-    /// A copy is needed: is it allowed?
-    pub(super) fn allow(self, why: &str) -> PyResult<()> {
-        if self == Copying::Never {
-            return Err(to_exception(umber::Error::Buffer(format!(
-                "[asarray] {why}: got copy=False, expected copy=None or True"
-            ))));
-        }
-        Ok(())
-    }
-}
-
-/// Somebody's memory as they describe it.
-pub(super) struct Described {
-    pub(super) start: *mut u8,
-    pub(super) dtype: DType,
-    pub(super) order: ByteOrder,
-    pub(super) shape: Vec<usize>,
-    /// In bytes.
-    pub(super) strides: Vec<isize>,
-    pub(super) access: Access,
-    pub(super) stability: Stability,
-    pub(super) trust: Trust,
-}
-
-/// What is known of a described address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// It comes from the owner of the memory.
-    Owner,
-    /// Anybody may have written it down: the system is asked whether there is memory at all.
-    Hearsay,
-}
-
-/// The array over described memory, kept alive by `keep`.
-///
-/// # Safety
-/// Every element that shape and strides reach is readable while `keep` lives.
-pub(super) unsafe fn share(
-    from: Described,
-    keep: Box<dyn std::any::Any + Send + Sync>,
-    copying: Copying,
-) -> PyResult<Array> {
-    let itemsize = from.dtype.size();
-    let too_large =
-        || PyValueError::new_err("[asarray] got described memory, expected no more than memory can address");
-    let mut bytes: usize = itemsize;
-    for &length in &from.shape {
-        bytes =
-            bytes.checked_mul(length.max(1)).filter(|&b| isize::try_from(b).is_ok()).ok_or_else(too_large)?;
-    }
-    let shape = Shape::from(from.shape.clone());
-    if shape.size() == 0 {
-        return Array::from_storage(
-            umber::graph::Storage::allocate(&shape, from.dtype).or_raise()?,
-            from.dtype,
-        )
-        .or_raise();
-    }
-    let Some(address) = NonNull::new(from.start) else {
-        return Err(PyValueError::new_err("[asarray] got described memory without an address, expected one"));
-    };
-    // The lowest and the highest address reached.
-    let (mut low, mut high) = (0isize, 0isize);
-    for (&length, &stride) in from.shape.iter().zip(&from.strides) {
-        let reach =
-            isize::try_from(length - 1).ok().and_then(|n| n.checked_mul(stride)).ok_or_else(too_large)?;
-        if reach < 0 {
-            low = low.checked_add(reach).ok_or_else(too_large)?;
-        } else {
-            high = high.checked_add(reach).ok_or_else(too_large)?;
-        }
-    }
-    let span = high
-        .checked_sub(low)
-        .and_then(|span| usize::try_from(span).ok()?.checked_add(itemsize))
-        .ok_or_else(too_large)?;
-    let start = NonNull::new(from.start.wrapping_offset(low)).ok_or_else(too_large)?;
-    if from.trust == Trust::Hearsay && !umber::memory::is_mapped(start.as_ptr(), span) {
-        return Err(PyValueError::new_err(format!(
-            "[asarray] the described memory is not there: got {span} bytes at address {start:p}, expected memory of \
-             this process"
-        )));
-    }
-    let aligned = (address.as_ptr() as usize).is_multiple_of(alignment(from.dtype))
-        && from
-            .strides
-            .iter()
-            .zip(&from.shape)
-            .all(|(&stride, &n)| n <= 1 || stride % itemsize as isize == 0);
-    if !aligned || from.order == ByteOrder::Swapped {
-        copying.allow(if aligned {
-            "the bytes are in the other order: a copy is needed"
-        } else {
-            "the elements are not aligned: a copy is needed"
-        })?;
-        // SAFETY: passed on from the caller.
-        return unsafe { gather_bytes(&from, &shape) };
-    }
-    // SAFETY: the caller's promise, for the span that shape and strides reach.
-    let buffer = unsafe { Buffer::foreign(start, span, from.access, from.stability, keep) };
-    let layout = Layout {
-        shape,
-        strides: from
-            .strides
-            .iter()
-            .zip(&from.shape)
-            .map(|(&stride, &length)| if length <= 1 { 0 } else { stride / itemsize as isize })
-            .collect(),
-        offset: (-low) as usize / itemsize,
-    };
-    let array = Array::from_buffer(Arc::new(buffer), layout, from.dtype).or_raise()?;
-    if copying == Copying::Always { array.copied().or_raise() } else { Ok(array) }
-}
-
-fn alignment(dtype: DType) -> usize {
-    if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() }
-}
-
-/// A copy element by element, for memory that kernels cannot read.
-///
-/// # Safety
-/// As for [`share`].
-unsafe fn gather_bytes(from: &Described, shape: &Shape) -> PyResult<Array> {
-    let itemsize = from.dtype.size();
-    let unit = alignment(from.dtype);
-    let mut bytes = vec![0u8; shape.size() * itemsize];
-    for (i, element) in bytes.chunks_exact_mut(itemsize).enumerate() {
-        let (mut rest, mut at) = (i, 0isize);
-        for (&length, &stride) in from.shape.iter().zip(&from.strides).rev() {
-            at += (rest % length) as isize * stride;
-            rest /= length;
-        }
-        // SAFETY: `at` is the place of an element, by the caller's promise.
-        unsafe {
-            std::ptr::copy_nonoverlapping(from.start.wrapping_offset(at), element.as_mut_ptr(), itemsize);
-        };
-        if from.order == ByteOrder::Swapped {
-            element.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
-        }
-    }
-    crate::convert::from_bytes(&bytes, shape, from.dtype)
-}
+use crate::enter::{OrRaise, enter};
 
 /// A `Py_buffer` that is ours to release.
 struct Held(Box<ffi::Py_buffer>);
@@ -187,6 +23,22 @@ struct Held(Box<ffi::Py_buffer>);
 unsafe impl Send for Held {}
 // SAFETY: as above.
 unsafe impl Sync for Held {}
+
+impl Held {
+    /// The memory of an object that speaks the buffer protocol.
+    fn new(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<Held> {
+        let mut view = Box::new(ffi::Py_buffer::new());
+        // SAFETY: fills the boxed view, which stays where it is until released.
+        if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, flags) } != 0 {
+            return Err(PyErr::fetch(object.py()));
+        }
+        Ok(Held(view))
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.0.readonly != 0
+    }
+}
 
 impl Drop for Held {
     fn drop(&mut self) {
@@ -200,70 +52,114 @@ impl Drop for Held {
 }
 
 /// Keeps a Python object alive from any thread.
-struct Kept {
-    _object: Py<PyAny>,
+struct Kept(Option<Py<PyAny>>);
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // At once, not when some thread next takes the lock.
+        let object = self.0.take();
+        Python::try_attach(|_| drop(object));
+    }
 }
 
-/// An array over the memory of an object that speaks the buffer protocol; `None` if it does not.
-fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+fn speaks_buffer(object: &Bound<'_, PyAny>) -> bool {
     // SAFETY: asks about a live object.
-    if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
-        return Ok(None);
+    unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
+}
+
+/// Is memory that is read-only to us read-only to everybody?
+pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
+    if object.is_instance_of::<PyBytes>() {
+        return true;
     }
-    let mut held = Held(Box::new(ffi::Py_buffer::new()));
-    // SAFETY: fills the boxed view, which stays where it is until released.
-    if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *held.0, ffi::PyBUF_FULL_RO as c_int) } != 0
-    {
-        std::mem::forget(held);
-        let _ = PyErr::take(object.py());
-        return Ok(None);
+    let class = object.get_type();
+    let named = |module: &str, name: &str| {
+        class.name().is_ok_and(|own| own == name) && class.module().is_ok_and(|own| own == module)
+    };
+    if named("mmap", "mmap") {
+        // Another process may write to the file, as it may under any reader's eyes.
+        return Held::new(object, ffi::PyBUF_SIMPLE).is_ok_and(|view| view.is_read_only());
     }
+    if let Ok(view) = object.cast::<PyMemoryView>() {
+        return view.getattr("obj").is_ok_and(|owner| is_fixed(&owner));
+    }
+    if class.name().is_ok_and(|name| name == "ArrayImpl") {
+        return class.module().is_ok_and(|module| module.to_string_lossy().starts_with("jaxlib"));
+    }
+    // Of NumPy's arrays the view itself, and whatever it is a view of down to the owner.
+    let flag = object.getattr("flags").and_then(|flags| flags.getattr("writeable"));
+    if !flag.is_ok_and(|writable| writable.is_truthy().is_ok_and(|writable| !writable)) {
+        return false;
+    }
+    match object.getattr("base") {
+        Ok(base) if base.is_none() => true,
+        Ok(base) => is_fixed(&base),
+        Err(_) => false,
+    }
+}
+
+/// What a source whose memory is read-only or not allows.
+fn rights(object: &Bound<'_, PyAny>, is_read_only: bool) -> (Access, Stability) {
+    if !is_read_only {
+        return (Access::Writable, Stability::Changing);
+    }
+    (Access::ReadOnly, if is_fixed(object) { Stability::Fixed } else { Stability::Changing })
+}
+
+/// An array over the memory of an object that speaks the buffer protocol; `None` if it speaks of what umber does not
+/// know.
+fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    let held = Held::new(object, ffi::PyBUF_FULL_RO as c_int)?;
     let view = &held.0;
-    let ndim = view.ndim as usize;
     let format = if view.format.is_null() {
         "B".to_owned()
     } else {
         // SAFETY: a NUL-terminated string that lives as long as the view.
         unsafe { CStr::from_ptr(view.format) }.to_string_lossy().into_owned()
     };
-    let Some((dtype, order)) = from_struct_format(&format, view.itemsize as usize) else {
-        // Others may say it in a way of their own (ml_dtypes through the array interface).
-        return Ok(None);
-    };
-    if ndim > 0 && (view.shape.is_null() || view.strides.is_null()) {
+    let ndim = usize::try_from(view.ndim).unwrap_or(0);
+    let is_of_ctypes = is_of_ctypes(object);
+    if ndim > 0 && (view.shape.is_null() || (view.strides.is_null() && !is_of_ctypes)) {
         // An exporter that does not do what was asked for (NumPy's datetime scalars): see what else it speaks.
         return Ok(None);
     }
-    // SAFETY: shape and strides are there, of `ndim` entries each as PyBUF_FULL_RO asks for.
-    let (shape, strides) = unsafe {
-        if ndim == 0 {
-            (Vec::new(), Vec::new())
-        } else {
-            (
-                std::slice::from_raw_parts(view.shape, ndim).iter().map(|&n| n as usize).collect(),
-                std::slice::from_raw_parts(view.strides, ndim).to_vec(),
-            )
-        }
+    let Some((dtype, order)) = from_struct_format(&format, view.itemsize as usize) else {
+        return Err(PyTypeError::new_err(format!(
+            "[asarray] umber has no dtype for these elements: got a buffer of format '{format}' and {} bytes each, \
+             expected those of one of its dtypes",
+            view.itemsize
+        )));
+    };
+    let shape: Vec<usize> = if ndim == 0 {
+        Vec::new()
+    } else {
+        // SAFETY: PyBUF_FULL_RO asks for it, and it was found to be there: `ndim` entries.
+        unsafe { std::slice::from_raw_parts(view.shape, ndim) }.iter().map(|&n| n as usize).collect()
+    };
+    let strides: Vec<isize> = if ndim == 0 || view.strides.is_null() {
+        dense_strides(&shape, view.itemsize)
+    } else {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts(view.strides, ndim) }.to_vec()
     };
     if !view.suboffsets.is_null() {
         return Err(PyTypeError::new_err(
             "[asarray] got an indirect buffer (suboffsets), expected a direct one",
         ));
     }
-    let readonly = view.readonly != 0;
-    let described = Described {
-        start: view.buf.cast(),
-        dtype,
-        order,
-        shape,
-        strides,
-        access: if readonly { Access::ReadOnly } else { Access::Writable },
-        stability: if readonly && is_fixed(object) { Stability::Fixed } else { Stability::Changing },
-        // An object of ctypes is made of any address; others own what they export.
-        trust: if is_of_ctypes(object) { Trust::Hearsay } else { Trust::Owner },
-    };
+    let (access, stability) = rights(object, held.is_read_only());
+    // An object of ctypes is made of any address; others own what they export.
+    let trust = if is_of_ctypes { Trust::Hearsay } else { Trust::Owner };
+    let described =
+        Described { start: view.buf.cast(), dtype, order, shape, strides, access, stability, trust };
     // SAFETY: the exporter promises the memory until the view is released, which `held` does last.
-    unsafe { share(described, Box::new(held), copying) }.map(Some)
+    unsafe { described.check(copying)?.take(object.py(), Box::new(held)) }.map(Some)
+}
+
+/// Steps in bytes along the axes of dense memory.
+fn dense_strides(shape: &[usize], itemsize: isize) -> Vec<isize> {
+    let steps = umber::types::layout::row_major_strides(shape);
+    steps.iter().map(|&step| step.saturating_mul(itemsize)).collect()
 }
 
 /// Is the object one of ctypes, or a view of one?
@@ -274,123 +170,195 @@ fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
     owner.get_type().get_type().module().is_ok_and(|module| module == "_ctypes")
 }
 
-/// Is memory that is read-only to us read-only to everybody?
-fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
-    if object.is_instance_of::<PyBytes>() {
-        return true;
-    }
-    // An ndarray that owns its read-only memory; a read-only view may have a writable base.
-    let Ok(flags) = object.getattr("flags") else { return false };
-    flags.getattr("owndata").and_then(|own| own.extract::<bool>()).unwrap_or(false)
+/// The dtype that an array interface tells.
+fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> PyResult<(DType, ByteOrder)> {
+    let dtype = object.getattr("dtype");
+    let name = dtype.as_ref().ok().and_then(|dtype| dtype.getattr("name").ok()?.extract::<String>().ok());
+    let known = match name.as_deref() {
+        Some("bfloat16") => Some((DType::BFloat16, ByteOrder::Native)),
+        _ => from_typestr(&typestr.extract::<String>()?),
+    };
+    known.ok_or_else(|| {
+        let elements = dtype.as_ref().unwrap_or(typestr);
+        PyTypeError::new_err(format!(
+            "[asarray] umber has no dtype for these elements: got {elements}, expected those of one of its dtypes"
+        ))
+    })
 }
 
 /// An array over memory told of by NumPy's array interface; `None` if there is none.
 fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    let py = object.py();
     let Ok(interface) = object.getattr("__array_interface__") else { return Ok(None) };
     let Ok(interface) = interface.cast_into::<PyDict>() else { return Ok(None) };
     let get = |key: &str| interface.get_item(key).map(|item| item.filter(|item| !item.is_none()));
     let (Some(typestr), Some(shape), Some(data)) = (get("typestr")?, get("shape")?, get("data")?) else {
         return Ok(None);
     };
-    let name = object.getattr("dtype").and_then(|d| d.getattr("name")).and_then(|n| n.extract::<String>());
-    let known = match name.as_deref() {
-        Ok("bfloat16") => Some((DType::BFloat16, ByteOrder::Native)),
-        _ => from_typestr(&typestr.extract::<String>()?),
-    };
-    let Some((dtype, order)) = known else {
-        return Err(PyTypeError::new_err(format!(
-            "[asarray] got elements of type {typestr}, expected one that umber has a dtype for"
-        )));
-    };
-    let Ok((address, readonly)) = data.extract::<(usize, bool)>() else { return Ok(None) };
-    let shape: Vec<usize> = shape.extract()?;
+    let (dtype, order) = dtype_of_interface(object, &typestr)?;
+    let lengths: Vec<i64> = shape.extract()?;
+    let shape = Shape::checked("asarray", &lengths).or_raise()?.to_vec();
     let strides = match get("strides")? {
         Some(strides) => strides.cast::<PyTuple>()?.extract()?,
-        None => {
-            let dense = umber::types::layout::row_major_strides(&shape);
-            dense.iter().map(|stride| stride * dtype.size() as isize).collect::<Vec<_>>()
-        }
+        None => dense_strides(&shape, dtype.size() as isize),
     };
     if strides.len() != shape.len() {
-        return Err(PyValueError::new_err(
-            "[asarray] got an array interface with strides of another length than its shape, expected one for each \
-             axis",
-        ));
+        return Err(PyValueError::new_err(format!(
+            "[asarray] got an array interface with {} strides and a shape of {} axes, expected one for each axis",
+            strides.len(),
+            shape.len()
+        )));
     }
-    let described = Described {
-        start: address as *mut u8,
-        dtype,
-        order,
-        shape,
-        strides,
-        access: if readonly { Access::ReadOnly } else { Access::Writable },
-        stability: if readonly && is_fixed(object) { Stability::Fixed } else { Stability::Changing },
-        trust: Trust::Hearsay,
+    if let Ok((address, is_read_only)) = data.extract::<(usize, bool)>() {
+        let (access, stability) = rights(object, is_read_only);
+        let (start, trust) = (address as *mut u8, Trust::Hearsay);
+        let described = Described { start, dtype, order, shape, strides, access, stability, trust };
+        let keep = Box::new(Kept(Some(object.clone().unbind())));
+        // SAFETY: the interface promises the memory while the object lives, which `Kept` ensures.
+        return unsafe { described.check(copying)?.take(py, keep) }.map(Some);
+    }
+    if !speaks_buffer(&data) {
+        return Ok(None);
+    }
+    // The memory of another object, as PIL's images tell.
+    let held = Held::new(&data, ffi::PyBUF_SIMPLE)?;
+    let offset: usize = get("offset")?.map_or(Ok(0), |offset| offset.extract())?;
+    let first = held.0.buf as usize;
+    let bounds = first..first.saturating_add(usize::try_from(held.0.len).unwrap_or(0));
+    let (access, stability) = rights(&data, held.is_read_only());
+    let start = held.0.buf.cast::<u8>().wrapping_add(offset);
+    let trust = Trust::Within(bounds);
+    let described = Described { start, dtype, order, shape, strides, access, stability, trust };
+    // SAFETY: checked to lie within the buffer that `held` holds.
+    unsafe { described.check(copying)?.take(py, Box::new(held)) }.map(Some)
+}
+
+/// An array over what `__array__` makes; `None` if there is none.
+fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    if object.is_instance_of::<PyType>() || !object.hasattr("__array__")? {
+        return Ok(None);
+    }
+    let made = if copying == Copying::Never {
+        let py = object.py();
+        let keywords = PyDict::new(py);
+        keywords.set_item("copy", false)?;
+        match object.call_method("__array__", (), Some(&keywords)) {
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => {
+                return copying
+                    .allow("__array__ of the object cannot do without: a copy is needed")
+                    .map(|()| None);
+            }
+            made => made?,
+        }
+    } else {
+        object.call_method0("__array__")?
     };
-    // SAFETY: the interface promises the memory while the object lives, which `Kept` ensures.
-    unsafe { share(described, Box::new(Kept { _object: object.clone().unbind() }), copying) }.map(Some)
+    if made.is(object) {
+        return Ok(None);
+    }
+    from_memory(&made, copying)
+}
+
+/// An array over memory told of by the buffer protocol or the array interface.
+fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    if !speaks_buffer(object) {
+        return from_interface(object, copying);
+    }
+    match from_buffer(object, copying) {
+        Ok(Some(array)) => Ok(Some(array)),
+        Ok(None) => from_interface(object, copying),
+        Err(error) if object.hasattr("__array_interface__")? && is_other_way_out(object.py(), &error) => {
+            from_interface(object, copying)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// May another protocol do what this one could not? ml_dtypes' arrays speak of their elements in a way of their own.
+fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
+    let class = error.get_type(py);
+    class.is(py.get_type::<PyTypeError>())
+        || class.is(py.get_type::<PyValueError>())
+        || class.is(py.get_type::<pyo3::exceptions::PyBufferError>())
 }
 
 /// An array over (or a copy of) what an object shares by any protocol; `None` if it shares nothing.
 pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
-    if let Some(array) = from_buffer(object, copying)? {
-        return Ok(Some(array));
-    }
-    if let Some(array) = from_interface(object, copying)? {
-        return Ok(Some(array));
-    }
+    let failed = match from_memory(object, copying) {
+        Ok(Some(array)) => return Ok(Some(array)),
+        Ok(None) => None,
+        // What cannot be had this way may be had by DLPack, or else it is said why not.
+        Err(error) if speaks_buffer(object) && is_other_way_out(object.py(), &error) => Some(error),
+        Err(error) => return Err(error),
+    };
     if object.hasattr("__dlpack__")? {
-        return super::dlpack::import(object, copying).map(Some);
+        let imported = super::dlpack::import(object, copying);
+        return imported.map(Some).map_err(|error| failed.unwrap_or(error));
     }
-    if object.hasattr("__array__")? && !object.is_instance_of::<pyo3::types::PyType>() {
-        let made = object.call_method0("__array__")?;
-        if made.is(object) {
-            return Ok(None);
-        }
-        copying.allow("the object makes a new array for __array__: a copy is needed")?;
-        return from_buffer(&made, Copying::Always).and_then(|found| match found {
-            Some(array) => Ok(Some(array)),
-            None => from_interface(&made, Copying::Always),
-        });
+    if let Some(array) = from_method(object, copying)? {
+        return Ok(Some(array));
     }
-    Ok(None)
+    if object.hasattr("__cuda_array_interface__")? {
+        return Err(refuse(
+            "[asarray] the CPU cannot read the memory of a CUDA device: got __cuda_array_interface__ alone, expected \
+             memory of the CPU"
+                .into(),
+        ));
+    }
+    failed.map_or(Ok(None), Err)
+}
+
+/// An array of ours as it is, or copied.
+pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<PyArray> {
+    let own = array.get().get();
+    // A derivative goes on through a copy, and nobody can write into what it is taken of.
+    if copying != Copying::Always || own.is_traced() {
+        return Ok(PyArray::sharing(own));
+    }
+    let copied = enter(array.py(), || {
+        own.eval()?;
+        own.copied()
+    });
+    copied.map(PyArray::sharing)
 }
 
 /// An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
 ///
-/// Operations on an array whose producer can still write run when they are recorded.
+/// Asked in this order: the buffer protocol, `__array_interface__`, `__dlpack__`, `__array__`. Operations on an array
+/// whose producer can still write run when they are recorded. Where `copy` is false and a copy is needed, the
+/// exception is a `BufferError` and a `ValueError`.
 #[pyfunction]
-#[pyo3(signature = (a, dtype = None, *, copy = None, stream = None))]
+#[pyo3(signature = (a, dtype = None, *, device = None, copy = None, stream = None))]
 fn asarray(
     a: &Bound<'_, PyAny>,
     dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
     copy: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let copying = Copying::of(copy);
     let wanted = dtype.map(|dtype| dtype.0);
-    let _ = stream;
-    let array = if let Ok(own) = a.cast::<PyArray>() {
-        let own = own.get().get();
-        if copying == Copying::Always {
-            let py = a.py();
-            enter(py, || own.eval())?;
-            own.copied().or_raise()?
-        } else {
-            own
-        }
-    } else if let Some(shared) = crate::convert::shared(a, copying)? {
-        shared
-    } else {
+    let stream = placed("asarray", stream, device)?;
+    let cast = |array: &Array, dtype: DType| {
+        copying.allow("a conversion to another dtype needs a copy")?;
+        on(stream, || ops::astype(array, dtype)).map(PyArray::from)
+    };
+    if let Ok(array) = a.cast::<PyArray>() {
+        return match wanted {
+            Some(dtype) if dtype != array.get().get().dtype() => cast(&array.get().get(), dtype),
+            _ => own(array, copying),
+        };
+    }
+    // A conversion is a copy already.
+    let sharing = if wanted.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
+    let Some(shared) = crate::convert::shared(a, sharing)? else {
         copying.allow("a Python number or sequence has no memory to share: a copy is needed")?;
         return crate::convert::array(a, wanted).map(PyArray::from);
     };
     match wanted {
-        Some(dtype) if dtype != array.dtype() => {
-            copying.allow("a conversion to another dtype needs a copy")?;
-            ops::astype(&array, dtype).or_raise().map(PyArray::from)
-        }
-        _ => Ok(PyArray::sharing(array)),
+        Some(dtype) if dtype != shared.dtype() => cast(&shared, dtype),
+        _ if sharing != copying => enter(a.py(), || shared.copied()).map(PyArray::sharing),
+        _ => Ok(PyArray::sharing(shared)),
     }
 }
 
@@ -408,10 +376,20 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
             a.get_type().name()?
         )));
     }
-    if zero_copy {
-        a.getattr("flags")?.setattr("writeable", false)?;
+    if !zero_copy {
+        return taken(a, Copying::Always);
     }
-    let copying = if zero_copy { Copying::Never } else { Copying::Always };
+    let flags = a.getattr("flags")?;
+    let was_writable: bool = flags.getattr("writeable")?.extract()?;
+    flags.setattr("writeable", false)?;
+    taken(a, Copying::Never).or_else(|error| {
+        // A call that fails changes nothing.
+        flags.setattr("writeable", was_writable)?;
+        Err(error)
+    })
+}
+
+fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<PyArray> {
     match from_shared(a, copying)? {
         Some(array) => Ok(PyArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(

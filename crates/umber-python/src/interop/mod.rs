@@ -4,6 +4,7 @@
 //! recycled while somebody sees it; every import holds its producer until the last array over it is gone.
 
 mod buffer;
+mod described;
 mod dlpack;
 mod export;
 mod formats;
@@ -13,7 +14,8 @@ mod numpy_functions;
 
 use pyo3::prelude::*;
 
-pub(crate) use import::{Copying, from_shared};
+pub(crate) use described::Copying;
+pub(crate) use import::from_shared;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     export::register(module)?;

@@ -1,10 +1,12 @@
 //! NumPy's own protocols, outwards: `__array__` and `__array_interface__`.
 
-use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use umber::DType;
 
+use super::buffer::Bits;
+use super::described::refuse;
 use super::export::Export;
 use super::formats::typestr;
 use crate::array::PyArray;
@@ -23,7 +25,7 @@ impl PyArray {
         let py = slf.py();
         let numpy = py.import("numpy")?;
         let own = slf.get().get().dtype();
-        let view = if own == DType::BFloat16 { bfloat16(slf)? } else { whole(slf)? };
+        let view = if own == DType::BFloat16 { bfloat16(slf)? } else { whole(slf.as_any())? };
         let same = match dtype {
             Some(dtype) => numpy.call_method1("dtype", (dtype,))?.eq(view.getattr("dtype")?)?,
             None => true,
@@ -31,8 +33,9 @@ impl PyArray {
         match (same, copy) {
             (true, Some(true)) => view.call_method0("copy"),
             (true, _) => Ok(view),
-            (false, Some(false)) => Err(PyValueError::new_err(
-                "[array] a conversion to another dtype needs a copy: got copy=False, expected copy=None or True",
+            (false, Some(false)) => Err(refuse(
+                "[__array__] a conversion to another dtype needs a copy: got copy=False, expected copy=None or True"
+                    .into(),
             )),
             (false, _) => view.call_method1("astype", (dtype,)),
         }
@@ -44,33 +47,44 @@ impl PyArray {
         let py = slf.py();
         let dtype = slf.get().get().dtype();
         let Some(typestr) = typestr(dtype) else {
-            return Err(PyAttributeError::new_err(format!("the array interface has no type for {dtype}")));
+            return Err(PyAttributeError::new_err(format!(
+                "[__array_interface__] the array interface has no type for these elements: got {dtype}, expected \
+                 DLPack, or np.asarray with ml_dtypes"
+            )));
         };
         // The interface has no release: the consumer keeps this object alive, which keeps the memory it told of.
         // Read-only, since nobody could say when a writer is done.
         let export = Export::new(py, slf.get())?;
         let interface = PyDict::new(py);
         let itemsize = dtype.size() as isize;
-        interface.set_item("shape", PyTuple::new(py, export.array.shape().iter())?)?;
+        interface.set_item("shape", PyTuple::new(py, export.layout.shape.iter())?)?;
         interface.set_item("typestr", typestr)?;
         interface.set_item("data", (export.start() as usize, true))?;
-        if export.layout().is_contiguous() {
+        if export.layout.is_contiguous() {
             interface.set_item("strides", py.None())?;
         } else {
-            let strides = export.layout().strides.iter().map(|&stride| stride * itemsize);
-            interface.set_item("strides", PyTuple::new(py, strides.collect::<Vec<_>>())?)?;
+            let strides: Vec<isize> = export.strides().iter().map(|&stride| stride * itemsize).collect();
+            interface.set_item("strides", PyTuple::new(py, strides)?)?;
         }
         interface.set_item("version", 3)?;
         slf.get().pin(export.into_read_only()?);
         Ok(interface)
     }
+
+    /// What arrays on a CUDA device have; this array is on the CPU.
+    #[getter]
+    fn __cuda_array_interface__(&self) -> PyResult<Py<PyAny>> {
+        Err(PyAttributeError::new_err(
+            "[__cuda_array_interface__] the memory is the CPU's: got a request for memory of a CUDA device, expected \
+             one for __array_interface__ or __dlpack__",
+        ))
+    }
 }
 
 /// A NumPy view through the buffer protocol.
-fn whole<'py>(array: &Bound<'py, PyArray>) -> PyResult<Bound<'py, PyAny>> {
-    let py = array.py();
-    let memory = py.import("builtins")?.call_method1("memoryview", (array,))?;
-    py.import("numpy")?.call_method1("asarray", (memory,))
+fn whole<'py>(memory: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let view = pyo3::types::PyMemoryView::from(memory)?;
+    memory.py().import("numpy")?.call_method1("asarray", (view,))
 }
 
 /// A view of bfloat16 through its bits.
@@ -78,13 +92,10 @@ fn bfloat16<'py>(array: &Bound<'py, PyArray>) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
         PyTypeError::new_err(
-            "[array] got bfloat16, which NumPy does not have, expected ml_dtypes to be installed, or \
+            "[__array__] NumPy has no such elements: got bfloat16, expected ml_dtypes to be installed, or \
              .astype(umber.core.float32) first",
         )
     })?;
-    let bits = array.get().get();
-    let storage = super::export::evaluated(py, &bits)?;
-    let bits = umber::Array::from_storage(storage, DType::UInt16).map_err(crate::enter::to_exception)?;
-    let view = whole(&Bound::new(py, PyArray::from(bits))?)?;
-    view.call_method1("view", (ml_dtypes.getattr("bfloat16")?,))
+    let bits = whole(Bound::new(py, Bits::new(array))?.as_any())?;
+    bits.call_method1("view", (ml_dtypes.getattr("bfloat16")?,))
 }

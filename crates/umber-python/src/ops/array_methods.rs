@@ -1,10 +1,10 @@
 //! Methods of `array` that are functions of the module too.
 #![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
 
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::ops;
+use umber::ops::{self, Selection};
+use umber::types::ReduceKind;
 
 use crate::args::{Ints, StreamArg, axes, keep, on, scan_order};
 use crate::array::PyArray;
@@ -37,6 +37,26 @@ macro_rules! methods {
             )*
         }
     };
+    (typed_reductions $($name:ident $kind:ident $doc:literal,)*) => {
+        #[pymethods]
+        impl PyArray {
+            $(
+                #[doc = $doc]
+                #[pyo3(signature = (axis = None, keepdims = false, *, dtype = None, stream = None))]
+                fn $name(
+                    &self,
+                    axis: Option<Ints>,
+                    keepdims: bool,
+                    dtype: Option<DtypeArg>,
+                    stream: Option<StreamArg>,
+                ) -> PyResult<PyArray> {
+                    let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+                    on(stream, || ops::reduce_selected(ReduceKind::$kind, &self.get(), axes, keep, answering(dtype)))
+                        .map(PyArray::from)
+                }
+            )*
+        }
+    };
     (arg_reductions $($name:ident $doc:literal,)*) => {
         #[pymethods]
         impl PyArray {
@@ -49,24 +69,28 @@ macro_rules! methods {
             )*
         }
     };
-    (dispersions $($name:ident $doc:literal,)*) => {
+    (dispersions $($name:ident $function:ident $doc:literal,)*) => {
         #[pymethods]
         impl PyArray {
             $(
                 #[doc = $doc]
                 ///
                 /// `correction` is the array API standard's name for `ddof`.
-                #[pyo3(signature = (axis = None, keepdims = false, ddof = 0, *, correction = None, stream = None))]
+                #[pyo3(signature = (
+                    axis = None, keepdims = false, ddof = 0, *, correction = None, dtype = None, stream = None
+                ))]
                 fn $name(
                     &self,
                     axis: Option<Ints>,
                     keepdims: bool,
                     ddof: i64,
-                    correction: Option<i64>,
+                    correction: Option<f64>,
+                    dtype: Option<DtypeArg>,
                     stream: Option<StreamArg>,
                 ) -> PyResult<PyArray> {
-                    let ddof = correction.unwrap_or(ddof);
-                    on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims), ddof))
+                    let ddof = correction.unwrap_or(ddof as f64);
+                    let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+                    on(stream, || ops::$function(&self.get(), axes, keep, ddof, answering(dtype)))
                         .map(PyArray::from)
                 }
             )*
@@ -111,6 +135,11 @@ macro_rules! methods {
     };
 }
 
+/// A reduction of all elements, converted to `dtype` first.
+fn answering(dtype: Option<DtypeArg>) -> Selection<'static> {
+    Selection { dtype: dtype.map(|dtype| dtype.0), ..Selection::default() }
+}
+
 methods! { unary
     abs "Absolute value of each element.",
     cos "Cosine of each element.",
@@ -131,10 +160,12 @@ methods! { reductions
     any "Whether any element over `axis` is different from zero.",
     logsumexp "`log(sum(exp(a)))` over `axis`.",
     max "Largest element over `axis`.",
-    mean "Mean over `axis`.",
     min "Smallest element over `axis`.",
-    prod "Product over `axis`.",
-    sum "Sum over `axis`.",
+}
+
+methods! { typed_reductions
+    prod Prod "Product over `axis`, of elements converted to `dtype` first.",
+    sum Sum "Sum over `axis`, of elements converted to `dtype` first.",
 }
 
 methods! { arg_reductions
@@ -143,8 +174,8 @@ methods! { arg_reductions
 }
 
 methods! { dispersions
-    std "Standard deviation over `axis`.",
-    var "Variance over `axis`.",
+    std std_selected "Standard deviation over `axis`.",
+    var var_selected "Variance over `axis`.",
 }
 
 methods! { scans
@@ -165,30 +196,38 @@ fn spread(args: &Bound<'_, PyTuple>) -> PyResult<Ints> {
 
 #[pymethods]
 impl PyArray {
-    /// The elements converted to `dtype`.
-    #[pyo3(signature = (dtype, stream = None))]
-    fn astype(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::astype(&self.get(), dtype.0)).map(PyArray::from)
+    /// The elements converted to `dtype`. With `copy` false an array that has that dtype is answered itself.
+    #[pyo3(signature = (dtype, stream = None, *, copy = true))]
+    fn astype<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: DtypeArg,
+        stream: Option<StreamArg>,
+        copy: bool,
+    ) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().get();
+        if !copy && array.dtype() == dtype.0 {
+            return Ok(slf.clone());
+        }
+        Bound::new(slf.py(), on(stream, || ops::astype(&array, dtype.0)).map(PyArray::from)?)
+    }
+
+    /// Mean over `axis`, of elements converted to `dtype` first.
+    #[pyo3(signature = (axis = None, keepdims = false, *, dtype = None, stream = None))]
+    fn mean(
+        &self,
+        axis: Option<Ints>,
+        keepdims: bool,
+        dtype: Option<DtypeArg>,
+        stream: Option<StreamArg>,
+    ) -> PyResult<PyArray> {
+        let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+        on(stream, || ops::mean_selected(&self.get(), axes, keep, answering(dtype))).map(PyArray::from)
     }
 
     /// The bytes read as another dtype; the last axis shrinks or grows with the size of an element.
     #[pyo3(signature = (dtype, *, stream = None))]
     fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
         on(stream, || ops::view(&self.get(), dtype.0)).map(PyArray::from)
-    }
-
-    /// The module of functions that the array API standard asks for.
-    #[pyo3(signature = (api_version = None))]
-    fn __array_namespace__<'py>(
-        slf: &Bound<'py, Self>,
-        api_version: Option<&str>,
-    ) -> PyResult<Bound<'py, PyModule>> {
-        match api_version {
-            None | Some("2021.12" | "2022.12" | "2023.12" | "2024.12") => slf.py().import("umber.core"),
-            Some(other) => Err(PyValueError::new_err(format!(
-                "[__array_namespace__] got version '{other}', expected '2021.12' to '2024.12'"
-            ))),
-        }
     }
 
     /// Complex conjugate of each element.
@@ -220,10 +259,11 @@ impl PyArray {
         on(stream, || ops::swapaxes(&self.get(), axis1, axis2)).map(PyArray::from)
     }
 
-    /// An axis moved to another place.
+    /// An axis moved to another place, or several axes to as many places.
     #[pyo3(signature = (source, destination, *, stream = None))]
-    fn moveaxis(&self, source: i64, destination: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::moveaxis(&self.get(), source, destination)).map(PyArray::from)
+    fn moveaxis(&self, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::moveaxes(&self.get(), source.as_slice(), destination.as_slice()))
+            .map(PyArray::from)
     }
 
     /// The axes from `start_axis` to `end_axis` merged into one.

@@ -2,10 +2,10 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyComplex, PyTuple};
 use umber::{Array, DType, Scalar, Shape, ops};
 
-use crate::args::{Ints, Operand, StreamArg, check_fits, number, on};
+use crate::args::{DeviceArg, Ints, Operand, StreamArg, check_fits, number, on, placed};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
@@ -16,25 +16,40 @@ fn shape_of(op: &str, shape: &Ints) -> PyResult<Shape> {
 
 /// An array full of zeros.
 #[pyfunction]
-#[pyo3(signature = (shape, dtype = None, *, stream = None))]
-fn zeros(shape: Ints, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let shape = shape_of("zeros", &shape)?;
+#[pyo3(signature = (shape, dtype = None, *, device = None, stream = None))]
+fn zeros(
+    shape: Ints,
+    dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (shape, stream) = (shape_of("zeros", &shape)?, placed("zeros", stream, device)?);
     on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
 }
 
 /// An array full of ones.
 #[pyfunction]
-#[pyo3(signature = (shape, dtype = None, *, stream = None))]
-fn ones(shape: Ints, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let shape = shape_of("ones", &shape)?;
+#[pyo3(signature = (shape, dtype = None, *, device = None, stream = None))]
+fn ones(
+    shape: Ints,
+    dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (shape, stream) = (shape_of("ones", &shape)?, placed("ones", stream, device)?);
     on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
 }
 
 /// An array whose elements are not promised to be anything; they are zeros.
 #[pyfunction]
-#[pyo3(signature = (shape, dtype = None, *, stream = None))]
-fn empty(shape: Ints, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let shape = shape_of("empty", &shape)?;
+#[pyo3(signature = (shape, dtype = None, *, device = None, stream = None))]
+fn empty(
+    shape: Ints,
+    dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (shape, stream) = (shape_of("empty", &shape)?, placed("empty", stream, device)?);
     on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
 }
 
@@ -44,9 +59,14 @@ macro_rules! like {
         $(
             #[doc = $doc]
             #[pyfunction]
-            #[pyo3(signature = (a, /, dtype = None, *, stream = None))]
-            fn $name(a: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                let a = a.alone();
+            #[pyo3(signature = (a, /, dtype = None, *, device = None, stream = None))]
+            fn $name(
+                a: Operand,
+                dtype: Option<DtypeArg>,
+                device: Option<DeviceArg>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
                 on(stream, || Ok(ops::$function(a.shape(), or(dtype, a.dtype())))).map(PyArray::from)
             }
         )*
@@ -76,28 +96,52 @@ fn filling(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
     }
 }
 
-/// `vals` broadcast to `shape`, in its own dtype unless one is given.
+/// What an array is filled with: `vals`, or `fill_value` as the array API calls it.
+fn one_filling(op: &str, vals: Option<Operand>, fill_value: Option<Operand>) -> PyResult<Operand> {
+    match (vals, fill_value) {
+        (Some(value), None) | (None, Some(value)) => Ok(value),
+        (None, None) => {
+            Err(PyTypeError::new_err(format!("[{op}] got no value, expected vals or fill_value")))
+        }
+        (Some(_), Some(_)) => Err(PyTypeError::new_err(format!(
+            "[{op}] got the value under both of its names, expected vals or fill_value"
+        ))),
+    }
+}
+
+/// `vals` broadcast to `shape`, in its own dtype unless one is given. `fill_value` is the array API standard's name for
+/// `vals`.
 #[pyfunction]
-#[pyo3(signature = (shape, vals, dtype = None, *, stream = None))]
-fn full(shape: Ints, vals: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let shape = shape_of("full", &shape)?;
+#[pyo3(signature = (shape, vals = None, dtype = None, *, fill_value = None, device = None, stream = None))]
+fn full(
+    shape: Ints,
+    vals: Option<Operand>,
+    dtype: Option<DtypeArg>,
+    fill_value: Option<Operand>,
+    device: Option<DeviceArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (shape, stream) = (shape_of("full", &shape)?, placed("full", stream, device)?);
     let dtype = dtype.map(|dtype| dtype.0);
-    let vals = filling(vals, dtype)?;
+    let vals = filling(one_filling("full", vals, fill_value)?, dtype)?;
     on(stream, || ops::full(&shape, &vals, dtype)).map(PyArray::from)
 }
 
-/// `vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given.
+/// `vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given. `fill_value` is the array API
+/// standard's name for `vals`.
 #[pyfunction]
-#[pyo3(signature = (a, vals, dtype = None, *, stream = None))]
+#[pyo3(signature = (a, vals = None, dtype = None, *, fill_value = None, device = None, stream = None))]
 fn full_like(
     a: Operand,
-    vals: Operand,
+    vals: Option<Operand>,
     dtype: Option<DtypeArg>,
+    fill_value: Option<Operand>,
+    device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    let a = a.alone();
+    let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
     let dtype = or(dtype, a.dtype());
-    let vals = filling(vals, Some(dtype))?;
+    let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
     on(stream, || ops::full(a.shape(), &vals, Some(dtype))).map(PyArray::from)
 }
 
@@ -135,16 +179,18 @@ fn whole(value: Scalar) -> Option<i128> {
 /// The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given.
 #[pyfunction]
 #[pyo3(
-    signature = (start, stop = None, step = None, dtype = None, *, stream = None),
-    text_signature = "(start, stop=None, step=None, dtype=None, *, stream=None)"
+    signature = (start, stop = None, step = None, dtype = None, *, device = None, stream = None),
+    text_signature = "(start, stop=None, step=None, dtype=None, *, device=None, stream=None)"
 )]
 fn arange(
     start: &Bound<'_, PyAny>,
     stop: Option<&Bound<'_, PyAny>>,
     step: Option<&Bound<'_, PyAny>>,
     dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    let stream = placed("arange", stream, device)?;
     let (first, last) = match stop {
         Some(stop) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
         None => (Scalar::Int(0), bound("arange", "stop", start)?),
@@ -161,9 +207,10 @@ fn arange(
     on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(PyArray::from)
 }
 
-/// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`.
+/// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
+/// complex64 unless a dtype is given.
 #[pyfunction]
-#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, stream = None))]
+#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, stream = None, *, device = None))]
 fn linspace(
     start: &Bound<'_, PyAny>,
     stop: &Bound<'_, PyAny>,
@@ -171,22 +218,39 @@ fn linspace(
     endpoint: bool,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
+    device: Option<DeviceArg>,
 ) -> PyResult<PyArray> {
-    let (first, last) =
-        (bound("linspace", "start", start)?.as_f64(), bound("linspace", "stop", stop)?.as_f64());
-    on(stream, || ops::linspace(first, last, num, endpoint, or(dtype, DType::Float32))).map(PyArray::from)
+    let stream = placed("linspace", stream, device)?;
+    let (first, last) = (end_of_line("start", start)?, end_of_line("stop", stop)?);
+    let is_complex = [first, last].iter().any(|end| matches!(end, Scalar::Complex(..)));
+    if is_complex || dtype.is_some_and(|dtype| dtype.0.is_complex()) {
+        let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
+        return on(stream, || ops::linspace_complex(first, last, num, endpoint, dtype)).map(PyArray::from);
+    }
+    let (first, last, dtype) = (first.as_f64(), last.as_f64(), or(dtype, DType::Float32));
+    on(stream, || ops::linspace(first, last, num, endpoint, dtype)).map(PyArray::from)
+}
+
+/// A number that a line begins or ends with.
+fn end_of_line(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+    match value.cast::<PyComplex>() {
+        Ok(_) => Ok(number(value)?.unwrap_or(Scalar::Int(0))),
+        Err(_) => bound("linspace", name, value),
+    }
 }
 
 /// A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (n, m = None, k = 0, dtype = None, *, stream = None))]
+#[pyo3(signature = (n, m = None, k = 0, dtype = None, *, device = None, stream = None))]
 fn eye(
     n: i64,
     m: Option<i64>,
     k: i64,
     dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    let stream = placed("eye", stream, device)?;
     on(stream, || ops::eye(n, m.unwrap_or(n), k, or(dtype, DType::Float32))).map(PyArray::from)
 }
 

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use umber::ops::{self, Closeness};
 
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{DeviceArg, Operand, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 
@@ -150,12 +150,23 @@ binary_functions! {
     atan2 arctan2 "The same as `arctan2`.",
 }
 
-/// The elements of `a` converted to `dtype`.
+/// The elements of `a` converted to `dtype`. With `copy` false an array that has that dtype is answered itself.
 #[pyfunction]
-#[pyo3(signature = (a, dtype, /, *, stream = None))]
-fn astype(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let a = a.alone();
-    on(stream, || ops::astype(&a, dtype.0)).map(PyArray::from)
+#[pyo3(signature = (a, dtype, /, *, copy = true, device = None, stream = None))]
+fn astype<'py>(
+    a: &Bound<'py, PyAny>,
+    dtype: DtypeArg,
+    copy: bool,
+    device: Option<DeviceArg>,
+    stream: Option<StreamArg>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let stream = placed("astype", stream, device)?;
+    if !copy && a.cast::<PyArray>().is_ok_and(|array| array.get().get().dtype() == dtype.0) {
+        return Ok(a.clone());
+    }
+    let array = a.extract::<Operand>()?.alone();
+    let made = on(stream, || ops::astype(&array, dtype.0)).map(PyArray::from)?;
+    Ok(Bound::new(a.py(), made)?.into_any())
 }
 
 /// `a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names.

@@ -1,11 +1,13 @@
 //! `umber.core.fft`: Fourier transforms.
 
 use pyo3::prelude::*;
+use umber::DType;
 use umber::ops::PadMode;
 use umber::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
 
-use crate::args::{Ints, Operand, StreamArg, axes, on};
+use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, on, placed};
 use crate::array::PyArray;
+use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
 
 /// Transforms along one axis.
@@ -170,18 +172,32 @@ fn chosen<'a>(s: Option<&'a Ints>, axes: Option<&'a Ints>) -> AxesOf<'a> {
     AxesOf { lengths: s.map(Ints::as_slice), axes: axes.map(Ints::as_slice) }
 }
 
-/// The frequency of each result of `fft` of `n` numbers `d` apart, as float32.
+/// The frequency of each result of `fft` of `n` numbers `d` apart, as float32 unless a dtype is given.
 #[pyfunction]
-#[pyo3(signature = (n, d = 1.0, stream = None))]
-fn fftfreq(n: i64, d: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    on(stream, || transforms::fftfreq(n, d)).map(PyArray::from)
+#[pyo3(signature = (n, d = 1.0, stream = None, *, dtype = None, device = None))]
+fn fftfreq(
+    n: i64,
+    d: f64,
+    stream: Option<StreamArg>,
+    dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
+) -> PyResult<PyArray> {
+    let (stream, dtype) = (placed("fftfreq", stream, device)?, or(dtype, DType::Float32));
+    on(stream, || transforms::fftfreq(n, d, dtype)).map(PyArray::from)
 }
 
-/// The frequency of each result of `rfft` of `n` numbers `d` apart, as float32.
+/// The frequency of each result of `rfft` of `n` numbers `d` apart, as float32 unless a dtype is given.
 #[pyfunction]
-#[pyo3(signature = (n, d = 1.0, stream = None))]
-fn rfftfreq(n: i64, d: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    on(stream, || transforms::rfftfreq(n, d)).map(PyArray::from)
+#[pyo3(signature = (n, d = 1.0, stream = None, *, dtype = None, device = None))]
+fn rfftfreq(
+    n: i64,
+    d: f64,
+    stream: Option<StreamArg>,
+    dtype: Option<DtypeArg>,
+    device: Option<DeviceArg>,
+) -> PyResult<PyArray> {
+    let (stream, dtype) = (placed("rfftfreq", stream, device)?, or(dtype, DType::Float32));
+    on(stream, || transforms::rfftfreq(n, d, dtype)).map(PyArray::from)
 }
 
 /// Frequency zero moved from the front to the middle of `axes`, of all by default.

@@ -20,6 +20,7 @@ mod linalg;
 mod nan_reductions;
 mod polynomials;
 mod quantiles;
+mod quantization;
 mod random;
 mod reductions;
 mod searching;
@@ -34,6 +35,8 @@ mod types;
 mod windows;
 
 use pyo3::prelude::*;
+
+pub(crate) use self::types::is_kind;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     types::register(module)?;
@@ -61,6 +64,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     editing::register(module)?;
     index_grids::register(module)?;
     contraction::register(module)?;
+    quantization::register(module)?;
     linalg::register(module)?;
     random::register(module)?;
     fft::register(module)?;

@@ -124,8 +124,47 @@ macro_rules! typed_scans {
 typed_scans! {
     cumsum cumsum "Sum so far along `axis` (of the flattened array by default).",
     cumprod cumprod "Product so far along `axis` (of the flattened array by default).",
-    cumulative_sum cumsum "The same as `cumsum`.",
-    cumulative_prod cumprod "The same as `cumprod`.",
+}
+
+/// [`typed_scans`] under the array API's names, which may begin with what they start from.
+macro_rules! cumulative_scans {
+    ($($name:ident $function:ident $initial:literal $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = (
+                a, /, axis = None, *, reverse = false, inclusive = true, dtype = None, include_initial = false,
+                stream = None
+            ))]
+            fn $name(
+                a: Operand,
+                axis: Option<i64>,
+                reverse: bool,
+                inclusive: bool,
+                dtype: Option<DtypeArg>,
+                include_initial: bool,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let a = a.alone();
+                let order = scan_order(axis, reverse, inclusive);
+                on(stream, || {
+                    let scan = ops::$function(&a, order, dtype.map(|dtype| dtype.0))?;
+                    if include_initial { ops::with_initial(&scan, order, $initial) } else { Ok(scan) }
+                })
+                .map(PyArray::from)
+            }
+        )*
+
+        fn register_cumulative_scans(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+cumulative_scans! {
+    cumulative_sum cumsum 0 "The same as `cumsum`; with `include_initial` a zero comes first.",
+    cumulative_prod cumprod 1 "The same as `cumprod`; with `include_initial` a one comes first.",
 }
 
 /// Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least.
@@ -222,6 +261,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_arg_reductions(module)?;
     register_scans(module)?;
     register_typed_scans(module)?;
+    register_cumulative_scans(module)?;
     module.add_function(wrap_pyfunction!(softmax, module)?)?;
     module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(diff, module)?)?;

@@ -156,12 +156,12 @@ macro_rules! dispersions {
                 axis: Option<Ints>,
                 keepdims: bool,
                 ddof: i64,
-                correction: Option<i64>,
+                correction: Option<f64>,
                 dtype: Option<DtypeArg>,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
-                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
+                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof as f64));
                 let selected = Selected::new(&a, dtype, None, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                 on(stream, || ops::$function(&a, axes, keep, ddof, selected.selection())).map(PyArray::from)

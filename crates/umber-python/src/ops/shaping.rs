@@ -8,7 +8,7 @@ use umber::{Array, Shape};
 
 use crate::args::{Ints, Operand, StreamArg, axes, on};
 use crate::array::PyArray;
-use crate::enter::OrRaise;
+use crate::enter::{OrRaise, enter, to_exception};
 
 pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
     arrays.into_iter().map(PyArray::from).collect()
@@ -29,11 +29,32 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
 }
 
 /// `a` under another shape of the same size; one length may be -1 and follows from the others.
+///
+/// Memory is shared where strides can say the new shape. With `copy` false `a` is evaluated, and ValueError raised where
+/// they cannot.
 #[pyfunction]
-#[pyo3(signature = (a, /, shape, *, stream = None))]
-fn reshape(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+#[pyo3(signature = (a, /, shape, *, copy = None, stream = None))]
+fn reshape(
+    py: Python<'_>,
+    a: Operand,
+    shape: Ints,
+    copy: Option<bool>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
     let a = a.alone();
-    on(stream, || ops::reshape(&a, shape.as_slice())).map(PyArray::from)
+    let reshaped = on(stream, || ops::reshape(&a, shape.as_slice()))?;
+    if copy == Some(false) && !a.is_traced() {
+        enter(py, || a.eval())?;
+        if a.storage().is_some_and(|storage| storage.layout.reshape(reshaped.shape()).is_none()) {
+            return Err(to_exception(umber::Error::Buffer(format!(
+                "[reshape] strides cannot say shape {} of an array of shape {}: got copy=False, expected copy=None or \
+                 True",
+                reshaped.shape(),
+                a.shape()
+            ))));
+        }
+    }
+    Ok(reshaped.into())
 }
 
 /// `a` with the axes from `start_axis` to `end_axis` merged into one.
@@ -101,12 +122,12 @@ fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> Py
     on(stream, || ops::swapaxes(&a, axis1, axis2)).map(PyArray::from)
 }
 
-/// `a` with an axis moved to another place.
+/// `a` with an axis moved to another place, or several axes to as many places.
 #[pyfunction]
 #[pyo3(signature = (a, /, source, destination, *, stream = None))]
-fn moveaxis(a: Operand, source: i64, destination: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let a = a.alone();
-    on(stream, || ops::moveaxis(&a, source, destination)).map(PyArray::from)
+    on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(PyArray::from)
 }
 
 /// `a` with its last two axes exchanged.

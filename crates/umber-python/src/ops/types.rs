@@ -99,7 +99,7 @@ fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
 }
 
 /// A dtype, or the name of a kind of the array API standard. (`"bool"` is both, and means the same.)
-fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub(crate) fn is_kind(op: &str, dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(other) = kind.extract::<DtypeArg>() {
         return Ok(other.0 == dtype);
     }
@@ -114,7 +114,7 @@ fn is_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
         "numeric" => dtype != DType::Bool,
         other => {
             return Err(to_exception(Error::Value(format!(
-                "[isdtype] got kind '{other}', expected 'bool', 'signed integer', 'unsigned integer', 'integral', \
+                "[{op}] got kind '{other}', expected 'bool', 'signed integer', 'unsigned integer', 'integral', \
                  'real floating', 'complex floating' or 'numeric'"
             ))));
         }
@@ -127,13 +127,13 @@ fn isdtype(dtype: DtypeArg, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     match kind.cast::<PyTuple>() {
         Ok(kinds) => {
             for kind in kinds {
-                if is_kind(dtype.0, &kind)? {
+                if is_kind("isdtype", dtype.0, &kind)? {
                     return Ok(true);
                 }
             }
             Ok(false)
         }
-        Err(_) => is_kind(dtype.0, kind),
+        Err(_) => is_kind("isdtype", dtype.0, kind),
     }
 }
 

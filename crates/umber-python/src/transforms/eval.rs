@@ -7,7 +7,7 @@ use umber::{Array, eval};
 use crate::enter::enter;
 use crate::trees::Tree;
 
-fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
+pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
     let mut arrays = Vec::new();
     for arg in args {
         // One array, the usual case, needs no tree.

@@ -4,10 +4,11 @@ mod arguments;
 mod compile;
 mod control_flow;
 mod custom;
-mod eval;
+pub(crate) mod eval;
 mod export;
 mod grad;
 mod jacobian;
+pub(crate) mod kernel;
 mod signature;
 mod vmap;
 

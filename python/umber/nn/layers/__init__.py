@@ -15,6 +15,7 @@ from umber.nn.layers import (
     normalization,
     pooling,
     positional_encoding,
+    quantized,
     recurrent,
     transformer,
     upsample,
@@ -31,6 +32,7 @@ from umber.nn.layers.linear import *
 from umber.nn.layers.normalization import *
 from umber.nn.layers.pooling import *
 from umber.nn.layers.positional_encoding import *
+from umber.nn.layers.quantized import *
 from umber.nn.layers.recurrent import *
 from umber.nn.layers.transformer import *
 from umber.nn.layers.upsample import *
@@ -50,6 +52,7 @@ if not TYPE_CHECKING:
         *normalization.__all__,
         *pooling.__all__,
         *positional_encoding.__all__,
+        *quantized.__all__,
         *recurrent.__all__,
         *transformer.__all__,
         *upsample.__all__,

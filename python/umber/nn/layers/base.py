@@ -284,9 +284,13 @@ class Module(dict):
         """Set this module and all in it to training mode, or with `False` to evaluation."""
 
         def set_mode(_: str, module: Module) -> None:
-            module._training = mode
+            module._set_training_mode(mode)
 
         return self.apply_to_modules(set_mode)
+
+    def _set_training_mode(self, mode: bool) -> None:
+        """What changes of this module alone; for subclasses to extend."""
+        self._training = mode
 
     def eval(self) -> Module:
         """Set this module and all in it to evaluation mode."""
@@ -302,7 +306,8 @@ class Module(dict):
         """Replace the parameters by those of a file or of a list of pairs `(path, array)`.
 
         Args:
-            file_or_weights: the name of a `.safetensors` or `.npz` file, or the pairs.
+            file_or_weights: the name of a `.safetensors`, `.npz` or `.gguf` file, or the pairs.
+                Files are mapped, as by `umber.core.load`: what is not used is not read.
             strict: require exactly this module's paths and shapes. Otherwise paths that the module
                 does not have are passed over. Nothing is replaced if it raises. Default: `True`.
 
@@ -326,12 +331,15 @@ class Module(dict):
         return self.update(tree_unflatten(known)) if known else self
 
     def save_weights(self, file: str | os.PathLike) -> None:
-        """Write the parameters by their paths to a `.safetensors` or `.npz` file."""
+        """Write the parameters by their paths to a `.safetensors` or `.npz` file.
+
+        The file is written whole or not at all, and may be the one they were loaded from.
+        """
         file = os.fspath(file)
         weights = dict(tree_flatten(self.parameters()))
         if file.endswith(".safetensors"):
             mx.save_safetensors(file, weights)
-        elif file.endswith(".npz") and hasattr(mx, "savez"):
+        elif file.endswith(".npz"):
             mx.savez(file, **weights)
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")

@@ -29,11 +29,11 @@ class _Convolution(Module):
         in_channels: int,
         out_channels: int,
         kernel_size: Sizes,
-        stride: Sizes,
-        padding: Sizes,
-        dilation: Sizes,
-        groups: int,
-        bias: bool,
+        stride: Sizes = 1,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        groups: int = 1,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -93,21 +93,6 @@ class Conv1d(_Convolution):
     axes = 1
     convolve = staticmethod(mx.conv1d)
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: int,
-        stride: int = 1,
-        padding: int = 0,
-        dilation: int = 1,
-        groups: int = 1,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
-        )
-
 
 class Conv2d(_Convolution):
     """`Conv1d` along two axes: `(N, H, W, in_channels)` → `(N, H', W', out_channels)`.
@@ -118,21 +103,6 @@ class Conv2d(_Convolution):
 
     axes = 2
     convolve = staticmethod(mx.conv2d)
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Sizes,
-        stride: Sizes = 1,
-        padding: Sizes = 0,
-        dilation: Sizes = 1,
-        groups: int = 1,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias
-        )
 
 
 class Conv3d(_Convolution):

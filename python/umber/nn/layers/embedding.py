@@ -6,6 +6,7 @@ import math
 
 import umber.core as mx
 from umber.nn.layers.base import Module
+from umber.nn.layers.quantized import QuantizedEmbedding
 
 __all__ = ["Embedding"]
 
@@ -57,3 +58,18 @@ class Embedding(Module):
         Shapes: `(..., dims)` → `(..., num_embeddings)`.
         """
         return x @ self.weight.T
+
+    def to_quantized(
+        self,
+        group_size: int | None = None,
+        bits: int | None = None,
+        mode: str = "affine",
+        quantize_input: bool = False,
+    ) -> QuantizedEmbedding:
+        """The layer with its vectors stored in few bits, see `umber.core.quantize`."""
+        if quantize_input:
+            raise ValueError(
+                "[to_quantized] got quantize_input, expected it for Linear layers only: the inputs of "
+                "an Embedding are indices"
+            )
+        return QuantizedEmbedding.from_embedding(self, group_size, bits, mode)

@@ -7,6 +7,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module
+from umber.nn.layers.quantized import QQLinear, QuantizedLinear
 
 __all__ = ["Bilinear", "Identity", "Linear"]
 
@@ -49,6 +50,25 @@ class Linear(Module):
     def __call__(self, x: mx.array) -> mx.array:
         y = x @ self.weight.T
         return y + self.bias if "bias" in self else y
+
+    def to_quantized(
+        self,
+        group_size: int | None = None,
+        bits: int | None = None,
+        mode: str = "affine",
+        quantize_input: bool = False,
+    ) -> QuantizedLinear | QQLinear:
+        """The layer with its matrix stored in few bits, see `umber.core.quantize`.
+
+        With `quantize_input`, in modes `"nvfp4"` and `"mxfp8"`, a `QQLinear`, which has no bias.
+        """
+        if not quantize_input:
+            return QuantizedLinear.from_linear(self, group_size, bits, mode)
+        if mode not in ("nvfp4", "mxfp8"):
+            raise ValueError(
+                f"[to_quantized] got quantize_input with mode {mode!r}, expected 'nvfp4' or 'mxfp8'"
+            )
+        return QQLinear.from_linear(self, group_size, bits, mode)
 
 
 class Bilinear(Module):

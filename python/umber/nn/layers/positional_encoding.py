@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
-from umber.nn.layers import _composed as fast
 from umber.nn.layers.base import Module
 
 __all__ = ["ALiBi", "RoPE", "SinusoidalPositionalEncoding"]
@@ -48,7 +47,7 @@ class RoPE(Module):
                 first axis.
         """
         self._check(x, offset)
-        return fast.rope(
+        return mx.fast.rope(
             x,
             self.dims,
             traditional=self.traditional,

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import umber.core as mx
-from umber.nn.layers import _composed as fast
 from umber.nn.layers.activations import relu
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint as checkpointed
@@ -96,7 +95,7 @@ class MultiHeadAttention(Module):
         k = self._heads(self.key_proj(keys))
         v = self._heads(self.value_proj(values))
         scale = 1 / math.sqrt(q.shape[-1])
-        y = fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)
+        y = mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)
         return self.out_proj(mx.flatten(mx.swapaxes(y, -2, -3), -2, -1))
 
     def _heads(self, x: mx.array) -> mx.array:
@@ -164,7 +163,35 @@ class TransformerEncoderLayer(Module):
         return self.linear2(self.dropout2(self.activation(self.linear1(x))))
 
 
-class TransformerEncoder(Module):
+class _Layers(Module):
+    """Layers of one kind, each called on what the one before gave, and a `LayerNorm` at the end."""
+
+    layer: ClassVar[type[Module]]
+
+    def __init__(
+        self,
+        num_layers: int,
+        dims: int,
+        num_heads: int,
+        mlp_dims: int | None = None,
+        dropout: float = 0.0,
+        activation: Callable[[Any], Any] = relu,
+        norm_first: bool = True,
+        checkpoint: bool = False,
+    ) -> None:
+        super().__init__()
+        shared = (dims, num_heads, mlp_dims, dropout, activation, norm_first)
+        self.layers = [type(self).layer(*shared) for _ in range(num_layers)]
+        self.ln = LayerNorm(dims)
+        self.checkpoint = checkpoint
+
+    def _run(self, x: mx.array, *others: mx.array | Mask) -> mx.array:
+        for layer in self.layers:
+            x = (checkpointed(layer) if self.checkpoint else layer)(x, *others)
+        return self.ln(x)
+
+
+class TransformerEncoder(_Layers):
     """Layers of the kind `TransformerEncoderLayer` and a `LayerNorm` at the end.
 
     Shapes: `(..., L, dims)`, kept.
@@ -181,29 +208,10 @@ class TransformerEncoder(Module):
             see `umber.nn.utils.checkpoint`. Default: `False`.
     """
 
-    def __init__(
-        self,
-        num_layers: int,
-        dims: int,
-        num_heads: int,
-        mlp_dims: int | None = None,
-        dropout: float = 0.0,
-        activation: Callable[[Any], Any] = relu,
-        norm_first: bool = True,
-        checkpoint: bool = False,
-    ) -> None:
-        super().__init__()
-        self.layers = [
-            TransformerEncoderLayer(dims, num_heads, mlp_dims, dropout, activation, norm_first)
-            for _ in range(num_layers)
-        ]
-        self.ln = LayerNorm(dims)
-        self.checkpoint = checkpoint
+    layer = TransformerEncoderLayer
 
     def __call__(self, x: mx.array, mask: Mask = None) -> mx.array:
-        for layer in self.layers:
-            x = (checkpointed(layer) if self.checkpoint else layer)(x, mask)
-        return self.ln(x)
+        return self._run(x, mask)
 
 
 class TransformerDecoderLayer(Module):
@@ -259,7 +267,7 @@ class TransformerDecoderLayer(Module):
         return self.linear2(self.dropout3(self.activation(self.linear1(x))))
 
 
-class TransformerDecoder(Module):
+class TransformerDecoder(_Layers):
     """Layers of the kind `TransformerDecoderLayer` and a `LayerNorm` at the end.
 
     Shapes: `(..., L, dims)`, kept, and for the memory `(..., S, dims)`.
@@ -267,32 +275,12 @@ class TransformerDecoder(Module):
     The arguments are those of `TransformerEncoder`.
     """
 
-    def __init__(
-        self,
-        num_layers: int,
-        dims: int,
-        num_heads: int,
-        mlp_dims: int | None = None,
-        dropout: float = 0.0,
-        activation: Callable[[Any], Any] = relu,
-        norm_first: bool = True,
-        checkpoint: bool = False,
-    ) -> None:
-        super().__init__()
-        self.layers = [
-            TransformerDecoderLayer(dims, num_heads, mlp_dims, dropout, activation, norm_first)
-            for _ in range(num_layers)
-        ]
-        self.ln = LayerNorm(dims)
-        self.checkpoint = checkpoint
+    layer = TransformerDecoderLayer
 
     def __call__(
         self, x: mx.array, memory: mx.array, x_mask: Mask = None, memory_mask: Mask = None
     ) -> mx.array:
-        for layer in self.layers:
-            call = checkpointed(layer) if self.checkpoint else layer
-            x = call(x, memory, x_mask, memory_mask)
-        return self.ln(x)
+        return self._run(x, memory, x_mask, memory_mask)
 
 
 class Transformer(Module):

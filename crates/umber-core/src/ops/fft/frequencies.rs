@@ -10,44 +10,49 @@ use crate::ops::shaping::roll;
 use crate::primitives::rules::{cast, constant, div, sub};
 
 /// `0, 1, …, count - 1` times the lowest frequency of `n` numbers that stand `d` apart; from `turn` on `n` less.
-fn frequencies(op: &str, n: i64, d: f64, count: i64, turn: i64) -> Result<Array> {
+fn frequencies(op: &str, n: i64, d: f64, count: i64, turn: i64, dtype: DType) -> Result<Array> {
     ensure!(n > 0, Value, "[{op}] got n = {n}, expected more than 0");
+    ensure!(
+        dtype.is_floating(),
+        Type,
+        "[{op}] got dtype {dtype}, which frequencies cannot have, expected a real floating-point one"
+    );
     ensure!(d != 0.0, Value, "[{op}] got d = 0, expected a distance");
     // Whole numbers up to 2^53 are float64.
     ensure!(n <= 1 << 53, Overflow, "[{op}] got n = {n}, expected no more numbers than memory can address");
     let places = arange(0.0, count as f64, 1.0, DType::Float64)?;
     let is_turned = greater_equal(&places, &constant(&places, turn as f64))?;
     let places = select(&is_turned, &sub(&places, &constant(&places, n as f64))?, &places)?;
-    cast(&div(&places, &constant(&places, n as f64 * d))?, DType::Float32)
+    cast(&div(&places, &constant(&places, n as f64 * d))?, dtype)
 }
 
-/// The frequency of each result of [`super::fft`] of `n` numbers `d` apart, as float32: `0, 1, …, -2, -1` over `n d`.
+/// The frequency of each result of [`super::fft`] of `n` numbers `d` apart: `0, 1, …, -2, -1` over `n d`.
 ///
-/// `[n]`. Fails if `n` is not positive or `d` is zero.
+/// `[n]`. Fails if `n` is not positive, `d` is zero or the dtype not a real floating-point one.
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::ops::fft;
-/// assert_eq!(fft::fftfreq(4, 0.5)?.to_vec::<f32>()?, [0.0, 0.5, -1.0, -0.5]);
-/// assert!(fft::fftfreq(0, 1.0).is_err());
+/// use umber::{DType, ops::fft};
+/// assert_eq!(fft::fftfreq(4, 0.5, DType::Float32)?.to_vec::<f32>()?, [0.0, 0.5, -1.0, -0.5]);
+/// assert!(fft::fftfreq(0, 1.0, DType::Float32).is_err());
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn fftfreq(n: i64, d: f64) -> Result<Array> {
-    frequencies("fftfreq", n, d, n, n / 2 + n % 2)
+pub fn fftfreq(n: i64, d: f64, dtype: DType) -> Result<Array> {
+    frequencies("fftfreq", n, d, n, n / 2 + n % 2, dtype)
 }
 
-/// The frequency of each result of [`super::rfft`] of `n` numbers `d` apart, as float32: `0, 1, …` over `n d`.
+/// The frequency of each result of [`super::rfft`] of `n` numbers `d` apart: `0, 1, …` over `n d`.
 ///
-/// `[n / 2 + 1]`. Fails if `n` is not positive or `d` is zero.
+/// `[n / 2 + 1]`. Fails if `n` is not positive, `d` is zero or the dtype not a real floating-point one.
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::ops::fft;
-/// assert_eq!(fft::rfftfreq(4, 0.5)?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// use umber::{DType, ops::fft};
+/// assert_eq!(fft::rfftfreq(4, 0.5, DType::Float32)?.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn rfftfreq(n: i64, d: f64) -> Result<Array> {
-    frequencies("rfftfreq", n, d, n / 2 + 1, n)
+pub fn rfftfreq(n: i64, d: f64, dtype: DType) -> Result<Array> {
+    frequencies("rfftfreq", n, d, n / 2 + 1, n, dtype)
 }
 
 fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64) -> Result<Array> {

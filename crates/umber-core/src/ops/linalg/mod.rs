@@ -9,6 +9,7 @@ mod factors;
 mod norms;
 mod products;
 mod solving;
+mod thresholds;
 
 use umber_types::{DType, Result, bail, ensure};
 
@@ -18,6 +19,7 @@ pub use self::factors::*;
 pub use self::norms::*;
 pub use self::products::*;
 pub use self::solving::*;
+pub use self::thresholds::*;
 use crate::graph::Array;
 use crate::primitives::rules::cast;
 

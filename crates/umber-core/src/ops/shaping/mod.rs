@@ -16,8 +16,8 @@ pub use joining::{Split, concatenate, roll, split, stack, unstack};
 pub use padding::{PadMode, PadStatistic, pad};
 pub use repeating::{repeat, repeat_each};
 pub use reshaping::{
-    atleast, contiguous, expand_dims, flatten, flip, matrix_transpose, moveaxis, reshape, squeeze, swapaxes,
-    transpose, unflatten,
+    atleast, contiguous, expand_dims, flatten, flip, matrix_transpose, moveaxes, moveaxis, reshape, squeeze,
+    swapaxes, transpose, unflatten,
 };
 pub use spreading::{
     MeshIndexing, MeshKind, as_strided, broadcast_arrays, broadcast_shapes, broadcast_to, meshgrid, tile,

@@ -230,6 +230,46 @@ pub fn moveaxis(a: &Array, source: i64, destination: i64) -> Result<Array> {
     rules::move_axis(a, from, to)
 }
 
+/// Move several axes to other places, each to that of its number; the others keep their order.
+///
+/// A view. Fails if an axis is not there or named twice, or for other numbers of sources than of destinations.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let a = ops::zeros(&Shape::from([2, 3, 4]), DType::Float32);
+/// assert_eq!(ops::moveaxes(&a, &[0, 1], &[-1, 0])?.shape(), &Shape::from([3, 4, 2]));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Array> {
+    let op = "moveaxis";
+    ensure!(
+        sources.len() == destinations.len(),
+        Value,
+        "[{op}] got {} sources and {} destinations, expected as many of both",
+        sources.len(),
+        destinations.len()
+    );
+    let found = |axes: &[i64]| -> Result<Vec<usize>> {
+        let mut found = Vec::with_capacity(axes.len());
+        for &axis in axes {
+            let axis = normalize_axis(op, axis, a.ndim())?;
+            ensure!(!found.contains(&axis), Value, "[{op}] got axis {axis} twice, expected every axis once");
+            found.push(axis);
+        }
+        Ok(found)
+    };
+    let (from, to) = (found(sources)?, found(destinations)?);
+    let mut others = (0..a.ndim()).filter(|axis| !from.contains(axis));
+    let order: Vec<i64> = (0..a.ndim())
+        .map(|place| match to.iter().position(|&taken| taken == place) {
+            Some(which) => from[which] as i64,
+            None => others.next().expect("as many places are left as axes") as i64,
+        })
+        .collect();
+    transpose(a, Some(&order))
+}
+
 /// Exchange the last two axes.
 ///
 /// A view. Fails for fewer than two axes.

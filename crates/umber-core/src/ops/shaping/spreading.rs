@@ -32,9 +32,9 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     rules::broadcast(a, &target)
 }
 
-/// The shape that all of `shapes` broadcast to.
+/// The shape that all of `shapes` broadcast to, that of a number for none.
 ///
-/// Fails for no shapes, or if there is none.
+/// Fails if there is none.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -44,10 +44,7 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
-    let Some((first, others)) = shapes.split_first() else {
-        bail!(Value, "[broadcast_shapes] got no shapes, expected at least one");
-    };
-    others.iter().try_fold(first.clone(), |found, shape| match found.broadcast(shape) {
+    shapes.iter().try_fold(Shape::scalar(), |found, shape| match found.broadcast(shape) {
         Some(shape) => Ok(shape),
         None => bail!(
             Value,

@@ -2,7 +2,7 @@
 
 use umber_types::{Result, UnaryKind};
 
-use super::{Decompose, Epsilon, check_weight, mean_last, spread};
+use super::{Decompose, Parameter, check_weight, mean_last, spread};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast, widened};
@@ -13,7 +13,7 @@ use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LayerNorm {
     /// Keeps the root away from zero.
-    pub epsilon: Epsilon,
+    pub epsilon: Parameter,
     /// Is there a weight?
     pub has_weight: bool,
     /// Is there a bias?

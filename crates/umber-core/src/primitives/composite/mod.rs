@@ -1,18 +1,24 @@
 //! Composites: operations defined once, in algebra, that a backend may have a kernel for.
 //!
-//! A composite works along the last axis and treats the others as a batch, so a new axis in front changes nothing.
+//! A composite works along its last axes and treats the others as a batch, so a new axis in front changes nothing.
 //! Its `decompose` is its meaning; the CPU kernel is an optimisation and is tested against it.
 
+mod attention;
+mod gated_delta;
 mod layer_norm;
 mod logsumexp;
 mod rms_norm;
+mod rope;
 mod softmax;
 
 use umber_types::{Axes, Result, Shape, ensure};
 
+pub use self::attention::{Attention, AttentionGradient};
+pub use self::gated_delta::GatedDelta;
 pub use self::layer_norm::LayerNorm;
 pub use self::logsumexp::LogSumExp;
 pub use self::rms_norm::RmsNorm;
+pub use self::rope::{Rope, Turn};
 pub use self::softmax::Softmax;
 use super::reduce;
 use super::rules::{broadcast, cast, constant, div, reshape};
@@ -40,6 +46,11 @@ pub trait Decompose {
         None
     }
 
+    /// The same with an axis of lanes in front of some inputs; without a rule the decomposition is batched.
+    fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        None
+    }
+
     /// Compute on the CPU by the kernel.
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()>;
 }
@@ -55,6 +66,14 @@ pub enum Composite {
     LayerNorm(LayerNorm),
     /// Elements of the last axis divided by their root mean square, then scaled.
     RmsNorm(RmsNorm),
+    /// Pairs of features turned by angles that grow with the position.
+    Rope(Rope),
+    /// Values averaged by the softmax of products of queries and keys.
+    Attention(Attention),
+    /// The cotangents of what an attention takes.
+    AttentionGradient(AttentionGradient),
+    /// A state that forgets and learns, step by step.
+    GatedDelta(GatedDelta),
 }
 
 impl Composite {
@@ -64,6 +83,10 @@ impl Composite {
             Composite::LogSumExp(composite) => composite,
             Composite::LayerNorm(composite) => composite,
             Composite::RmsNorm(composite) => composite,
+            Composite::Rope(composite) => composite,
+            Composite::Attention(composite) => composite,
+            Composite::AttentionGradient(composite) => composite,
+            Composite::GatedDelta(composite) => composite,
         }
     }
 }
@@ -86,6 +109,19 @@ impl Primitive for Composite {
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        let by_rows = match self {
+            Composite::Softmax(_)
+            | Composite::LogSumExp(_)
+            | Composite::LayerNorm(_)
+            | Composite::RmsNorm(_) => true,
+            Composite::Rope(_)
+            | Composite::Attention(_)
+            | Composite::AttentionGradient(_)
+            | Composite::GatedDelta(_) => false,
+        };
+        if !by_rows {
+            return self.rules().vmap(inputs);
+        }
         // Weights that differ from lane to lane are none of the kernel's business.
         if !inputs[0].batched || inputs[1..].iter().any(|input| input.batched) {
             return None;
@@ -123,14 +159,14 @@ fn record(composite: Composite, x: &Array) -> Result<Array> {
     Array::record_one(composite, &[x])
 }
 
-/// A positive real parameter that compares and hashes by its bits.
+/// A real parameter that compares and hashes by its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Epsilon(u64);
+pub struct Parameter(u64);
 
-impl Epsilon {
+impl Parameter {
     /// The parameter with this value.
-    pub fn new(value: f64) -> Epsilon {
-        Epsilon(value.to_bits())
+    pub fn new(value: f64) -> Parameter {
+        Parameter(value.to_bits())
     }
 
     /// Its value.

@@ -200,11 +200,24 @@ impl<T: Multiply> Job<'_, T> {
             depth: self.panels.geometry.depth(),
         };
         let sums = Target::over(self.part(panel));
-        let most = const { most_vectors::<T::Wide, V>() };
         if self.panels.meeting == Meeting::Own {
-            with_rows!(panel.vectors, most, |R, C| blocks::<T::Wide, V, FUSED, true, R, C>(&chunk, sums));
+            with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
+                T::Wide,
+                V,
+                FUSED,
+                true,
+                R,
+                C,
+            >(&chunk, sums));
         } else if T::Wide::IN_REGISTERS {
-            with_rows!(panel.vectors, most, |R, C| blocks::<T::Wide, V, FUSED, false, R, C>(&chunk, sums));
+            with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
+                T::Wide,
+                V,
+                FUSED,
+                false,
+                R,
+                C,
+            >(&chunk, sums));
         }
     }
 }

@@ -176,8 +176,16 @@ impl<T: Multiply> Context<'_, T> {
                     count,
                     fresh: done == 0,
                 };
-                let most = const { most_vectors::<T::Wide, V>() };
-                with_rows!(panel.vectors, most, |R, C| blocks::<T::Wide, V, FUSED, OWN, R, C>(&chunk, place));
+                with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
+                    T::Wide,
+                    V,
+                    FUSED,
+                    OWN,
+                    R,
+                    C,
+                >(
+                    &chunk, place
+                ));
                 done += taps.len() * (to - from);
             }
         }

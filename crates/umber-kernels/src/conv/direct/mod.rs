@@ -81,14 +81,15 @@ const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
 }
 
 /// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers
-/// have room for, and how many vectors a row has.
+/// have room for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
+/// the compiler from making instances for more.
 macro_rules! with_rows {
     ($vectors:expr, $most:expr, |$rows:ident, $columns:ident| $body:expr) => {
         match $vectors {
-            4 if $most >= 4 => with_rows!(6, 4, $rows, $columns, $body),
-            3 if $most >= 4 => with_rows!(8, 3, $rows, $columns, $body),
-            2 if $most >= 4 => with_rows!(8, 2, $rows, $columns, $body),
-            2 if $most >= 2 => with_rows!(6, 2, $rows, $columns, $body),
+            4 if const { $most >= 4 } => with_rows!(6, 4, $rows, $columns, $body),
+            3 if const { $most >= 4 } => with_rows!(8, 3, $rows, $columns, $body),
+            2 if const { $most >= 4 } => with_rows!(8, 2, $rows, $columns, $body),
+            2 if const { $most >= 2 } => with_rows!(6, 2, $rows, $columns, $body),
             _ => with_rows!(8, 1, $rows, $columns, $body),
         }
     };

@@ -9,11 +9,12 @@ use umber::ops::linalg::{self, Basis, Triangle};
 
 use crate::args::{Operand, StreamArg, on};
 use crate::array::PyArray;
+use crate::named_tuple::NamedTuple;
 
 /// One array.
 type One = PyResult<PyArray>;
-/// Two arrays.
-type Two = PyResult<(PyArray, PyArray)>;
+/// A tuple of arrays whose parts have the array API standard's names.
+type Named<'py> = PyResult<Bound<'py, PyAny>>;
 
 fn triangle(upper: bool) -> Triangle {
     if upper { Triangle::Upper } else { Triangle::Lower }
@@ -49,15 +50,16 @@ of_matrices! {
 
 /// Functions of one array that answer two.
 macro_rules! pairs_of_matrices {
-    ($($name:ident $doc:literal,)*) => {
+    ($($name:ident $class:literal $first:ident $second:ident $doc:literal,)*) => {
         $(
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, *, stream = None))]
-            fn $name(a: Operand, stream: Option<StreamArg>) -> Two {
+            fn $name(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> Named<'_> {
+                static CLASS: NamedTuple = NamedTuple::new($class, &[stringify!($first), stringify!($second)]);
                 let a = a.alone();
                 let (first, second) = on(stream, || linalg::$name(&a))?;
-                Ok((first.into(), second.into()))
+                CLASS.of(py, [first, second].map(PyArray::from))
             }
         )*
 
@@ -69,9 +71,9 @@ macro_rules! pairs_of_matrices {
 }
 
 pairs_of_matrices! {
-    eig "Eigenvalues and eigenvectors (one a column, of length one) of square matrices, complex64 (complex128 of float64 and complex128).",
-    lu_factor "LU factors in one matrix, and the pivots (uint32): row i was exchanged with row pivots[i], one after the other.",
-    slogdet "Sign and logarithm of the absolute value of determinants: (0, -inf) for singular matrices.",
+    eig "EigResult" eigenvalues eigenvectors "Eigenvalues and eigenvectors (one a column, of length one) of square matrices, complex64 (complex128 of float64 and complex128).",
+    lu_factor "LUFactorResult" lu pivots "LU factors in one matrix, and the pivots (uint32): row i was exchanged with row pivots[i], one after the other.",
+    slogdet "SlogdetResult" sign logabsdet "Sign and logarithm of the absolute value of determinants: (0, -inf) for singular matrices.",
 }
 
 /// Functions of one triangle of matrices.
@@ -113,10 +115,11 @@ fn uplo(op: &str, name: &str) -> PyResult<Triangle> {
 #[pyfunction]
 #[pyo3(signature = (a, UPLO = "L", *, stream = None))]
 #[allow(non_snake_case, reason = "the public name")]
-fn eigh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> Two {
+fn eigh<'py>(py: Python<'py>, a: Operand, UPLO: &str, stream: Option<StreamArg>) -> Named<'py> {
+    static CLASS: NamedTuple = NamedTuple::new("EighResult", &["eigenvalues", "eigenvectors"]);
     let (a, triangle) = (a.alone(), uplo("eigh", UPLO)?);
     let (values, vectors) = on(stream, || linalg::eigh(&a, triangle))?;
-    Ok((values.into(), vectors.into()))
+    CLASS.of(py, [values, vectors].map(PyArray::from))
 }
 
 /// Real eigenvalues in ascending order of Hermitian matrices, of which the lower ('L') or upper ('U') triangle is read.
@@ -137,19 +140,12 @@ fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyAr
     Ok((factors.rows.into(), factors.lower.into(), factors.upper.into()))
 }
 
-/// What `qr` and `svd` answer depends on their options.
-#[derive(IntoPyObject)]
-enum Factors {
-    One(PyArray),
-    Two((PyArray, PyArray)),
-    Three((PyArray, PyArray, PyArray)),
-}
-
 /// QR factors: `Q` with orthonormal columns and upper triangular `R` with `a = Q @ R`. `Q` has min(m, n) columns in mode
 /// 'reduced', m in mode 'complete'; mode 'r' gives `R` alone.
 #[pyfunction]
 #[pyo3(signature = (a, mode = "reduced", *, stream = None))]
-fn qr(a: Operand, mode: &str, stream: Option<StreamArg>) -> PyResult<Factors> {
+fn qr<'py>(py: Python<'py>, a: Operand, mode: &str, stream: Option<StreamArg>) -> Named<'py> {
+    static CLASS: NamedTuple = NamedTuple::new("QRResult", &["Q", "R"]);
     let a = a.alone();
     let basis = match mode {
         "reduced" | "r" => Basis::Reduced,
@@ -161,21 +157,32 @@ fn qr(a: Operand, mode: &str, stream: Option<StreamArg>) -> PyResult<Factors> {
         }
     };
     let (q, r) = on(stream, || linalg::qr(&a, basis))?;
-    Ok(if mode == "r" { Factors::One(r.into()) } else { Factors::Two((q.into(), r.into())) })
+    if mode == "r" {
+        return Ok(Bound::new(py, PyArray::from(r))?.into_any());
+    }
+    CLASS.of(py, [q, r].map(PyArray::from))
 }
 
 /// Singular value decomposition: `U`, `S` (descending) and `Vh` with `a = U @ diag(S) @ Vh`, or `S` alone. `U` and `Vh`
 /// are square, or have min(m, n) vectors each without `full_matrices`.
 #[pyfunction]
 #[pyo3(signature = (a, compute_uv = true, full_matrices = true, *, stream = None))]
-fn svd(a: Operand, compute_uv: bool, full_matrices: bool, stream: Option<StreamArg>) -> PyResult<Factors> {
+fn svd(
+    py: Python<'_>,
+    a: Operand,
+    compute_uv: bool,
+    full_matrices: bool,
+    stream: Option<StreamArg>,
+) -> Named<'_> {
+    static CLASS: NamedTuple = NamedTuple::new("SVDResult", &["U", "S", "Vh"]);
     let a = a.alone();
     if !compute_uv {
-        return on(stream, || linalg::svdvals(&a)).map(|values| Factors::One(values.into()));
+        let values = on(stream, || linalg::svdvals(&a))?;
+        return Ok(Bound::new(py, PyArray::from(values))?.into_any());
     }
     let basis = if full_matrices { Basis::Complete } else { Basis::Reduced };
     let factors = on(stream, || linalg::svd(&a, basis))?;
-    Ok(Factors::Three((factors.u.into(), factors.values.into(), factors.vh.into())))
+    CLASS.of(py, [factors.u, factors.values, factors.vh].map(PyArray::from))
 }
 
 /// The `x` with `a @ x = b`, for a vector `b` or matrices `[..., n, k]`; batch axes broadcast. A singular matrix raises
@@ -197,20 +204,31 @@ fn solve_triangular(a: Operand, b: Operand, upper: bool, stream: Option<StreamAr
 }
 
 /// Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
-/// count as zero.
+/// count as zero; an array has one `rtol` for each matrix.
 #[pyfunction]
 #[pyo3(signature = (a, *, rtol = None, stream = None))]
-fn pinv(a: Operand, rtol: Option<f64>, stream: Option<StreamArg>) -> One {
+fn pinv(a: Operand, rtol: Option<Operand>, stream: Option<StreamArg>) -> One {
     let a = a.alone();
-    on(stream, || linalg::pinv(&a, rtol)).map(PyArray::from)
+    on(stream, || match rtol {
+        None => linalg::pinv(&a, None),
+        Some(Operand::Number(rtol)) => linalg::pinv(&a, Some(rtol.as_f64())),
+        Some(Operand::Array(rtol)) => linalg::pinv_within(&a, &rtol),
+    })
+    .map(PyArray::from)
 }
 
-/// Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32.
+/// Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32;
+/// an array has one `rtol` for each matrix.
 #[pyfunction]
 #[pyo3(signature = (a, *, rtol = None, stream = None))]
-fn matrix_rank(a: Operand, rtol: Option<f64>, stream: Option<StreamArg>) -> One {
+fn matrix_rank(a: Operand, rtol: Option<Operand>, stream: Option<StreamArg>) -> One {
     let a = a.alone();
-    on(stream, || linalg::matrix_rank(&a, rtol)).map(PyArray::from)
+    on(stream, || match rtol {
+        None => linalg::matrix_rank(&a, None),
+        Some(Operand::Number(rtol)) => linalg::matrix_rank(&a, Some(rtol.as_f64())),
+        Some(Operand::Array(rtol)) => linalg::matrix_rank_within(&a, &rtol),
+    })
+    .map(PyArray::from)
 }
 
 /// Least squares: the shortest `x` that makes `|b - a @ x|` least, the squares of that for each right side, the ranks

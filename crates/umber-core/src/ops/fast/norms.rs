@@ -1,10 +1,11 @@
-//! Operations that are one kernel where a backend has it.
+//! Normalisations of the last axis.
 
 use smallvec::SmallVec;
 use umber_types::{Result, ensure, promote};
 
+use super::record;
 use crate::graph::{Array, Inputs};
-use crate::primitives::composite::{Composite, Epsilon, LayerNorm, RmsNorm};
+use crate::primitives::composite::{Composite, LayerNorm, Parameter, RmsNorm};
 use crate::primitives::rules::cast;
 
 /// The inputs of a norm in one floating dtype.
@@ -19,11 +20,6 @@ fn operands(op: &str, x: &Array, weights: &[Option<&Array>]) -> Result<Inputs> {
         x.dtype()
     );
     given.into_iter().map(|array| cast(array, dtype)).collect()
-}
-
-fn record(composite: Composite, inputs: Inputs) -> Result<Array> {
-    let mut outputs = Array::record(composite, inputs)?;
-    Ok(outputs.pop().expect("one output"))
 }
 
 /// `(x - mean) / sqrt(var + eps) * weight + bias` along the last axis; accumulates in float32 at least.
@@ -41,7 +37,7 @@ fn record(composite: Composite, inputs: Inputs) -> Result<Array> {
 /// ```
 pub fn layer_norm(x: &Array, weight: Option<&Array>, bias: Option<&Array>, epsilon: f64) -> Result<Array> {
     let inputs = operands("layer_norm", x, &[weight, bias])?;
-    let epsilon = Epsilon::new(epsilon);
+    let epsilon = Parameter::new(epsilon);
     let norm = LayerNorm { epsilon, has_weight: weight.is_some(), has_bias: bias.is_some() };
     record(Composite::LayerNorm(norm), inputs)
 }
@@ -61,6 +57,6 @@ pub fn layer_norm(x: &Array, weight: Option<&Array>, bias: Option<&Array>, epsil
 /// ```
 pub fn rms_norm(x: &Array, weight: Option<&Array>, epsilon: f64) -> Result<Array> {
     let inputs = operands("rms_norm", x, &[weight])?;
-    let norm = RmsNorm { epsilon: Epsilon::new(epsilon), has_weight: weight.is_some() };
+    let norm = RmsNorm { epsilon: Parameter::new(epsilon), has_weight: weight.is_some() };
     record(Composite::RmsNorm(norm), inputs)
 }

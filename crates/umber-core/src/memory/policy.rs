@@ -1,0 +1,45 @@
+//! Who is trusted with memory that is shared: one choice for the process.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// How memory is shared with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ViewPolicy {
+    /// Views are writable exactly when nothing else can see the memory, and operations on memory that others can write
+    /// run when they are recorded.
+    Checked,
+    /// Views are writable whenever the memory is, and operations wait: whoever writes knows what he does.
+    Writable,
+    /// As `Checked`, and no view is writable.
+    ReadOnly,
+}
+
+static POLICY: AtomicU8 = AtomicU8::new(ViewPolicy::Checked as u8);
+
+impl ViewPolicy {
+    /// Every policy, in declaration order.
+    pub const ALL: [ViewPolicy; 3] = [ViewPolicy::Checked, ViewPolicy::Writable, ViewPolicy::ReadOnly];
+
+    /// The policy's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ViewPolicy::Checked => "checked",
+            ViewPolicy::Writable => "writable",
+            ViewPolicy::ReadOnly => "readonly",
+        }
+    }
+
+    /// The policy now.
+    pub fn current() -> ViewPolicy {
+        let number = POLICY.load(Ordering::Relaxed);
+        ViewPolicy::ALL.into_iter().find(|&policy| policy as u8 == number).unwrap_or(ViewPolicy::Checked)
+    }
+
+    /// Choose it from now on; answers the one before.
+    pub fn choose(self) -> ViewPolicy {
+        let before = ViewPolicy::current();
+        POLICY.store(self as u8, Ordering::Relaxed);
+        before
+    }
+}

@@ -1,0 +1,127 @@
+//! Attention.
+
+use umber_types::{DType, Masking, Result, Shape, bail, ensure, promote};
+
+use super::record;
+use crate::graph::{Array, Inputs};
+use crate::primitives::composite::{Attention, Composite, Parameter};
+use crate::primitives::rules::{broadcast, cast};
+
+/// What queries see of the keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Mask<'a> {
+    /// All of them.
+    Nothing,
+    /// The last query sees all keys, the one before all but the last, and so on.
+    Causal,
+    /// Truth values, true where a query sees a key, or numbers that are added to the scores; broadcast to
+    /// `[..., heads, queries, keys]`.
+    Array(&'a Array),
+}
+
+/// How [`scaled_dot_product_attention`] attends.
+#[derive(Clone, Copy, Debug)]
+pub struct Attend<'a> {
+    /// Factor of the products of queries and keys.
+    pub scale: f64,
+    /// What queries see.
+    pub mask: Mask<'a>,
+    /// One score for each head that takes part in the softmax and has no value.
+    pub sinks: Option<&'a Array>,
+}
+
+const OP: &str = "scaled_dot_product_attention";
+
+/// `softmax(scale * q k^T + mask) v` for every head, without a matrix of all scores.
+///
+/// `q` is `[..., heads, queries, features]`, `k` is `[..., key heads, keys, features]`, `v` is `[..., key heads, keys, values]`; the number
+/// of key heads divides that of heads, which share them in order; other axes broadcast. The result is
+/// `[..., heads, queries, values]` in the promoted dtype; the softmax is computed in float32 at least. A query to which truth
+/// values or the causal order show nothing gives the mean of all values, one whose scores are all negative infinity NaN,
+/// and no keys give zeros. Fails for shapes that do not fit and dtypes that are not real floating point. A. Vaswani et al.,
+/// Attention Is All You Need, 2017; T. Dao et al., FlashAttention, 2022.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::fast};
+/// let q = Array::from([[[0.0f32], [0.0]]]);
+/// let v = Array::from([[[1.0f32], [3.0]]]);
+/// let how = fast::Attend { scale: 1.0, mask: fast::Mask::Causal, sinks: None };
+/// let y = fast::scaled_dot_product_attention(&q, &q, &v, how)?;
+/// assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend<'_>) -> Result<Array> {
+    let dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
+    ensure!(dtype.is_floating(), Value, "[{OP}] got dtype {dtype}, expected real floating point");
+    let [q, k, v] = operands(q, k, v)?;
+    let (heads, keys) = (Shape::new(q.shape()[..q.ndim() - 2].iter().copied()), k.shape()[k.ndim() - 2]);
+    let work = if dtype.is_half() { DType::Float32 } else { dtype };
+    let mut inputs: Inputs = [&q, &k, &v].into_iter().map(|x| cast(x, dtype)).collect::<Result<_>>()?;
+    let masking = match how.mask {
+        Mask::Nothing => Masking::Nothing,
+        Mask::Causal => Masking::Causal,
+        Mask::Array(mask) => {
+            let scores = q.shape().with(q.ndim() - 1, keys);
+            ensure!(
+                mask.shape().broadcasts_to(&scores) && !mask.dtype().is_complex(),
+                Value,
+                "[{OP}] mask: got shape {} and dtype {}, expected real numbers or truth values that broadcast to {scores}",
+                mask.shape(),
+                mask.dtype()
+            );
+            let is_kept = mask.dtype() == DType::Bool || mask.dtype() == dtype;
+            inputs.push(if is_kept { mask.clone() } else { cast(mask, work)? });
+            Masking::Array
+        }
+    };
+    if let Some(sinks) = how.sinks {
+        let count = q.shape()[q.ndim() - 3];
+        ensure!(
+            sinks.shape()[..] == [count] && !sinks.dtype().is_complex(),
+            Value,
+            "[{OP}] sinks: got shape {} and dtype {}, expected {count} real numbers, one for each head of {heads}",
+            sinks.shape(),
+            sinks.dtype()
+        );
+        inputs.push(cast(sinks, work)?);
+    }
+    let attention = Attention { scale: Parameter::new(how.scale), masking, has_sinks: how.sinks.is_some() };
+    record(Composite::Attention(attention), inputs)
+}
+
+/// Queries, keys and values with equal batch axes.
+fn operands(q: &Array, k: &Array, v: &Array) -> Result<[Array; 3]> {
+    let given = || format!("queries {}, keys {} and values {}", q.shape(), k.shape(), v.shape());
+    if [q, k, v].iter().any(|x| x.ndim() < 3) {
+        bail!(Value, "[{OP}] got {}, expected at least 3 axes each: heads, places and features", given());
+    }
+    let tail = |x: &Array| [3, 2, 1].map(|i| x.shape()[x.ndim() - i]);
+    let ([heads, _, depth], [key_heads, keys, features], [value_heads, values, _]) =
+        (tail(q), tail(k), tail(v));
+    ensure!(
+        depth == features,
+        Value,
+        "[{OP}] got {}, expected queries and keys of one number of features",
+        given()
+    );
+    ensure!(
+        key_heads == value_heads && keys == values,
+        Value,
+        "[{OP}] got {}, expected keys and values of equal numbers of heads and of places",
+        given()
+    );
+    ensure!(
+        heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
+        Value,
+        "[{OP}] got {}, expected a number of heads of queries that is a multiple of that of keys",
+        given()
+    );
+    let leading = |x: &Array| Shape::new(x.shape()[..x.ndim() - 3].iter().copied());
+    let batch = leading(q).broadcast(&leading(k)).and_then(|batch| batch.broadcast(&leading(v)));
+    let Some(batch) = batch else {
+        bail!(Value, "[{OP}] got {}, expected axes before the heads that are equal or 1", given());
+    };
+    let spread = |x: &Array| broadcast(x, &batch.iter().copied().chain(tail(x)).collect());
+    Ok([spread(q)?, spread(k)?, spread(v)?])
+}

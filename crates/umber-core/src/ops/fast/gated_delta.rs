@@ -1,0 +1,130 @@
+//! The gated delta rule.
+
+use umber_types::{DType, Result, Shape, bail, ensure, promote};
+
+use crate::graph::{Array, Inputs};
+use crate::primitives::composite::{Composite, GatedDelta};
+use crate::primitives::rules::{broadcast, cast, reshape};
+
+/// What [`gated_delta_update`] takes.
+#[derive(Clone, Copy, Debug)]
+pub struct GatedDeltaUpdate<'a> {
+    /// `[b, t, key heads, features]`.
+    pub q: &'a Array,
+    /// Shaped like `q`.
+    pub k: &'a Array,
+    /// `[b, t, heads, values]`.
+    pub v: &'a Array,
+    /// What is left of the state, `[b, t, heads]` or `[b, t, heads, features]`.
+    pub gamma: &'a Array,
+    /// How much is learnt, `[b, t, heads]`.
+    pub beta: &'a Array,
+    /// `[b, heads, values, features]`; zeros if there is none.
+    pub initial_state: Option<&'a Array>,
+    /// Which steps are taken, `[b, t]`; all if there is none.
+    pub mask: Option<&'a Array>,
+}
+
+/// A state `S` of each head taken through `t` steps: `S' = g S + b (v - g S k) k^T`, which answer `y = S' q`.
+///
+/// Answers all `y`, `[b, t, heads, values]` in the promoted dtype of `q` and `k`, and the last `S`, `[b, heads, values, features]` in
+/// float32, or float64 if there is one. Steps that the mask leaves out answer zeros and leave the state. The number of key
+/// heads divides that of heads. Fails for shapes that do not fit, and for complex numbers. S. Yang, J. Kautz and
+/// A. Hatamizadeh, Gated Delta Networks, 2024.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, DType, ops::fast};
+/// let ones = |shape: &[usize]| Array::full(Shape::new(shape.iter().copied()), 1.0, DType::Float32);
+/// let (q, gate) = (ones(&[1, 2, 1, 1]), ones(&[1, 2, 1]));
+/// let given = fast::GatedDeltaUpdate {
+///     q: &q, k: &q, v: &q, gamma: &gate, beta: &gate, initial_state: None, mask: None,
+/// };
+/// let [y, state] = fast::gated_delta_update(given)?;
+/// assert_eq!((y.to_vec::<f32>()?, state.to_vec::<f32>()?), (vec![1.0, 1.0], vec![1.0]));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
+    let GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask } = given;
+    let named = [("q", q), ("k", k), ("v", v), ("gamma", gamma), ("beta", beta)];
+    for (name, array) in named.into_iter().chain(initial_state.map(|state| ("initial_state", state))) {
+        ensure!(
+            !array.dtype().is_complex(),
+            Value,
+            "[gated_delta_update] {name}: got dtype {}, expected real numbers",
+            array.dtype()
+        );
+    }
+    let (&[samples, steps, key_heads, features], &[_, _, heads, values]) = (&q.shape()[..], &v.shape()[..])
+    else {
+        bail!(
+            Value,
+            "[gated_delta_update] got q of shape {} and v of shape {}, expected 4 axes each",
+            q.shape(),
+            v.shape()
+        );
+    };
+    let fits = |name: &str, array: &Array, expected: &[usize]| {
+        ensure!(
+            array.shape()[..] == *expected,
+            Value,
+            "[gated_delta_update] {name}: got shape {}, expected {} for q of shape {} and v of shape {}",
+            array.shape(),
+            Shape::new(expected.iter().copied()),
+            q.shape(),
+            v.shape()
+        );
+        Ok(())
+    };
+    fits("k", k, q.shape())?;
+    fits("v", v, &[samples, steps, heads, values])?;
+    ensure!(
+        heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
+        Value,
+        "[gated_delta_update] got {heads} heads of v and {key_heads} of q, expected a multiple"
+    );
+    fits("beta", beta, &[samples, steps, heads])?;
+    let decay = [samples, steps, heads, features];
+    if gamma.ndim() == 4 {
+        fits("gamma", gamma, &decay)?;
+    } else {
+        fits("gamma", gamma, &decay[..3])?;
+    }
+    let dtype = named.iter().fold(q.dtype(), |dtype, (_, array)| promote(dtype, array.dtype()));
+    let dtype = if dtype == DType::Float64 { dtype } else { DType::Float32 };
+    let state_shape = Shape::from([samples, heads, values, features]);
+    let state = match initial_state {
+        Some(state) => {
+            fits("initial_state", state, &state_shape)?;
+            cast(state, dtype)?
+        }
+        None => Array::full(state_shape, 0.0, dtype),
+    };
+    let taken = Shape::from([samples, steps]);
+    let mask = match mask {
+        Some(mask) => {
+            ensure!(
+                mask.ndim() == 2 && mask.shape().broadcasts_to(&taken) && !mask.dtype().is_complex(),
+                Value,
+                "[gated_delta_update] mask: got shape {} and dtype {}, expected {taken} and truth values",
+                mask.shape(),
+                mask.dtype()
+            );
+            broadcast(&cast(mask, DType::Bool)?, &taken)?
+        }
+        None => Array::full(taken, true, DType::Bool),
+    };
+    let gamma = cast(gamma, dtype)?;
+    let gamma = match gamma.ndim() {
+        4 => gamma,
+        _ => broadcast(&reshape(&gamma, [samples, steps, heads, 1])?, &Shape::from(decay))?,
+    };
+    let inputs: Inputs =
+        [cast(q, dtype)?, cast(k, dtype)?, cast(v, dtype)?, gamma, cast(beta, dtype)?, state, mask]
+            .into_iter()
+            .collect();
+    let outputs = Array::record(Composite::GatedDelta(GatedDelta), inputs)?;
+    let answered = promote(q.dtype(), k.dtype());
+    let answered = if answered.is_floating() { answered } else { dtype };
+    Ok([cast(&outputs[0], answered)?, outputs[1].clone()])
+}

@@ -1,0 +1,117 @@
+//! Rotary positions.
+
+use umber_types::{DType, Pairing, Result, Shape, ensure};
+
+use super::record;
+use crate::graph::{Array, Inputs};
+use crate::primitives::composite::{Composite, Parameter, Rope, Turn};
+use crate::primitives::rules::{cast, reshape};
+
+/// How far the angle of a pair moves from one position to the next.
+#[derive(Clone, Copy, Debug)]
+pub enum Frequencies<'a> {
+    /// By `base^(-2 i / dims)` for the pair `i`.
+    Powers(f64),
+    /// By one over the element `i` of a vector.
+    Given(&'a Array),
+}
+
+/// What turns, and how far.
+#[derive(Clone, Copy, Debug)]
+pub struct Rotation<'a> {
+    /// How many features turn, an even number.
+    pub dims: i64,
+    /// Which of them make a pair.
+    pub pairing: Pairing,
+    /// How far the pairs turn.
+    pub frequencies: Frequencies<'a>,
+    /// Factor of the positions.
+    pub scale: f64,
+}
+
+/// `a [..., t, d]` with the first `dims` features turned, pair `i` by `(t + offset) * scale * base^(-2 i / dims)`, or divided by a
+/// given frequency; the other features stay.
+///
+/// `offset` is one integer, or one for each entry of the first axis. The result is like `a`. Angles are computed in float64, the
+/// rest in float32 at least. Fails for an odd number of features or more than there are, fewer than two axes, dtypes that are
+/// not real floating point, offsets that are no integers, and shapes that do not fit. J. Su et al., RoFormer, 2021.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::fast};
+/// use umber::types::Pairing;
+/// let quarter = Array::from([std::f64::consts::FRAC_2_PI]);
+/// let turn = fast::Rotation {
+///     dims: 2,
+///     pairing: Pairing::Neighbours,
+///     frequencies: fast::Frequencies::Given(&quarter),
+///     scale: 1.0,
+/// };
+/// let y = fast::rope(&Array::from([[1.0, 2.0], [1.0, 2.0]]), turn, &Array::from(0))?.to_vec::<f64>()?;
+/// assert!(y.iter().zip([1.0, 2.0, -2.0, 1.0]).all(|(y, expected)| (y - expected).abs() < 1e-12));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> {
+    let Rotation { dims, pairing, frequencies, scale } = rotation;
+    ensure!(
+        a.ndim() >= 2,
+        Value,
+        "[rope] got an array of shape {}, expected at least 2 axes: positions and features",
+        a.shape()
+    );
+    ensure!(
+        a.dtype().is_floating(),
+        Value,
+        "[rope] got an array of dtype {}, expected real floating point",
+        a.dtype()
+    );
+    let features = a.shape()[a.ndim() - 1];
+    ensure!(
+        dims > 0 && dims % 2 == 0 && dims as u64 <= features as u64,
+        Value,
+        "[rope] dims: got {dims} for {features} features, expected an even number from 2 to that of the features"
+    );
+    let half = dims as usize / 2;
+    let mut inputs: Inputs = [a.clone(), aligned(a, offset)?].into_iter().collect();
+    let base = match frequencies {
+        Frequencies::Powers(base) => Some(Parameter::new(base)),
+        Frequencies::Given(given) => {
+            ensure!(
+                given.shape()[..] == [half] && !given.dtype().is_complex(),
+                Value,
+                "[rope] freqs: got shape {} and dtype {}, expected {half} real numbers",
+                given.shape(),
+                given.dtype()
+            );
+            inputs.push(cast(given, DType::Float64)?);
+            None
+        }
+    };
+    let scale = Parameter::new(scale);
+    let rope = Rope { dims: 2 * half, pairing, turn: Turn::Forwards, base, scale };
+    record(Composite::Rope(rope), inputs)
+}
+
+/// Offsets of samples with an axis for each of `a` before the positions.
+fn aligned(a: &Array, offset: &Array) -> Result<Array> {
+    let batch = a.ndim() - 2;
+    ensure!(
+        offset.dtype().is_integer(),
+        Value,
+        "[rope] offset: got dtype {}, expected integers",
+        offset.dtype()
+    );
+    let samples = if batch > 0 { a.shape()[0] } else { 1 };
+    let fits = offset.ndim() == 0 || offset.ndim() == 1 && (offset.size() == 1 || offset.size() == samples);
+    ensure!(
+        fits,
+        Value,
+        "[rope] offset: got shape {}, expected one number or a vector of {samples}, one for each sample",
+        offset.shape()
+    );
+    let shape: Shape = match offset.size() {
+        1 => Shape::scalar(),
+        _ => std::iter::once(samples).chain(std::iter::repeat_n(1, batch.saturating_sub(1))).collect(),
+    };
+    cast(&reshape(offset, shape)?, DType::Int64)
+}

@@ -1,0 +1,578 @@
+//! Numbers stored in few bits each, and products with matrices of them.
+//!
+//! Formats with floats of four and eight bits are those of the OCP Microscaling Formats (MX) specification 1.0, and NVFP4.
+
+pub use umber_types::{Quantization, QuantizationMode};
+use umber_types::{DType, Result, Shape, bail, ensure, promote};
+
+use super::contraction::matmul;
+use super::gathered::gather_mm;
+use super::naming::under;
+use crate::graph::{Array, ArraySpec};
+use crate::primitives::indexed_matmul::{each, listed};
+pub use crate::primitives::quantized::Turned;
+use crate::primitives::quantized::{
+    Dequantize, Fp8, NVFP4_UNIT, Product, Quantize, Rounded, quantized_matmul as product, row_length,
+};
+use crate::primitives::rules::{broadcast, cast, constant, div, mul, reshape, swap_last};
+
+/// A quantised array.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantized<'a> {
+    /// Codes, packed into uint32: `[..., n * bits / 32]`.
+    pub words: &'a Array,
+    /// A scale a group: `[..., n / group_size]`, floats in affine mode, else uint8.
+    pub scales: &'a Array,
+    /// In affine mode a bias a group, like the scales.
+    pub biases: Option<&'a Array>,
+    /// How numbers are stored.
+    pub how: Quantization,
+}
+
+/// Words, scales and, in affine mode, biases for an array of real numbers, whose last axis is cut into groups.
+///
+/// In affine mode an element is `scale * code + bias` with an integer code; the end of the group's range that is farther from zero is
+/// met exactly. In the other modes it is `scale * code` with a float of four or eight bits, and scales are codes, too. `global_scale`,
+/// in NVFP4, is the largest magnitude in the array, which scales are then relative to. Elements that are NaN are passed
+/// over in the search for scales.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, ops};
+/// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, Some(32), Some(8))?;
+/// let w = ops::reshape(&ops::arange(0.0, 64.0, 1.0, DType::Float32)?, &[2, 32])?;
+/// let parts = ops::quantize(&w, how, None)?;
+/// assert_eq!(parts[0].shape().to_vec(), [2, 8]);
+/// let stored = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let back = ops::dequantize(stored, None, None)?;
+/// assert!((back.to_vec::<f32>()?[63] - 63.0).abs() < 0.1);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If `w` is not of real floating-point numbers, has no axes, or its last axis is not made of whole groups.
+pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> Result<Vec<Array>> {
+    check_numbers("quantize", "w", how, w)?;
+    let largest = global_scale.map(|scale| global("quantize", "global_scale", how, scale, None)).transpose()?;
+    let inputs: Vec<&Array> = [Some(w), largest.as_ref()].into_iter().flatten().collect();
+    Quantize(how).apply(&inputs)
+}
+
+/// What a quantised array stands for, in `dtype`: by default that of the scales and biases, or bfloat16 where scales are codes (float32
+/// with a `global_scale`).
+///
+/// Derivatives pass to scales and biases; the packed codes have none. Half types are computed in float32 and rounded once.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let how = ops::Quantization::new("dequantize", ops::QuantizationMode::Affine, Some(32), Some(1))?;
+/// let (words, scales) = (Array::from([[5u32]]), Array::from([[2.0f32]]));
+/// let stored = ops::Quantized { words: &words, scales: &scales, biases: Some(&Array::from([[-1.0f32]])), how };
+/// assert_eq!(ops::dequantize(stored, None, None)?.to_vec::<f32>()?[..4], [1.0, -1.0, 1.0, -1.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If the parts do not fit each other or `dtype` is not a real floating one.
+pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DType>) -> Result<Array> {
+    let parts = w.parts("dequantize")?;
+    let usual = match (parts.as_slice(), global_scale) {
+        ([_, scales, biases], _) => promote(scales.dtype(), biases.dtype()),
+        (_, None) => DType::BFloat16,
+        (_, Some(_)) => DType::Float32,
+    };
+    let dtype = dtype.unwrap_or(usual);
+    ensure!(
+        dtype.is_floating(),
+        Type,
+        "[dequantize] got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
+    );
+    let Some(scale) = global_scale else {
+        return Dequantize { how: w.how, dtype }.apply(&parts[0], &parts[1], parts.get(2));
+    };
+    let scale = global("dequantize", "global_scale", w.how, scale, None)?;
+    let wide = if dtype == DType::Float64 { dtype } else { DType::Float32 };
+    let values = Dequantize { how: w.how, dtype: wide }.apply(&parts[0], &parts[1], None)?;
+    let factor = broadcast(&cast(&unit(&scale)?, wide)?, values.shape())?;
+    cast(&mul(&values, &factor)?, dtype)
+}
+
+/// The product of `x` with a quantised matrix: `x @ w.T`, or `x @ w` if it is not turned.
+///
+/// `(…, m, k)` by a quantised `(…, n, k)` (not turned: `(…, k, n)`) gives `(…, m, n)`; batch axes broadcast. The dtype is that which
+/// holds `x` and the scales. Sums are in float32 (float64 for float64). Derivatives pass to `x`, scales and biases.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, None, None)?;
+/// let parts = ops::quantize(&ops::ones(&Shape::from([3, 64]), DType::Float32), how, None)?;
+/// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let x = ops::ones(&Shape::from([64]), DType::Float32);
+/// assert_eq!(ops::quantized_matmul(&x, w, ops::Turned::Yes)?.to_vec::<f32>()?, [64.0, 64.0, 64.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If the parts or the shapes do not fit each other.
+pub fn quantized_matmul(x: &Array, w: Quantized, turned: Turned) -> Result<Array> {
+    let op = "quantized_matmul";
+    let right = Right::stored(op, w, turned)?;
+    let dtype = right.dtype(op, x)?;
+    right.times(op, &cast(x, dtype)?, None)
+}
+
+/// Which matrices of stacks meet, and what their products are multiplied by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gathered<'a> {
+    /// Flat indices into the batch axes of the left operand; by default each in order.
+    pub lhs: Option<&'a Array>,
+    /// Flat indices into those of the right one.
+    pub rhs: Option<&'a Array>,
+}
+
+/// [`quantized_matmul`] of matrices picked by flat indices into the batch axes of each operand.
+///
+/// Indices broadcast, and negative ones count from the end. `global_scale`, in NVFP4, is one number or one for each matrix of `w`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops};
+/// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, None, None)?;
+/// let parts = ops::quantize(&ops::ones(&Shape::from([2, 3, 64]), DType::Float32), how, None)?;
+/// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let x = ops::ones(&Shape::from([1, 1, 64]), DType::Float32);
+/// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
+/// assert_eq!(ops::gather_qmm(&x, w, picks, ops::Turned::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If shapes do not fit or indices are not integers; when evaluated, if an index is out of bounds.
+pub fn gather_qmm(
+    x: &Array,
+    w: Quantized,
+    picks: Gathered,
+    turned: Turned,
+    global_scale: Option<&Array>,
+) -> Result<Array> {
+    let op = "gather_qmm";
+    let right = Right::stored(op, w, turned)?;
+    let dtype = right.dtype(op, x)?;
+    let factor = global_scale
+        .map(|scale| unit(&global(op, "global_scale", w.how, scale, Some(&right.batch()))?))
+        .transpose()?;
+    let wide = if factor.is_some() { promote(dtype, DType::Float32) } else { dtype };
+    cast(&right.picked(op, &cast(x, wide)?, picks, [None, factor])?, dtype)
+}
+
+/// The right operand of [`qqmm`].
+#[derive(Clone, Copy, Debug)]
+pub enum MaybeQuantized<'a> {
+    /// Numbers, to be quantised.
+    Numbers(&'a Array, Quantization),
+    /// Numbers that are quantised already.
+    Stored(Quantized<'a>),
+}
+
+/// For each operand the largest magnitude in it, in NVFP4: what its scales are relative to.
+#[derive(Clone, Copy, Debug)]
+pub struct GlobalScales<'a> {
+    /// Of the left operand.
+    pub x: &'a Array,
+    /// Of the right operand.
+    pub w: &'a Array,
+}
+
+/// The product `x @ w.T` of matrices that are both quantised, in any mode but affine.
+///
+/// What comes as numbers is quantised on the way; derivatives pass straight through that. The dtype is that of `x`, or of `x` and `w`
+/// where both are numbers; products are summed in float32.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{DType, Shape, ops};
+/// let how = ops::Quantization::new("qqmm", ops::QuantizationMode::Nvfp4, None, None)?;
+/// let ones = |rows| ops::ones(&Shape::from([rows, 32]), DType::Float32);
+/// let out = ops::qqmm(&ones(2), ops::MaybeQuantized::Numbers(&ones(3), how), None)?;
+/// assert_eq!(out.shape(), &Shape::from([2, 3]));
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If shapes or parts do not fit each other, or the mode is affine.
+pub fn qqmm(x: &Array, w: MaybeQuantized, scales: Option<GlobalScales>) -> Result<Array> {
+    let op = "qqmm";
+    let both = Both::new(op, x, w, scales, [None, None])?;
+    let mut scaled = both.right.times(op, &both.x, None)?;
+    for factor in both.factors.iter().flatten() {
+        scaled = mul(&scaled, &broadcast(&cast(factor, scaled.dtype())?, scaled.shape())?)?;
+    }
+    cast(&scaled, both.dtype)
+}
+
+/// [`qqmm`] of matrices picked by flat indices into the batch axes of each operand.
+///
+/// Global scales are one number, or one for each matrix of their operand.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, Shape, ops};
+/// let how = ops::Quantization::new("qqmm", ops::QuantizationMode::Mxfp8, None, None)?;
+/// let ones = |count| ops::ones(&Shape::from([count, 1, 32]), DType::Float32);
+/// let (x, w) = (ones(1), ones(2));
+/// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
+/// let out = ops::gather_qqmm(&x, ops::MaybeQuantized::Numbers(&w, how), picks, None)?;
+/// assert_eq!(out.to_vec::<f32>()?, [32.0; 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// Where [`qqmm`] fails, or if indices are not integers; when evaluated, if an index is out of bounds.
+pub fn gather_qqmm(
+    x: &Array,
+    w: MaybeQuantized,
+    picks: Gathered,
+    scales: Option<GlobalScales>,
+) -> Result<Array> {
+    let op = "gather_qqmm";
+    let batch = |x: &Array| -> Shape { x.shape()[..x.ndim().saturating_sub(2)].into() };
+    let of_w = match w {
+        MaybeQuantized::Numbers(w, _) => batch(w),
+        MaybeQuantized::Stored(w) => batch(w.words),
+    };
+    let both = Both::new(op, x, w, scales, [Some(batch(x)), Some(of_w)])?;
+    cast(&both.right.picked(op, &both.x, picks, both.factors)?, both.dtype)
+}
+
+/// The nearest float of eight bits (E4M3), in uint8, to each real number.
+///
+/// Ties go to even; what is larger than 448 becomes that, and NaN stays NaN.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// assert_eq!(ops::to_fp8(&Array::from([1.0f32, -2.0, 1e9]))?.to_vec::<u8>()?, [0x38, 0xc0, 0x7e]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If `x` is not of real floating-point numbers.
+pub fn to_fp8(x: &Array) -> Result<Array> {
+    ensure!(
+        x.dtype().is_floating(),
+        Type,
+        "[to_fp8] got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
+        x.dtype()
+    );
+    Array::record_one(Fp8::Encode, &[x])
+}
+
+/// The number that each float of eight bits (E4M3), in uint8, is.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let codes = Array::from([0x38u8, 0xc0, 1]);
+/// assert_eq!(ops::from_fp8(&codes, DType::Float32)?.to_vec::<f32>()?, [1.0, -2.0, 1.0 / 512.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// If `x` is not of uint8 or `dtype` not a real floating one.
+pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
+    ensure!(x.dtype() == DType::UInt8, Type, "[from_fp8] got x of dtype {}, expected uint8", x.dtype());
+    ensure!(
+        dtype.is_floating(),
+        Type,
+        "[from_fp8] got dtype {dtype}, expected one of float16, bfloat16, float32 and float64"
+    );
+    Array::record_one(Fp8::Decode(dtype), &[x])
+}
+
+/// A global scale in units of what is stored for the largest magnitude.
+fn unit(scale: &Array) -> Result<Array> {
+    div(scale, &constant(scale, NVFP4_UNIT))
+}
+
+/// A global scale as float32, of no axes or those of `batch`.
+fn global(op: &str, name: &str, how: Quantization, scale: &Array, batch: Option<&Shape>) -> Result<Array> {
+    ensure!(
+        how.mode() == QuantizationMode::Nvfp4,
+        Value,
+        "[{op}] got {name} for mode '{}', expected mode 'nvfp4'",
+        how.mode().name()
+    );
+    ensure!(
+        scale.dtype().is_floating(),
+        Type,
+        "[{op}] got {name} of dtype {}, expected float32",
+        scale.dtype()
+    );
+    let scale = cast(scale, DType::Float32)?;
+    match batch {
+        Some(batch) if scale.shape() == batch => Ok(scale),
+        _ if scale.size() == 1 => reshape(&scale, Shape::scalar()),
+        Some(batch) => {
+            bail!(Value, "[{op}] got {name} of shape {}, expected one number or shape {batch}", scale.shape())
+        }
+        None => bail!(Value, "[{op}] got {name} of shape {}, expected one number", scale.shape()),
+    }
+}
+
+/// Check that an array can be quantised.
+fn check_numbers(op: &str, name: &str, how: Quantization, x: &Array) -> Result<()> {
+    ensure!(
+        x.dtype().is_floating(),
+        Type,
+        "[{op}] got {name} of dtype {}, expected one of float16, bfloat16, float32 and float64",
+        x.dtype()
+    );
+    let is_whole = x.shape().last().is_some_and(|length| length.is_multiple_of(how.group_size()));
+    ensure!(
+        is_whole,
+        Value,
+        "[{op}] got {name} of shape {}, expected a last axis that group_size {} divides",
+        x.shape(),
+        how.group_size()
+    );
+    Ok(())
+}
+
+impl Quantized<'_> {
+    /// The parts as the primitives take them.
+    fn parts(&self, op: &str) -> Result<Vec<Array>> {
+        let Quantized { words, scales, biases, how } = *self;
+        let mode = how.mode().name();
+        ensure!(
+            words.dtype() == DType::UInt32,
+            Type,
+            "[{op}] got w of dtype {}, expected packed codes in uint32",
+            words.dtype()
+        );
+        ensure!(
+            biases.is_some() == how.has_biases(),
+            Value,
+            "[{op}] got {} biases for mode '{mode}', expected {}",
+            if biases.is_some() { "an array of" } else { "no" },
+            if how.has_biases() { "an array" } else { "none" }
+        );
+        for (name, factors) in [("scales", Some(scales)), ("biases", biases)] {
+            let Some(factors) = factors else { continue };
+            let fits =
+                if how.has_biases() { factors.dtype().is_floating() } else { factors.dtype() == DType::UInt8 };
+            ensure!(
+                fits,
+                Type,
+                "[{op}] got {name} of dtype {} for mode '{mode}', expected {}",
+                factors.dtype(),
+                if how.has_biases() { "a real floating one" } else { "uint8" }
+            );
+        }
+        let parts: Vec<Array> = [Some(words), Some(scales), biases].into_iter().flatten().cloned().collect();
+        row_length(op, how, &parts.iter().map(Array::spec).collect::<Vec<&ArraySpec>>())?;
+        Ok(parts)
+    }
+}
+
+/// The right operand of a product.
+enum Right {
+    Stored { parts: Vec<Array>, product: Product },
+    /// Turned.
+    Numbers(Array),
+}
+
+impl Right {
+    fn stored(op: &str, w: Quantized, turned: Turned) -> Result<Right> {
+        let parts = w.parts(op)?;
+        ensure!(
+            parts[0].ndim() >= 2,
+            Value,
+            "[{op}] got w of shape {}, expected at least two axes",
+            parts[0].shape()
+        );
+        Ok(Right::Stored { parts, product: Product { how: w.how, turned } })
+    }
+
+    /// The dtype of its product with `x`.
+    fn dtype(&self, op: &str, x: &Array) -> Result<DType> {
+        ensure!(
+            !x.dtype().is_complex(),
+            Type,
+            "[{op}] got x of dtype {}, expected one of float16, bfloat16, float32 and float64",
+            x.dtype()
+        );
+        Ok(match self {
+            Right::Stored { parts, .. } if parts.len() == 3 => {
+                promote(x.dtype(), promote(parts[1].dtype(), parts[2].dtype()))
+            }
+            Right::Stored { .. } => x.dtype().inexact(),
+            Right::Numbers(w) => promote(x.dtype(), w.dtype()),
+        })
+    }
+
+    /// The batch axes.
+    fn batch(&self) -> Shape {
+        match self {
+            Right::Stored { parts: all, .. } => all[0].shape()[..all[0].ndim() - 2].into(),
+            Right::Numbers(w) => w.shape()[..w.ndim() - 2].into(),
+        }
+    }
+
+    /// The product with `x` of a floating dtype: of matrices that indices pick, or with batch axes that broadcast.
+    fn times(&self, op: &str, x: &Array, picks: Option<Gathered>) -> Result<Array> {
+        let (parts, how) = match self {
+            Right::Stored { parts, product } => (parts, *product),
+            Right::Numbers(w) => {
+                return under(op, match picks {
+                    Some(picks) => gather_mm(x, w, picks.lhs, picks.rhs),
+                    None => matmul(x, w),
+                });
+            }
+        };
+        let (rows, groups) = (parts[1].shape()[parts[1].ndim() - 2], parts[1].shape()[parts[1].ndim() - 1]);
+        let (k, n) = match how.turned {
+            Turned::Yes => (groups * how.how.group_size(), rows),
+            Turned::No => (rows, groups * how.how.group_size()),
+        };
+        ensure!(
+            x.shape().last() == Some(&k),
+            Value,
+            "[{op}] got x of shape {} for a quantised matrix of {k} by {n}, expected a last axis of {k}",
+            x.shape()
+        );
+        let m = if x.ndim() == 1 { 1 } else { x.shape()[x.ndim() - 2] };
+        let of_x: Shape = x.shape()[..x.ndim().saturating_sub(2)].into();
+        let of_w = self.batch();
+        let stacked = |x: &Array| {
+            let tail = &x.shape()[x.ndim().max(2) - 2..];
+            let tail = if tail.len() == 2 { [tail[0], tail[1]] } else { [1, tail[0]] };
+            reshape(x, [x.shape()[..x.ndim().saturating_sub(2)].iter().product(), tail[0], tail[1]])
+        };
+        let stacks = parts.iter().map(stacked).collect::<Result<Vec<_>>>()?;
+        let (out, batch) = match picks {
+            None if of_w.size() == 1 => {
+                // One right matrix for all: the batch is more rows.
+                let batch = of_x.broadcast(&of_w).expect("lengths of one broadcast");
+                (product(how, &reshape(x, [1, of_x.size() * m, k])?, &stacks, None)?, batch)
+            }
+            None if of_x == of_w => (product(how, &stacked(x)?, &stacks, None)?, of_x),
+            picks => {
+                let Gathered { lhs, rhs } = picks.unwrap_or_default();
+                let index = |given: Option<&Array>, batch: &Shape| match given {
+                    Some(index) => Ok(index.clone()),
+                    None => reshape(&each(batch.size())?, batch.clone()),
+                };
+                let (left, right) = (index(lhs, &of_x)?, index(rhs, &of_w)?);
+                let Some(batch) = left.shape().broadcast(right.shape()) else {
+                    let what = if lhs.is_some() || rhs.is_some() { "indices" } else { "batch axes" };
+                    bail!(
+                        Value,
+                        "[{op}] got {what} of shapes {} and {}, expected shapes that can be broadcast",
+                        left.shape(),
+                        right.shape()
+                    );
+                };
+                let count = batch.size();
+                let indices = [listed(&left, &batch)?, listed(&right, &batch)?, each(count)?];
+                let out = product(
+                    how,
+                    &stacked(x)?,
+                    &stacks,
+                    Some((count, [&indices[0], &indices[1], &indices[2]])),
+                )?;
+                (out, batch)
+            }
+        };
+        let row = (x.ndim() > 1).then_some(m);
+        reshape(&out, batch.iter().copied().chain(row).chain([n]).collect::<Shape>())
+    }
+
+    /// The product of matrices that indices pick, times the factors of the matrices that meet.
+    fn picked(&self, op: &str, x: &Array, picks: Gathered, factors: [Option<Array>; 2]) -> Result<Array> {
+        for index in [picks.lhs, picks.rhs].into_iter().flatten() {
+            ensure!(
+                index.dtype().is_integer(),
+                Type,
+                "[{op}] got indices of dtype {}, expected integers",
+                index.dtype()
+            );
+        }
+        let mut out = self.times(op, x, Some(picks))?;
+        for (factor, index) in factors.into_iter().zip([picks.lhs, picks.rhs]) {
+            let Some(factor) = factor else { continue };
+            let factor = match index {
+                Some(index) if factor.ndim() > 0 => {
+                    super::indexing::take(&reshape(&factor, [factor.size()])?, index, None)?
+                }
+                _ => factor,
+            };
+            let ones = if factor.ndim() == 0 { 0 } else { x.ndim().min(2) };
+            let column: Shape = factor.shape().iter().copied().chain(std::iter::repeat_n(1, ones)).collect();
+            let factor = broadcast(&cast(&reshape(&factor, column)?, out.dtype())?, out.shape())?;
+            out = mul(&out, &factor)?;
+        }
+        Ok(out)
+    }
+}
+
+/// Two operands that are quantised on the way, and what their product is to be multiplied by.
+struct Both {
+    x: Array,
+    right: Right,
+    factors: [Option<Array>; 2],
+    dtype: DType,
+}
+
+impl Both {
+    fn new(
+        op: &str,
+        x: &Array,
+        w: MaybeQuantized,
+        scales: Option<GlobalScales>,
+        batches: [Option<Shape>; 2],
+    ) -> Result<Both> {
+        let how = match w {
+            MaybeQuantized::Numbers(_, how) => how,
+            MaybeQuantized::Stored(w) => w.how,
+        };
+        ensure!(
+            how.mode() != QuantizationMode::Affine,
+            Value,
+            "[{op}] got mode 'affine', expected 'nvfp4', 'mxfp8' or 'mxfp4'"
+        );
+        check_numbers(op, "x", how, x)?;
+        let [of_x, of_w] = batches;
+        let scales = scales
+            .map(|scales| -> Result<[Array; 2]> {
+                Ok([
+                    global(op, "global_scale_x", how, scales.x, of_x.as_ref())?,
+                    global(op, "global_scale_w", how, scales.w, of_w.as_ref())?,
+                ])
+            })
+            .transpose()?;
+        let [of_x, of_w] = scales.map_or([None, None], |[x, w]| [Some(x), Some(w)]);
+        let rounded = |x: &Array, largest: Option<&Array>| {
+            Rounded(how).apply(&std::iter::once(x).chain(largest).collect::<Vec<_>>())
+        };
+        let (right, dtype) = match w {
+            MaybeQuantized::Numbers(w, _) => {
+                check_numbers(op, "w", how, w)?;
+                ensure!(
+                    w.ndim() >= 2 && x.shape().last() == w.shape().last(),
+                    Value,
+                    "[{op}] got x of shape {} and w of shape {}, expected last axes of one length, two axes in w at least",
+                    x.shape(),
+                    w.shape()
+                );
+                (Right::Numbers(swap_last(&rounded(w, of_w.as_ref())?)?), promote(x.dtype(), w.dtype()))
+            }
+            MaybeQuantized::Stored(w) => (Right::stored(op, w, Turned::Yes)?, x.dtype()),
+        };
+        let x = rounded(x, of_x.as_ref())?;
+        let factors = [of_x, of_w].map(|scale| scale.map(|scale| unit(&scale)).transpose());
+        let [of_x, of_w] = factors;
+        Ok(Both { x, right, factors: [of_x?, of_w?], dtype })
+    }
+}

@@ -1,0 +1,153 @@
+//! GatedDelta: a state that forgets, and learns what it does not know yet, step by step.
+//!
+//! S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024. Its derivative is that of the loop it stands for.
+
+use umber_kernels::gated_delta::{GatedDelta as Operands, gated_delta};
+use umber_types::{Axes, DType, Result, Shape, ensure};
+
+use super::{Composite, Decompose};
+use crate::device;
+use crate::graph::{Array, ArraySpec, Inputs, Specs, tracing};
+use crate::primitive::{Batched, CpuTask, Rule, lanes, rule};
+use crate::primitives::control_flow::{Body, Construct, Iteration, Loop, Order, Prepared};
+use crate::primitives::leaf::Leaf;
+use crate::primitives::reduce::sum;
+use crate::primitives::rules::{add, batch, broadcast, move_axis, mul, reshape, sub, zeros_like};
+use crate::primitives::select::Select;
+
+/// `S' = g S + b (v - g S k) k^T` and `y = S' q` in every step that the mask has; others leave `S` and answer zeros.
+///
+/// Inputs are `q` and `k [..., steps, key heads, features]`, `v [..., steps, heads, values]`, `g [..., steps, heads, features]`,
+/// `b [..., steps, heads]`, the first `S [..., heads, values, features]`, all float32 or float64, and a mask `[..., steps]` of
+/// bool. Outputs are all `y`, shaped like `v`, and the last `S`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct GatedDelta;
+
+/// The shape with its last axes replaced.
+fn with_tail(shape: &[usize], dropped: usize, tail: &[usize]) -> Shape {
+    shape[..shape.len() - dropped].iter().chain(tail).copied().collect()
+}
+
+/// `[..., key heads, features]` as `[..., heads, values, features]`: repeated for the heads that share it, and for all values.
+fn for_each_value(x: &Array, state: &Shape) -> Result<Array> {
+    let dims = x.ndim();
+    let (key_heads, features) = (x.shape()[dims - 2], x.shape()[dims - 1]);
+    let [heads, values] = [state[dims - 2], state[dims - 1]];
+    let group = heads.checked_div(key_heads).unwrap_or(0);
+    let apart = reshape(x, with_tail(x.shape(), 2, &[key_heads, 1, 1, features]))?;
+    let repeated = broadcast(&apart, &with_tail(x.shape(), 2, &[key_heads, group, values, features]))?;
+    reshape(&repeated, state.clone())
+}
+
+/// `x` with an axis of length one at the end, repeated to `shape`.
+fn along(x: &Array, shape: &Shape) -> Result<Array> {
+    broadcast(&reshape(x, with_tail(x.shape(), 0, &[1]))?, shape)
+}
+
+/// One step: `[S, q, k, v, g, b, mask]` to `[S', y]`.
+fn step(given: &[Array]) -> Result<[Array; 2]> {
+    let [state, q, k, v, decay, rate, mask] = given else { unreachable!("a step has seven operands") };
+    let shape = state.shape();
+    let last = Axes::one(shape.ndim() - 1);
+    let (q, k) = (for_each_value(q, shape)?, for_each_value(k, shape)?);
+    let apart = reshape(decay, with_tail(decay.shape(), 1, &[1, shape[shape.ndim() - 1]]))?;
+    let faded = mul(state, &broadcast(&apart, shape)?)?;
+    let known = reshape(&sum(&mul(&faded, &k)?, &last)?, v.shape().clone())?;
+    let learnt = mul(&sub(v, &known)?, &along(rate, v.shape())?)?;
+    let next = add(&faded, &mul(&along(&learnt, shape)?, &k)?)?;
+    let answer = reshape(&sum(&mul(&next, &q)?, &last)?, v.shape().clone())?;
+    let ones = |dims: usize| with_tail(mask.shape(), 0, &[1, 1, 1][..dims - mask.ndim()]);
+    let taken = |like: &Array| broadcast(&reshape(mask, ones(like.ndim()))?, like.shape());
+    let next = Array::record_one(Select, &[&taken(&next)?, &next, state])?;
+    let answer = Array::record_one(Select, &[&taken(&answer)?, &answer, &zeros_like(&answer)])?;
+    Ok([next, answer])
+}
+
+impl Decompose for GatedDelta {
+    fn name(&self) -> &'static str {
+        "gated_delta_update"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let [q, k, v, decay, rate, state, mask] = inputs else {
+            umber_types::bail!(Value, "[gated_delta_update] got {} inputs, expected 7", inputs.len());
+        };
+        let fits = q.shape.ndim() >= 3 && v.shape.ndim() == q.shape.ndim() && {
+            let dims = q.shape.ndim();
+            let tail = |shape: &Shape| [shape[dims - 3], shape[dims - 2], shape[dims - 1]];
+            let ([steps, key_heads, features], [_, heads, values]) = (tail(&q.shape), tail(&v.shape));
+            let with = |tail: &[usize]| with_tail(&v.shape, 3, tail);
+            q.shape == with(&[steps, key_heads, features])
+                && k.shape == q.shape
+                && v.shape[dims - 3] == steps
+                && decay.shape == with(&[steps, heads, features])
+                && rate.shape == with(&[steps, heads])
+                && state.shape == with(&[heads, values, features])
+                && mask.shape == with(&[steps])
+                && (heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads))
+        };
+        let is_wide = matches!(q.dtype, DType::Float32 | DType::Float64);
+        let alike = inputs[..6].iter().all(|input| input.dtype == q.dtype) && mask.dtype == DType::Bool;
+        ensure!(
+            fits && is_wide && alike,
+            Value,
+            "[gated_delta_update] got queries {}, keys {} and values {}, expected shapes and dtypes that fit",
+            q.shape,
+            k.shape,
+            v.shape
+        );
+        Ok([(*v).clone(), (*state).clone()].into_iter().collect())
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let steps_at = inputs[0].ndim() - 3;
+        let length = inputs[0].shape()[steps_at];
+        let order = [0, 1, 2, 3, 4, 6];
+        let sequences: Vec<Array> =
+            order.iter().map(|&i| move_axis(&inputs[i], steps_at, 0)).collect::<Result<_>>()?;
+        let row = |sequence: &Array| {
+            ArraySpec::new(Shape::new(sequence.shape()[1..].iter().copied()), sequence.dtype())
+        };
+        let guard = tracing::enter();
+        let specs = std::iter::once(inputs[5].spec().clone()).chain(sequences.iter().map(row));
+        let placeholders: Vec<Array> = specs
+            .map(|spec| Array::placeholder(Leaf::Body(Construct::Scan), spec, Some(guard.follower())))
+            .collect();
+        let outputs = step(&placeholders)?;
+        let (body, captured) = Body::close(&placeholders, &outputs);
+        drop(guard);
+        let iteration = Iteration {
+            construct: Construct::Scan,
+            body,
+            carry: 1,
+            rows: sequences.len(),
+            sums: 0,
+            length,
+            order: Order::Forwards,
+            keeps: false,
+            prepared: Prepared::default(),
+        };
+        let given: Inputs = std::iter::once(inputs[5].clone()).chain(sequences).chain(captured).collect();
+        let outputs = Loop(iteration.into()).record_on(given, device::current_stream())?;
+        Ok(vec![move_axis(&outputs[1], 0, steps_at)?, outputs[0].clone()])
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let count = lanes(inputs);
+            let arrays = inputs.iter().map(|input| batch(input, count)).collect::<Result<_>>()?;
+            Ok(Batched::all(Array::record(Composite::GatedDelta(*self), arrays)?))
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run(|inputs, outputs| {
+            let &[queries, keys, values, decay, rate, state, mask] = inputs else { return Ok(()) };
+            let operands = Operands { queries, keys, values, decay, rate, state, mask };
+            if let [answers, last] = outputs {
+                gated_delta(&operands, answers.reborrow(), last.reborrow());
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! Rope: pairs of features turned by angles that grow with the position.
+
+use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
+
+use super::{Decompose, Parameter};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, lanes, rule};
+use crate::primitives::concatenate::concatenate;
+use crate::primitives::gather::iota;
+use crate::primitives::rules::{
+    add, align, batch, binary, broadcast, cast, constant, mul, reshape, same_spec, sub, unary, widened,
+};
+use crate::primitives::slice::slice_along;
+
+/// The pair `i` of `x[..., t, :]` turned by `(t + offset) * scale / f_i`.
+///
+/// The second input, int64, broadcasts to the axes before `t`. `f_i` is `base^(2 i / dims)`, or element `i` of a third
+/// input, float64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Rope {
+    /// How many features turn.
+    pub dims: usize,
+    /// Which of them make a pair.
+    pub pairing: Pairing,
+    /// Whether by the angles or by their opposites.
+    pub turn: Turn,
+    /// Of the frequencies; `None` if these are given.
+    pub base: Option<Parameter>,
+    /// Of the positions.
+    pub scale: Parameter,
+}
+
+/// Which way pairs turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Turn {
+    /// By the angle.
+    Forwards,
+    /// By minus the angle: the inverse and the transpose.
+    Backwards,
+}
+
+impl Rope {
+    /// The same the other way round.
+    fn reversed(self) -> Rope {
+        let turn = match self.turn {
+            Turn::Forwards => Turn::Backwards,
+            Turn::Backwards => Turn::Forwards,
+        };
+        Rope { turn, ..self }
+    }
+
+    /// `scale`, or its opposite.
+    fn signed_scale(self) -> f64 {
+        match self.turn {
+            Turn::Forwards => self.scale.value(),
+            Turn::Backwards => -self.scale.value(),
+        }
+    }
+
+    /// The angle between one position and the next for each pair, from `base`.
+    fn speeds(self, base: f64) -> Vec<f64> {
+        let half = self.dims / 2;
+        (0..half).map(|i| self.signed_scale() * (i as f64 * (-base.ln() / half as f64)).exp()).collect()
+    }
+
+    /// The angles, float64, of shape `[..., t, dims / 2]`.
+    fn angles(self, inputs: &[Array]) -> Result<Array> {
+        let (x, half) = (&inputs[0], self.dims / 2);
+        let batch = &x.shape()[..x.ndim() - 2];
+        let positions: Shape = batch.iter().copied().chain([x.shape()[x.ndim() - 2]]).collect();
+        let spread: Shape = positions.iter().copied().chain([half]).collect();
+        let column =
+            |array: &Array| -> Result<Shape> { Ok(array.shape().iter().copied().chain([1]).collect()) };
+        let offset = cast(&inputs[1], DType::Float64)?;
+        let offset = broadcast(&reshape(&offset, column(&offset)?)?, &positions)?;
+        let place = add(&offset, &cast(&iota(&positions, positions.ndim() - 1)?, DType::Float64)?)?;
+        let place = mul(&place, &constant(&place, self.signed_scale()))?;
+        let place = broadcast(&reshape(&place, column(&place)?)?, &spread)?;
+        match (self.base, inputs.get(2)) {
+            (None, Some(given)) => {
+                let row: Shape = std::iter::repeat_n(1, spread.ndim() - 1).chain([half]).collect();
+                binary(BinaryKind::Divide, &place, &broadcast(&reshape(given, row)?, &spread)?)
+            }
+            (base, _) => {
+                let base = base.map_or(1.0, Parameter::value);
+                let exponent = cast(&iota(&spread, spread.ndim() - 1)?, DType::Float64)?;
+                let exponent = mul(&exponent, &constant(&exponent, -base.ln() / half as f64))?;
+                mul(&place, &unary(UnaryKind::Exp, &exponent)?)
+            }
+        }
+    }
+}
+
+impl Decompose for Rope {
+    fn name(&self) -> &'static str {
+        "rope"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let x = &inputs[0].shape;
+        let half = self.dims / 2;
+        let fits = inputs.len() == 2 + usize::from(self.base.is_none())
+            && x.ndim() >= 2
+            && self.dims > 0
+            && self.dims.is_multiple_of(2)
+            && self.dims <= x[x.ndim() - 1]
+            && inputs[0].dtype.is_floating()
+            && inputs[1].dtype == DType::Int64
+            && inputs[1].shape.broadcasts_to(&Shape::new(x[..x.ndim() - 2].iter().copied()))
+            && inputs.get(2).is_none_or(|given| given.shape[..] == [half] && given.dtype == DType::Float64);
+        ensure!(fits, Value, "[rope] got x of shape {x}, expected what {} dims can turn", self.dims);
+        Ok(same_spec(inputs))
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let x = widened(&inputs[0])?;
+        let (last, half) = (x.ndim() - 1, self.dims / 2);
+        let angles = self.angles(inputs)?;
+        let cosine = cast(&unary(UnaryKind::Cos, &angles)?, x.dtype())?;
+        let sine = cast(&unary(UnaryKind::Sin, &angles)?, x.dtype())?;
+        let turning = slice_along(&x, last, 0, self.dims)?;
+        let (a, b) = match self.pairing {
+            Pairing::Halves => {
+                (slice_along(&turning, last, 0, half)?, slice_along(&turning, last, half, half)?)
+            }
+            Pairing::Neighbours => {
+                let mut pairs: Shape = turning.shape().with(last, half);
+                pairs.push(2);
+                let pairs = reshape(&turning, pairs)?;
+                let one = |i: usize| reshape(&slice_along(&pairs, last + 1, i, 1)?, angles.shape().clone());
+                (one(0)?, one(1)?)
+            }
+        };
+        let turned = [sub(&mul(&a, &cosine)?, &mul(&b, &sine)?)?, add(&mul(&a, &sine)?, &mul(&b, &cosine)?)?];
+        let turned = match self.pairing {
+            Pairing::Halves => concatenate(turned.into_iter().collect(), last)?,
+            Pairing::Neighbours => {
+                let column: Shape = angles.shape().iter().copied().chain([1]).collect();
+                let columns = turned.iter().map(|part| reshape(part, column.clone()));
+                reshape(&concatenate(columns.collect::<Result<_>>()?, last + 1)?, turning.shape().clone())?
+            }
+        };
+        let rest = x.shape()[last] - self.dims;
+        let y = match rest {
+            0 => turned,
+            _ => concatenate([turned, slice_along(&x, last, self.dims, rest)?].into_iter().collect(), last)?,
+        };
+        Ok(vec![cast(&y, inputs[0].dtype())?])
+    }
+
+    /// Turning back is the transpose.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        if at.wanted[1..].iter().any(|&wanted| wanted) {
+            return None;
+        }
+        rule(|| {
+            let inputs = std::iter::once(&cotangents[0]).chain(&at.inputs[1..]).cloned().collect();
+            let pulled = Array::record(super::Composite::Rope(self.reversed()), inputs)?;
+            let rest = std::iter::repeat_n(None, at.inputs.len() - 1);
+            Ok(pulled.into_iter().map(Some).chain(rest).collect())
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        let tangent = tangents[0].as_ref().filter(|_| tangents[1..].iter().all(Option::is_none))?;
+        rule(|| {
+            let inputs = std::iter::once(tangent).chain(&at.inputs[1..]).cloned().collect();
+            Ok(Array::record(super::Composite::Rope(*self), inputs)?.into_vec())
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        if inputs.get(2).is_some_and(|given| given.batched) {
+            return None;
+        }
+        rule(|| {
+            let x = batch(&inputs[0], lanes(inputs))?;
+            let offset = align(&inputs[1], inputs[0].ndim() - 2)?;
+            let rest = inputs[2..].iter().map(|input| input.array.clone());
+            let arrays = [x, offset].into_iter().chain(rest).collect();
+            Ok(Batched::all(Array::record(super::Composite::Rope(*self), arrays)?))
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let shape = &task.specs[0].shape;
+        let before = Shape::new(shape[..shape.ndim() - 2].iter().copied());
+        let layout = task.inputs[1].layout.broadcast_to(&before);
+        task.inputs[1] = task.inputs[1].with_layout(layout);
+        let speeds = match self.base {
+            Some(base) => self.speeds(base.value()),
+            None => {
+                let given = task.view(2);
+                let mut dense = vec![0.0f64; given.size()];
+                let layout = umber_types::Layout::contiguous([given.size()].into());
+                umber_kernels::tape::copy(given, umber_kernels::ViewMut::of(&mut dense, &layout));
+                dense.iter().map(|frequency| self.signed_scale() / frequency).collect()
+            }
+        };
+        task.run_one(|inputs, output| {
+            umber_kernels::rope::rope(inputs[0], inputs[1], &speeds, self.pairing, output);
+            Ok(())
+        })
+    }
+}

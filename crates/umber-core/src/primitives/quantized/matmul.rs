@@ -1,0 +1,239 @@
+//! QuantizedMatMul: products of matrices with quantised ones, which indices may pick from stacks.
+
+use smallvec::SmallVec;
+pub use umber_kernels::quantized::Turned;
+use umber_kernels::quantized::{Picks, Product as Kernel};
+use umber_types::{Quantization, Result, Shape, ensure};
+
+use super::super::gather::named;
+use super::super::indexed_matmul::{indexed_matmul, into_lanes, joined, parted};
+use super::super::rules::{add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like};
+use super::{group_sums, levels, row_length};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
+
+/// What a product is, whatever it is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Product {
+    /// How the right matrices are stored.
+    pub how: Quantization,
+    /// Are they turned?
+    pub turned: Turned,
+}
+
+/// Inputs: stacks of left matrices `[p, m, k]`, of words, scales and (in affine mode) biases `[q, rows, …]`; then, with a
+/// `count`, three lists of indices: `out[r]` is the sum of `x[left[s]] @ w[right[s]]` over all `s` with `places[s] = r`.
+/// Without, `p = q` and matrices of equal numbers meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct QuantizedMatMul {
+    /// What is done.
+    pub product: Product,
+    /// How many matrices the result has, where indices pick.
+    pub count: Option<usize>,
+}
+
+/// The product of a stack with a quantised one: `parts` are words, scales and biases; `picks` as for [`QuantizedMatMul`].
+pub(crate) fn quantized_matmul(
+    product: Product,
+    x: &Array,
+    parts: &[Array],
+    picks: Option<(usize, [&Array; 3])>,
+) -> Result<Array> {
+    let count = picks.map(|(count, _)| count);
+    let mut inputs: SmallVec<[&Array; 7]> = std::iter::once(x).chain(parts).collect();
+    inputs.extend(picks.into_iter().flat_map(|(_, indices)| indices));
+    Array::record_one(QuantizedMatMul { product, count }, &inputs)
+}
+
+/// Where an array's axes go when lanes become rows: `[lanes, p, m, k]` to `[p, lanes * m, k]`.
+fn lanes_as_rows(x: &Array) -> Result<Array> {
+    let [lanes, p, m, k] = x.shape()[..] else { unreachable!("lanes of stacks") };
+    reshape(&transpose(x, &[1, 0, 2, 3])?, [p, lanes * m, k])
+}
+
+impl Product {
+    fn flipped(self) -> Product {
+        let turned = match self.turned {
+            Turned::Yes => Turned::No,
+            Turned::No => Turned::Yes,
+        };
+        Product { turned, ..self }
+    }
+}
+
+impl QuantizedMatMul {
+    fn parts(&self) -> usize {
+        if self.product.how.has_biases() { 3 } else { 2 }
+    }
+
+    /// Left stack, parts of the right one, and the indices.
+    fn inputs<'a, T>(&self, inputs: &'a [T]) -> (&'a T, &'a [T], &'a [T]) {
+        let (parts, picks) = inputs[1..].split_at(self.parts());
+        (&inputs[0], parts, picks)
+    }
+
+    fn record(&self, x: &Array, parts: &[Array], picks: &[Array]) -> Result<Array> {
+        let picks = match (self.count, picks) {
+            (Some(count), [left, right, places]) => Some((count, [left, right, places])),
+            _ => None,
+        };
+        quantized_matmul(self.product, x, parts, picks)
+    }
+
+    /// The cotangent of the right matrices as if they were not quantised, in the dtype of `x`.
+    fn dense_cotangent(&self, at: &Point<'_>, ct: &Array) -> Result<Array> {
+        let (x, parts, picks) = self.inputs(at.inputs);
+        let (a, b) = match self.product.turned {
+            Turned::Yes => (swap_last(ct)?, x.clone()),
+            Turned::No => (swap_last(x)?, ct.clone()),
+        };
+        match (picks, self.product.turned) {
+            ([left, right, places], Turned::Yes) => {
+                indexed_matmul(parts[0].shape()[0], [&a, &b], [places, left, right])
+            }
+            ([left, right, places], Turned::No) => {
+                indexed_matmul(parts[0].shape()[0], [&a, &b], [left, places, right])
+            }
+            _ => super::super::matmul::matmul(&a, &b),
+        }
+    }
+}
+
+impl Primitive for QuantizedMatMul {
+    fn name(&self) -> &'static str {
+        if self.count.is_some() { "gather_qmm" } else { "quantized_matmul" }
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let (x, parts, picks) = self.inputs(inputs);
+        let length = row_length(self.name(), self.product.how, parts)?;
+        let rows = parts[0].shape[1];
+        let (k, n) = match self.product.turned {
+            Turned::Yes => (length, rows),
+            Turned::No => (rows, length),
+        };
+        ensure!(
+            x.shape.ndim() == 3 && x.shape[2] == k,
+            Value,
+            "[{}] got x of shape {} for a matrix of {k} by {n}, expected its last axis to be {k} long",
+            self.name(),
+            x.shape
+        );
+        ensure!(
+            picks.iter().all(|index| index.dtype.is_integer() && index.shape == picks[0].shape),
+            Value,
+            "[gather_qmm] got indices of different shapes or not of integers, expected integers of one shape"
+        );
+        let count = self.count.unwrap_or(x.shape[0]);
+        Ok(ArraySpec { shape: Shape::from([count, x.shape[1], n]), dtype: x.dtype }.into())
+    }
+
+    /// The cotangent of a weight is that of its group's scale once for each step of its code.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let ct = &cotangents[0];
+            let (x, parts, picks) = self.inputs(at.inputs);
+            let how = self.product.how;
+            let needs_weights = at.wanted[1..=parts.len()].iter().any(|&wanted| wanted);
+            let dense = (needs_weights && how.has_biases()).then(|| self.dense_cotangent(at, ct)).transpose()?;
+            at.pull(|i| match (i, &dense) {
+                (0, _) => {
+                    let flipped = self.product.flipped();
+                    let picks = match picks {
+                        [left, right, places] => Some((x.shape()[0], [places, right, left])),
+                        _ => None,
+                    };
+                    quantized_matmul(flipped, ct, parts, picks).map(Some)
+                }
+                (2, Some(dense)) => {
+                    let levels = cast(&levels(how, &parts[0], &parts[1])?, dense.dtype())?;
+                    cast(&group_sums(how, &mul(dense, &levels)?)?, parts[1].dtype()).map(Some)
+                }
+                (3, Some(dense)) => cast(&group_sums(how, dense)?, parts[2].dtype()).map(Some),
+                _ => Ok(None),
+            })
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let (x, parts, picks) = self.inputs(at.inputs);
+            let of_x = tangents[0].as_ref().map(|dx| self.record(dx, parts, picks)).transpose()?;
+            let of_parts = match parts {
+                [words, scales, biases] if tangents[2].is_some() || tangents[3].is_some() => {
+                    let moved =
+                        [(2, scales), (3, biases)].map(|(i, x)| tangent_or_zero(tangents[i].as_ref(), x));
+                    let [scales, biases] = moved;
+                    Some(self.record(x, &[words.clone(), scales, biases], picks)?)
+                }
+                _ => None,
+            };
+            Ok(vec![match (of_x, of_parts) {
+                (Some(a), Some(b)) => add(&a, &b)?,
+                (Some(one), None) | (None, Some(one)) => one,
+                (None, None) => zeros_like(&at.outputs[0]),
+            }])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let lanes = lanes(inputs);
+            let (x, parts, picks) = self.inputs(inputs);
+            let share_right = parts.iter().all(|part| !part.batched);
+            let plain: Vec<Array> = parts.iter().map(|part| part.array.clone()).collect();
+            if picks.is_empty() && share_right {
+                // Lanes are more rows.
+                let out = self.record(&lanes_as_rows(&x.array)?, &plain, &[])?;
+                let (p, n) = (out.shape()[0], out.shape()[2]);
+                let out = reshape(&out, [p, lanes, x.shape()[1], n])?;
+                return Ok(vec![Batched::yes(transpose(&out, &[1, 0, 2, 3])?)]);
+            }
+            if picks.is_empty() {
+                let stack = |input: &Batched| joined(&batch(input, lanes)?);
+                let parts = parts.iter().map(stack).collect::<Result<Vec<_>>>()?;
+                let out = self.record(&stack(x)?, &parts, &[])?;
+                return Ok(vec![Batched::yes(parted(&out, lanes, x.shape()[0])?)]);
+            }
+            // A stack that all lanes share needs no second copy: its indices stay as they are.
+            let index = |index: &Batched, is_stacked: bool, length: usize| -> Result<Array> {
+                match is_stacked {
+                    true => joined(&into_lanes(index, lanes, length, length)?),
+                    false => joined(&batch(index, lanes)?),
+                }
+            };
+            let stack = |input: &Batched, is_stacked: bool| -> Result<Array> {
+                if is_stacked { joined(&batch(input, lanes)?) } else { Ok(input.array.clone()) }
+            };
+            let count = self.count.expect("with indices");
+            let picks = [
+                index(&picks[0], x.batched, x.shape()[0])?,
+                index(&picks[1], !share_right, parts[0].shape()[0])?,
+                index(&picks[2], true, count)?,
+            ];
+            let parts = parts.iter().map(|part| stack(part, !share_right)).collect::<Result<Vec<_>>>()?;
+            let whole = QuantizedMatMul { count: Some(lanes * count), ..*self };
+            let out = whole.record(&stack(x, x.batched)?, &parts, &picks)?;
+            Ok(vec![Batched::yes(parted(&out, lanes, count)?)])
+        })
+    }
+
+    fn is_index(&self, input: usize) -> bool {
+        let is_factor = self.product.how.has_biases() && (2..=3).contains(&input);
+        input != 0 && !is_factor
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let Product { how, turned } = self.product;
+        task.run_one(|inputs, output| {
+            let (&x, parts, picks) = self.inputs(inputs);
+            let picks = match *picks {
+                [left, right, places] => Some(Picks { left, right, places }),
+                _ => None,
+            };
+            let (words, scales, biases) = (parts[0], parts[1], parts.get(2).copied());
+            let product = Kernel { how, turned, x, words, scales, biases, picks };
+            umber_kernels::quantized::matmul(&product, output).map_err(|error| named(self.name(), error))
+        })
+    }
+}

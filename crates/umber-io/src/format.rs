@@ -1,0 +1,121 @@
+//! The formats, and how one is told from another.
+
+use std::path::Path;
+
+use umber_core::Array;
+use umber_types::{Result, bail};
+
+use crate::{Mapping, Source, gguf, npy, npz, safetensors};
+
+/// A file format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// NumPy's format of one array.
+    Npy,
+    /// A zip archive of npy files.
+    Npz,
+    /// Named arrays and texts.
+    Safetensors,
+    /// Named arrays, some of them quantised, and typed metadata.
+    Gguf,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Format; 4] = [Format::Npy, Format::Npz, Format::Safetensors, Format::Gguf];
+
+    /// Its name, which is the extension of its files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Npy => "npy",
+            Format::Npz => "npz",
+            Format::Safetensors => "safetensors",
+            Format::Gguf => "gguf",
+        }
+    }
+
+    /// The format of this name, if there is one.
+    pub fn from_name(name: &str) -> Option<Format> {
+        Format::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The format whose extension a path has.
+    pub fn of_path(path: &Path) -> Option<Format> {
+        Format::from_name(&path.extension()?.to_str()?.to_ascii_lowercase())
+    }
+
+    /// The format that bytes begin like.
+    pub fn of_content(source: &Source) -> Result<Format> {
+        source.named(|| {
+            let start = source.bytes(0..source.length().min(9))?;
+            Ok(match &*start {
+                [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Format::Npy,
+                [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Format::Npz,
+                [b'G', b'G', b'U', b'F', ..] => Format::Gguf,
+                // The length of the header, and its first character.
+                [.., 0, 0, b'{'] if start.len() == 9 => Format::Safetensors,
+                _ => bail!(
+                    Value,
+                    "got content that tells no format, expected an npy, npz, safetensors or gguf file, or format="
+                ),
+            })
+        })
+    }
+}
+
+/// What stands beside arrays in a file.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// Numbers.
+    Array(Array),
+    /// A text.
+    Text(String),
+    /// Several texts.
+    Texts(Vec<String>),
+    /// Several values of other kinds.
+    List(Vec<Value>),
+}
+
+/// What a file of any format holds.
+#[derive(Debug)]
+pub enum Loaded {
+    /// One array.
+    Npy(Array),
+    /// Arrays by name.
+    Npz(npz::Contents),
+    /// Arrays and texts by name.
+    Safetensors(safetensors::Contents),
+    /// Arrays and metadata by name.
+    Gguf(gguf::Contents),
+}
+
+/// Map the file at `path`, in the format of its extension, or else of its content.
+///
+/// ```
+/// # use umber_io as io;
+/// use umber_core::Array;
+///
+/// let path = std::env::temp_dir().join(format!("umber-load-{}.npy", std::process::id()));
+/// io::npy::save(path.as_path(), &Array::from([1.0f32, 2.0]))?;
+/// let io::Loaded::Npy(array) = io::load(&path)? else { unreachable!() };
+/// assert_eq!(array.to_vec::<f32>()?, [1.0, 2.0]);
+/// # std::fs::remove_file(&path).ok();
+/// # Ok::<(), umber_types::Error>(())
+/// ```
+pub fn load(path: &Path) -> Result<Loaded> {
+    read(&Source::open(path, Mapping::Share)?, Format::of_path(path))
+}
+
+/// The arrays in `source`, which is in this format, or in the one that it begins like.
+pub fn read(source: &Source, format: Option<Format>) -> Result<Loaded> {
+    let format = match format {
+        Some(format) => format,
+        None => Format::of_content(source)?,
+    };
+    Ok(match format {
+        Format::Npy => Loaded::Npy(npy::read(source)?),
+        Format::Npz => Loaded::Npz(npz::read(source)?),
+        Format::Safetensors => Loaded::Safetensors(safetensors::read(source)?),
+        Format::Gguf => Loaded::Gguf(gguf::read(source)?),
+    })
+}

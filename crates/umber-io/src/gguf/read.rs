@@ -1,0 +1,315 @@
+//! Reading.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::thread;
+
+use umber_core::{Array, DType, Shape, eval};
+use umber_types::{Result, bail, ensure};
+
+use super::affine::{Affine, GROUP};
+use super::blocks::Block;
+use super::*;
+use crate::source::{Cursor, made};
+use crate::{Mapping, Source, Value, shape_of};
+
+/// What a file holds.
+#[derive(Debug)]
+pub struct Contents {
+    /// Arrays by name, in the order of the file.
+    pub arrays: Vec<(String, Array)>,
+    /// Metadata by name, in the order of the file.
+    pub metadata: Vec<(String, Value)>,
+}
+
+/// Lists of lists may be in one another this often.
+const DEEPEST: u32 = 8;
+
+/// Map the arrays in a file; blocks are read.
+pub fn load(path: &Path) -> Result<Contents> {
+    read(&Source::open(path, Mapping::Share)?)
+}
+
+/// The arrays in the bytes of a file.
+pub fn read(source: &Source) -> Result<Contents> {
+    source.named(|| {
+        let mut cursor = Cursor::new(source);
+        let (tensors, entries) = counts(&mut cursor)?;
+        let metadata = metadata(&mut cursor, entries)?;
+        let alignment = alignment(&metadata)?;
+        let mut infos = Vec::new();
+        for _ in 0..tensors {
+            infos.push(Info::read(&mut cursor)?);
+        }
+        let begin = cursor.at() as u64;
+        let begin = begin.checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
+        check_places(&infos, begin, source.length() as u64)?;
+        let mut contents = Contents { arrays: Vec::new(), metadata };
+        for info in infos {
+            eval::check_interrupted()?;
+            let at = (begin + info.offset) as usize;
+            info.arrays(source, at, &mut contents.arrays)
+                .map_err(|error| error.map_message(|text| format!("'{}': {text}", info.name)))?;
+        }
+        let mut names = HashSet::new();
+        for (name, _) in &contents.arrays {
+            ensure!(names.insert(name), Value, "got the name '{name}' twice, expected each name once");
+        }
+        Ok(contents)
+    })
+}
+
+/// How many tensors the file has, and how many entries of metadata.
+fn counts(cursor: &mut Cursor<'_>) -> Result<(u64, u64)> {
+    ensure!(
+        cursor.left() >= 4 && cursor.take(4)? == MAGIC,
+        Value,
+        "got bytes that are not of a GGUF file, expected its magic word"
+    );
+    let version = cursor.u32()?;
+    ensure!(
+        version == 2 || version == 3,
+        Value,
+        "got version {version} of the GGUF format{}, expected 2 or 3",
+        if version.swap_bytes() <= 3 { " (a big-endian file)" } else { "" }
+    );
+    Ok((cursor.u64()?, cursor.u64()?))
+}
+
+fn text(cursor: &mut Cursor<'_>) -> Result<String> {
+    let length = usize::try_from(cursor.u64()?).unwrap_or(usize::MAX);
+    match std::str::from_utf8(cursor.take(length)?) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) => bail!(Value, "got a text that is not UTF-8 before byte {}, expected UTF-8", cursor.at()),
+    }
+}
+
+fn metadata(cursor: &mut Cursor<'_>, entries: u64) -> Result<Vec<(String, Value)>> {
+    let (mut metadata, mut names) = (Vec::new(), HashSet::new());
+    for _ in 0..entries {
+        let key = text(cursor)?;
+        let kind = cursor.u32()?;
+        let value = value(cursor, kind, DEEPEST)
+            .map_err(|error| error.map_message(|text| format!("metadata '{key}': {text}")))?;
+        ensure!(names.insert(key.clone()), Value, "got metadata '{key}' twice, expected each name once");
+        metadata.push((key, value));
+    }
+    Ok(metadata)
+}
+
+fn dtype_of(kind: u32) -> Option<DType> {
+    NUMBERS.iter().find(|(number, _)| *number == kind).map(|&(_, dtype)| dtype)
+}
+
+fn value(cursor: &mut Cursor<'_>, kind: u32, depth: u32) -> Result<Value> {
+    if let Some(dtype) = dtype_of(kind) {
+        return numbers(cursor, dtype, Shape::scalar());
+    }
+    match kind {
+        TEXT => text(cursor).map(Value::Text),
+        LIST => list(cursor, depth),
+        _ => bail!(Value, "got a value of type {kind}, expected 0 to 12"),
+    }
+}
+
+fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
+    ensure!(depth > 0, Value, "got lists in lists {DEEPEST} deep, expected fewer");
+    let kind = cursor.u32()?;
+    let count = cursor.u64()?;
+    // Whatever it holds takes at least a byte each.
+    ensure!(
+        count <= cursor.left() as u64,
+        Value,
+        "got a list said to have {count} values in {} bytes, expected fewer",
+        cursor.left()
+    );
+    if let Some(dtype) = dtype_of(kind) {
+        return numbers(cursor, dtype, Shape::from([count as usize]));
+    }
+    match kind {
+        TEXT => (0..count).map(|_| text(cursor)).collect::<Result<_>>().map(Value::Texts),
+        LIST => (0..count).map(|_| list(cursor, depth - 1)).collect::<Result<_>>().map(Value::List),
+        _ => bail!(Value, "got a list of values of type {kind}, expected 0 to 12"),
+    }
+}
+
+fn numbers(cursor: &mut Cursor<'_>, dtype: DType, shape: Shape) -> Result<Value> {
+    let bytes = cursor.take(shape.size().saturating_mul(dtype.size()))?;
+    let array = made(dtype, &shape, |into| {
+        into.copy_from_slice(bytes);
+        Ok(())
+    })?;
+    Ok(Value::Array(array))
+}
+
+/// What tensors' places are multiples of.
+pub(super) fn alignment(metadata: &[(String, Value)]) -> Result<u64> {
+    let Some((_, value)) = metadata.iter().find(|(key, _)| key == ALIGNMENT_KEY) else {
+        return Ok(ALIGNMENT);
+    };
+    let number = match value {
+        Value::Array(array) if array.ndim() == 0 && array.dtype().is_integer() => array.item()?.as_f64(),
+        Value::Array(_) | Value::Text(_) | Value::Texts(_) | Value::List(_) => 0.0,
+    };
+    ensure!(
+        (1.0..=f64::from(1 << 30)).contains(&number),
+        Value,
+        "metadata '{ALIGNMENT_KEY}': got {number}, expected an integer from 1 to 2**30"
+    );
+    Ok(number as u64)
+}
+
+/// What the file says of a tensor.
+struct Info {
+    name: String,
+    kind: Kind,
+    shape: Shape,
+    offset: u64,
+    bytes: u64,
+}
+
+impl Info {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Info> {
+        let name = text(cursor)?;
+        Info::rest(cursor, &name).map_err(|error| error.map_message(|text| format!("'{name}': {text}")))
+    }
+
+    fn rest(cursor: &mut Cursor<'_>, name: &str) -> Result<Info> {
+        let axes = cursor.u32()?;
+        ensure!(
+            axes as usize <= crate::MOST_AXES,
+            Value,
+            "got {axes} axes, expected at most {}",
+            crate::MOST_AXES
+        );
+        let mut lengths = Vec::new();
+        for _ in 0..axes {
+            lengths.push(cursor.u64()?);
+        }
+        // The innermost axis comes first.
+        lengths.reverse();
+        let shape = shape_of(&lengths)?;
+        let number = cursor.u32()?;
+        let kind = match Kind::of(number) {
+            Ok(kind) => kind,
+            Err(what) => bail!(
+                Type,
+                "got a tensor of type {number}, one {what}, expected plain numbers, Q4_0 to Q8_1 or Q2_K to Q8_K"
+            ),
+        };
+        let (elements, bytes) = kind.block();
+        let last = shape.last().copied().unwrap_or(1);
+        ensure!(
+            last.is_multiple_of(elements),
+            Value,
+            "got the shape {shape} in blocks of {elements}, expected a last axis of whole blocks"
+        );
+        let bytes = (shape.size() / elements) as u64 * bytes as u64;
+        Ok(Info { name: name.to_owned(), kind, shape, offset: cursor.u64()?, bytes })
+    }
+
+    /// The array, or the arrays that a quantised weight is made of.
+    fn arrays(&self, source: &Source, at: usize, into: &mut Vec<(String, Array)>) -> Result<()> {
+        match self.kind {
+            Kind::Plain(dtype) => into.push((self.name.clone(), source.array(at, dtype, &self.shape)?)),
+            Kind::Affine(affine) => {
+                let bytes = source.bytes(at..at + self.bytes as usize)?;
+                let stem = self.name.strip_suffix(".weight").unwrap_or(&self.name);
+                let [packed, scales, biases] = weight(affine, &bytes, &self.shape)?;
+                into.push((self.name.clone(), packed));
+                into.push((format!("{stem}.scales"), scales));
+                into.push((format!("{stem}.biases"), biases));
+            }
+            Kind::Blocks(block) => {
+                let bytes = source.bytes(at..at + self.bytes as usize)?;
+                into.push((self.name.clone(), dequantised(block, &bytes, &self.shape)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tensors lie in the file and do not overlap.
+fn check_places(infos: &[Info], begin: u64, length: u64) -> Result<()> {
+    let mut order: Vec<&Info> = infos.iter().filter(|info| info.bytes > 0).collect();
+    order.sort_by_key(|info| info.offset);
+    let mut free = 0;
+    for info in order {
+        let end = info.offset.checked_add(info.bytes);
+        ensure!(
+            info.offset >= free,
+            Value,
+            "'{}': got data at {}, expected it not to overlap the tensor before, which ends at {free}",
+            info.name,
+            info.offset
+        );
+        let Some(end) = end.filter(|&end| begin.checked_add(end).is_some_and(|end| end <= length)) else {
+            bail!(
+                Value,
+                "'{}': got {} bytes of data at {begin} + {}, expected them in the file, which has {length}",
+                info.name,
+                info.bytes,
+                info.offset
+            );
+        };
+        free = end;
+    }
+    // Of tensors without elements the place does not matter, but it must be a place.
+    for info in infos.iter().filter(|info| info.bytes == 0) {
+        ensure!(
+            begin.checked_add(info.offset).is_some_and(|at| at <= length),
+            Value,
+            "'{}': got a place at {}, expected one in the file",
+            info.name,
+            info.offset
+        );
+    }
+    Ok(())
+}
+
+/// The shape with its last axis divided.
+fn divided(shape: &Shape, by: usize) -> Shape {
+    match shape.split_last() {
+        Some((&last, leading)) => leading.iter().copied().chain([last / by]).collect(),
+        None => Shape::scalar(),
+    }
+}
+
+/// Packed integers, scales and biases.
+fn weight(affine: Affine, blocks: &[u8], shape: &Shape) -> Result<[Array; 3]> {
+    let packed = made(DType::UInt32, &divided(shape, 32 / affine.bits()), |into| {
+        let into = into.chunks_exact_mut(GROUP * affine.bits() / 8);
+        blocks.chunks_exact(affine.bytes()).zip(into).for_each(|(block, into)| affine.pack(block, into));
+        Ok(())
+    })?;
+    let halves = |which: fn((half::f16, half::f16)) -> half::f16| {
+        made(DType::Float16, &divided(shape, GROUP), |into| {
+            for (block, into) in blocks.chunks_exact(affine.bytes()).zip(into.chunks_exact_mut(2)) {
+                into.copy_from_slice(&which(affine.scale_and_bias(block)).to_le_bytes());
+            }
+            Ok(())
+        })
+    };
+    Ok([packed, halves(|(scale, _)| scale)?, halves(|(_, bias)| bias)?])
+}
+
+/// The elements of blocks, made by as many threads as there are cores where there are many.
+fn dequantised(block: Block, blocks: &[u8], shape: &Shape) -> Result<Array> {
+    const SHARE: usize = 1 << 12;
+    let count = blocks.len() / block.bytes();
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(count.div_ceil(SHARE)).max(1);
+    let share = count.div_ceil(threads).max(1);
+    made(DType::Float16, shape, |into| {
+        let shares = blocks.chunks(share * block.bytes()).zip(into.chunks_mut(share * block.elements() * 2));
+        if threads == 1 {
+            shares.for_each(|(blocks, into)| block.dequantise(blocks, into));
+        } else {
+            thread::scope(|scope| {
+                for (blocks, into) in shares {
+                    scope.spawn(move || block.dequantise(blocks, into));
+                }
+            });
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,264 @@
+//! The header of an npy file (NEP 1, versions 1 to 3): the literal of a Python dict with three keys.
+
+use umber_core::DType;
+use umber_types::{Kind, Result, bail, ensure};
+
+pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";
+/// No header of an array is longer; those of records may be, but there is no array in them.
+const LONGEST: usize = 1 << 20;
+
+/// What a header says.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub(crate) element: Element,
+    pub(crate) is_big_endian: bool,
+    pub(crate) is_fortran: bool,
+    pub(crate) shape: Vec<u64>,
+}
+
+/// What the elements are.
+#[derive(Debug)]
+pub(crate) enum Element {
+    /// Numbers.
+    Number(DType),
+    /// Texts of so many characters: four bytes each (`U`), or one (`S`).
+    Text { characters: usize, width: usize },
+    /// What umber has no dtype for, in words.
+    Foreign(String),
+}
+
+/// Where the text of the header is in a file that begins so; `None` if more than these bytes is needed to say.
+pub(crate) fn place(start: &[u8]) -> Result<Option<std::ops::Range<usize>>> {
+    ensure!(
+        start.iter().zip(MAGIC).all(|(a, b)| a == b),
+        Value,
+        "got bytes that are not of an npy file, expected its magic word"
+    );
+    let (begin, length) = match start {
+        [_, _, _, _, _, _, 1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([*a, *b]))),
+        [_, _, _, _, _, _, 2 | 3, _, a, b, c, d, ..] => (12, u32::from_le_bytes([*a, *b, *c, *d]) as usize),
+        [_, _, _, _, _, _, version, ..] if !(1..=3).contains(version) => {
+            bail!(Value, "got version {version} of the npy format, expected 1, 2 or 3")
+        }
+        _ => return Ok(None),
+    };
+    ensure!(length <= LONGEST, Value, "got an npy header of {length} bytes, expected at most {LONGEST}");
+    Ok(Some(begin..begin + length))
+}
+
+/// A value of the literal.
+enum Literal {
+    Text(String),
+    Bool(bool),
+    Ints(Vec<u64>),
+    /// Brackets of other things: records.
+    Other,
+}
+
+/// What the text of a header says.
+pub(crate) fn parse(text: &[u8]) -> Result<Header> {
+    let mut parser = Parser { text, at: 0 };
+    let (mut descr, mut fortran, mut shape) = (None, None, None);
+    parser.expect(b'{')?;
+    while !parser.skips(b'}') {
+        let key = parser.string()?;
+        parser.expect(b':')?;
+        let value = parser.value()?;
+        let place = match &*key {
+            "descr" => &mut descr,
+            "fortran_order" => &mut fortran,
+            "shape" => &mut shape,
+            _ => bail!(Value, "got an npy header with {key:?}, expected descr, fortran_order and shape"),
+        };
+        ensure!(place.is_none(), Value, "got an npy header with {key:?} twice, expected it once");
+        *place = Some(value);
+        if !parser.skips(b',') {
+            parser.expect(b'}')?;
+            break;
+        }
+    }
+    let (Some(descr), Some(Literal::Bool(is_fortran)), Some(Literal::Ints(shape))) = (descr, fortran, shape)
+    else {
+        bail!(
+            Value,
+            "got the npy header {:?}, expected descr, fortran_order and shape",
+            String::from_utf8_lossy(&text[..text.len().min(200)])
+        );
+    };
+    let (element, is_big_endian) = match descr {
+        Literal::Text(typestr) => (element_of(&typestr)?, typestr.starts_with('>')),
+        Literal::Other | Literal::Bool(_) | Literal::Ints(_) => {
+            (Element::Foreign("records".to_owned()), false)
+        }
+    };
+    Ok(Header { element, is_big_endian, is_fortran, shape })
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl Parser<'_> {
+    /// The next character that is no space.
+    fn peek(&mut self) -> Option<u8> {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        self.text.get(self.at).copied()
+    }
+
+    fn skips(&mut self, wanted: u8) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, wanted: u8) -> Result<()> {
+        ensure!(
+            self.skips(wanted),
+            Value,
+            "got an npy header whose character {} is {:?}, expected {:?}",
+            self.at,
+            self.text.get(self.at).map(|&c| char::from(c)),
+            char::from(wanted)
+        );
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<String> {
+        let quote = if self.peek() == Some(b'"') { b'"' } else { b'\'' };
+        self.expect(quote)?;
+        let rest = &self.text[self.at..];
+        let Some(length) = rest.iter().position(|&c| c == quote) else {
+            bail!(Value, "got an npy header that ends inside of a text, expected its end");
+        };
+        self.at += length + 1;
+        Ok(String::from_utf8_lossy(&rest[..length]).into_owned())
+    }
+
+    fn word(&mut self) -> &[u8] {
+        let rest = &self.text[self.at..];
+        let length = rest.iter().position(|c| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn value(&mut self) -> Result<Literal> {
+        match self.peek() {
+            Some(b'\'' | b'"') => self.string().map(Literal::Text),
+            Some(b'(') => {
+                self.at += 1;
+                self.lengths().map(Literal::Ints)
+            }
+            Some(b'[') => self.brackets().map(|()| Literal::Other),
+            _ => match self.word() {
+                b"True" => Ok(Literal::Bool(true)),
+                b"False" => Ok(Literal::Bool(false)),
+                other => bail!(
+                    Value,
+                    "got an npy header with the value {:?}, expected a text, a bool or lengths",
+                    String::from_utf8_lossy(other)
+                ),
+            },
+        }
+    }
+
+    /// Integers up to the closing parenthesis; Python 2 wrote some with an `L`.
+    fn lengths(&mut self) -> Result<Vec<u64>> {
+        let mut lengths = Vec::new();
+        while !self.skips(b')') {
+            let _ = self.peek();
+            let begin = self.at;
+            let digits = std::str::from_utf8(self.word()).unwrap_or_default();
+            let Ok(length) = digits.strip_suffix('L').unwrap_or(digits).parse() else {
+                let got = String::from_utf8_lossy(&self.text[begin..self.text.len().min(begin + 40)]);
+                bail!(Value, "got an npy header with the length {got:?}, expected an integer of 0 or more");
+            };
+            lengths.push(length);
+            if !self.skips(b',') {
+                self.expect(b')')?;
+                break;
+            }
+        }
+        Ok(lengths)
+    }
+
+    /// Anything up to the bracket that closes the one here.
+    fn brackets(&mut self) -> Result<()> {
+        let mut depth = 0usize;
+        while let Some(next) = self.peek() {
+            match next {
+                b'\'' | b'"' => {
+                    self.string()?;
+                    continue;
+                }
+                b'[' => depth += 1,
+                b']' => depth -= 1,
+                _ => {}
+            }
+            self.at += 1;
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+        bail!(Value, "got an npy header that ends inside of a list, expected its end")
+    }
+}
+
+fn element_of(typestr: &str) -> Result<Element> {
+    let code = typestr.trim_start_matches(['<', '>', '|', '=']);
+    // The extension that others write bfloat16 in, for which NumPy has no word.
+    if code == "V2" {
+        return Ok(Element::Number(DType::BFloat16));
+    }
+    if code == "?" {
+        return Ok(Element::Number(DType::Bool));
+    }
+    let known = DType::ALL.into_iter().find(|&dtype| word_of(dtype) == code);
+    if let Some(dtype) = known {
+        return Ok(Element::Number(dtype));
+    }
+    let mut characters = code.chars();
+    let kind = characters.next();
+    let rest = characters.as_str();
+    Ok(match (kind, rest.parse::<usize>()) {
+        (Some('U'), Ok(characters)) => Element::Text { characters, width: 4 },
+        (Some('S' | 'a'), Ok(characters)) => Element::Text { characters, width: 1 },
+        (Some('O'), _) => Element::Foreign("pickled Python objects, which may run any code".to_owned()),
+        (Some('M' | 'm'), _) => Element::Foreign("dates or spans of time".to_owned()),
+        _ => Element::Foreign(format!("elements of type {typestr:?}")),
+    })
+}
+
+/// How the format spells a dtype, without byte order.
+fn word_of(dtype: DType) -> String {
+    let kind = match dtype.kind() {
+        Kind::Bool => 'b',
+        Kind::Unsigned => 'u',
+        Kind::Signed => 'i',
+        Kind::Float if dtype == DType::BFloat16 => 'V',
+        Kind::Float => 'f',
+        Kind::Complex => 'c',
+    };
+    format!("{kind}{}", dtype.size())
+}
+
+/// The bytes before the elements of an array, a multiple of 64.
+pub(crate) fn written(dtype: DType, shape: &[usize], is_fortran: bool) -> Vec<u8> {
+    let order = if dtype.size() == 1 { '|' } else { '<' };
+    let fortran = if is_fortran { "True" } else { "False" };
+    let shape = umber_core::Shape::from(shape);
+    let mut text =
+        format!("{{'descr': '{order}{}', 'fortran_order': {fortran}, 'shape': {shape}, }}", word_of(dtype));
+    while (10 + text.len() + 1) % 64 != 0 {
+        text.push(' ');
+    }
+    text.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&[1, 0]);
+    // At most 64 axes of 20 digits.
+    bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+    bytes
+}

@@ -1,0 +1,243 @@
+//! The members of an archive, from its directory.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use flate2::{Decompress, FlushDecompress, Status};
+use umber_core::eval;
+use umber_types::{Result, bail, ensure};
+
+use super::*;
+use crate::Source;
+
+/// A file in an archive.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    method: u16,
+    /// Where its bytes are, as stored.
+    pub(crate) data: Range<usize>,
+    size: usize,
+    checksum: u32,
+}
+
+/// Little-endian numbers out of a record, which is long enough.
+struct Record<'a>(&'a [u8]);
+
+impl Record<'_> {
+    fn u16(&self, at: usize) -> u16 {
+        u16::from_le_bytes([self.0[at], self.0[at + 1]])
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        u32::from(self.u16(at)) | u32::from(self.u16(at + 2)) << 16
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
+    }
+}
+
+fn place(value: u64) -> usize {
+    usize::try_from(value).unwrap_or(usize::MAX)
+}
+
+/// Where the directory is, and how many members it lists.
+struct Directory {
+    range: Range<usize>,
+    count: u64,
+}
+
+fn directory(source: &Source) -> Result<Directory> {
+    const RECORD: usize = 22;
+    let length = source.length();
+    // A comment of up to 65535 bytes may follow.
+    let tail_at = length.saturating_sub(RECORD + 0xffff);
+    let tail = source.bytes(tail_at..length)?;
+    let found = (0..(tail.len() + 1).saturating_sub(RECORD)).rev().find(|&at| {
+        let record = Record(&tail[at..]);
+        record.u32(0) == END && at + RECORD + usize::from(record.u16(20)) == tail.len()
+    });
+    let Some(at) = found else {
+        bail!(Value, "got bytes that end like no zip archive, expected an npz file, whole");
+    };
+    let record = Record(&tail[at..]);
+    let (mut count, mut size, mut begin) =
+        (u64::from(record.u16(10)), u64::from(record.u32(12)), u64::from(record.u32(16)));
+    let mut end = tail_at + at;
+    if end >= 20 {
+        let bytes = source.bytes(end - 20..end)?;
+        let locator = Record(&bytes);
+        if locator.u32(0) == LOCATOR_64 {
+            let wide_at = place(locator.u64(8));
+            let bytes = source.bytes(wide_at..wide_at.saturating_add(56))?;
+            let wide = Record(&bytes);
+            ensure!(
+                wide.u32(0) == END_64,
+                Value,
+                "got a zip archive whose end is damaged, expected it whole"
+            );
+            (count, size, begin) = (wide.u64(32), wide.u64(40), wide.u64(48));
+            end = wide_at;
+        }
+    }
+    let range = place(begin)..place(begin.saturating_add(size));
+    ensure!(
+        range.end <= end,
+        Value,
+        "got a zip archive whose directory is at {} to {}, expected it before {end}",
+        range.start,
+        range.end
+    );
+    Ok(Directory { range, count })
+}
+
+/// The members of the archive, which do not overlap and have names of their own.
+pub(crate) fn members(source: &Source) -> Result<Vec<Member>> {
+    let directory = directory(source)?;
+    let bytes = source.bytes(directory.range.clone())?;
+    let mut rest: &[u8] = &bytes;
+    let (mut found, mut names, mut taken) = (Vec::new(), HashSet::new(), Vec::new());
+    for _ in 0..directory.count {
+        let (member, offset, length) = entry(source, rest, directory.range.start)?;
+        rest = &rest[length..];
+        taken.push(offset..member.data.end);
+        ensure!(
+            names.insert(member.name.clone()),
+            Value,
+            "got a zip archive with '{}' twice, expected each name once",
+            member.name
+        );
+        if !member.name.ends_with('/') {
+            found.push(member);
+        }
+    }
+    taken.sort_by_key(|range| range.start);
+    for pair in taken.windows(2) {
+        ensure!(
+            pair[0].end <= pair[1].start,
+            Value,
+            "got a zip archive whose members overlap at byte {}, expected each to have bytes of its own",
+            pair[1].start
+        );
+    }
+    Ok(found)
+}
+
+/// The first member of a directory, where it begins, and the length of its entry.
+fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize, usize)> {
+    const RECORD: usize = 46;
+    let cut = || {
+        umber_types::Error::Value("got a zip archive whose directory is damaged, expected it whole".into())
+    };
+    ensure!(directory.len() >= RECORD, Value, "{}", cut());
+    let record = Record(directory);
+    ensure!(record.u32(0) == CENTRAL, Value, "{}", cut());
+    let (name_end, extra, comment) =
+        (RECORD + usize::from(record.u16(28)), usize::from(record.u16(30)), usize::from(record.u16(32)));
+    let length = name_end + extra + comment;
+    ensure!(directory.len() >= length, Value, "{}", cut());
+    let Ok(name) = std::str::from_utf8(&directory[RECORD..name_end]) else {
+        bail!(Value, "got a zip archive with a name that is not UTF-8, expected texts for names");
+    };
+    let (flags, method) = (record.u16(8), record.u16(10));
+    ensure!(flags & 1 == 0, Value, "'{name}': got an encrypted member, expected one that anybody can read");
+    ensure!(
+        method == STORED || method == DEFLATED,
+        Value,
+        "'{name}': got a member packed with method {method}, expected it stored or deflated"
+    );
+    let mut wide = wide_numbers(&directory[name_end..name_end + extra]);
+    let mut number = |at: usize| match record.u32(at) {
+        ELSEWHERE => wide.next().ok_or_else(cut),
+        near => Ok(u64::from(near)),
+    };
+    let (size, packed, offset) = (place(number(24)?), place(number(20)?), place(number(42)?));
+    let header = source.bytes(offset..offset.saturating_add(30))?;
+    let local = Record(&header);
+    ensure!(local.u32(0) == LOCAL, Value, "'{name}': got no member at byte {offset}, expected it there");
+    let data = offset + 30 + usize::from(local.u16(26)) + usize::from(local.u16(28));
+    let data = data..data.saturating_add(packed);
+    ensure!(
+        data.end <= end,
+        Value,
+        "'{name}': got a member that ends at byte {}, expected it before the directory at {end}",
+        data.end
+    );
+    // Deflate makes at best one byte of 1032.
+    let most = if method == STORED { packed } else { packed.saturating_mul(1032).saturating_add(64) };
+    ensure!(
+        size <= most && (method == DEFLATED || size == packed),
+        Value,
+        "'{name}': got {size} bytes said to be packed in {packed}, expected at most {most}"
+    );
+    let checksum = record.u32(16);
+    Ok((Member { name: name.to_owned(), method, data, size, checksum }, offset, length))
+}
+
+/// The numbers in the extra field of those that do not fit 32 bits.
+fn wide_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
+    let mut numbers = Vec::new();
+    while let [a, b, c, d, rest @ ..] = extra {
+        let (kind, length) = (u16::from_le_bytes([*a, *b]), usize::from(u16::from_le_bytes([*c, *d])));
+        let Some(body) = rest.get(..length) else { break };
+        if kind == EXTRA_64 {
+            numbers = body.chunks_exact(8).map(|chunk| Record(chunk).u64(0)).collect();
+        }
+        extra = &rest[length..];
+    }
+    numbers.into_iter()
+}
+
+impl Member {
+    /// Its bytes, if they are not in the archive as they are.
+    pub(crate) fn inflated(&self, source: &Source) -> Result<Option<Source>> {
+        if self.method == STORED {
+            return Ok(None);
+        }
+        let packed = source.bytes(self.data.clone())?;
+        let name = format!("'{}'", self.name);
+        Source::made(self.size, name, |into| self.inflate(&packed, into)).map(Some)
+    }
+
+    fn inflate(&self, packed: &[u8], into: &mut [u8]) -> Result<()> {
+        const PIECE: usize = 8 << 20;
+        let damaged = |what: &str| {
+            umber_types::Error::Value(format!(
+                "'{}': got a member that is damaged ({what}), expected it whole",
+                self.name
+            ))
+        };
+        let mut inflater = Decompress::new(false);
+        let mut checksum = crc32fast::Hasher::new();
+        let (mut taken, mut made) = (0, 0);
+        loop {
+            eval::check_interrupted()?;
+            let end = into.len().min(made + PIECE);
+            let status = inflater
+                .decompress(&packed[taken..], &mut into[made..end], FlushDecompress::None)
+                .map_err(|error| damaged(&error.to_string()))?;
+            let (now_taken, now_made) = (inflater.total_in() as usize, inflater.total_out() as usize);
+            checksum.update(&into[made..now_made]);
+            let stands = (now_taken, now_made) == (taken, made);
+            (taken, made) = (now_taken, now_made);
+            match status {
+                Status::StreamEnd if made == into.len() => break,
+                Status::StreamEnd => return Err(damaged("it is shorter than it says")),
+                Status::Ok | Status::BufError if made == into.len() => {
+                    // All is there; the stream must end here.
+                    let mut more = [0u8; 1];
+                    let status = inflater
+                        .decompress(&packed[taken..], &mut more, FlushDecompress::Finish)
+                        .map_err(|error| damaged(&error.to_string()))?;
+                    if status == Status::StreamEnd && inflater.total_out() as usize == made {
+                        break;
+                    }
+                    return Err(damaged("it does not end where it says"));
+                }
+                Status::Ok | Status::BufError if stands => return Err(damaged("it ends early")),
+                Status::Ok | Status::BufError => {}
+            }
+        }
+        if checksum.finalize() == self.checksum { Ok(()) } else { Err(damaged("its checksum differs")) }
+    }
+}

@@ -1,0 +1,240 @@
+//! An archive that is being written.
+
+use flate2::{Compress, FlushCompress, Status};
+use umber_types::{Error, Result, ensure};
+
+use super::*;
+use crate::npz::Compression;
+use crate::target::Output;
+
+/// The alignment of stored members.
+const ALIGNMENT: u64 = 64;
+/// 1 January 1980, the first day that the format knows: the same arrays make the same file.
+const DATE: u16 = 0x0021;
+/// The sizes follow the member.
+const SIZES_FOLLOW: u16 = 1 << 3;
+const NAME_IS_UTF8: u16 = 1 << 11;
+/// Sizes from here on are written with 64 bits; deflate may make what cannot be packed a little larger.
+const WIDE: u64 = 0xff00_0000;
+
+/// What the directory will say of the members that are written.
+#[derive(Default)]
+pub(crate) struct Archive {
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    name: String,
+    method: u16,
+    flags: u16,
+    checksum: u32,
+    packed: u64,
+    size: u64,
+    offset: u64,
+}
+
+#[derive(Default)]
+struct Bytes(Vec<u8>);
+
+impl Bytes {
+    fn u16(&mut self, value: u16) -> &mut Bytes {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    fn u32(&mut self, value: u32) -> &mut Bytes {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+
+    fn u64(&mut self, value: u64) -> &mut Bytes {
+        self.0.extend_from_slice(&value.to_le_bytes());
+        self
+    }
+}
+
+fn near(value: u64) -> u32 {
+    if value >= WIDE { ELSEWHERE } else { value as u32 }
+}
+
+impl Archive {
+    /// Write a member made of a header and the bytes of an array.
+    pub(crate) fn add(
+        &mut self,
+        output: &mut Output<'_, '_>,
+        name: &str,
+        header: &[u8],
+        data: &[u8],
+        compression: Compression,
+    ) -> Result<()> {
+        ensure!(
+            name.len() <= 0xffff,
+            Value,
+            "[savez] got a name of {} bytes, expected at most 65535",
+            name.len()
+        );
+        let size = (header.len() + data.len()) as u64;
+        let mut entry = Entry {
+            name: name.to_owned(),
+            method: STORED,
+            flags: if name.is_ascii() { 0 } else { NAME_IS_UTF8 },
+            checksum: 0,
+            packed: size,
+            size,
+            offset: output.position(),
+        };
+        match compression {
+            Compression::None => {
+                let mut checksum = crc32fast::Hasher::new();
+                checksum.update(header);
+                checksum.update(data);
+                entry.checksum = checksum.finalize();
+                output.plain(&entry.local())?;
+                output.plain(header)?;
+                output.data(data)?;
+            }
+            Compression::Deflate => {
+                entry.method = DEFLATED;
+                entry.flags |= SIZES_FOLLOW;
+                output.plain(&entry.local())?;
+                let mut deflater = Deflater::new();
+                deflater.put(output, header, FlushCompress::None)?;
+                output.pieces(data, |output, piece| deflater.put(output, piece, FlushCompress::None))?;
+                deflater.put(output, &[], FlushCompress::Finish)?;
+                entry.packed = deflater.engine.total_out();
+                entry.checksum = deflater.checksum.finalize();
+                output.plain(&entry.descriptor())?;
+            }
+        }
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Write the directory.
+    pub(crate) fn finish(self, output: &mut Output<'_, '_>) -> Result<()> {
+        let begin = output.position();
+        for entry in &self.entries {
+            output.plain(&entry.central())?;
+        }
+        let (size, count) = (output.position() - begin, self.entries.len() as u64);
+        let mut end = Bytes::default();
+        if count >= 0xffff || begin + size >= WIDE {
+            let at = output.position();
+            end.u32(END_64).u64(44).u16(45).u16(45).u32(0).u32(0).u64(count).u64(count).u64(size).u64(begin);
+            end.u32(LOCATOR_64).u32(0).u64(at).u32(1);
+        }
+        let few = count.min(0xffff) as u16;
+        end.u32(END).u16(0).u16(0).u16(few).u16(few).u32(near(size)).u32(near(begin)).u16(0);
+        output.plain(&end.0)
+    }
+}
+
+impl Entry {
+    fn is_wide(&self) -> bool {
+        self.size >= WIDE
+    }
+
+    fn version(&self) -> u16 {
+        if self.is_wide() || self.offset >= WIDE { 45 } else { 20 }
+    }
+
+    /// What stands before the member.
+    fn local(&self) -> Vec<u8> {
+        let follow = self.flags & SIZES_FOLLOW != 0;
+        let known = |size: u64| if follow { 0 } else { size };
+        let mut extra = Bytes::default();
+        if self.is_wide() {
+            extra.u16(EXTRA_64).u16(16).u64(known(self.size)).u64(known(self.packed));
+        }
+        let begin = self.offset + (30 + self.name.len() + extra.0.len()) as u64;
+        if self.method == STORED && !begin.is_multiple_of(ALIGNMENT) {
+            let body = begin + 6;
+            let zeros = (body.next_multiple_of(ALIGNMENT) - body) as u16;
+            extra.u16(EXTRA_ALIGNMENT).u16(2 + zeros).u16(ALIGNMENT as u16);
+            extra.0.resize(extra.0.len() + usize::from(zeros), 0);
+        }
+        let mut bytes = Bytes::default();
+        bytes.u32(LOCAL).u16(self.version()).u16(self.flags).u16(self.method).u16(0).u16(DATE);
+        let size = |size| if self.is_wide() { ELSEWHERE } else { known(size) as u32 };
+        bytes.u32(if follow { 0 } else { self.checksum }).u32(size(self.packed)).u32(size(self.size));
+        bytes.u16(self.name.len() as u16).u16(extra.0.len() as u16);
+        bytes.0.extend_from_slice(self.name.as_bytes());
+        bytes.0.extend_from_slice(&extra.0);
+        bytes.0
+    }
+
+    /// What stands after a member whose size was not known before.
+    fn descriptor(&self) -> Vec<u8> {
+        let mut bytes = Bytes::default();
+        bytes.u32(DESCRIPTOR).u32(self.checksum);
+        if self.is_wide() {
+            bytes.u64(self.packed).u64(self.size);
+        } else {
+            bytes.u32(self.packed as u32).u32(self.size as u32);
+        }
+        bytes.0
+    }
+
+    /// What the directory says.
+    fn central(&self) -> Vec<u8> {
+        // Made by Unix, where its mode is rw-r--r--.
+        const MADE_BY: u16 = 3 << 8 | 45;
+        const MODE: u32 = 0o100_644 << 16;
+        let mut wide = Bytes::default();
+        for value in [self.size, self.packed, self.offset] {
+            if value >= WIDE {
+                wide.u64(value);
+            }
+        }
+        let mut bytes = Bytes::default();
+        bytes.u32(CENTRAL).u16(MADE_BY).u16(self.version()).u16(self.flags).u16(self.method).u16(0).u16(DATE);
+        bytes.u32(self.checksum).u32(near(self.packed)).u32(near(self.size)).u16(self.name.len() as u16);
+        bytes.u16(if wide.0.is_empty() { 0 } else { wide.0.len() as u16 + 4 });
+        bytes.u16(0).u16(0).u16(0).u32(MODE).u32(near(self.offset));
+        bytes.0.extend_from_slice(self.name.as_bytes());
+        if !wide.0.is_empty() {
+            bytes.u16(EXTRA_64).u16(wide.0.len() as u16);
+            bytes.0.extend_from_slice(&wide.0);
+        }
+        bytes.0
+    }
+}
+
+/// Makes bytes smaller on their way.
+struct Deflater {
+    engine: Compress,
+    checksum: crc32fast::Hasher,
+    buffer: Vec<u8>,
+}
+
+impl Deflater {
+    fn new() -> Deflater {
+        Deflater {
+            engine: Compress::new(flate2::Compression::default(), false),
+            checksum: crc32fast::Hasher::new(),
+            buffer: vec![0; 1 << 16],
+        }
+    }
+
+    fn put(&mut self, output: &mut Output<'_, '_>, mut bytes: &[u8], flush: FlushCompress) -> Result<()> {
+        self.checksum.update(bytes);
+        loop {
+            let (taken, made) = (self.engine.total_in(), self.engine.total_out());
+            let status = self
+                .engine
+                .compress(bytes, &mut self.buffer, flush)
+                .map_err(|error| Error::Runtime(format!("[savez_compressed] {error}")))?;
+            bytes = &bytes[(self.engine.total_in() - taken) as usize..];
+            let made = (self.engine.total_out() - made) as usize;
+            output.plain(&self.buffer[..made])?;
+            // With room left in the buffer there is nothing more to come out of these bytes.
+            let is_done = match flush {
+                FlushCompress::Finish => status == Status::StreamEnd,
+                _ => bytes.is_empty() && made < self.buffer.len(),
+            };
+            if is_done {
+                return Ok(());
+            }
+        }
+    }
+}

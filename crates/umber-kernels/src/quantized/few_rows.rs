@@ -1,0 +1,473 @@
+//! Products of few rows with a quantised matrix, turned: each weight is read once, as it is packed.
+//!
+//! A vector of words holds a code at every step of a shift; the left rows are laid out beforehand so that what meets those codes
+//! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups.
+
+use std::ops::Range;
+
+use umber_types::{Quantization, QuantizationMode};
+
+use super::packed::Packed;
+use super::fp8::{from_fp4, from_fp8};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
+use crate::matmul::lanes::Lanes;
+use crate::matmul::scratch;
+use crate::shared::Target;
+use crate::threads::parallel_ranges;
+
+/// More rows than this are better off with blocks of floats.
+pub(super) const MOST: usize = 12;
+/// Rows worked on together.
+const TOGETHER: usize = 4;
+/// Elements that may be read behind the last scale.
+const PADDING: usize = 16;
+/// Bytes of packed words worth a job of its own.
+const JOB: usize = 1 << 16;
+
+/// Kinds of codes: their bits, and ten more for floats.
+const INT1: u8 = 1;
+const INT2: u8 = 2;
+const INT4: u8 = 4;
+const INT8: u8 = 8;
+const FP4: u8 = 14;
+const FP8: u8 = 18;
+
+const fn bits_of(kind: u8) -> usize {
+    (kind % 10) as usize
+}
+
+/// The kind, if a word holds a whole number of codes.
+fn kind_of(how: Quantization) -> Option<u8> {
+    match (how.mode(), how.bits()) {
+        (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => Some(FP4),
+        (QuantizationMode::Mxfp8, _) => Some(FP8),
+        (QuantizationMode::Affine, 1) => Some(INT1),
+        (QuantizationMode::Affine, 2) => Some(INT2),
+        (QuantizationMode::Affine, 4) => Some(INT4),
+        (QuantizationMode::Affine, 8) => Some(INT8),
+        (QuantizationMode::Affine, _) => None,
+    }
+}
+
+/// Does this suit the product of `rows` rows `x`?
+///
+/// An infinity times a code of zero is not what it is times the weight.
+pub(super) fn suits(how: Quantization, rows: usize, x: &[f32]) -> bool {
+    rows <= MOST && kind_of(how).is_some() && x.iter().all(|x| x.is_finite())
+}
+
+/// `out[r, j] = sum over i of x[r, i] * w[first + j, i]`, for dense `x` of `rows` rows and dense `out` with `columns` columns.
+pub(super) fn few_rows(
+    packed: &Packed,
+    first: usize,
+    x: &[f32],
+    rows: usize,
+    columns: usize,
+    out: Target<f32>,
+) {
+    let task = Task { packed, first, x, rows, columns, out };
+    let kind = kind_of(packed.how).expect("asked before");
+    #[cfg(target_arch = "x86_64")]
+    match level() {
+        // SAFETY: the processor has these features.
+        2 => return unsafe { avx512::run(&task, kind) },
+        // SAFETY: as above.
+        1 => return unsafe { avx2::run(&task, kind) },
+        _ => {}
+    }
+    // SAFETY: nothing is asked of the processor.
+    unsafe { task.prepared::<Plain>(kind, |job, part| job.dispatch::<Plain>(kind, part)) };
+}
+
+/// A vector of floats, and the words whose codes it can hold.
+trait Codes: Lanes<f32> {
+    type Words: Copy;
+    /// Read words.
+    ///
+    /// # Safety
+    /// There are so many.
+    unsafe fn words(from: *const u32) -> Self::Words;
+    /// What the lowest codes of the words stand for.
+    fn level<const KIND: u8>(words: Self::Words) -> Self;
+    /// The words without their lowest codes.
+    fn next<const KIND: u8>(words: Self::Words) -> Self::Words;
+    /// For each lane the float at its place.
+    ///
+    /// # Safety
+    /// As many floats as lanes can be read, and places are below that.
+    unsafe fn pick(from: *const f32, places: Self::Words) -> Self;
+}
+
+struct Task<'a> {
+    packed: &'a Packed<'a>,
+    first: usize,
+    x: &'a [f32],
+    rows: usize,
+    columns: usize,
+    out: Target<f32>,
+}
+
+/// A task whose left rows are laid out.
+struct Job<'a> {
+    task: &'a Task<'a>,
+    /// For each row, block and step, what meets the codes in a vector of words.
+    x: &'a [f32],
+    /// For each row, the sums over groups, padded.
+    sums: &'a [f32],
+    /// Vectors of words in a row, the last one perhaps not full.
+    blocks: usize,
+    /// Floats for the sums of a row, and for scales.
+    groups: usize,
+    /// For each lane, its group counted from the first of its block.
+    places: [u32; 16],
+}
+
+impl Task<'_> {
+    /// Lay out the left rows for vectors `V`, and call `run` with parts of the columns, on all threads.
+    fn prepared<V: Codes>(&self, kind: u8, run: impl Fn(&Job, Range<usize>) + Sync) {
+        let (how, length) = (self.packed.how, self.x.len() / self.rows.max(1));
+        let (per_word, size) = (32 / bits_of(kind), how.group_size());
+        let block = V::COUNT * per_word;
+        let blocks = length.div_ceil(block);
+        let groups = self.packed.groups.next_multiple_of(PADDING) + PADDING;
+        scratch::with(self.rows * (blocks * block + groups), |memory: &mut [f32]| {
+            memory.fill(0.0);
+            let (turned, sums) = memory.split_at_mut(self.rows * blocks * block);
+            for (r, row) in self.x.chunks_exact(length).enumerate() {
+                let turned = &mut turned[r * blocks * block..][..blocks * block];
+                for (turned, row) in turned.chunks_exact_mut(block).zip(row.chunks(block)) {
+                    for (lane, word) in row.chunks(per_word).enumerate() {
+                        for (step, &x) in word.iter().enumerate() {
+                            turned[step * V::COUNT + lane] = x;
+                        }
+                    }
+                }
+                for (sum, group) in sums[r * groups..].iter_mut().zip(row.chunks_exact(size)) {
+                    *sum = group.iter().sum();
+                }
+            }
+            let mut places = [0; 16];
+            for (lane, place) in places.iter_mut().enumerate().take(V::COUNT) {
+                *place = if block > size { (lane * per_word / size) as u32 } else { 0 };
+            }
+            let job = Job { task: self, x: turned, sums, blocks, groups, places };
+            let row_bytes = how.words(length) * 4;
+            parallel_ranges(self.columns, JOB / row_bytes.max(1) + 1, |part| run(&job, part));
+        });
+    }
+}
+
+impl Job<'_> {
+    /// Compute some columns.
+    ///
+    /// # Safety
+    /// The processor has what `V` asks for.
+    #[inline(always)]
+    unsafe fn dispatch<V: Codes>(&self, kind: u8, part: Range<usize>) {
+        match kind {
+            INT1 => self.columns::<V, INT1>(part),
+            INT2 => self.columns::<V, INT2>(part),
+            INT4 => self.columns::<V, INT4>(part),
+            INT8 => self.columns::<V, INT8>(part),
+            FP4 => self.columns::<V, FP4>(part),
+            _ => self.columns::<V, FP8>(part),
+        }
+    }
+
+    #[inline(always)]
+    fn columns<V: Codes, const KIND: u8>(&self, part: Range<usize>) {
+        let Task { packed, first, rows, .. } = *self.task;
+        scratch::with(self.groups * 2, |memory: &mut [f32]| {
+            memory.fill(0.0);
+            let (scales, biases) = memory.split_at_mut(self.groups);
+            for column in part {
+                let row = first + column;
+                packed.scales(row, 0, &mut scales[..packed.groups]);
+                let biased = packed.biases(row, 0, &mut biases[..packed.groups]);
+                let biases = biased.then_some(&*biases);
+                let mut r = 0;
+                while r + TOGETHER <= rows {
+                    self.column::<V, KIND, TOGETHER>(r, column, packed.words(row), scales, biases);
+                    r += TOGETHER;
+                }
+                while r < rows {
+                    self.column::<V, KIND, 1>(r, column, packed.words(row), scales, biases);
+                    r += 1;
+                }
+            }
+        });
+    }
+
+    /// `R` rows of a column.
+    #[inline(always)]
+    fn column<V: Codes, const KIND: u8, const R: usize>(
+        &self,
+        r: usize,
+        column: usize,
+        words: &[u32],
+        scales: &[f32],
+        biases: Option<&[f32]>,
+    ) {
+        let steps = 32 / bits_of(KIND);
+        let (row_length, size) = (self.blocks * steps * V::COUNT, self.task.packed.how.group_size());
+        let mut sums = [V::splat(0.0); R];
+        // SAFETY: sixteen places are there.
+        let places = unsafe { V::words(self.places.as_ptr()) };
+        let mut last = [0; 16];
+        for block in 0..self.blocks {
+            let rest = &words[block * V::COUNT..];
+            let start = if rest.len() >= V::COUNT {
+                rest.as_ptr()
+            } else {
+                last[..rest.len()].copy_from_slice(rest);
+                last.as_ptr()
+            };
+            // SAFETY: a vector of words.
+            let mut words = unsafe { V::words(start) };
+            let mut inner = [V::splat(0.0); R];
+            for step in 0..steps {
+                let level = V::level::<KIND>(words);
+                for (i, inner) in inner.iter_mut().enumerate() {
+                    let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
+                    debug_assert!(place + V::COUNT <= self.x.len());
+                    // SAFETY: inside the rows as they were laid out, which end with whole blocks.
+                    let x = unsafe { V::load(self.x.as_ptr().add(place)) };
+                    *inner = inner.add_product::<true>(level, x);
+                }
+                words = V::next::<KIND>(words);
+            }
+            let group = block * steps * V::COUNT / size;
+            debug_assert!(group + V::COUNT <= scales.len());
+            // SAFETY: the padding is as long as a vector; places are below its length.
+            let scale = unsafe { V::pick(scales.as_ptr().add(group), places) };
+            for (sum, inner) in sums.iter_mut().zip(inner) {
+                *sum = sum.add_product::<true>(inner, scale);
+            }
+        }
+        for (i, sum) in sums.iter_mut().enumerate() {
+            if let Some(biases) = biases {
+                let of_x = &self.sums[(r + i) * self.groups..][..self.groups];
+                for (bias, x) in biases.chunks_exact(V::COUNT).zip(of_x.chunks_exact(V::COUNT)) {
+                    // SAFETY: whole vectors.
+                    *sum = unsafe { sum.add_product::<true>(V::load(bias.as_ptr()), V::load(x.as_ptr())) };
+                }
+            }
+            let place = (r + i) * self.task.columns + column;
+            // SAFETY: inside the output, in a column that this job alone writes.
+            unsafe { *self.task.out.at(place as isize) = sum.total() };
+        }
+    }
+}
+
+/// Without instructions of its own.
+type Plain = [f32; 8];
+
+impl Codes for Plain {
+    type Words = [u32; 8];
+
+    #[inline(always)]
+    unsafe fn words(from: *const u32) -> [u32; 8] {
+        // SAFETY: the caller's.
+        unsafe { from.cast::<[u32; 8]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    fn level<const KIND: u8>(words: [u32; 8]) -> Plain {
+        words.map(|word| match KIND {
+            FP4 => from_fp4(word & 15),
+            FP8 => from_fp8(word & 255),
+            _ => (word & ((1 << bits_of(KIND)) - 1)) as f32,
+        })
+    }
+
+    #[inline(always)]
+    fn next<const KIND: u8>(words: [u32; 8]) -> [u32; 8] {
+        words.map(|word| word >> bits_of(KIND))
+    }
+
+    #[inline(always)]
+    unsafe fn pick(from: *const f32, places: [u32; 8]) -> Plain {
+        // SAFETY: the caller's.
+        places.map(|place| unsafe { *from.add(place as usize) })
+    }
+}
+
+/// The levels of codes of up to four bits: what a vector's worth of them stands for.
+#[cfg(target_arch = "x86_64")]
+const fn table<const KIND: u8>() -> [f32; 16] {
+    let mut levels = [0.0; 16];
+    let mut code = 0;
+    while code < 16 {
+        levels[code] = match KIND {
+            FP4 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code % 8] * if code < 8 { 1.0 } else { -1.0 },
+            INT1 => (code % 2) as f32,
+            INT2 => (code % 4) as f32,
+            _ => code as f32,
+        };
+        code += 1;
+    }
+    levels
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+    use std::ops::Range;
+
+    use super::{Codes, FP4, INT1, INT2, INT4, INT8, Job, Task, table};
+
+    pub(super) unsafe fn run(task: &Task, kind: u8) {
+        // SAFETY: the caller's.
+        task.prepared::<__m512>(kind, |job, part| unsafe { some(job, kind, part) });
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+    unsafe fn some(job: &Job, kind: u8, part: Range<usize>) {
+        // SAFETY: the caller's.
+        unsafe { job.dispatch::<__m512>(kind, part) };
+    }
+
+    // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
+    impl Codes for __m512 {
+        type Words = __m512i;
+
+        #[inline(always)]
+        unsafe fn words(from: *const u32) -> __m512i {
+            // SAFETY: the caller's.
+            unsafe { _mm512_loadu_si512(from.cast()) }
+        }
+
+        #[inline(always)]
+        fn level<const KIND: u8>(words: __m512i) -> __m512 {
+            // SAFETY: see above.
+            unsafe {
+                match KIND {
+                    // A place in a table is the low four bits.
+                    FP4 | INT1 | INT2 | INT4 => {
+                        let table = const { table::<KIND>() };
+                        _mm512_permutexvar_ps(words, _mm512_loadu_ps(table.as_ptr()))
+                    }
+                    INT8 => _mm512_cvtepi32_ps(_mm512_and_si512(words, _mm512_set1_epi32(255))),
+                    _ => {
+                        let magnitude = _mm512_and_si512(words, _mm512_set1_epi32(0x7f));
+                        let normal =
+                            _mm512_add_epi32(_mm512_slli_epi32::<20>(magnitude), _mm512_set1_epi32(120 << 23));
+                        let small = _mm512_mul_ps(_mm512_cvtepi32_ps(magnitude), _mm512_set1_ps(1.0 / 512.0));
+                        let is_small = _mm512_cmplt_epi32_mask(magnitude, _mm512_set1_epi32(8));
+                        let is_nan = _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x7f));
+                        let value = _mm512_mask_blend_ps(is_small, _mm512_castsi512_ps(normal), small);
+                        let value = _mm512_mask_blend_ps(is_nan, value, _mm512_set1_ps(f32::NAN));
+                        let sign = _mm512_and_si512(_mm512_slli_epi32::<24>(words), _mm512_set1_epi32(i32::MIN));
+                        _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(value), sign))
+                    }
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn next<const KIND: u8>(words: __m512i) -> __m512i {
+            // SAFETY: see above.
+            unsafe {
+                match super::bits_of(KIND) {
+                    1 => _mm512_srli_epi32::<1>(words),
+                    2 => _mm512_srli_epi32::<2>(words),
+                    4 => _mm512_srli_epi32::<4>(words),
+                    _ => _mm512_srli_epi32::<8>(words),
+                }
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn pick(from: *const f32, places: __m512i) -> __m512 {
+            // SAFETY: the caller's.
+            unsafe { _mm512_permutexvar_ps(places, _mm512_loadu_ps(from)) }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2 {
+    use std::arch::x86_64::*;
+    use std::ops::Range;
+
+    use super::{Codes, FP4, FP8, Job, Task, bits_of, table};
+
+    pub(super) unsafe fn run(task: &Task, kind: u8) {
+        // SAFETY: the caller's.
+        task.prepared::<__m256>(kind, |job, part| unsafe { some(job, kind, part) });
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn some(job: &Job, kind: u8, part: Range<usize>) {
+        // SAFETY: the caller's.
+        unsafe { job.dispatch::<__m256>(kind, part) };
+    }
+
+    // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
+    impl Codes for __m256 {
+        type Words = __m256i;
+
+        #[inline(always)]
+        unsafe fn words(from: *const u32) -> __m256i {
+            // SAFETY: the caller's.
+            unsafe { _mm256_loadu_si256(from.cast()) }
+        }
+
+        #[inline(always)]
+        fn level<const KIND: u8>(words: __m256i) -> __m256 {
+            // SAFETY: see above.
+            unsafe {
+                match KIND {
+                    FP4 => {
+                        // A place in a table is the low three bits; the fourth is the sign.
+                        let table = const { table::<FP4>() };
+                        let value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), words);
+                        let sign = _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
+                        _mm256_or_ps(value, _mm256_castsi256_ps(sign))
+                    }
+                    FP8 => {
+                        let magnitude = _mm256_and_si256(words, _mm256_set1_epi32(0x7f));
+                        let normal =
+                            _mm256_add_epi32(_mm256_slli_epi32::<20>(magnitude), _mm256_set1_epi32(120 << 23));
+                        let small = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(1.0 / 512.0));
+                        let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), magnitude);
+                        let is_nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f));
+                        let value = _mm256_blendv_ps(
+                            _mm256_castsi256_ps(normal),
+                            small,
+                            _mm256_castsi256_ps(is_small),
+                        );
+                        let value =
+                            _mm256_blendv_ps(value, _mm256_set1_ps(f32::NAN), _mm256_castsi256_ps(is_nan));
+                        let sign = _mm256_and_si256(_mm256_slli_epi32::<24>(words), _mm256_set1_epi32(i32::MIN));
+                        _mm256_or_ps(value, _mm256_castsi256_ps(sign))
+                    }
+                    _ => {
+                        let mask = _mm256_set1_epi32((1 << bits_of(KIND)) - 1);
+                        _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
+                    }
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn next<const KIND: u8>(words: __m256i) -> __m256i {
+            // SAFETY: see above.
+            unsafe {
+                match bits_of(KIND) {
+                    1 => _mm256_srli_epi32::<1>(words),
+                    2 => _mm256_srli_epi32::<2>(words),
+                    4 => _mm256_srli_epi32::<4>(words),
+                    _ => _mm256_srli_epi32::<8>(words),
+                }
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn pick(from: *const f32, places: __m256i) -> __m256 {
+            // SAFETY: the caller's.
+            unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), places) }
+        }
+    }
+}

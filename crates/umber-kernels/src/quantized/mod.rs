@@ -1,0 +1,68 @@
+//! Numbers stored in few bits each: making them, reading them, and products with matrices of them.
+//!
+//! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
+//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: with few
+//! rows ([`few_rows`]) straight from the packed words, else with blocks of them read into floats.
+
+mod codes;
+mod few_rows;
+mod fp8;
+mod groups;
+mod matmul;
+mod packed;
+
+use std::borrow::Cow;
+
+use umber_types::{Element, Quantization, match_dtype};
+
+pub use fp8::{decode_fp8, encode_fp8};
+pub use groups::{quantize, rounded};
+pub use matmul::{Picks, Product, Turned, matmul};
+
+use crate::nest::Nest;
+use crate::row::Real;
+use crate::shared::{Source, Target};
+use crate::threads::parallel_ranges;
+use crate::{View, ViewMut};
+use packed::Packed;
+
+/// The elements of a view in row-major order: in place, or copied if they lie otherwise.
+fn dense<'a, T: Element>(view: View<'a>) -> Cow<'a, [T]> {
+    assert_eq!(view.dtype(), T::DTYPE, "the dtype that is read");
+    if let Some(slice) = view.as_slice() {
+        return Cow::Borrowed(slice);
+    }
+    let source = Source::<T>::of(&view);
+    let mut copy = Vec::with_capacity(view.size());
+    Nest::new(view.shape(), [view.strides()]).walk(0..view.size(), |[offset]| {
+        // SAFETY: an element of the view.
+        copy.push(unsafe { *source.at(offset) });
+    });
+    Cow::Owned(copy)
+}
+
+/// What packed words stand for: `out[..., r, i] = scales[..., r, i / group] * code + biases[..., r, i / group]`.
+///
+/// Computed in float32 (float64 for a float64 output) and rounded once.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn dequantize(how: Quantization, words: View, scales: View, biases: Option<View>, out: ViewMut) {
+    assert!(out.layout().is_contiguous(), "the output is dense");
+    let length = out.shape().last().copied().unwrap_or(0);
+    if out.size() == 0 {
+        return;
+    }
+    match_dtype!(float out.dtype(), T => {
+        let packed = Packed::new(how, words, scales, biases, length);
+        let target = Target::<T>::of(&out);
+        parallel_ranges(out.size() / length, (1 << 14) / length + 1, |range| {
+            let mut line = vec![<T as Real>::Work::default(); length];
+            for row in range {
+                packed.read(row, 0, &mut line);
+                // SAFETY: a row of the output, ours alone.
+                unsafe { crate::row::store(&line, target.at((row * length) as isize), length) };
+            }
+        });
+    }, else => panic!("floats come out"));
+}

@@ -1,0 +1,154 @@
+//! Packed: a stack of quantised rows, read into floats.
+
+use std::borrow::Cow;
+
+use umber_types::{DType, Quantization, QuantizationMode, bf16, f16};
+
+use super::codes::levels;
+use super::dense;
+use super::fp8::{from_fp8, from_power};
+use crate::View;
+use crate::isa::vectorised;
+use crate::row::{Real, Work};
+
+/// The most elements read at a time.
+const STRETCH: usize = 512;
+/// The most groups of them.
+const GROUPS: usize = STRETCH / 16;
+
+/// Scales or biases as they are stored.
+enum Factors<'a> {
+    Float16(Cow<'a, [f16]>),
+    BFloat16(Cow<'a, [bf16]>),
+    Float32(Cow<'a, [f32]>),
+    Float64(Cow<'a, [f64]>),
+    Powers(Cow<'a, [u8]>),
+    Fp8(Cow<'a, [u8]>),
+}
+
+/// Rows of codes with their scales and biases.
+pub(super) struct Packed<'a> {
+    pub(super) how: Quantization,
+    words: Cow<'a, [u32]>,
+    /// Words of a row.
+    row_words: usize,
+    /// Groups of a row.
+    pub(super) groups: usize,
+    scales: Factors<'a>,
+    biases: Option<Factors<'a>>,
+}
+
+impl<'a> Factors<'a> {
+    fn new(mode: QuantizationMode, view: View<'a>) -> Factors<'a> {
+        match (view.dtype(), mode) {
+            (DType::Float16, _) => Factors::Float16(dense(view)),
+            (DType::BFloat16, _) => Factors::BFloat16(dense(view)),
+            (DType::Float32, _) => Factors::Float32(dense(view)),
+            (DType::Float64, _) => Factors::Float64(dense(view)),
+            (DType::UInt8, QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8) => {
+                Factors::Powers(dense(view))
+            }
+            (DType::UInt8, QuantizationMode::Nvfp4) => Factors::Fp8(dense(view)),
+            _ => panic!("scales are floats or codes"),
+        }
+    }
+
+    /// Read as many as `out` holds, from number `start` on.
+    fn read<W: Work>(&self, start: usize, out: &mut [W]) {
+        fn convert<F: Copy, W: Work>(from: &[F], start: usize, out: &mut [W], to: impl Fn(F) -> W) {
+            let from = &from[start..][..out.len()];
+            vectorised(
+                #[inline(always)]
+                || out.iter_mut().zip(from).for_each(|(out, &from)| *out = to(from)),
+            );
+        }
+        match self {
+            Factors::Float16(values) => convert(values, start, out, |x| W::of_f32(x.widen())),
+            Factors::BFloat16(values) => convert(values, start, out, |x| W::of_f32(x.widen())),
+            Factors::Float32(values) => convert(values, start, out, W::of_f32),
+            Factors::Float64(values) => convert(values, start, out, W::nearest),
+            Factors::Powers(codes) => convert(codes, start, out, |x| W::of_f32(from_power(x))),
+            Factors::Fp8(codes) => convert(codes, start, out, |x| W::of_f32(from_fp8(u32::from(x)))),
+        }
+    }
+}
+
+impl<'a> Packed<'a> {
+    /// The rows, of `length` elements, that views hold.
+    pub(super) fn new(
+        how: Quantization,
+        words: View<'a>,
+        scales: View<'a>,
+        biases: Option<View<'a>>,
+        length: usize,
+    ) -> Packed<'a> {
+        assert!(length.is_multiple_of(how.group_size()), "rows of whole groups");
+        let groups = length / how.group_size();
+        let rows = words.size() / how.words(length).max(1);
+        assert!(scales.size() == rows * groups, "a scale a group");
+        assert!(how.has_biases() == biases.is_some(), "biases in affine mode");
+        assert!(biases.is_none_or(|biases| biases.size() == scales.size()), "a bias a group");
+        Packed {
+            how,
+            words: dense(words),
+            row_words: how.words(length),
+            groups,
+            scales: Factors::new(how.mode(), scales),
+            biases: biases.map(|biases| Factors::new(how.mode(), biases)),
+        }
+    }
+
+    /// The words of a row.
+    pub(super) fn words(&self, row: usize) -> &[u32] {
+        &self.words[row * self.row_words..][..self.row_words]
+    }
+
+    /// Scales of a row from group `first` on.
+    pub(super) fn scales<W: Work>(&self, row: usize, first: usize, out: &mut [W]) {
+        self.scales.read(row * self.groups + first, out);
+    }
+
+    /// As [`Packed::scales`] for biases; answers whether there are any.
+    pub(super) fn biases<W: Work>(&self, row: usize, first: usize, out: &mut [W]) -> bool {
+        if let Some(biases) = &self.biases {
+            biases.read(row * self.groups + first, out);
+        }
+        self.biases.is_some()
+    }
+
+    /// Read elements of a row from group `first` on, as many whole groups as `out` holds.
+    pub(super) fn read<W: Work>(&self, row: usize, first: usize, out: &mut [W]) {
+        let (size, group_words) = (self.how.group_size(), self.how.words_of_group());
+        let words = self.words(row);
+        let most = STRETCH / size;
+        let mut memory = [0f32; STRETCH];
+        let (mut scales, mut biases) = ([W::default(); GROUPS], [W::default(); GROUPS]);
+        for (part, out) in out.chunks_mut(most * size).enumerate() {
+            let start = first + part * most;
+            let count = out.len() / size;
+            let values = &mut memory[..out.len()];
+            levels(self.how, &words[start * group_words..][..count * group_words], values);
+            self.scales(row, start, &mut scales[..count]);
+            let has_biases = self.biases(row, start, &mut biases[..count]);
+            vectorised(
+                #[inline(always)]
+                || {
+                    for (g, (out, values)) in
+                        out.chunks_exact_mut(size).zip(values.chunks_exact(size)).enumerate()
+                    {
+                        let (scale, bias) = (scales[g], biases[g]);
+                        if has_biases {
+                            for (out, &value) in out.iter_mut().zip(values) {
+                                *out = W::of_f32(value) * scale + bias;
+                            }
+                        } else {
+                            for (out, &value) in out.iter_mut().zip(values) {
+                                *out = W::of_f32(value) * scale;
+                            }
+                        }
+                    }
+                },
+            );
+        }
+    }
+}

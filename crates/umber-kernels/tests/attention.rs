@@ -1,0 +1,279 @@
+//! Attention, its derivative, rotary positions and the gated delta rule against plain loops.
+
+mod operands;
+
+use operands::Random;
+use umber_kernels::attention::{Attending, Gradients, Scoring, attention, attention_gradient};
+use umber_kernels::gated_delta::{GatedDelta, gated_delta};
+use umber_kernels::rope::rope;
+use umber_kernels::{View, ViewMut};
+use umber_types::{Bool, Layout, Masking, Pairing, Shape};
+
+fn draw(random: &mut Random, count: usize) -> Vec<f64> {
+    (0..count).map(|_| random.uniform() * 2.0 - 1.0).collect()
+}
+
+fn dense(shape: &[usize]) -> Layout {
+    Layout::contiguous(Shape::new(shape.iter().copied()))
+}
+
+fn assert_close(found: &[f64], expected: &[f64]) {
+    assert_eq!(found.len(), expected.len());
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        assert!((found - expected).abs() < 1e-11, "element {i}: {found} is not {expected}");
+    }
+}
+
+/// Sizes and operands of one attention.
+struct Case {
+    sizes: [usize; 6],
+    scale: f64,
+    masking: Masking,
+    q: Vec<f64>,
+    k: Vec<f64>,
+    v: Vec<f64>,
+    mask: Vec<Bool>,
+    sinks: Option<Vec<f64>>,
+}
+
+impl Case {
+    fn new(random: &mut Random, sizes: [usize; 6], masking: Masking, has_sinks: bool) -> Case {
+        let [heads, key_heads, queries, keys, features, values] = sizes;
+        Case {
+            sizes,
+            scale: 0.7,
+            masking,
+            q: draw(random, heads * queries * features),
+            k: draw(random, key_heads * keys * features),
+            v: draw(random, key_heads * keys * values),
+            mask: (0..heads * queries * keys).map(|_| Bool::from(random.below(4) != 0)).collect(),
+            sinks: has_sinks.then(|| draw(random, heads)),
+        }
+    }
+
+    fn is_seen(&self, head: usize, query: usize, key: usize) -> bool {
+        let [_, _, queries, keys, ..] = self.sizes;
+        match self.masking {
+            Masking::Nothing => true,
+            Masking::Causal => key + queries <= query + keys,
+            Masking::Array => self.mask[(head * queries + query) * keys + key] == Bool::from(true),
+        }
+    }
+
+    /// The values, one query after the other.
+    fn expected(&self, q: &[f64], k: &[f64], v: &[f64], sinks: Option<&[f64]>) -> Vec<f64> {
+        let [heads, key_heads, queries, keys, features, values] = self.sizes;
+        let mut answer = vec![0.0; heads * queries * values];
+        for row in 0..heads * queries {
+            let (head, query) = (row / queries, row % queries);
+            let first = head / (heads / key_heads) * keys;
+            let score = |key: usize| {
+                let terms = (0..features).map(|i| q[row * features + i] * k[(first + key) * features + i]);
+                if self.is_seen(head, query, key) { self.scale * terms.sum::<f64>() } else { -1e300 }
+            };
+            let scores: Vec<f64> = (0..keys).map(score).collect();
+            let sink = sinks.map(|sinks| sinks[head]);
+            let peak = scores.iter().copied().chain(sink).fold(f64::NEG_INFINITY, f64::max);
+            let powers: Vec<f64> = scores.iter().map(|score| (score - peak).exp()).collect();
+            let total = powers.iter().sum::<f64>() + sink.map_or(0.0, |sink| (sink - peak).exp());
+            for (key, power) in powers.iter().enumerate() {
+                for i in 0..values {
+                    answer[row * values + i] += power / total * v[(first + key) * values + i];
+                }
+            }
+        }
+        answer
+    }
+
+    /// Call `body` with the operands as the kernels take them.
+    fn with<R>(&self, body: impl FnOnce(&Attending, Scoring) -> R) -> R {
+        let [heads, key_heads, queries, keys, features, values] = self.sizes;
+        let layouts = [
+            dense(&[heads, queries, features]),
+            dense(&[key_heads, keys, features]),
+            dense(&[key_heads, keys, values]),
+            dense(&[heads, queries, keys]),
+            dense(&[heads]),
+        ];
+        let operands = Attending {
+            queries: View::of(&self.q, &layouts[0]),
+            keys: View::of(&self.k, &layouts[1]),
+            values: View::of(&self.v, &layouts[2]),
+            mask: (self.masking == Masking::Array).then(|| View::of(&self.mask, &layouts[3])),
+            sinks: self.sinks.as_ref().map(|sinks| View::of(sinks, &layouts[4])),
+        };
+        body(&operands, Scoring { scale: self.scale, masking: self.masking })
+    }
+}
+
+const SIZES: [[usize; 6]; 6] = [
+    [1, 1, 1, 1, 1, 1],
+    [4, 2, 3, 5, 6, 4],
+    [2, 1, 9, 4, 3, 5],
+    [2, 2, 40, 600, 8, 8],
+    [1, 1, 800, 30, 4, 3],
+    [4, 1, 1, 2100, 16, 16],
+];
+
+#[test]
+fn attention_is_what_it_is_defined_to_be() {
+    let mut random = Random(1);
+    for sizes in SIZES {
+        for masking in [Masking::Nothing, Masking::Causal, Masking::Array] {
+            for has_sinks in [false, true] {
+                let case = Case::new(&mut random, sizes, masking, has_sinks);
+                let [heads, _, queries, _, _, values] = sizes;
+                let mut found = vec![f64::NAN; heads * queries * values];
+                let layout = dense(&[heads, queries, values]);
+                case.with(|operands, how| attention(operands, how, ViewMut::of(&mut found, &layout)));
+                assert_close(&found, &case.expected(&case.q, &case.k, &case.v, case.sinks.as_deref()));
+            }
+        }
+    }
+}
+
+#[test]
+fn its_derivative_is_that_of_the_definition() {
+    let mut random = Random(2);
+    for sizes in &SIZES[..3] {
+        for masking in [Masking::Nothing, Masking::Causal, Masking::Array] {
+            for has_sinks in [false, true] {
+                let case = Case::new(&mut random, *sizes, masking, has_sinks);
+                check_derivative(&case, &mut random);
+            }
+        }
+    }
+}
+
+fn check_derivative(case: &Case, random: &mut Random) {
+    let [heads, key_heads, queries, keys, features, values] = case.sizes;
+    let ct = draw(random, heads * queries * values);
+    let layouts = [
+        dense(&[heads, queries, features]),
+        dense(&[key_heads, keys, features]),
+        dense(&[key_heads, keys, values]),
+        dense(&[heads]),
+        dense(&[heads, queries, values]),
+    ];
+    let mut found = [&case.q, &case.k, &case.v].map(|operand| vec![f64::NAN; operand.len()]);
+    let mut sinks = vec![f64::NAN; heads];
+    {
+        let [q, k, v] = &mut found;
+        let gradients = Gradients {
+            queries: ViewMut::of(q, &layouts[0]),
+            keys: ViewMut::of(k, &layouts[1]),
+            values: ViewMut::of(v, &layouts[2]),
+            sinks: case.sinks.is_some().then(|| ViewMut::of(&mut sinks, &layouts[3])),
+        };
+        let ct = View::of(&ct, &layouts[4]);
+        case.with(|operands, how| attention_gradient(operands, how, ct, &gradients));
+    }
+    let no_sinks = Vec::new();
+    let at = [&case.q, &case.k, &case.v, case.sinks.as_ref().unwrap_or(&no_sinks)].map(Clone::clone);
+    let total = |at: &[Vec<f64>; 4]| -> f64 {
+        let [q, k, v, sinks] = at;
+        let sinks = case.sinks.is_some().then_some(&sinks[..]);
+        case.expected(q, k, v, sinks).iter().zip(&ct).map(|(y, ct)| y * ct).sum()
+    };
+    for (operand, slopes) in found.iter().chain([&sinks]).enumerate() {
+        for i in (0..at[operand].len()).step_by(3) {
+            let moved = |step: f64| {
+                let mut at = at.clone();
+                at[operand][i] += step;
+                total(&at)
+            };
+            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            let slope = slopes[i];
+            assert!(
+                (slope - expected).abs() < 1e-8,
+                "operand {operand}, element {i}: {slope}, not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn features_turn_in_pairs() {
+    let mut random = Random(3);
+    let (samples, length, features) = (3, 70, 9);
+    let x = draw(&mut random, samples * length * features);
+    let offsets = [5i64, 0, -7];
+    let speeds = [1.0, 0.3, -0.05];
+    for pairing in [Pairing::Neighbours, Pairing::Halves] {
+        let mut found = vec![f64::NAN; x.len()];
+        let (layout, row) = (dense(&[samples, length, features]), dense(&[samples]));
+        rope(
+            View::of(&x, &layout),
+            View::of(&offsets, &row),
+            &speeds,
+            pairing,
+            ViewMut::of(&mut found, &layout),
+        );
+        let mut expected = x.clone();
+        for place in 0..samples * length {
+            let position = (place % length) as f64 + offsets[place / length] as f64;
+            for (i, speed) in speeds.iter().enumerate() {
+                let (a, b) = match pairing {
+                    Pairing::Neighbours => (2 * i, 2 * i + 1),
+                    Pairing::Halves => (i, i + speeds.len()),
+                };
+                let (a, b) = (place * features + a, place * features + b);
+                let (sine, cosine) = (position * speed).sin_cos();
+                expected[a] = x[a] * cosine - x[b] * sine;
+                expected[b] = x[a] * sine + x[b] * cosine;
+            }
+        }
+        assert_close(&found, &expected);
+    }
+}
+
+#[test]
+fn states_forget_and_learn() {
+    let mut random = Random(4);
+    let (steps, key_heads, heads, features, values) = (4, 2, 4, 5, 19);
+    let [q, k] = [0, 1].map(|_| draw(&mut random, steps * key_heads * features));
+    let v = draw(&mut random, steps * heads * values);
+    let [decay, rate] = [features, 1].map(|each| draw(&mut random, steps * heads * each));
+    let state = draw(&mut random, heads * values * features);
+    let mask = [true, false, true, true].map(Bool::from);
+    let layouts = [
+        dense(&[steps, key_heads, features]),
+        dense(&[steps, heads, values]),
+        dense(&[steps, heads, features]),
+        dense(&[steps, heads]),
+        dense(&[heads, values, features]),
+        dense(&[steps]),
+    ];
+    let given = GatedDelta {
+        queries: View::of(&q, &layouts[0]),
+        keys: View::of(&k, &layouts[0]),
+        values: View::of(&v, &layouts[1]),
+        decay: View::of(&decay, &layouts[2]),
+        rate: View::of(&rate, &layouts[3]),
+        state: View::of(&state, &layouts[4]),
+        mask: View::of(&mask, &layouts[5]),
+    };
+    let (mut found, mut last) = (vec![f64::NAN; v.len()], vec![f64::NAN; state.len()]);
+    gated_delta(&given, ViewMut::of(&mut found, &layouts[1]), ViewMut::of(&mut last, &layouts[4]));
+    let (mut expected, mut kept) = (vec![0.0; v.len()], state.clone());
+    for step in [0, 2, 3] {
+        for head in 0..heads {
+            let key = |i: usize| (step * key_heads + head / 2) * features + i;
+            for value in 0..values {
+                let row = &mut kept[(head * values + value) * features..][..features];
+                for (i, state) in row.iter_mut().enumerate() {
+                    *state *= decay[(step * heads + head) * features + i];
+                }
+                let known: f64 = row.iter().enumerate().map(|(i, state)| state * k[key(i)]).sum();
+                let place = (step * heads + head) * values + value;
+                let learnt = (v[place] - known) * rate[step * heads + head];
+                for (i, state) in row.iter_mut().enumerate() {
+                    *state += learnt * k[key(i)];
+                }
+                expected[place] = row.iter().enumerate().map(|(i, state)| state * q[key(i)]).sum();
+            }
+        }
+    }
+    assert_close(&found, &expected);
+    assert_close(&last, &kept);
+}

@@ -1,0 +1,271 @@
+//! Memory as somebody describes it: checked first, then shared or copied.
+
+use std::any::Any;
+use std::ops::Range;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use umber::graph::Storage;
+use umber::memory::{Access, Buffer, Stability, is_mapped};
+use umber::{Array, DType, Error, Layout, Shape};
+
+use super::formats::ByteOrder;
+use crate::enter::{OrRaise, enter, to_exception};
+
+/// The exception for memory that cannot be shared as asked, which is a `BufferError` and a `ValueError`.
+pub(super) fn refuse(text: String) -> PyErr {
+    to_exception(Error::Buffer(text))
+}
+
+/// What `copy=` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Copying {
+    /// `None`: share where possible.
+    IfNeeded,
+    /// `True`.
+    Always,
+    /// `False`: raise where a copy is needed.
+    Never,
+}
+
+impl Copying {
+    pub(super) fn of(copy: Option<bool>) -> Copying {
+        match copy {
+            None => Copying::IfNeeded,
+            Some(true) => Copying::Always,
+            Some(false) => Copying::Never,
+        }
+    }
+
+    /// A copy is needed: is it allowed?
+    pub(super) fn allow(self, why: &str) -> PyResult<()> {
+        if self == Copying::Never {
+            return Err(refuse(format!("[asarray] {why}: got copy=False, expected copy=None or True")));
+        }
+        Ok(())
+    }
+}
+
+/// Somebody's memory as they describe it.
+pub(super) struct Described {
+    pub(super) start: *mut u8,
+    pub(super) dtype: DType,
+    pub(super) order: ByteOrder,
+    pub(super) shape: Vec<usize>,
+    /// In bytes.
+    pub(super) strides: Vec<isize>,
+    pub(super) access: Access,
+    pub(super) stability: Stability,
+    pub(super) trust: Trust,
+}
+
+/// What is known of a described address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// It comes from the owner of the memory.
+    Owner,
+    /// It must lie in memory whose owner told where that is.
+    Within(Range<usize>),
+    /// Anybody may have written it down: the system is asked whether there is memory at all.
+    Hearsay,
+}
+
+/// What becomes of described memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// There are no elements.
+    Empty,
+    Shared,
+    /// Kernels could read it, but a copy is asked for.
+    Copied,
+    /// Kernels cannot read it.
+    Gathered,
+}
+
+/// Described memory that is there and can become an array.
+pub(super) struct Checked {
+    from: Described,
+    shape: Shape,
+    /// The lowest address that an element reaches, and how many bytes there are from it.
+    start: NonNull<u8>,
+    span: usize,
+    /// How far the element at index zero is from there.
+    offset: usize,
+    fate: Fate,
+}
+
+impl Described {
+    /// Can it become an array, and need it be copied for that?
+    pub(super) fn check(self, copying: Copying) -> PyResult<Checked> {
+        let itemsize = self.dtype.size();
+        let too_large = || {
+            refuse(format!(
+                "[asarray] got memory of shape {:?} and strides {:?}, expected no more than memory can address",
+                self.shape, self.strides
+            ))
+        };
+        let mut bytes = itemsize;
+        for &length in &self.shape {
+            bytes = bytes
+                .checked_mul(length.max(1))
+                .filter(|&b| isize::try_from(b).is_ok())
+                .ok_or_else(too_large)?;
+        }
+        let shape = Shape::from(self.shape.clone());
+        if shape.size() == 0 {
+            let start = NonNull::dangling();
+            return Ok(Checked { from: self, shape, start, span: 0, offset: 0, fate: Fate::Empty });
+        }
+        if self.start.is_null() {
+            return Err(refuse("[asarray] got described memory without an address, expected one".into()));
+        }
+        let (mut low, mut high) = (0isize, 0isize);
+        for (&length, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach =
+                isize::try_from(length - 1).ok().and_then(|n| n.checked_mul(stride)).ok_or_else(too_large)?;
+            if reach < 0 {
+                low = low.checked_add(reach).ok_or_else(too_large)?;
+            } else {
+                high = high.checked_add(reach).ok_or_else(too_large)?;
+            }
+        }
+        let span = high
+            .checked_sub(low)
+            .and_then(|span| usize::try_from(span).ok()?.checked_add(itemsize))
+            .ok_or_else(too_large)?;
+        let start = NonNull::new(self.start.wrapping_offset(low)).ok_or_else(too_large)?;
+        self.check_is_there(start, span)?;
+        let fate = self.fate(copying)?;
+        Ok(Checked { from: self, shape, start, span, offset: low.unsigned_abs(), fate })
+    }
+
+    fn check_is_there(&self, start: NonNull<u8>, span: usize) -> PyResult<()> {
+        match &self.trust {
+            Trust::Owner => Ok(()),
+            Trust::Within(bounds) => {
+                let first = start.as_ptr() as usize;
+                let is_inside =
+                    first >= bounds.start && first.checked_add(span).is_some_and(|end| end <= bounds.end);
+                if is_inside {
+                    return Ok(());
+                }
+                Err(refuse(format!(
+                    "[asarray] shape, strides and offset reach outside of the memory: got {span} bytes from byte {}, \
+                     expected them among its {} bytes",
+                    first.wrapping_sub(bounds.start).cast_signed(),
+                    bounds.len()
+                )))
+            }
+            Trust::Hearsay if is_mapped(start.as_ptr(), span) => Ok(()),
+            Trust::Hearsay => Err(refuse(format!(
+                "[asarray] the described memory is not there: got {span} bytes at address {start:p}, expected memory \
+                 of this process"
+            ))),
+        }
+    }
+
+    fn fate(&self, copying: Copying) -> PyResult<Fate> {
+        let itemsize = self.dtype.size() as isize;
+        let is_aligned = (self.start as usize).is_multiple_of(alignment(self.dtype))
+            && self.strides.iter().zip(&self.shape).all(|(&stride, &n)| n <= 1 || stride % itemsize == 0);
+        if !is_aligned {
+            copying.allow("the elements are not aligned: a copy is needed")?;
+        } else if self.order == ByteOrder::Swapped {
+            copying.allow("the bytes are in the other order: a copy is needed")?;
+        } else {
+            return Ok(if copying == Copying::Always { Fate::Copied } else { Fate::Shared });
+        }
+        Ok(Fate::Gathered)
+    }
+}
+
+impl Checked {
+    /// The array, where it shares no memory.
+    ///
+    /// # Safety
+    /// Every element that shape and strides reach is readable during the call.
+    pub(super) unsafe fn copy_if_needed(&self, py: Python<'_>) -> PyResult<Option<Array>> {
+        match self.fate {
+            Fate::Empty => {
+                let storage = Storage::allocate(&self.shape, self.from.dtype).or_raise()?;
+                Array::from_storage(storage, self.from.dtype).or_raise().map(Some)
+            }
+            Fate::Shared => Ok(None),
+            Fate::Copied => {
+                // SAFETY: passed on from the caller; the array lives no longer than the call.
+                let array = unsafe { self.over(Box::new(())) }?;
+                enter(py, || array.copied()).map(Some)
+            }
+            // SAFETY: passed on from the caller.
+            Fate::Gathered => unsafe { self.gather() }.map(Some),
+        }
+    }
+
+    /// The array over the memory itself, kept alive by `keep`.
+    ///
+    /// # Safety
+    /// Every element that shape and strides reach is readable while `keep` lives.
+    pub(super) unsafe fn share(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
+        // SAFETY: passed on from the caller.
+        unsafe { self.over(keep) }
+    }
+
+    /// The array, which shares the memory unless it must not.
+    ///
+    /// # Safety
+    /// As for [`Checked::share`].
+    pub(super) unsafe fn take(&self, py: Python<'_>, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
+        // SAFETY: passed on from the caller.
+        match unsafe { self.copy_if_needed(py) }? {
+            Some(copy) => Ok(copy),
+            // SAFETY: as above.
+            None => unsafe { self.share(keep) },
+        }
+    }
+
+    unsafe fn over(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
+        let itemsize = self.from.dtype.size();
+        // SAFETY: the caller's promise, for the span that shape and strides reach.
+        let buffer =
+            unsafe { Buffer::foreign(self.start, self.span, self.from.access, self.from.stability, keep) };
+        let strides = self.from.strides.iter().zip(&self.from.shape);
+        let layout = Layout {
+            shape: self.shape.clone(),
+            strides: strides
+                .map(|(&stride, &length)| if length <= 1 { 0 } else { stride / itemsize as isize })
+                .collect(),
+            offset: self.offset / itemsize,
+        };
+        Array::from_buffer(Arc::new(buffer), layout, self.from.dtype).or_raise()
+    }
+
+    /// A copy element by element, for memory that kernels cannot read.
+    unsafe fn gather(&self) -> PyResult<Array> {
+        let itemsize = self.from.dtype.size();
+        let unit = alignment(self.from.dtype);
+        let mut storage =
+            Storage::allocate(&Shape::from([self.shape.size() * itemsize]), DType::UInt8).or_raise()?;
+        let mut view = storage.view_mut(DType::UInt8).expect("fresh storage is unique");
+        let bytes: &mut [u8] = view.as_mut_slice().expect("fresh storage is dense");
+        for (i, element) in bytes.chunks_exact_mut(itemsize).enumerate() {
+            let (mut rest, mut at) = (i, 0isize);
+            for (&length, &stride) in self.from.shape.iter().zip(&self.from.strides).rev() {
+                at += (rest % length) as isize * stride;
+                rest /= length;
+            }
+            let source = self.from.start.wrapping_offset(at);
+            // SAFETY: `source` is where an element is, by the caller's promise.
+            unsafe { std::ptr::copy_nonoverlapping(source, element.as_mut_ptr(), itemsize) };
+            if self.from.order == ByteOrder::Swapped {
+                element.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+            }
+        }
+        let layout = Layout::contiguous(self.shape.clone());
+        Array::from_storage(storage.with_layout(layout), self.from.dtype).or_raise()
+    }
+}
+
+fn alignment(dtype: DType) -> usize {
+    if dtype.is_complex() { dtype.size() / 2 } else { dtype.size() }
+}

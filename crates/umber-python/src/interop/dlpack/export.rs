@@ -1,0 +1,177 @@
+//! Capsules that go out.
+
+use std::ffi::c_void;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::super::described::refuse;
+use super::super::export::Export;
+use super::super::formats::dlpack_code;
+use super::{
+    CPU, IS_COPIED, Managed, ManagedVersioned, NAME, READ_ONLY, Tensor, VERSION, VERSIONED_NAME, device_name,
+};
+use crate::array::PyArray;
+
+/// What an exported tensor points into.
+struct Context {
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    _export: Export,
+}
+
+fn describe(export: Export) -> (Tensor, *mut c_void) {
+    let (code, bits) = dlpack_code(export.dtype);
+    let is_empty = export.bytes() == 0;
+    let data = if is_empty { std::ptr::null_mut() } else { export.start().cast() };
+    let shape: Vec<i64> = export.layout.shape.iter().map(|&length| length as i64).collect();
+    let strides: Vec<i64> = export.strides().iter().map(|&stride| stride as i64).collect();
+    let mut context = Box::new(Context { shape, strides, _export: export });
+    let scalar = context.shape.is_empty();
+    let tensor = Tensor {
+        data,
+        device_type: CPU,
+        device_id: 0,
+        ndim: context.shape.len() as i32,
+        code,
+        bits,
+        lanes: 1,
+        shape: if scalar { std::ptr::null_mut() } else { context.shape.as_mut_ptr() },
+        strides: if scalar { std::ptr::null_mut() } else { context.strides.as_mut_ptr() },
+        byte_offset: 0,
+    };
+    (tensor, Box::into_raw(context).cast())
+}
+
+unsafe extern "C" fn delete(managed: *mut Managed) {
+    // SAFETY: both boxes were made by `capsule`, and a deleter is called once.
+    unsafe {
+        let managed = Box::from_raw(managed);
+        drop(Box::from_raw(managed.context.cast::<Context>()));
+    }
+}
+
+unsafe extern "C" fn delete_versioned(managed: *mut ManagedVersioned) {
+    // SAFETY: as in `delete`.
+    unsafe {
+        let managed = Box::from_raw(managed);
+        drop(Box::from_raw(managed.context.cast::<Context>()));
+    }
+}
+
+unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
+    // SAFETY: called by Python with the capsule; a consumer has renamed what it took over.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
+            let managed = ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast::<Managed>();
+            delete(managed);
+        } else if ffi::PyCapsule_IsValid(capsule, VERSIONED_NAME.as_ptr()) == 1 {
+            let managed =
+                ffi::PyCapsule_GetPointer(capsule, VERSIONED_NAME.as_ptr()).cast::<ManagedVersioned>();
+            delete_versioned(managed);
+        }
+    }
+}
+
+/// The two kinds of capsule.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Before 1.0: without a version, and without flags.
+    Plain,
+    Versioned,
+}
+
+/// Whose the memory in a capsule is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Shared,
+    Copied,
+}
+
+fn capsule(py: Python<'_>, export: Export, form: Form, content: Content) -> PyResult<Bound<'_, PyAny>> {
+    let read_only = if export.is_writable() { 0 } else { READ_ONLY };
+    let (tensor, context) = describe(export);
+    let (pointer, name) = match form {
+        Form::Versioned => {
+            let copied = if content == Content::Copied { IS_COPIED } else { 0 };
+            let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedVersioned));
+            let managed =
+                ManagedVersioned { version: VERSION, context, deleter, flags: read_only | copied, tensor };
+            (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED_NAME)
+        }
+        Form::Plain => {
+            let managed = Managed { tensor, context, deleter: Some(delete) };
+            (Box::into_raw(Box::new(managed)).cast::<c_void>(), NAME)
+        }
+    };
+    // SAFETY: the name is static, the pointer is a live box that `destroy` frees unless a consumer does.
+    unsafe {
+        let object = ffi::PyCapsule_New(pointer, name.as_ptr(), Some(destroy));
+        Bound::from_owned_ptr_or_err(py, object)
+    }
+}
+
+/// The CPU has no streams.
+fn check_stream(stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(stream) = stream else { return Ok(()) };
+    Err(match stream.extract::<i64>() {
+        Ok(number) => PyValueError::new_err(format!(
+            "[__dlpack__] the CPU has no streams: got stream={number}, expected None"
+        )),
+        Err(_) => PyTypeError::new_err(format!(
+            "[__dlpack__] the CPU has no streams: got a stream of type {}, expected None",
+            stream.get_type().name()?
+        )),
+    })
+}
+
+#[pymethods]
+impl PyArray {
+    /// A DLPack capsule of this array's memory, versioned and with flags if `max_version` is 1.0 or more.
+    ///
+    /// A capsule without a version cannot say that its memory must not be written. Of memory that is merely seen
+    /// elsewhere it then holds a copy, unless `copy` is false; memory that its producer declared read-only raises
+    /// `BufferError`, unless `copy` is true.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        check_stream(stream)?;
+        if let Some((kind, index)) = dl_device.filter(|&device| device != (CPU, 0)) {
+            return Err(refuse(format!(
+                "[__dlpack__] cannot export to this device: got ({kind}, {index}), {} number {index}, expected \
+                 (1, 0), the CPU",
+                device_name(kind)
+            )));
+        }
+        let form =
+            if max_version.is_some_and(|(major, _)| major >= 1) { Form::Versioned } else { Form::Plain };
+        if copy == Some(true) {
+            return capsule(py, Export::copied(py, slf.get())?, form, Content::Copied);
+        }
+        let export = Export::new(py, slf.get())?;
+        if form == Form::Versioned || export.is_writable() {
+            return capsule(py, export, form, Content::Shared);
+        }
+        if copy == Some(false) || export.is_declared_read_only() {
+            return Err(refuse(format!(
+                "[__dlpack__] a capsule without a version cannot say that this memory must not be written: got \
+                 max_version={}, expected (1, 0) or more, or copy=True",
+                max_version.map_or_else(|| "None".to_owned(), |(major, minor)| format!("({major}, {minor})"))
+            )));
+        }
+        drop(export);
+        capsule(py, Export::copied(py, slf.get())?, form, Content::Copied)
+    }
+
+    /// The device type and index that the memory is on: `(1, 0)`, the CPU.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (CPU, 0)
+    }
+}

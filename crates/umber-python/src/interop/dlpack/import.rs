@@ -1,0 +1,288 @@
+//! Capsules that come in.
+
+use std::ffi::CStr;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use umber::Array;
+use umber::memory::{Access, Stability};
+use umber::types::layout::row_major_strides;
+
+use super::super::described::{Checked, Copying, Described, Trust, refuse};
+use super::super::formats::{ByteOrder, from_dlpack_code};
+use super::super::import::is_fixed;
+use super::{
+    CPU, CPU_READABLE, IS_COPIED, Managed, ManagedVersioned, NAME, READ_ONLY, Tensor, USED_NAME,
+    USED_VERSIONED_NAME, VERSION, VERSIONED_NAME, Version, device_name, type_name,
+};
+use crate::args::StreamArg;
+use crate::array::PyArray;
+
+/// More axes than any array of numbers has: what hostile capsules tell is not read.
+const MOST_AXES: usize = 64;
+
+/// A managed tensor taken over from a capsule: its deleter is called when the last array over it is gone.
+enum Owned {
+    Plain(*mut Managed),
+    Versioned(*mut ManagedVersioned),
+}
+
+// SAFETY: DLPack allows the deleter to be called from any thread.
+unsafe impl Send for Owned {}
+// SAFETY: only `drop` uses the pointer.
+unsafe impl Sync for Owned {}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // Deleters of Python producers need the interpreter; without one left the memory goes with the process.
+        Python::try_attach(|_| {
+            // SAFETY: taken over from a renamed capsule, so the deleter is ours to call, once.
+            unsafe {
+                match *self {
+                    Owned::Plain(managed) => {
+                        if let Some(deleter) = (*managed).deleter {
+                            deleter(managed);
+                        }
+                    }
+                    Owned::Versioned(managed) => {
+                        if let Some(deleter) = (*managed).deleter {
+                            deleter(managed);
+                        }
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Where the result shall be, which is the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Device {
+    /// Not said: where the producer's memory is.
+    Unsaid,
+    /// Asked for by name.
+    Cpu,
+}
+
+/// Memory that only another device can read is refused before it is asked for, unless a copy may be made of it.
+fn check_device(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<()> {
+    let Ok(tell) = object.getattr("__dlpack_device__") else { return Ok(()) };
+    let (kind, _): (i32, i32) = tell.call0()?.extract()?;
+    if CPU_READABLE.contains(&kind) || (device == Device::Cpu && copying != Copying::Never) {
+        return Ok(());
+    }
+    Err(wrong_device(kind))
+}
+
+fn wrong_device(kind: i32) -> PyErr {
+    refuse(format!(
+        "[from_dlpack] the CPU cannot read memory of this device: got device type {kind}, {}, expected the CPU, or \
+         device=cpu and a producer that copies",
+        device_name(kind)
+    ))
+}
+
+/// Ask for a capsule, of the newest kind that the producer knows.
+fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let keywords = PyDict::new(py);
+    keywords.set_item("max_version", (VERSION.major, VERSION.minor))?;
+    if device == Device::Cpu {
+        keywords.set_item("dl_device", (CPU, 0))?;
+    }
+    match copying {
+        Copying::IfNeeded => {}
+        Copying::Always => keywords.set_item("copy", true)?,
+        Copying::Never => keywords.set_item("copy", false)?,
+    }
+    match object.call_method("__dlpack__", (), Some(&keywords)) {
+        // A producer of before these keywords, perhaps; where it fails again the first error says why.
+        Err(first) if first.is_instance_of::<PyTypeError>(py) => {
+            object.call_method0("__dlpack__").map_err(|_| first)
+        }
+        other => other,
+    }
+}
+
+fn check_tensor(tensor: &Tensor) -> PyResult<umber::DType> {
+    if !CPU_READABLE.contains(&tensor.device_type) {
+        return Err(wrong_device(tensor.device_type));
+    }
+    match from_dlpack_code(tensor.code, tensor.bits) {
+        Some(dtype) if tensor.lanes == 1 => Ok(dtype),
+        _ => Err(refuse(format!(
+            "[from_dlpack] umber has no dtype for these elements: got type code {} ({}), {} bits and {} lanes, \
+             expected those of one of its dtypes",
+            tensor.code,
+            type_name(tensor.code),
+            tensor.bits,
+            tensor.lanes
+        ))),
+    }
+}
+
+/// Read shape and strides of a tensor.
+///
+/// # Safety
+/// The tensor is a live one that follows the DLPack specification.
+unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResult<Described> {
+    let dtype = check_tensor(tensor)?;
+    let ndim = usize::try_from(tensor.ndim).ok().filter(|&ndim| ndim <= MOST_AXES).ok_or_else(|| {
+        refuse(format!("[from_dlpack] got a tensor of {} axes, expected 0 to {MOST_AXES}", tensor.ndim))
+    })?;
+    if ndim > 0 && tensor.shape.is_null() {
+        return Err(refuse(format!(
+            "[from_dlpack] got a tensor of {ndim} axes without a shape, expected one with a shape"
+        )));
+    }
+    // SAFETY: the specification gives `ndim` entries each; strides may be absent for dense memory.
+    let (shape, strides) = unsafe {
+        let shape: &[i64] = if ndim == 0 { &[] } else { std::slice::from_raw_parts(tensor.shape, ndim) };
+        let strides = (ndim > 0 && !tensor.strides.is_null())
+            .then(|| std::slice::from_raw_parts(tensor.strides, ndim).to_vec());
+        (shape, strides)
+    };
+    let lengths: Vec<usize> =
+        umber::Shape::checked("from_dlpack", shape).map_err(|error| refuse(error.to_string()))?.to_vec();
+    let itemsize = dtype.size() as isize;
+    let steps: Vec<isize> = match strides {
+        Some(strides) => strides
+            .iter()
+            .map(|&stride| (stride as isize).checked_mul(itemsize))
+            .collect::<Option<_>>()
+            .ok_or_else(|| {
+                refuse(format!(
+                    "[from_dlpack] got strides {strides:?}, expected no more than memory can address"
+                ))
+            })?,
+        None => row_major_strides(&lengths).iter().map(|stride| stride * itemsize).collect(),
+    };
+    Ok(Described {
+        start: tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize),
+        dtype,
+        order: ByteOrder::Native,
+        shape: lengths,
+        strides: steps,
+        access,
+        stability,
+        trust: Trust::Hearsay,
+    })
+}
+
+/// An array over the memory of an object that speaks DLPack.
+pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Array> {
+    import_to(object, Device::Unsaid, copying)
+}
+
+fn import_to(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<Array> {
+    check_device(object, device, copying)?;
+    let capsule = request(object, device, copying)?;
+    let stability = if is_fixed(object) { Stability::Fixed } else { Stability::Changing };
+    consume(&capsule, stability, copying)
+}
+
+fn is_named(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
+    // SAFETY: asks about a live object; false for anything but a capsule of that name.
+    unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) == 1 }
+}
+
+/// Take over what a capsule holds; one that is refused is left as it was.
+fn consume(capsule: &Bound<'_, PyAny>, stability: Stability, copying: Copying) -> PyResult<Array> {
+    let pointer = capsule.as_ptr();
+    if is_named(capsule, VERSIONED_NAME) {
+        // SAFETY: a capsule of this name holds a managed tensor of this kind; of another major version only the
+        // version is read.
+        return unsafe {
+            let managed =
+                ffi::PyCapsule_GetPointer(pointer, VERSIONED_NAME.as_ptr()).cast::<ManagedVersioned>();
+            if (*managed).version.major != VERSION.major {
+                let Version { major, minor } = (*managed).version;
+                return Err(refuse(format!(
+                    "[from_dlpack] got a capsule of version {major}.{minor}, expected version 1"
+                )));
+            }
+            let flags = (*managed).flags;
+            let is_copied = flags & IS_COPIED != 0;
+            if is_copied {
+                copying.allow("the producer made a copy")?;
+            }
+            let (access, stability) = match (is_copied, flags & READ_ONLY != 0) {
+                (true, false) => (Access::Writable, Stability::Fixed),
+                (true, true) => (Access::ReadOnly, Stability::Fixed),
+                (false, true) => (Access::ReadOnly, stability),
+                (false, false) => (Access::Writable, Stability::Changing),
+            };
+            let copying = if is_copied { Copying::IfNeeded } else { copying };
+            let checked = read(&(*managed).tensor, access, stability)?.check(copying)?;
+            take(capsule, USED_VERSIONED_NAME, checked, Owned::Versioned(managed))
+        };
+    }
+    if is_named(capsule, NAME) {
+        // SAFETY: as above.
+        return unsafe {
+            let managed = ffi::PyCapsule_GetPointer(pointer, NAME.as_ptr()).cast::<Managed>();
+            // Without flags nobody knows who may write: never through us, perhaps by the producer.
+            let checked = read(&(*managed).tensor, Access::Undeclared, stability)?.check(copying)?;
+            take(capsule, USED_NAME, checked, Owned::Plain(managed))
+        };
+    }
+    if is_named(capsule, USED_NAME) || is_named(capsule, USED_VERSIONED_NAME) {
+        return Err(refuse(
+            "[from_dlpack] got a capsule that was consumed before, expected a new one".into(),
+        ));
+    }
+    Err(PyTypeError::new_err(format!(
+        "[from_dlpack] got {}, expected an object with __dlpack__ or a capsule of DLPack",
+        capsule.get_type().name()?
+    )))
+}
+
+/// The array of a tensor that was found good.
+///
+/// # Safety
+/// The checked memory is what the capsule holds, and `owned` is the capsule's managed tensor.
+unsafe fn take(
+    capsule: &Bound<'_, PyAny>,
+    used: &'static CStr,
+    checked: Checked,
+    owned: Owned,
+) -> PyResult<Array> {
+    // What only a renamed capsule's consumer may delete.
+    let owned = std::mem::ManuallyDrop::new(owned);
+    // SAFETY: the capsule keeps the memory alive meanwhile.
+    let copy = unsafe { checked.copy_if_needed(capsule.py()) }?;
+    // SAFETY: the capsule is live and the name is static.
+    if unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) } != 0 {
+        return Err(PyErr::fetch(capsule.py()));
+    }
+    let owned = std::mem::ManuallyDrop::into_inner(owned);
+    match copy {
+        Some(copy) => Ok(copy),
+        // SAFETY: `owned` keeps the memory alive.
+        None => unsafe { checked.share(Box::new(owned)) },
+    }
+}
+
+/// An array over the memory of an object with `__dlpack__`, shared unless `copy` is true.
+///
+/// With `device` the producer is asked to bring memory of another device to the CPU. Operations on memory that its
+/// producer can still write run when they are recorded.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, device = None, copy = None))]
+fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<StreamArg>, copy: Option<bool>) -> PyResult<PyArray> {
+    let copying = Copying::of(copy);
+    if let Ok(own) = x.cast::<PyArray>() {
+        return super::super::import::own(own, copying);
+    }
+    if !x.hasattr("__dlpack__")? {
+        return consume(x, Stability::Changing, copying).map(PyArray::sharing);
+    }
+    let device = if device.is_some() { Device::Cpu } else { Device::Unsaid };
+    import_to(x, device, copying).map(PyArray::sharing)
+}
+
+pub(in super::super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(from_dlpack, module)?)
+}

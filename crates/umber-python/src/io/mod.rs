@@ -1,0 +1,12 @@
+//! Files: `load`, `save` and its kin.
+
+mod load;
+mod place;
+mod save;
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    load::register(module)?;
+    save::register(module)
+}

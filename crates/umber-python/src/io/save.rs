@@ -1,0 +1,256 @@
+//! `save`, `savez`, `savez_compressed`, `save_safetensors`, `save_gguf`.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use umber::io::{Format, Target, Value, gguf, npy, npz, safetensors};
+use umber::{Array, Result};
+
+use super::place::{Place, place, put};
+use crate::array::PyArray;
+use crate::convert::shared;
+use crate::enter::{carry, enter};
+use crate::interop::Copying;
+
+/// The path with the format's extension, which is added where it is missing.
+fn with_extension(path: PathBuf, format: Format) -> PathBuf {
+    let extension = format!(".{}", format.name());
+    let mut name = path.into_os_string();
+    if !name.as_bytes().ends_with(extension.as_bytes()) {
+        name.push(extension);
+    }
+    PathBuf::from(name)
+}
+
+/// Save through `body` into a path or an open file of Python's, telling `progress` how far it is.
+fn write(
+    py: Python<'_>,
+    op: &'static str,
+    file: &Bound<'_, PyAny>,
+    format: Format,
+    progress: Option<Bound<'_, PyAny>>,
+    body: impl Send + FnOnce(Target<'_>) -> Result<()>,
+) -> PyResult<()> {
+    let place = place(op, file, "write")?;
+    if let Some(progress) = progress.as_ref().filter(|progress| !progress.is_callable()) {
+        return Err(PyTypeError::new_err(format!(
+            "[{op}] progress: got {}, expected a function of the bytes that are written and of all bytes",
+            progress.get_type().name()?
+        )));
+    }
+    let progress = progress.map(Bound::unbind);
+    enter(py, move || {
+        let mut report = |done: u64, total: u64| match &progress {
+            Some(progress) => Python::attach(|py| {
+                progress.call1(py, (done, total)).map(drop).map_err(|error| carry(py, error))
+            }),
+            None => Ok(()),
+        };
+        match place {
+            Place::Path(path) => body(Target::from(&with_extension(path, format)).reporting(&mut report)),
+            Place::Object(object) => {
+                let mut piece = |bytes: &[u8]| {
+                    Python::attach(|py| put(py, &object, bytes).map_err(|error| carry(py, error)))
+                };
+                body(Target::stream(&mut piece).reporting(&mut report))
+            }
+        }
+    })
+}
+
+/// An array, or what shares memory as one.
+fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
+    if let Ok(array) = value.cast::<PyArray>() {
+        return Ok(array.get().get());
+    }
+    match shared(value, Copying::IfNeeded)? {
+        Some(array) => Ok(array),
+        None => Err(PyTypeError::new_err(format!(
+            "[{op}] {name}: got {}, expected an array",
+            value.get_type().name()?
+        ))),
+    }
+}
+
+fn named_arrays(op: &str, arrays: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Array)>> {
+    arrays
+        .iter()
+        .map(|(name, value)| {
+            let Ok(name) = name.extract::<String>() else {
+                return Err(PyTypeError::new_err(format!(
+                    "[{op}] arrays: got a name of type {}, expected a string",
+                    name.get_type().name()?
+                )));
+            };
+            let array = array_of(op, &format!("'{name}'"), &value)?;
+            Ok((name, array))
+        })
+        .collect()
+}
+
+/// Save one array into an npy file.
+///
+/// `file` is a path, to which `.npy` is added where it is missing, or a file open in binary mode. NumPy has no word for
+/// bfloat16: it is written as elements of two bytes (`<V2`), which `load` and MLX read as bfloat16.
+///
+/// A path is written whole or not at all: into a file beside it that takes its place, keeping its permissions, once all
+/// is on the disk. So a failure leaves what was there, and an array may be saved over the file it is mapped from.
+/// `progress` is called with the bytes of arrays that are written and their number in all; what it raises ends the saving.
+///
+/// Raises OSError where the file cannot be written.
+#[pyfunction]
+#[pyo3(signature = (file, arr, *, progress = None))]
+fn save(
+    py: Python<'_>,
+    file: &Bound<'_, PyAny>,
+    arr: &Bound<'_, PyAny>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let array = array_of("save", "arr", arr)?;
+    write(py, "save", file, Format::Npy, progress, move |target| npy::save(target, &array))
+}
+
+fn write_npz(
+    op: &'static str,
+    file: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+    compression: npz::Compression,
+) -> PyResult<()> {
+    let py = file.py();
+    let mut arrays = Vec::new();
+    let mut progress = None;
+    for (name, value) in kwargs.into_iter().flatten() {
+        let name: String = name.extract()?;
+        // An array may have this name too, but no array can be called.
+        if name == "progress" && (value.is_callable() || value.is_none()) {
+            progress = Some(value).filter(|value| !value.is_none());
+            continue;
+        }
+        let array = array_of(op, &name, &value)?;
+        arrays.push((name, array));
+    }
+    for (i, value) in args.iter().enumerate() {
+        let name = format!("arr_{i}");
+        if arrays.iter().any(|(other, _)| *other == name) {
+            return Err(PyValueError::new_err(format!(
+                "[{op}] got the name {name} for an array given by position and one given by name, expected another name"
+            )));
+        }
+        let array = array_of(op, &name, &value)?;
+        arrays.push((name, array));
+    }
+    write(py, op, file, Format::Npz, progress, move |target| npz::save(target, &arrays, compression))
+}
+
+/// Save several arrays into an npz file, a zip archive of npy files: `args` as `arr_0`, `arr_1` and so on, `kwargs` by name.
+///
+/// `file` is a path, to which `.npz` is added where it is missing, or a file open in binary mode. Arrays lie in the file
+/// as in memory, each at a multiple of 64 bytes, so that `load` maps them. Paths are written whole or not at all, as by
+/// `save`. A function given as `progress` is told how far the saving is, as in `save`; an array may have that name as well.
+///
+/// Raises ValueError where two arrays have one name, and OSError where the file cannot be written.
+#[pyfunction]
+#[pyo3(signature = (file, *args, **kwargs))]
+fn savez(
+    file: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
+    write_npz("savez", file, args, kwargs, npz::Compression::None)
+}
+
+/// Save several arrays into an npz file as `savez` does, each made smaller with deflate.
+///
+/// `load` unpacks the arrays instead of mapping them. `progress` counts the bytes of arrays as they are in memory.
+#[pyfunction]
+#[pyo3(signature = (file, *args, **kwargs))]
+fn savez_compressed(
+    file: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    kwargs: Option<&Bound<'_, PyDict>>,
+) -> PyResult<()> {
+    write_npz("savez_compressed", file, args, kwargs, npz::Compression::Deflate)
+}
+
+/// Save arrays by name, and texts by name, into a safetensors file.
+///
+/// `file` is a path, to which `.safetensors` is added where it is missing, or a file open in binary mode. Data begins at
+/// a multiple of 64 bytes and every element lies at a multiple of its size, so that `load` maps it. Paths are written
+/// whole or not at all and `progress` is told how far the saving is, as in `save`.
+///
+/// Raises TypeError for a dtype that the format has no word for (complex128), and OSError where the file cannot be written.
+#[pyfunction]
+#[pyo3(signature = (file, arrays, metadata = None, *, progress = None))]
+fn save_safetensors(
+    py: Python<'_>,
+    file: &Bound<'_, PyAny>,
+    arrays: &Bound<'_, PyDict>,
+    metadata: Option<HashMap<String, String>>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    const OP: &str = "save_safetensors";
+    let arrays = named_arrays(OP, arrays)?;
+    write(py, OP, file, Format::Safetensors, progress, move |target| {
+        safetensors::save(target, &arrays, metadata)
+    })
+}
+
+/// Save arrays by name, and metadata by name, into a GGUF file (version 3).
+///
+/// `file` is a path, to which `.gguf` is added where it is missing, or a file open in binary mode. Metadata are arrays of
+/// no or one axis (of integers, bool, float32 or float64), numbers, texts and lists of texts; the integer
+/// `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are written whole
+/// or not at all and `progress` is told how far the saving is, as in `save`.
+///
+/// Raises TypeError for a dtype that the format has no word for (bool, unsigned integers, complex numbers), and OSError
+/// where the file cannot be written.
+#[pyfunction]
+#[pyo3(signature = (file, arrays, metadata = None, *, progress = None))]
+fn save_gguf(
+    py: Python<'_>,
+    file: &Bound<'_, PyAny>,
+    arrays: &Bound<'_, PyDict>,
+    metadata: Option<&Bound<'_, PyDict>>,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    const OP: &str = "save_gguf";
+    let arrays = named_arrays(OP, arrays)?;
+    let mut values = Vec::new();
+    for (name, value) in metadata.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let value = metadata_of(&name, &value)?;
+        values.push((name, value));
+    }
+    write(py, OP, file, Format::Gguf, progress, move |target| gguf::save(target, &arrays, &values))
+}
+
+fn metadata_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(Value::Text(text.extract()?));
+    }
+    if let Ok(list) = value.cast::<PyList>() {
+        let texts: PyResult<Vec<String>> = list.iter().map(|text| text.extract()).collect();
+        return texts.map(Value::Texts).map_err(|_| {
+            PyTypeError::new_err(format!(
+                "[save_gguf] metadata '{name}': got a list of other things than texts, expected an array for numbers"
+            ))
+        });
+    }
+    if let Some(number) = crate::args::number(value)? {
+        return Ok(Value::Array(Array::scalar(number, number.default_dtype())));
+    }
+    array_of("save_gguf", &format!("metadata '{name}'"), value).map(Value::Array)
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(save, module)?)?;
+    module.add_function(wrap_pyfunction!(savez, module)?)?;
+    module.add_function(wrap_pyfunction!(savez_compressed, module)?)?;
+    module.add_function(wrap_pyfunction!(save_safetensors, module)?)?;
+    module.add_function(wrap_pyfunction!(save_gguf, module)?)
+}

@@ -1,0 +1,137 @@
+//! `fast.kernel`: a Python function of scalars, for every element of arrays.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use pyo3::{PyTraverseError, PyVisit};
+use umber::transforms::Mapped;
+use umber::{Array, ops};
+
+use super::{Whole, check_callable, describe};
+use crate::args::Operand;
+use crate::array::PyArray;
+use crate::enter::OrRaise;
+use crate::trees::{Place, Tree};
+
+/// A function of scalars made one of arrays.
+#[pyclass(name = "ScalarKernel", module = "umber.core.fast", frozen, dict, weakref)]
+pub(crate) struct ScalarKernel {
+    whole: Whole,
+    #[pyo3(get, name = "__wrapped__")]
+    function: Py<PyAny>,
+}
+
+/// A call of the function on the elements of arrays.
+struct Call<'a, 'py> {
+    function: &'a Bound<'py, PyAny>,
+    arguments: &'a [Operand],
+    /// The arguments as they were given.
+    given: &'a Bound<'py, PyTuple>,
+}
+
+impl Call<'_, '_> {
+    /// What the function gives for every element of arrays that broadcast to `shape`, with as many axes each: how it is nested,
+    /// and its arrays.
+    fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Tree, Vec<Array>)> {
+        let Some((&length, inner)) = shape.split_first() else { return self.once(arrays) };
+        let mut axes = Vec::with_capacity(arrays.len());
+        let mut lanes = Vec::with_capacity(arrays.len());
+        for array in arrays {
+            let is_mapped = array.shape()[0] == length;
+            let lane = if is_mapped { Ok(array.clone()) } else { ops::squeeze(array, Some(&[0])) };
+            lanes.push(lane.or_raise()?);
+            axes.push(is_mapped.then_some(0));
+        }
+        let mapped = Mapped::begin(&lanes, &axes).or_raise()?;
+        let (tree, outputs) = self.run(&mapped.trace.inputs, inner)?;
+        let stacked = mapped.end(&outputs, &vec![Some(0); outputs.len()]).or_raise()?;
+        Ok((tree, stacked))
+    }
+
+    /// What the function gives for scalars, which take the places of the arguments that are arrays.
+    fn once(&self, scalars: &[Array]) -> PyResult<(Tree, Vec<Array>)> {
+        let py = self.function.py();
+        let mut scalars = scalars.iter();
+        let arguments = self.arguments.iter().zip(self.given).map(|(operand, given)| match operand {
+            Operand::Array(_) => {
+                let scalar = scalars.next().expect("a scalar for each array").clone();
+                Ok(Bound::new(py, PyArray::from(scalar))?.into_any())
+            }
+            Operand::Number(_) => Ok(given),
+        });
+        let arguments = PyTuple::new(py, arguments.collect::<PyResult<Vec<_>>>()?)?;
+        let tree = Tree::of(&self.function.call1(arguments)?)?;
+        tree.check_arrays(py, "kernel", &Place::Root("the function's result"))?;
+        let outputs = tree.arrays();
+        match outputs.iter().find(|output| output.ndim() > 0) {
+            Some(output) => Err(PyValueError::new_err(format!(
+                "[kernel] got a result of shape {} for one element, expected scalars",
+                output.shape()
+            ))),
+            None => Ok((tree, outputs)),
+        }
+    }
+}
+
+#[pymethods]
+impl ScalarKernel {
+    #[pyo3(signature = (*args))]
+    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
+        let arguments = args.iter().map(|argument| argument.extract()).collect::<PyResult<Vec<Operand>>>()?;
+        let arrays: Vec<&Array> = arguments
+            .iter()
+            .filter_map(|operand| match operand {
+                Operand::Array(array) => Some(array),
+                Operand::Number(_) => None,
+            })
+            .collect();
+        if arrays.is_empty() {
+            return Err(PyTypeError::new_err("[kernel] got no array, expected at least one"));
+        }
+        let shape = ops::broadcast_all("kernel", &arrays).or_raise()?[0].shape().clone();
+        let call = Call { function: self.function.bind(py), arguments: &arguments, given: args };
+        let (tree, outputs) = if arrays.iter().all(|array| *array.shape() == shape) && shape.ndim() > 1 {
+            // One axis for all: fewer steps, and the same elements.
+            let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
+            let (tree, outputs) =
+                call.run(&flat.collect::<umber::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;
+            let lengths: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
+            let shaped = outputs.iter().map(|output| ops::reshape(output, &lengths));
+            (tree, shaped.collect::<umber::Result<Vec<_>>>().or_raise()?)
+        } else {
+            let aligned = arrays.iter().map(|array| {
+                let missing = shape.ndim() - array.ndim();
+                let lengths = array.shape().iter().map(|&length| length as i64);
+                ops::reshape(array, &std::iter::repeat_n(1, missing).chain(lengths).collect::<Vec<_>>())
+            });
+            call.run(&aligned.collect::<umber::Result<Vec<_>>>().or_raise()?, &shape)?
+        };
+        tree.rebuild(py, &outputs)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        describe("kernel", &self.function, py)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if self.whole.is() { visit.call(&self.function) } else { Ok(()) }
+    }
+}
+
+/// A kernel made of a Python function of scalars: called with arrays, it gives what the function gives for every element.
+///
+/// The arrays broadcast; numbers are handed on as they are. The function is followed once a call, on scalars without values, as
+/// `vmap` does, so it must choose by `where` rather than `if`; it returns one scalar array or several, nested as it likes. What it
+/// computes becomes one loop over the elements with vector instructions, and has derivatives.
+///
+/// >>> import umber.core as mx
+/// >>> @mx.fast.kernel
+/// ... def leaky(x, slope):
+/// ...     return mx.where(x > 0, x, slope * x)
+/// >>> leaky(mx.array([-2.0, 3.0]), 0.5).tolist()
+/// [-1.0, 3.0]
+#[pyfunction]
+pub(crate) fn kernel(function: &Bound<'_, PyAny>) -> PyResult<ScalarKernel> {
+    check_callable("kernel", function)?;
+    Ok(ScalarKernel { whole: Whole::YES, function: function.clone().unbind() })
+}

@@ -1,0 +1,53 @@
+"""Cumulative sums and products: small integers answer the default integer dtype, as in `sum`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import umber.core as mx
+from umber._errors import guard
+
+
+def _wide(dtype: mx.Dtype) -> mx.Dtype:
+    """The dtype of a sum of numbers of `dtype`."""
+    return mx.sum(mx.zeros((1,), dtype)).dtype
+
+
+def _scan(
+    function: Callable,
+    x: mx.array,
+    axis: int | None,
+    dtype: mx.Dtype | None,
+    include_initial: bool,
+) -> mx.array:
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"got no axis for an array of shape {x.shape}, expected one")
+    dtype = _wide(x.dtype) if dtype is None else dtype
+    return function(x, -1 if axis is None else axis, dtype=dtype, include_initial=include_initial)
+
+
+def cumulative_sum(
+    x: mx.array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: mx.Dtype | None = None,
+    include_initial: bool = False,
+) -> mx.array:
+    """Sum so far along `axis`, which may be left out for one axis; may begin with zero."""
+    return _scan(mx.cumulative_sum, x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: mx.array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: mx.Dtype | None = None,
+    include_initial: bool = False,
+) -> mx.array:
+    """Product so far along `axis`, which may be left out for one axis; may begin with one."""
+    return _scan(mx.cumulative_prod, x, axis, dtype, include_initial)
+
+
+guard(globals())

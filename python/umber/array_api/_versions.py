@@ -1,0 +1,93 @@
+"""The namespace as one version of the standard has it.
+
+Versions before 2025.12 ask for lists where it asks for tuples; apart from that a newer version
+holds the older ones. Clients tell namespaces apart by their names, so that all have the same.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from types import ModuleType
+from typing import Any
+
+from ._info import ArrayNamespaceInfo
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+NEWEST = VERSIONS[-1]
+_PACKAGE = __name__.rpartition(".")[0]
+# Functions that answer several arrays, as a list before this version.
+_TUPLES_SINCE = "2025.12"
+_SEVERAL = ("broadcast_arrays", "meshgrid")
+
+
+def check(version: str, op: str) -> str:
+    """The version, if it is one that is spoken."""
+    if version not in VERSIONS:
+        known = f"'{VERSIONS[0]}' to '{NEWEST}'"
+        raise ValueError(f"[{op}] got version {version!r}, expected one from {known}")
+    return version
+
+
+def namespace(version: str | None = None) -> ModuleType:
+    """The module of the standard's functions in a version; without one `umber.array_api` itself."""
+    package = sys.modules[_PACKAGE]
+    if version is None or version == package.__array_api_version__:
+        return package
+    return _made(check(version, "__array_namespace__"))
+
+
+@lru_cache(maxsize=len(VERSIONS))
+def _made(version: str) -> ModuleType:
+    package = sys.modules[_PACKAGE]
+    made = ModuleType(_PACKAGE, package.__doc__)
+    vars(made).update(public(vars(package)))
+    speak(vars(made), version)
+    return made
+
+
+def public(names: dict[str, Any]) -> dict[str, Any]:
+    """What a namespace has for its users."""
+    return {name: value for name, value in names.items() if not name.startswith("_")}
+
+
+def speak_as_asked(names: dict[str, Any]) -> None:
+    """Make a namespace one of the version that the environment asks for, the newest by default."""
+    variable = "UMBER_ARRAY_API_VERSION"
+    speak(names, check(os.environ.get(variable, NEWEST), variable))
+
+
+def speak(names: dict[str, Any], version: str) -> None:
+    """Put into a namespace what is particular to a version."""
+    names["__array_api_version__"] = version
+    is_old = version < _TUPLES_SINCE
+    for name in _SEVERAL:
+        plain = getattr(names[name], "__wrapped_by_version__", names[name])
+        names[name] = _listing(plain) if is_old else plain
+    info = _InfoWithLists if is_old else ArrayNamespaceInfo
+    names["__array_namespace_info__"] = _informer(info)
+
+
+def _listing(function: Callable) -> Callable:
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> list:
+        return list(function(*args, **kwargs))
+
+    call.__wrapped_by_version__ = function
+    return call
+
+
+class _InfoWithLists(ArrayNamespaceInfo):
+    def devices(self) -> list:
+        """The devices that there are."""
+        return list(super().devices())
+
+
+def _informer(info: type) -> Callable:
+    def __array_namespace_info__() -> ArrayNamespaceInfo:
+        """What can be asked of this namespace: its capabilities, devices and dtypes."""
+        return info()
+
+    return __array_namespace_info__

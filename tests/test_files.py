@@ -1,0 +1,722 @@
+"""Files that are memory: what is loaded is mapped, what is saved is whole, what is damaged is refused."""
+
+import io
+import os
+import pathlib
+import resource
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import warnings
+import zipfile
+import zlib
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import ALL, dtype_of, name_of, to_numpy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+VALUES = np.array([[0, 1, 2], [3, 4, 5]])
+PLAIN = [name for name in ALL if name != "bfloat16"]
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+WRITERS = {
+    "npy": lambda file, a, **o: mx.save(file, a, **o),
+    "npz": lambda file, a, **o: mx.savez(file, a=a, **o),
+    "compressed.npz": lambda file, a, **o: mx.savez_compressed(file, a=a, **o),
+    "safetensors": lambda file, a, **o: mx.save_safetensors(file, {"a": a}, **o),
+    "gguf": lambda file, a, **o: mx.save_gguf(file, {"a": a}, **o),
+}
+MAPPED = [name for name in WRITERS if name != "compressed.npz"]
+
+
+def only(loaded):
+    return loaded["a"] if isinstance(loaded, dict) else loaded
+
+
+def is_mapped(path):
+    return str(path) in pathlib.Path("/proc/self/maps").read_text()
+
+
+# Round trips
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("writer", ["npy", "npz", "compressed.npz"])
+@pytest.mark.parametrize("mmap", [True, False])
+def test_every_dtype(name, writer, mmap, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    base = mx.array(VALUES, dtype=dtype_of(name))
+    for array in (base, base.T, base[:, ::2], base[1, 2], base[:0]):
+        WRITERS[writer](path, array)
+        loaded = only(mx.load(path, mmap=mmap))
+        assert (name_of(loaded.dtype), loaded.shape) == (name, array.shape)
+        assert loaded.tolist() == array.tolist()
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("as_path", [str, pathlib.Path, lambda path: Wrapped(path)])
+def test_paths(writer, as_path, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](as_path(path), mx.arange(3))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert only(mx.load(as_path(path))).tolist() == [0, 1, 2]
+
+
+class Wrapped:
+    def __init__(self, path):
+        self.path = path
+
+    def __fspath__(self):
+        return str(self.path)
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("opened", ["memory", "file", "unbuffered", "temporary"])
+def test_open_files(writer, opened, tmp_path):
+    path = tmp_path / "x"
+    files = {
+        "memory": io.BytesIO,
+        "file": lambda: open(path, "w+b"),
+        "unbuffered": lambda: open(path, "w+b", buffering=0),
+        "temporary": tempfile.NamedTemporaryFile,
+    }
+    with files[opened]() as file:
+        file.write(b"before ")
+        WRITERS[writer](file, mx.arange(1000))
+        for _ in range(2):
+            file.seek(7)
+            assert only(mx.load(file)).tolist() == list(range(1000))
+            assert file.tell() == os.stat(path).st_size if opened == "file" else file.read() == b""
+
+
+def test_arrays_one_after_the_other(tmp_path):
+    path = tmp_path / "several"
+    with open(path, "wb") as file:
+        mx.save(file, mx.arange(3))
+        np.save(file, VALUES)
+        mx.save(file, mx.ones((2,), dtype=mx.float16))
+    for opened in (open(path, "rb"), io.BytesIO(path.read_bytes())):
+        with opened as file:
+            found = [mx.load(file).tolist() for _ in range(3)]
+            assert found == [[0, 1, 2], VALUES.tolist(), [1, 1]]
+            with pytest.raises(ValueError, match=r"^\[load\]"):
+                mx.load(file)
+
+
+def test_extensions(tmp_path):
+    x = mx.arange(2)
+    for writer, extension in (("npy", "npy"), ("npz", "npz"), ("compressed.npz", "npz")):
+        WRITERS[writer](tmp_path / "a.b", x)
+        (tmp_path / f"a.b.{extension}").unlink()
+    WRITERS["safetensors"](str(tmp_path / "a"), x)
+    WRITERS["gguf"](str(tmp_path / "a"), x)
+    assert {path.name for path in tmp_path.iterdir()} == {"a.safetensors", "a.gguf"}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_the_content_tells_the_format(writer, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](path, mx.arange(3))
+    for name in ("x", "x.bin", "x.UPPER"):
+        other = path.replace(tmp_path / name)
+        assert only(mx.load(other)).tolist() == [0, 1, 2]
+        other.replace(path)
+    wrong = "npy" if writer != "npy" else "npz"
+    with pytest.raises(ValueError, match=r"^\[load\] .*got .*expected"):
+        mx.load(path, format=wrong)
+
+
+def test_names_of_npz(tmp_path):
+    path = tmp_path / "x.npz"
+    mx.savez(path, mx.ones(1), np.zeros(2), **{"a/b.c": mx.arange(2), "ä": mx.array(3)})
+    assert {name: value.tolist() for name, value in mx.load(path).items()} == {
+        "arr_0": [1],
+        "arr_1": [0, 0],
+        "a/b.c": [0, 1],
+        "ä": 3,
+    }
+    with pytest.raises(ValueError, match=r"^\[savez\] got the name arr_0"):
+        mx.savez(path, mx.ones(1), arr_0=mx.ones(1))
+    mx.savez(path, progress=mx.ones(1))
+    assert list(mx.load(path)) == ["progress"]
+    mx.savez(path)
+    assert mx.load(path) == {}
+
+
+# Mapping
+
+
+@LINUX
+@pytest.mark.parametrize("writer", MAPPED)
+def test_loading_maps(writer, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](path, mx.arange(100_000))
+    mx.clear_cache()
+    before = mx.get_active_memory()
+    array = only(mx.load(path))
+    assert is_mapped(path)
+    assert mx.get_active_memory() == before
+    assert not np.asarray(array).flags.writeable
+    np.testing.assert_array_equal(np.asarray(array), np.arange(100_000))
+    array[0] = 5
+    assert array[:2].tolist() == [5, 1]
+    assert only(mx.load(path))[0].item() == 0
+    del array
+    assert not is_mapped(path)
+
+
+@LINUX
+@pytest.mark.parametrize("writer", WRITERS)
+def test_loading_without_a_map(writer, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](path, mx.arange(1000))
+    array = only(mx.load(path, mmap=False))
+    assert not is_mapped(path)
+    path.write_bytes(b"")
+    assert array.tolist() == list(range(1000))
+
+
+@LINUX
+def test_loading_reads_nothing(tmp_path):
+    """A file larger than the memory there may be is loaded, and a part of it is read."""
+    path = tmp_path / "huge.npy"
+    elements = 1 << 40
+    np.save(path, np.zeros(0, np.float32))
+    header = np.lib.format.magic(1, 0)
+    text = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({elements},), }}"
+    text = text.ljust(117) + "\n"
+    with open(path, "wb") as file:
+        file.write(header + struct.pack("<H", len(text)) + text.encode())
+        try:
+            file.truncate(128 + 4 * elements)
+        except OSError:
+            pytest.skip("the file system has no files with holes of this size")
+        file.seek(128 + 4 * (elements - 2))
+        file.write(np.array([1, 2], np.float32).tobytes())
+    peak = mx.get_active_memory()
+    array = mx.load(path)
+    assert array.shape == (elements,)
+    assert array[-3:].tolist() == [0, 1, 2]
+    assert mx.get_active_memory() - peak < 1 << 20
+
+
+@LINUX
+@pytest.mark.parametrize("shift", range(1, 8))
+def test_what_is_not_aligned_is_copied_when_used(shift, tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(1000.0))
+    data = path.read_bytes()
+    with open(path, "wb") as file:
+        file.write(b"x" * shift + data)
+    with open(path, "rb") as file:
+        file.seek(shift)
+        array = mx.load(file)
+    assert is_mapped(path)
+    np.testing.assert_array_equal(np.array(array), np.arange(1000.0))
+    assert mx.sum(array).item() == 499500
+
+
+def test_data_is_aligned(tmp_path):
+    arrays = {"b": mx.array([True]), "a": mx.ones((3,), dtype=mx.float64), "c": mx.arange(5)}
+    mx.save(tmp_path / "x.npy", arrays["b"])
+    assert os.path.getsize(tmp_path / "x.npy") % 64 == 1
+    mx.savez(tmp_path / "x.npz", **arrays)
+    with zipfile.ZipFile(tmp_path / "x.npz") as archive, open(tmp_path / "x.npz", "rb") as file:
+        assert archive.testzip() is None
+        for info in archive.infolist():
+            file.seek(info.header_offset + 26)
+            name, extra = struct.unpack("<HH", file.read(4))
+            assert (info.header_offset + 30 + name + extra) % 64 == 0
+    mx.save_safetensors(tmp_path / "x.safetensors", arrays)
+    start = struct.unpack("<Q", (tmp_path / "x.safetensors").read_bytes()[:8])[0]
+    assert (8 + start) % 64 == 0
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_saving_over_the_file_it_is_mapped_from(writer, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](path, mx.arange(100_000))
+    array = only(mx.load(path))
+    lazy = array + 1
+    WRITERS[writer](path, array)
+    WRITERS[writer](path, array[:10])
+    assert array[-1].item() == 99_999
+    assert lazy[-1].item() == 100_000
+    assert only(mx.load(path)).tolist() == list(range(10))
+
+
+# NumPy's files
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("order", ["little", "big", "fortran", "negative"])
+def test_reads_what_numpy_writes(name, order, tmp_path):
+    values = VALUES.astype(name)
+    values = {
+        "little": values,
+        "big": values.astype(values.dtype.newbyteorder(">")),
+        "fortran": np.asfortranarray(values),
+        "negative": values[::-1],
+    }[order]
+    np.save(tmp_path / "x.npy", values)
+    np.savez(tmp_path / "x.npz", a=values)
+    np.savez_compressed(tmp_path / "y.npz", a=values)
+    for file in ("x.npy", "x.npz", "y.npz"):
+        loaded = only(mx.load(tmp_path / file))
+        assert name_of(loaded.dtype) == name
+        assert loaded.tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_numpy_reads_what_umber_writes(name, tmp_path):
+    base = mx.array(VALUES, dtype=dtype_of(name))
+    for array in (base, base.T, base[::-1], base[0, 0], base[:0]):
+        for writer in ("npy", "npz", "compressed.npz"):
+            path = tmp_path / f"x.{writer}"
+            WRITERS[writer](path, array)
+            theirs = np.load(path)
+            theirs = theirs if writer == "npy" else theirs["a"]
+            assert theirs.dtype == np.dtype(name)
+            assert theirs.tolist() == array.tolist()
+    mx.save(tmp_path / "f.npy", base.T)
+    assert np.load(tmp_path / "f.npy").flags.f_contiguous
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
+def test_versions_of_npy(version, tmp_path):
+    with open(tmp_path / "x.npy", "wb") as file:
+        np.lib.format.write_array(file, VALUES, version=version)
+    assert mx.load(tmp_path / "x.npy").tolist() == VALUES.tolist()
+
+
+def test_members_that_are_no_arrays(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(
+        path,
+        a=VALUES,
+        name=np.array("grüße"),
+        names=np.array(["a", "bc"]),
+        raw=np.array(b"x"),
+        dates=np.array(["2020-01-01"], "M8[D]"),
+    )
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("notes.txt", "hello")
+    with pytest.warns(RuntimeWarning, match="'dates' is left out|notes.txt"):
+        arrays, texts = mx.load(path, return_metadata=True)
+    assert arrays["a"].tolist() == VALUES.tolist()
+    assert list(arrays) == ["a"]
+    assert texts == {"name": "grüße", "names": ["a", "bc"], "raw": "x"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert list(mx.load(path)) == ["a"]
+    assert len(caught) == 5
+
+
+def test_mlx_and_umber_read_each_other(tmp_path):
+    core = pytest.importorskip("mlx.core")
+    names = [name for name in ALL if name not in ("complex128", "float64")]
+    theirs = {name: core.array(VALUES).astype(getattr(core, name)) for name in names}
+    ours = {name: mx.array(VALUES, dtype=dtype_of(name)) for name in names}
+    path = str(tmp_path / "x")
+    for save in ("savez", "savez_compressed"):
+        getattr(core, save)(path, **theirs)
+        loaded = mx.load(path + ".npz")
+        getattr(mx, save)(path, **ours)
+        back = core.load(path + ".npz")
+        for name in names:
+            assert name_of(loaded[name].dtype) == name
+            assert loaded[name].tolist() == VALUES.tolist()
+            assert back[name].dtype == theirs[name].dtype
+            assert np.array_equal(
+                np.array(back[name].astype(core.float32)),
+                VALUES.clip(0, 1 if name == "bool" else 9),
+            )
+    for name in names:
+        core.save_safetensors(path, {"x": theirs[name]}, {"k": "v"})
+        loaded, notes = mx.load(path + ".safetensors", return_metadata=True)
+        assert (name_of(loaded["x"].dtype), notes) == (name, {"k": "v"})
+        mx.save_safetensors(path, {"x": ours[name]}, {"k": "v"})
+        back, notes = core.load(path + ".safetensors", return_metadata=True)
+        assert (back["x"].dtype, notes) == (theirs[name].dtype, {"k": "v"})
+        core.save(path, theirs[name])
+        assert mx.load(path + ".npy").dtype == dtype_of(name)
+
+
+# Saving
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_links_and_permissions(writer, tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    real = folder / f"real.{writer}"
+    link = tmp_path / f"link.{writer}"
+    link.symlink_to(pathlib.Path("folder") / real.name)
+    WRITERS[writer](link, mx.arange(3))
+    assert link.is_symlink()
+    real.chmod(0o640)
+    WRITERS[writer](link, mx.arange(4))
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    assert only(mx.load(real)).tolist() == [0, 1, 2, 3]
+    assert [path.name for path in folder.iterdir()] == [real.name]
+    umask = os.umask(0o027)
+    try:
+        WRITERS[writer](tmp_path / f"new.{writer}", mx.arange(3))
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE((tmp_path / f"new.{writer}").stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_progress(writer, tmp_path):
+    told = []
+    path = tmp_path / f"x.{writer}"
+    array = mx.zeros((5_000_000,))
+    WRITERS[writer](path, array, progress=lambda done, total: told.append((done, total)))
+    assert len(told) > 2
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert told[-1] == (20_000_000, 20_000_000)
+    before = path.read_bytes()
+
+    def stop(done, total):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        WRITERS[writer](path, array + 1, progress=stop)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    with pytest.raises(
+        TypeError, match=r"progress: got int, expected a function|expected an array"
+    ):
+        WRITERS[writer](path, array, progress=3)
+
+
+def in_a_process(code, *args, **options):
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, args)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
+
+
+@LINUX
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_killed_process_leaves_the_old_file(writer, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](path, mx.arange(3))
+    code = """
+        import sys, time
+        sys.path[:0] = sys.argv[3].split(":")
+        import test_files, umber.core as mx
+        def progress(done, total):
+            print("half", flush=True)
+            time.sleep(100)
+        test_files.WRITERS[sys.argv[1]](sys.argv[2], mx.zeros((5_000_000,)), progress=progress)
+    """
+    process = in_a_process(code, writer, path, ":".join(sys.path))
+    assert process.stdout.readline() == "half\n", process.stderr.read()
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert only(mx.load(path)).tolist() == [0, 1, 2]
+
+
+@LINUX
+@pytest.mark.parametrize("writer", MAPPED)
+def test_a_full_disk_leaves_the_old_file(writer, tmp_path):
+    path = tmp_path / f"x.{writer}"
+    WRITERS[writer](path, mx.arange(3))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"^\[save\w*\] .*x\."):
+            WRITERS[writer](path, mx.zeros((5_000_000,)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+    assert only(mx.load(path)).tolist() == [0, 1, 2]
+
+
+def test_ctrl_c_ends_a_saving(tmp_path):
+    path = tmp_path / "x.npy"
+    with pytest.raises(KeyboardInterrupt):
+        mx.save(
+            path, mx.zeros((5_000_000,)), progress=lambda *_: os.kill(os.getpid(), signal.SIGINT)
+        )
+        time.sleep(1)
+    assert not list(tmp_path.iterdir())
+
+
+def test_devices_and_folders(tmp_path):
+    with open(os.devnull, "wb") as file:
+        mx.save(file, mx.ones(3))
+    (tmp_path / "x.npy").symlink_to(os.devnull)
+    mx.save(tmp_path / "x.npy", mx.ones(3))
+    assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
+    (tmp_path / "folder.npy").mkdir()
+    with pytest.raises(OSError, match=r"got a folder, expected a file"):
+        mx.save(tmp_path / "folder.npy", mx.ones(3))
+    with pytest.raises(OSError, match=r"^\[load\] .*folder.npy"):
+        mx.load(tmp_path / "folder.npy")
+
+
+class Failing(io.RawIOBase):
+    def write(self, data):
+        raise BrokenPipeError("gone")
+
+    def read(self, count=-1):
+        raise BrokenPipeError("gone")
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_errors_of_open_files_pass_through(writer):
+    with pytest.raises(BrokenPipeError, match="gone"):
+        WRITERS[writer](Failing(), mx.ones(3))
+    with pytest.raises(BrokenPipeError, match="gone"):
+        mx.load(Failing())
+
+
+# Refusals
+
+
+def npy(text, data=b"\0" * 24, version=1):
+    """An npy file with this header."""
+    text = text if isinstance(text, bytes) else text.encode()
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text + data
+
+
+def header(descr="'<f8'", fortran="False", shape="(3,)"):
+    return f"{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n"
+
+
+def archive(*members, **options):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", **options) as out, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, data in members:
+            out.writestr(name, data)
+    return file.getvalue()
+
+
+GOOD = npy(header())
+
+
+def overlapping():
+    """Two entries of a directory that share the bytes of one member."""
+    data = archive(("a.npy", GOOD), ("b.npy", GOOD))
+    at = data.rindex(b"PK\1\2")
+    return data[: at + 42] + bytes(4) + data[at + 46 :]
+
+
+def bomb(claimed):
+    data = bytearray(archive(("a.npy", GOOD), compression=zipfile.ZIP_DEFLATED))
+    at = data.rindex(b"PK\1\2")
+    data[at + 24 : at + 28] = struct.pack("<I", claimed)
+    return bytes(data)
+
+
+def pickled():
+    file = io.BytesIO()
+    np.save(file, np.array([{}], dtype=object), allow_pickle=True)
+    return file.getvalue()
+
+
+REFUSED = {
+    "npy": {
+        "nothing": b"",
+        "another magic word": b"\x93NUMPX" + GOOD[6:],
+        "only a magic word": b"\x93NUMPY",
+        "a newer version": GOOD[:6] + b"\x09" + GOOD[7:],
+        "a header past the end": GOOD[:8] + b"\xff\xff" + GOOD[10:],
+        "a huge header": npy(header(), version=2)[:8] + b"\xff" * 4 + b"{}",
+        "a header that is no dict": npy("[1, 2]"),
+        "a header without a shape": npy("{'descr': '<f8', 'fortran_order': False}"),
+        "a key twice": npy(
+            "{'shape': (1,), 'shape': (2,), 'descr': '<f8', 'fortran_order': False}"
+        ),
+        "another key": npy("{'shape': (1,), 'x': (2,), 'descr': '<f8', 'fortran_order': False}"),
+        "a shape of words": npy(header(shape="(a,)")),
+        "a negative length": npy(header(shape="(-3,)")),
+        "lengths that overflow": npy(header(shape="(4294967296, 4294967296, 4294967296)")),
+        "a length beyond 64 bits": npy(header(shape="(99999999999999999999,)")),
+        "many axes": npy(header(shape="(" + "1," * 70 + ")")),
+        "too little data": npy(header(shape="(4,)")),
+        "much too little data": npy(header(shape="(1000000000000,)")),
+        "a text as order": npy(header(fortran="'no'")),
+        "an open list": npy(header(descr="[('a', '<f8'")),
+        "bytes that are no text": npy(b"{'descr': '\xff', 'fortran_order': False, 'shape': ()}"),
+        "an unknown type": npy(header(descr="'<f7'")),
+        "records": npy(header(descr="[('a', '<f8'), ('b', '<i4')]")),
+        "texts": npy(header(descr="'<U2'")),
+        "long doubles": npy(header(descr="'<f16'")),
+        "pickled objects": pickled(),
+    },
+    "npz": {
+        "nothing": b"",
+        "no archive": b"PK\3\4" + b"\0" * 100,
+        "cut short": archive(("a.npy", GOOD))[:-30],
+        "a name twice": archive(("a.npy", GOOD), ("a.npy", GOOD)),
+        "overlapping members": overlapping(),
+        "a member that is no npy file": archive(("a.npy", b"hello")),
+        "a damaged header": archive(("a.npy", npy(header(shape="(4,)")))),
+        "a claim of 4 GB": bomb(0xF000_0000),
+        "a claim of too much": bomb(len(GOOD) + 1),
+        "a claim of too little": bomb(len(GOOD) - 1),
+        "another packing": archive(("a.npy", GOOD), compression=zipfile.ZIP_LZMA),
+        "a directory past the end": archive(("a.npy", GOOD))[:-6] + b"\xff\xff\xff\x7f\0\0",
+        "names that are no text": archive(("ab.npy", GOOD)).replace(b"ab.npy", b"\xff\xfe.npy"),
+    },
+}
+CASES = [(kind, name) for kind, cases in REFUSED.items() for name in cases]
+
+
+@pytest.mark.parametrize(("kind", "name"), CASES)
+@pytest.mark.parametrize("how", ["mapped", "copied", "object"])
+def test_damaged_files(kind, name, how, tmp_path):
+    path = tmp_path / f"x.{kind}"
+    path.write_bytes(REFUSED[kind][name])
+    with pytest.raises((ValueError, TypeError), match=r"^\[load\] .*: .*got .*expected") as error:
+        if how == "object":
+            mx.load(io.BytesIO(path.read_bytes()), format=kind)
+        else:
+            mx.load(path, mmap=how == "mapped")
+    assert "BytesIO" in str(error.value) if how == "object" else "x.n" in str(error.value)
+
+
+def test_a_damaged_member_is_found_by_its_checksum(tmp_path):
+    data = bytearray(archive(("a.npy", GOOD), compression=zipfile.ZIP_DEFLATED))
+    at = data.rindex(b"PK\1\2")
+    data[at + 16 : at + 20] = struct.pack("<I", zlib.crc32(GOOD) ^ 1)
+    (tmp_path / "x.npz").write_bytes(data)
+    with pytest.raises(ValueError, match="checksum differs"):
+        mx.load(tmp_path / "x.npz")
+
+
+def test_duplicated_names_of_safetensors(tmp_path):
+    entry = '"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
+    for text in (
+        f"{{{entry},{entry}}}",
+        f'{{"__metadata__":{{}},"__metadata__":{{}},{entry}}}',
+        f'{{"__metadata__":{{"k":"a","k":"b"}},{entry}}}',
+    ):
+        path = tmp_path / "x.safetensors"
+        path.write_bytes(struct.pack("<Q", len(text)) + text.encode() + b"x")
+        with pytest.raises(ValueError, match=r"^\[load\] .*x.safetensors: .*twice.*expected"):
+            mx.load(path)
+
+
+@pytest.mark.parametrize(
+    ("word", "dtype"), [("F8_E4M3", "uint8"), ("F8_E8M0", "uint8"), ("F8_E5M2", None), ("F4", None)]
+)
+def test_small_floats_of_safetensors(word, dtype, tmp_path):
+    text = f'{{"a":{{"dtype":"{word}","shape":[2],"data_offsets":[0,2]}}}}'
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(struct.pack("<Q", len(text)) + text.encode() + b"\1\2")
+    if dtype is None:
+        with pytest.raises(TypeError, match=rf"'a': got elements of \"{word}\", expected"):
+            mx.load(path)
+    else:
+        loaded = mx.load(path)["a"]
+        assert (name_of(loaded.dtype), loaded.tolist()) == (dtype, [1, 2])
+
+
+def test_what_is_no_file(tmp_path):
+    for bad in (3, None, b"x.npy", object()):
+        with pytest.raises(TypeError, match=r"^\[load\] file: got .*, expected a path or a file"):
+            mx.load(bad)
+        with pytest.raises(TypeError, match=r"^\[save\] file: got .*, expected a path or a file"):
+            mx.save(bad, mx.ones(1))
+    with pytest.raises(TypeError, match=r"text mode"):
+        mx.load(io.StringIO("x"))
+    with open(tmp_path / "t", "w") as file, pytest.raises(TypeError, match=r"text mode"):
+        mx.save(file, mx.ones(1))
+    with pytest.raises(FileNotFoundError, match=r"^\[load\] .*absent"):
+        mx.load(tmp_path / "absent.npy")
+    with pytest.raises(FileNotFoundError, match=r"^\[save\] .*absent"):
+        mx.save(tmp_path / "absent" / "x.npy", mx.ones(1))
+    with pytest.raises(
+        ValueError, match=r"^\[load\] format: got \"xyz\", expected one of npy, npz"
+    ):
+        mx.load(tmp_path / "x.npy", format="xyz")
+    mx.save(tmp_path / "x.npy", mx.ones(1))
+    with pytest.raises(ValueError, match=r"return_metadata"):
+        mx.load(tmp_path / "x.npy", return_metadata=True)
+    (tmp_path / "garbage").write_bytes(b"garbage " * 10)
+    with pytest.raises(ValueError, match=r"^\[load\] .*garbage: got content that tells no format"):
+        mx.load(tmp_path / "garbage")
+
+
+# Random damage
+
+
+def samples():
+    x = mx.array(VALUES, dtype=mx.float32)
+    found = {}
+    for writer in WRITERS:
+        file = io.BytesIO()
+        if writer == "gguf":
+            mx.save_gguf(file, {"a": x, "b": mx.arange(3)}, {"k": "v", "n": mx.array([1, 2])})
+        elif writer == "safetensors":
+            mx.save_safetensors(file, {"a": x, "b": mx.arange(3)}, {"k": "v"})
+        else:
+            WRITERS[writer](file, x)
+        found[writer] = file.getvalue()
+    return found
+
+
+SAMPLES = samples()
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_mutated_files(writer, data):
+    whole = bytearray(SAMPLES[writer])
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(whole) - 1))
+        match data.draw(st.sampled_from(["byte", "integer", "cut", "repeat", "swap"])):
+            case "byte":
+                whole[at] = data.draw(st.integers(0, 255))
+            case "integer":
+                large = data.draw(st.sampled_from([0, 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1]))
+                whole[at : at + 8] = struct.pack("<Q", large)
+            case "cut":
+                whole = whole[: at + 1]
+            case "repeat":
+                whole[at:at] = whole[at : at + 40]
+            case "swap":
+                other = data.draw(st.integers(0, len(whole) - 1))
+                whole[at], whole[other] = whole[other], whole[at]
+    try:
+        loaded = mx.load(io.BytesIO(bytes(whole)), format=writer.rpartition(".")[2])
+        mx.eval(loaded)
+        for array in loaded.values() if isinstance(loaded, dict) else [loaded]:
+            to_numpy(array)
+    except (ValueError, TypeError) as error:
+        assert str(error).startswith("[load] <BytesIO>: ")
+    except RuntimeWarning:
+        pass
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_every_cut_is_an_error(writer, tmp_path):
+    path = tmp_path / "x"
+    whole = SAMPLES[writer]
+    for length in range(0, len(whole) - (32 if writer == "gguf" else 1)):
+        path.write_bytes(whole[:length])
+        with pytest.raises((ValueError, TypeError), match=r"^\[load\] "):
+            mx.load(path, format=writer.rpartition(".")[2])

@@ -1,0 +1,251 @@
+"""GGUF: what files of others mean, what umber writes, and which files are refused."""
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import dtype_of, name_of, to_numpy
+from gguf_files import TYPES, VALUES, blocks, elements, gguf
+
+PLAIN = {
+    "F32": "float32",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "F64": "float64",
+    "I8": "int8",
+    "I16": "int16",
+    "I32": "int32",
+    "I64": "int64",
+}
+KEPT = ("Q4_0", "Q4_1", "Q8_0")
+EXPANDED = [name for name in TYPES if name not in PLAIN and name not in KEPT]
+
+
+def load(tmp_path, data, **options):
+    path = tmp_path / "x.gguf"
+    path.write_bytes(data)
+    return mx.load(path, **options)
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_plain_tensors(kind, tmp_path):
+    size = TYPES[kind][2]
+    values = np.arange(6)
+    data = {
+        "F32": values.astype(np.float32),
+        "F16": values.astype(np.float16),
+        "F64": values.astype(np.float64),
+        "BF16": (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16),
+    }.get(kind, values.astype(f"i{size}"))
+    loaded = load(tmp_path, gguf([("x", kind, (2, 3), data.tobytes())]))["x"]
+    assert name_of(loaded.dtype) == PLAIN[kind]
+    assert to_numpy(loaded).tolist() == values.reshape(2, 3).tolist()
+
+
+@pytest.mark.parametrize("kind", EXPANDED)
+def test_blocks_become_float16(kind, tmp_path):
+    data = blocks(kind, 1024)
+    loaded = load(tmp_path, gguf([("x", kind, (4, 256), data)]))["x"]
+    assert (name_of(loaded.dtype), loaded.shape) == ("float16", (4, 256))
+    expected = elements(kind, data)
+    # One rounding to float16 of a value computed in float32.
+    bound = np.abs(expected) * 2.0**-11 + 4e-3 * np.abs(expected).max() * 2.0**-11 + 2.0**-25
+    assert (np.abs(to_numpy(loaded).astype(np.float64).ravel() - expected) <= bound).all()
+
+
+@pytest.mark.parametrize("kind", KEPT)
+@pytest.mark.parametrize("name", ["layer.weight", "embedding"])
+def test_affine_blocks_stay_quantised(kind, name, tmp_path):
+    data = blocks(kind, 512)
+    loaded = load(tmp_path, gguf([(name, kind, (2, 256), data)]))
+    stem = name.removesuffix(".weight")
+    assert list(loaded) == [name, f"{stem}.scales", f"{stem}.biases"]
+    packed, scales, biases = map(to_numpy, loaded.values())
+    bits = 8 if kind == "Q8_0" else 4
+    assert (packed.dtype, packed.shape) == (np.uint32, (2, 256 * bits // 32))
+    assert (scales.dtype, biases.dtype) == (np.float16, np.float16)
+    assert scales.shape == biases.shape == (2, 8)
+    shifts = np.arange(0, 32, bits, dtype=np.uint32)
+    integers = (packed[..., None] >> shifts & (2**bits - 1)).reshape(2, 8, 32)
+    wide = [part.astype(np.float64)[..., None] for part in (scales, biases)]
+    np.testing.assert_allclose(
+        (wide[0] * integers + wide[1]).ravel(), elements(kind, data), rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_same_as_mlx(kind, tmp_path):
+    core = pytest.importorskip("mlx.core")
+    path = tmp_path / "x.gguf"
+    size = TYPES[kind][1]
+    data = blocks(kind, 512) if size > 1 else (np.arange(512) % 100).astype(np.uint8).tobytes()
+    shape = (2, 256) if size > 1 else (512 // TYPES[kind][2],)
+    path.write_bytes(gguf([("a.weight", kind, shape, data), ("b", kind, shape, data)]))
+    try:
+        theirs = core.load(str(path))
+    except RuntimeError:
+        pytest.skip(f"MLX does not read {kind}")
+    ours = mx.load(path)
+    if kind == "BF16":
+        # MLX rounds to float16.
+        ours = {name: array.astype(mx.float16) for name, array in ours.items()}
+    assert ours.keys() == theirs.keys()
+    for name, array in theirs.items():
+        own, other = to_numpy(ours[name]), np.array(array)
+        assert (own.dtype, own.shape) == (other.dtype, other.shape)
+        if kind.endswith("K"):
+            # MLX's float16 is not always the nearest one.
+            np.testing.assert_allclose(own, other, rtol=2e-3, atol=2e-2)
+        else:
+            np.testing.assert_array_equal(own, other)
+
+
+METADATA = [
+    *((f"s.{kind}", kind, 1) for kind in VALUES if kind not in ("text", "list")),
+    *((f"l.{kind}", "list", (kind, [1, 0])) for kind in VALUES if kind not in ("text", "list")),
+    ("t", "text", "grüße"),
+    ("l.text", "list", ("text", ["a", ""])),
+    ("none", "list", ("text", [])),
+    ("deep", "list", ("list", [("i32", [1]), ("text", ["a"])])),
+]
+
+
+def test_metadata_of_every_type(tmp_path):
+    arrays, metadata = load(tmp_path, gguf([], METADATA), return_metadata=True)
+    assert arrays == {}
+    assert list(metadata) == [key for key, _, _ in METADATA]
+    names = {"f32": "float32", "f64": "float64", "bool": "bool"}
+    for kind in VALUES:
+        if kind in ("text", "list"):
+            continue
+        dtype = names.get(
+            kind, kind.replace("u", "uint").replace("i", "int").replace("uintnt", "uint")
+        )
+        for key, values in ((f"s.{kind}", 1), (f"l.{kind}", [1, 0])):
+            assert name_of(metadata[key].dtype) == dtype
+            assert metadata[key].tolist() == values
+    assert (metadata["t"], metadata["l.text"], metadata["none"]) == ("grüße", ["a", ""], [])
+    assert metadata["deep"][0].tolist() == [1]
+    assert metadata["deep"][1] == ["a"]
+
+
+@pytest.mark.parametrize("name", PLAIN.values())
+def test_arrays_go_through_a_file(name, tmp_path):
+    arrays = {
+        "matrix": mx.array([[0, 1, 2], [3, 4, 5]], dtype=dtype_of(name)),
+        "turned": mx.array([[0, 1, 2], [3, 4, 5]], dtype=dtype_of(name)).T,
+        "number": mx.array(1, dtype=dtype_of(name)),
+        "nothing": mx.zeros((0, 3), dtype=dtype_of(name)),
+    }
+    mx.save_gguf(tmp_path / "x", arrays)
+    loaded = mx.load(tmp_path / "x.gguf")
+    assert list(loaded) == list(arrays)
+    for key, array in arrays.items():
+        assert loaded[key].dtype == array.dtype
+        assert loaded[key].tolist() == array.tolist()
+
+
+def test_metadata_goes_through_a_file(tmp_path):
+    given = {
+        "text": "ä",
+        "texts": ["a", "b"],
+        "none": [],
+        "numbers": mx.array([1, 2]),
+        "half": mx.array(0.5),
+        "wide": mx.array(1.1, dtype=mx.float64),
+        "truth": mx.array([True, False]),
+        "nothing": mx.zeros((0,)),
+        "python": 3,
+        "general.alignment": 64,
+    }
+    mx.save_gguf(tmp_path / "x.gguf", {"a": mx.ones(3), "b": mx.ones(2)}, given)
+    arrays, found = mx.load(tmp_path / "x.gguf", return_metadata=True)
+    assert list(found) == list(given)
+    assert arrays["b"].tolist() == [1, 1]
+    for key, value in given.items():
+        if isinstance(value, mx.array):
+            assert found[key].dtype == value.dtype
+            assert found[key].tolist() == value.tolist()
+        else:
+            assert (found[key].item() if isinstance(value, int) else found[key]) == value
+
+
+def test_mlx_reads_what_umber_writes(tmp_path):
+    core = pytest.importorskip("mlx.core")
+    path = tmp_path / "x.gguf"
+    arrays = {"a": mx.arange(6).reshape(2, 3), "b": mx.ones((3,), dtype=mx.float16)}
+    mx.save_gguf(path, arrays, {"k": "v", "n": mx.array([1, 2]), "l": ["x", "y"]})
+    theirs, metadata = core.load(str(path), return_metadata=True)
+    for name, array in arrays.items():
+        assert np.array(theirs[name]).tolist() == array.tolist()
+    assert (metadata["k"], metadata["l"], metadata["n"].tolist()) == ("v", ["x", "y"], [1, 2])
+    core.save_gguf(str(path), {"c": core.arange(4)}, {"k": "w", "n": core.array(3)})
+    ours, metadata = mx.load(path, return_metadata=True)
+    assert ours["c"].tolist() == [0, 1, 2, 3]
+    assert (metadata["k"], metadata["n"].item()) == ("w", 3)
+
+
+ONE = np.ones(3, np.float32).tobytes()
+REFUSED = {
+    "another magic word": (b"GGUX" + gguf([])[4:], "magic word"),
+    "nothing": (b"", "magic word"),
+    "a newer version": (gguf([], version=9), "version 9"),
+    "the other byte order": (b"GGUF\0\0\0\x03" + gguf([])[8:], "big-endian"),
+    "many tensors": (gguf([])[:8] + b"\xff" * 16, "cut short"),
+    "a long name": (gguf([])[:8] + b"\1" + b"\0" * 15 + b"\xff" * 8, "cut short"),
+    "a name twice": (gguf([("a", "F32", (3,), ONE)] * 2), "'a' twice"),
+    "metadata twice": (gguf([], [("k", "i32", 1)] * 2), "'k' twice"),
+    "a made name twice": (
+        gguf([("a", "Q8_0", (32,), blocks("Q8_0", 32)), ("a.scales", "F32", (3,), ONE)]),
+        "'a.scales' twice",
+    ),
+    "names that are no text": (gguf([], [(b"\xff", "i32", 1)]), "not UTF-8"),
+    "a text that is none": (gguf([], [("k", "text", b"\xff")]), "not UTF-8"),
+    "a long list": (
+        gguf([], [("k", "list", ("text", []))])[:-8] + b"\xff" * 8,
+        "list said to have",
+    ),
+    "an unknown type": (gguf([("a", 77, (3,), ONE)]), "type 77"),
+    "a family that is not read": (gguf([("a", 16, (256,), ONE)]), "IQ family"),
+    "past the end": (gguf([("a", "F32", (300,), ONE)]), "expected them in the file"),
+    "an offset that overflows": (
+        gguf([("a", "F32", (3,), ONE)], offsets=[2**64 - 4]),
+        "expected them in the file",
+    ),
+    "an overlap": (
+        gguf([("a", "F32", (3,), ONE), ("b", "F32", (3,), ONE)], offsets=[0, 8]),
+        "overlap",
+    ),
+    "a huge shape": (gguf([("a", "F32", (2**40, 2**40), ONE)]), "memory can address"),
+    "many axes": (gguf([("a", "F32", (1,) * 70, ONE)]), "70 axes"),
+    "broken blocks": (gguf([("a", "Q8_0", (33,), blocks("Q8_0", 64))]), "whole blocks"),
+    "no alignment": (
+        gguf([("a", "F32", (3,), ONE)], [("general.alignment", "u32", 0)]),
+        "alignment",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_damaged_files(kind, tmp_path):
+    data, words = REFUSED[kind]
+    with pytest.raises(ValueError, match=r"^\[load\] .*x\.gguf: .*got .*expected") as error:
+        load(tmp_path, data)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", [mx.bool_, mx.uint8, mx.uint64, mx.complex64])
+def test_dtypes_without_a_word(dtype, tmp_path):
+    with pytest.raises(TypeError, match=r"^\[save_gguf\] 'a': got .*expected another dtype"):
+        mx.save_gguf(tmp_path / "x.gguf", {"a": mx.zeros((2,), dtype=dtype)})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "value", [mx.ones((2, 2)), mx.array(1, dtype=mx.float16), [1, 2], None, {"a": 1}]
+)
+def test_metadata_that_cannot_be_written(value, tmp_path):
+    with pytest.raises(
+        (TypeError, ValueError), match=r"^\[save_gguf\] metadata 'k': got .*expected"
+    ):
+        mx.save_gguf(tmp_path / "x.gguf", {}, {"k": value})
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,444 @@
+"""Quantised numbers against NumPy bit for bit, products against dense ones, derivatives, batches, bad calls."""
+
+import numpy as np
+import pytest
+import quantized
+import umber.core as mx
+from arrays import represent, to_numpy, to_umber
+from quantized import FORMATS, USUAL
+
+RNG = np.random.default_rng(7)
+ERRORS = (TypeError, ValueError)
+
+
+def hard_rows(size):
+    """Rows of one group that try a format's edges."""
+    normal = RNG.standard_normal(size)
+    zeros = np.zeros(size)
+    outlier = zeros.copy()
+    outlier[5] = 100
+    some_nan, some_inf, only_nan = normal.copy(), normal.copy(), zeros + np.nan
+    some_nan[[0, 3]] = np.nan
+    some_inf[3] = np.inf
+    return np.stack([
+        normal, zeros, -zeros, zeros + 3, zeros - 3, zeros + 1e-8, outlier, -outlier,
+        -np.abs(normal) - 1, np.abs(normal) + 1, normal * 0.01 + 1000, normal * 1e-3,
+        normal * 1e-6, normal * 1e-8, normal * 60, np.where(np.arange(size) % 2, 1, -1),
+        np.arange(size) / 2, some_nan, some_inf, -some_inf, only_nan,
+    ]).astype(np.float32)  # fmt: skip
+
+
+def same_bits(found, expected):
+    found, expected = np.asarray(found), np.asarray(expected)
+    assert found.shape == expected.shape
+    equal = (found == expected) | ((found != found) & (expected != expected))
+    assert equal.all(), (found[~equal][:5], expected[~equal][:5])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize(("mode", "size", "bits"), FORMATS)
+def test_bits_are_those_of_the_definition(mode, size, bits, dtype):
+    rows = [*hard_rows(size), *RNG.standard_normal((40, size))]
+    x = represent(np.concatenate(rows).reshape(-1, size).astype(np.float32), dtype)
+    x = x.repeat(2, 1).reshape(len(x), 2 * size)
+    expected = quantized.quantize(
+        x.astype(np.float32), mode, size, bits,
+        rounded=lambda x: represent(x, dtype).astype(np.float32),
+    )  # fmt: skip
+    found = mx.quantize(to_umber(x, dtype), size, bits, mode)
+    assert [part.dtype for part in found[:2]] == [
+        mx.uint32,
+        getattr(mx, dtype) if mode == "affine" else mx.uint8,
+    ]
+    for part, other in zip(found, expected, strict=True):
+        same_bits(to_numpy(part), other)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_global_scale(dtype):
+    x = represent(RNG.standard_normal((30, 64)).astype(np.float32), dtype)
+    largest = np.float32(np.abs(x.astype(np.float32)).max())
+    expected = quantized.quantize(
+        x.astype(np.float32), "nvfp4", 16, 4, largest,
+        lambda x: represent(x, dtype).astype(np.float32),
+    )  # fmt: skip
+    found = mx.quantize(to_umber(x, dtype), mode="nvfp4", global_scale=mx.array(largest))
+    for part, other in zip(found, expected, strict=True):
+        same_bits(to_numpy(part), other)
+    back = mx.dequantize(
+        *found, mode="nvfp4", global_scale=mx.array(largest), dtype=mx.float32
+    )
+    assert np.abs(to_numpy(back) - x.astype(np.float32)).max() < 0.7
+    np.testing.assert_allclose(
+        to_numpy(back),
+        quantized.dequantize(*expected, None, "nvfp4", 16, 4) * largest / 2688,
+        rtol=1e-6,
+    )
+
+
+@pytest.mark.parametrize(("mode", "size", "bits"), FORMATS)
+def test_dequantize(mode, size, bits):
+    x = RNG.standard_normal((4, 3, 4 * size)).astype(np.float32)
+    parts = quantized.quantize(x, mode, size, bits)
+    given = [mx.array(part) for part in parts]
+    biases = parts[2] if mode == "affine" else None
+    expected = quantized.dequantize(*parts[:2], biases, mode, size, bits)
+    for name in ("float32", "float64", "bfloat16", "float16"):
+        found = mx.dequantize(*given, group_size=size, bits=bits, mode=mode, dtype=getattr(mx, name))
+        epsilon = {"float32": 1e-6, "float64": 1e-14, "bfloat16": 8e-3, "float16": 1e-3}[name]
+        np.testing.assert_allclose(to_numpy(found), expected, atol=epsilon * 6, rtol=epsilon)
+    default = mx.dequantize(*given, group_size=size, bits=bits, mode=mode).dtype
+    assert default == (mx.float32 if mode == "affine" else mx.bfloat16)
+
+
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("rows", [1, 2, 5, 9, 12, 13, 40])
+@pytest.mark.parametrize(("mode", "size", "bits"), FORMATS)
+def test_products(mode, size, bits, rows, transpose):
+    w = RNG.standard_normal((37, 5 * size)).astype(np.float32)
+    parts = quantized.quantize(w, mode, size, bits)
+    biases = parts[2] if mode == "affine" else None
+    dense = quantized.dequantize(*parts[:2], biases, mode, size, bits)
+    dense = dense.T if transpose else dense
+    x = RNG.standard_normal((rows, len(dense))).astype(np.float32)
+    given = [mx.array(part) for part in parts]
+    options = {"transpose": transpose, "group_size": size, "bits": bits, "mode": mode}
+    bound = np.abs(x) @ np.abs(dense) * 6e-6 + 1e-6
+    found = to_numpy(mx.quantized_matmul(mx.array(x), *given, **options))
+    assert (np.abs(found - x.astype(np.float64) @ dense) <= bound).all()
+    x = mx.array(x)
+    same_bits(to_numpy(mx.compile(lambda x: mx.quantized_matmul(x, *given, **options))(x)), found)
+    exact = mx.quantized_matmul(x.astype(mx.float64), *given, **options)
+    assert exact.dtype == mx.float64
+    np.testing.assert_allclose(to_numpy(exact), to_numpy(x).astype(float) @ dense, atol=1e-11)
+
+
+def dense_of(parts, mode="affine", size=64, bits=4):
+    return mx.dequantize(*parts, group_size=size, bits=bits, mode=mode)
+
+
+def test_dtypes_of_products():
+    w, x = mx.random.normal((8, 64)), mx.ones((2, 64))
+    words, scales, biases = mx.quantize(w)
+    for of_x, of_scales, result in [
+        ("float32", "float16", "float32"),
+        ("float16", "float16", "float16"),
+        ("bfloat16", "bfloat16", "bfloat16"),
+        ("float16", "bfloat16", "float32"),
+        ("int32", "float16", "float16"),
+        ("float64", "float32", "float64"),
+    ]:
+        factors = [part.astype(getattr(mx, of_scales)) for part in (scales, biases)]
+        out = mx.quantized_matmul(x.astype(getattr(mx, of_x)), words, *factors)
+        assert out.dtype == getattr(mx, result)
+        expected = to_numpy(x @ mx.dequantize(words, *factors, dtype=mx.float32).T)
+        np.testing.assert_allclose(to_numpy(out), expected, atol=0.1)
+
+
+def test_empty_products():
+    words, scales, biases = mx.quantize(mx.ones((8, 64)))
+    multiply = mx.quantized_matmul
+    assert multiply(mx.ones((0, 64)), words, scales, biases).shape == (0, 8)
+    assert multiply(mx.ones((3, 64)), words[:0], scales[:0], biases[:0]).shape == (3, 0)
+    none = multiply(mx.ones((3, 0)), words[:, :0], scales[:, :0], biases[:, :0])
+    assert none.tolist() == [[0.0] * 8] * 3
+    assert [part.shape for part in mx.quantize(mx.ones((0, 64)))] == [(0, 8), (0, 1), (0, 1)]
+    assert [part.shape for part in mx.quantize(mx.ones((3, 0)))] == [(3, 0)] * 3
+
+
+def test_infinite_numbers_meet_weights_not_codes():
+    words, scales, biases = mx.quantize(mx.full((1, 64), 3.0))
+    x = mx.zeros(64)
+    x[3] = mx.inf
+    assert mx.quantized_matmul(x, words, scales, biases).item() == mx.inf
+
+
+def test_parts_in_any_layout():
+    x, w = mx.random.normal((256, 5)).T, mx.random.normal((16, 256))
+    words, scales, biases = (part[::2] for part in mx.quantize(w))
+    expected = to_numpy(x @ dense_of((words, scales, biases)).T)
+    found = to_numpy(mx.quantized_matmul(x, words, scales, biases))
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("of_x", "of_w"), [((2, 3), ()), ((), (2,)), ((3,), (2, 3)), ((2, 3), (3,)), ((2, 1), (3,)), ((2,), (1,))]
+)
+def test_batches_broadcast(of_x, of_w):
+    x, w = mx.random.normal((*of_x, 4, 64)), mx.random.normal((*of_w, 6, 64))
+    parts = mx.quantize(w)
+    expected = to_numpy(x @ mx.swapaxes(dense_of(parts), -1, -2))
+    np.testing.assert_allclose(to_numpy(mx.quantized_matmul(x, *parts)), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("transpose", [True, False])
+def test_gathered_products(transpose):
+    x = mx.random.normal((5, 2, 64 if transpose else 6))
+    parts = mx.quantize(mx.random.normal((3, 6, 64)))
+    left, right = mx.array([[0, -1, 2], [2, 3, 4]]), mx.array([2, 0, 2])
+    options = {"lhs_indices": left, "rhs_indices": right, "transpose": transpose}
+    w = dense_of(parts)
+    w = mx.swapaxes(w, -1, -2) if transpose else w
+    expected = to_numpy(mx.gather_mm(x, w, left, right))
+    found = mx.gather_qmm(x, *parts, **options)
+    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-4)
+    same_bits(to_numpy(mx.gather_qmm(x, *parts, **options, sorted_indices=True)), to_numpy(found))
+    with pytest.raises(IndexError, match=r"\[gather_qmm\] index 3 is out of bounds"):
+        mx.eval(mx.gather_qmm(x, *parts, rhs_indices=mx.array([3]), lhs_indices=mx.array([0]),
+                              transpose=transpose))  # fmt: skip
+
+
+def test_global_scale_of_each_matrix():
+    w = mx.random.normal((3, 6, 64))
+    largest = mx.max(mx.abs(w), axis=(1, 2))
+    parts = [mx.quantize(w[i], mode="nvfp4", global_scale=largest[i]) for i in range(3)]
+    words, scales = (mx.stack(some) for some in zip(*parts, strict=True))
+    x, which = mx.random.normal((4, 2, 64)), mx.array([2, 0, 1, 2])
+    found = mx.gather_qmm(
+        x, words, scales, rhs_indices=which, mode="nvfp4", global_scale=largest
+    )
+    dense = [
+        mx.dequantize(*parts[i], mode="nvfp4", global_scale=largest[i]) for i in which.tolist()
+    ]
+    expected = to_numpy(mx.stack([a @ b.T for a, b in zip(x, dense, strict=True)]))
+    np.testing.assert_allclose(to_numpy(found), expected, atol=1e-4)
+
+
+# Derivatives
+
+
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("gathered", [False, True])
+def test_derivatives_of_products(transpose, gathered):
+    x = mx.random.normal((3, 2, 64 if transpose else 6))
+    words, scales, biases = mx.quantize(mx.random.normal((3, 6, 64)))
+    which = {"rhs_indices": mx.array([2, 0, 2])} if gathered else {}
+
+    def f(x, scales, biases):
+        multiply = mx.gather_qmm if gathered else mx.quantized_matmul
+        return mx.sin(multiply(x, words, scales, biases, transpose=transpose, **which)).sum()
+
+    def g(x, scales, biases):
+        w = mx.dequantize(words, scales, biases)
+        w = mx.swapaxes(w, -1, -2) if transpose else w
+        return mx.sin(mx.gather_mm(x, w, **which) if gathered else x @ w).sum()
+
+    at = (x, scales, biases)
+    for order in (lambda f: f, lambda f: lambda *at: mx.grad(f)(*at).sum()):
+        found, expected = (mx.grad(order(h), (0, 1, 2))(*at) for h in (f, g))
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(to_numpy(a), to_numpy(b), atol=2e-2, rtol=1e-3)
+    tangents = [mx.random.normal(part.shape) for part in at]
+    (found,), (expected,) = (mx.jvp(h, at, tangents)[1] for h in (f, g))
+    np.testing.assert_allclose(found.item(), expected.item(), rtol=1e-3, atol=2e-2)
+    pulled = mx.grad(f, (0, 1, 2))(*at)
+    both = sum((a * b).sum().item() for a, b in zip(pulled, tangents, strict=True))
+    np.testing.assert_allclose(both, found.item(), rtol=1e-3, atol=2e-2)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 8])
+def test_derivatives_of_quantize(bits):
+    x = RNG.standard_normal((3, 64)).astype(np.float64)
+    way = RNG.standard_normal(x.shape)
+    weights = [mx.array(RNG.standard_normal((3, 2)), mx.float64) for _ in range(2)]
+
+    def f(x):
+        parts = mx.quantize(x, 32, bits)
+        return sum((w * p).sum() for w, p in zip(weights, parts[1:], strict=True))
+
+    at, step = mx.array(x, mx.float64), 1e-7
+    slope = (f(mx.array(x + step * way, mx.float64)) - f(mx.array(x - step * way, mx.float64))).item()
+    slope /= 2 * step
+    pulled = (mx.grad(f)(at) * mx.array(way, mx.float64)).sum().item()
+    pushed = mx.jvp(f, [at], [mx.array(way, mx.float64)])[1][0].item()
+    np.testing.assert_allclose([pulled, pushed], slope, rtol=1e-4)
+
+
+def test_packed_codes_have_no_derivative():
+    words, scales, biases = mx.quantize(mx.random.normal((8, 64)))
+    of_words = mx.grad(lambda w: mx.quantized_matmul(mx.ones(64), w, scales, biases).sum())
+    assert not to_numpy(of_words(words)).any()
+    through = mx.grad(lambda w: mx.dequantize(*mx.quantize(w)).sum())(mx.random.normal((2, 64)))
+    assert (to_numpy(through) != 0).sum() == 2
+
+
+def test_derivatives_pass_straight_through_rounding():
+    x, w = mx.random.normal((3, 64)), mx.random.normal((5, 64))
+    rounded = [mx.dequantize(*mx.quantize(a, mode="nvfp4"), mode="nvfp4", dtype=mx.float32) for a in (x, w)]
+    out, pulled = mx.vjp(lambda x, w: mx.qqmm(x, w), (x, w), (mx.ones((3, 5)),))
+    np.testing.assert_allclose(to_numpy(out[0]), to_numpy(rounded[0] @ rounded[1].T), atol=1e-4)
+    expected = mx.ones((3, 5)) @ rounded[1], mx.ones((5, 3)) @ rounded[0]
+    for a, b in zip(pulled, expected, strict=True):
+        np.testing.assert_allclose(to_numpy(a), to_numpy(b), atol=1e-4)
+    scales = {"global_scale_x": mx.max(mx.abs(x)), "global_scale_w": mx.max(mx.abs(w))}
+    out, pulled = mx.vjp(lambda x, w: mx.qqmm(x, w, **scales), (x, w), (mx.ones((3, 5)),))
+    np.testing.assert_allclose(to_numpy(out[0]), to_numpy(x @ w.T), atol=6)
+    for a, b in zip(pulled, expected, strict=True):
+        np.testing.assert_allclose(to_numpy(a), to_numpy(b), atol=6)
+
+
+# Batches
+
+
+def over_lanes(f, axes, *given):
+    """`f` on each lane, one after the other."""
+    count = next(a.shape[0] for a, axis in zip(given, axes, strict=True) if axis is not None)
+    lanes = [
+        f(*(a if axis is None else a[i] for a, axis in zip(given, axes, strict=True)))
+        for i in range(count)
+    ]
+    return [mx.stack(parts) for parts in zip(*lanes, strict=True)]
+
+
+def check_lanes(f, axes, *given):
+    found, expected = mx.vmap(f, in_axes=axes)(*given), over_lanes(f, axes, *given)
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(to_numpy(a), to_numpy(b), atol=1e-4)
+
+
+@pytest.mark.parametrize("axes", [(0, None), (None, 0), (0, 0)])
+@pytest.mark.parametrize("stacked", [(), (3,)])
+def test_vmap_of_products(axes, stacked):
+    x = mx.random.normal((*(4,) * (axes[0] == 0), *stacked, 2, 64))
+    parts = mx.quantize(mx.random.normal((*(4,) * (axes[1] == 0), *stacked, 6, 64)))
+    check_lanes(
+        lambda x, w, s, b: [mx.quantized_matmul(x, w, s, b)], (axes[0],) + (axes[1],) * 3, x, *parts
+    )
+    if stacked:
+        index = mx.array([2, 0, 1, 1])
+        check_lanes(
+            lambda x, w, s, b: [mx.gather_qmm(x, w, s, b, None, index[:3])],
+            (axes[0],) + (axes[1],) * 3,
+            x,
+            *parts,
+        )
+        check_lanes(
+            lambda i, x, w, s, b: [mx.gather_qmm(x, w, s, b, i, i)],
+            (0, axes[0]) + (axes[1],) * 3,
+            mx.array([[0, 1], [2, -1], [1, 1], [2, 0]]),
+            x,
+            *parts,
+        )
+
+
+def test_vmap_of_quantize():
+    x, largest = mx.random.normal((4, 3, 64)), mx.array([1.0, 2.0, 3.0, 4.0])
+    check_lanes(mx.quantize, (0,), x)
+    nvfp4 = lambda x, g: mx.quantize(x, mode="nvfp4", global_scale=g)  # noqa: E731
+    check_lanes(nvfp4, (0, 0), x, largest)
+    check_lanes(nvfp4, (None, 0), x[0], largest)
+    check_lanes(nvfp4, (0, None), x, largest[0])
+    check_lanes(lambda x: mx.vmap(nvfp4, in_axes=(0, None))(x, largest[0]), (0,), x)
+    check_lanes(lambda x: mx.vmap(nvfp4, in_axes=(0, 0))(x, largest[:3]), (0,), x)
+    check_lanes(lambda x: [mx.qqmm(x, x[:2])], (0,), x)
+
+
+def test_functions_in_files(tmp_path):
+    parts = mx.quantize(mx.random.normal((3, 6, 64)))
+    fp4 = mx.quantize(mx.random.normal((6, 64)), mode="nvfp4")
+
+    def f(x):
+        y = mx.gather_qmm(x, *parts, rhs_indices=mx.array([2, 0]))
+        z = mx.quantized_matmul(x, *fp4, mode="nvfp4") + mx.qqmm(x, x[0], mode="mxfp8").sum()
+        again = mx.dequantize(*mx.quantize(x, 32, 3), group_size=32, bits=3)
+        return y + z, again, mx.from_fp8(mx.to_fp8(x))
+
+    x = mx.random.normal((2, 6, 64))
+    path = str(tmp_path / "f.safetensors")
+    mx.export_function(path, f, x)
+    for a, b in zip(mx.import_function(path)(x), f(x), strict=True):
+        np.testing.assert_allclose(to_numpy(a), to_numpy(b), atol=1e-5)
+
+
+# Floats of eight bits
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_fp8(dtype):
+    middles = (quantized.FP8[:126] + quantized.FP8[1:127]) / 2
+    values = [*quantized.FP8, *-quantized.FP8, *middles, 464, 480, 1e9, 1e-9, np.inf, -np.inf]
+    values = represent(np.array([*values, *RNG.standard_normal(500), *(middles * (1 + 1e-9))]), dtype)
+    same_bits(to_numpy(mx.to_fp8(to_umber(values, dtype))), quantized.to_fp8(values))
+    codes = np.arange(256, dtype=np.uint8)
+    found = mx.from_fp8(mx.array(codes), getattr(mx, dtype))
+    same_bits(to_numpy(found), quantized.from_fp8(codes).astype(to_numpy(found).dtype))
+    assert mx.from_fp8(mx.array(codes)).dtype == mx.bfloat16
+
+
+# Bad calls
+
+W, S, B = mx.quantize(mx.ones((8, 64)))
+X = mx.ones((2, 64))
+FP = mx.quantize(mx.ones((8, 64)), mode="nvfp4")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mx.quantize(X, mode="fp3"), r"\[quantize\] got mode 'fp3', expected one of"),
+        (lambda: mx.quantize(X, bits=7), r"\[quantize\] got bits 7, expected 1, 2, 3, 4, 5, 6 or 8"),
+        (lambda: mx.quantize(X, 16), r"\[quantize\] got group_size 16, expected 32, 64 or 128"),
+        (lambda: mx.quantize(X, 64, mode="nvfp4"), r"got group_size 64, expected 16 for mode"),
+        (lambda: mx.quantize(X, 128), r"\[quantize\] got w of shape \(2, 64\), expected a last"),
+        (lambda: mx.quantize(mx.array(1.0)), r"\[quantize\] got w of shape \(\)"),
+        (lambda: mx.quantize(W), r"\[quantize\] got w of dtype uint32"),
+        (lambda: mx.quantize(X, global_scale=mx.array(1.0)), r"got global_scale for mode 'affine'"),
+        (
+            lambda: mx.quantize(X, mode="nvfp4", global_scale=mx.ones(2)),
+            r"\[quantize\] got global_scale of shape \(2,\), expected one number",
+        ),
+        (lambda: mx.dequantize(X, S, B), r"\[dequantize\] got w of dtype float32"),
+        (lambda: mx.dequantize(W, S), r"\[dequantize\] got no biases for mode 'affine'"),
+        (lambda: mx.dequantize(W, S[:4], B), r"\[dequantize\] got w of shape \(8, 8\) and scales"),
+        (lambda: mx.dequantize(W, S, B[:4]), r"\[dequantize\] got scales of shape \(8, 1\) and"),
+        (lambda: mx.dequantize(W, S, B, 32), r"\[dequantize\] got w of shape .* group_size=32"),
+        (lambda: mx.dequantize(*FP, B, mode="nvfp4"), r"got an array of biases for mode 'nvfp4'"),
+        (lambda: mx.dequantize(FP[0], S, mode="nvfp4"), r"got scales of dtype float32 for mode"),
+        (lambda: mx.dequantize(W, S, B, dtype=mx.int32), r"\[dequantize\] got dtype int32"),
+        (lambda: mx.quantized_matmul(X, W, FP[1], B), r"got scales of dtype uint8 for mode"),
+        (lambda: mx.quantized_matmul(X[:, :32], W, S, B), r"\[quantized_matmul\] got x of shape"),
+        (lambda: mx.quantized_matmul(X[0, 0], W, S, B), r"\[quantized_matmul\] got x of shape \(\)"),
+        (lambda: mx.quantized_matmul(X, W[0], S[0], B[0]), r"got w of shape \(8,\), expected at"),
+        (
+            lambda: mx.quantized_matmul(X.astype(mx.complex64), W, S, B),
+            r"\[quantized_matmul\] got x of dtype complex64",
+        ),
+        (lambda: mx.quantized_matmul(X, W, S, B, bits=9), r"\[quantized_matmul\] got bits 9"),
+        (
+            lambda: mx.quantized_matmul(mx.ones((3, 2, 64)), *(p[None].repeat(2, 0) for p in (W, S, B))),
+            r"\[quantized_matmul\] got batch axes of shapes \(3,\) and \(2,\)",
+        ),
+        (
+            lambda: mx.gather_qmm(X, W, S, B, rhs_indices=mx.array([0.5])),
+            r"\[gather_qmm\] got indices of dtype float32",
+        ),
+        (
+            lambda: mx.gather_qmm(X, *FP, mode="nvfp4", global_scale=mx.ones(3)),
+            r"\[gather_qmm\] got global_scale of shape \(3,\)",
+        ),
+        (lambda: mx.qqmm(X, X, mode="affine"), r"\[qqmm\] got mode 'affine', expected 'nvfp4'"),
+        (lambda: mx.qqmm(X, FP[0]), r"\[qqmm\] got w of dtype uint32 without scales"),
+        (lambda: mx.qqmm(X, X, FP[1]), r"\[qqmm\] got w of dtype float32, expected packed codes"),
+        (lambda: mx.qqmm(X[:, :32], X), r"\[qqmm\] got x of shape \(2, 32\) and w of shape"),
+        (lambda: mx.qqmm(X, X, global_scale_x=mx.array(1.0)), r"\[qqmm\] got one of global_scale_x"),
+        (lambda: mx.gather_qqmm(W, X), r"\[gather_qqmm\] got x of dtype uint32"),
+        (
+            lambda: mx.gather_qqmm(X, X, lhs_indices=mx.array([0.5])),
+            r"\[gather_qqmm\] got indices of dtype float32",
+        ),
+        (lambda: mx.to_fp8(W), r"\[to_fp8\] got x of dtype uint32"),
+        (lambda: mx.from_fp8(W), r"\[from_fp8\] got x of dtype uint32, expected uint8"),
+        (lambda: mx.from_fp8(mx.array([1], mx.uint8), mx.int8), r"\[from_fp8\] got dtype int8"),
+    ],
+)  # fmt: skip
+def test_bad_calls(call, message):
+    with pytest.raises(ERRORS, match=message):
+        call()
+
+
+def test_usual_formats():
+    for mode, (size, bits) in USUAL.items():
+        x = mx.random.normal((2, 128))
+        for a, b in zip(mx.quantize(x, mode=mode), mx.quantize(x, size, bits, mode), strict=True):
+            same_bits(to_numpy(a), to_numpy(b))
