@@ -1,6 +1,5 @@
 """The examples' models that read published weights, against plain NumPy and other readers."""
 
-import dataclasses
 import importlib.util
 import json
 import re
@@ -12,8 +11,10 @@ import pytest
 import umber.core as mx
 from example_runs import assert_refused, run
 from models import bert, llama
+from models.rope import Rotation, rotate
 from models.sampling import generate, sampler
 from models.wordpiece import WordPiece
+from umber import nn
 from umber.utils import tree_flatten
 
 pytest.importorskip("matplotlib")
@@ -221,6 +222,30 @@ def test_published_tokenizer_is_read(tmp_path):
     assert_refused(result, "cannot use the tokenizer in .*")
 
 
+def test_rotation_is_that_of_the_layer():
+    x = mx.random.normal((1, 2, 5, 8)).astype(mx.bfloat16)
+    ours = rotate(x, Rotation(rope_theta=500).frequencies(8), offset=3)
+    expected = nn.RoPE(8, base=500)(x, offset=3)
+    assert ours.dtype == mx.bfloat16
+    np.testing.assert_allclose(
+        np.array(ours.astype(mx.float32)), np.array(expected.astype(mx.float32)), atol=0.02
+    )
+
+
+def test_rotation_of_longer_texts():
+    plain = np.array(Rotation().frequencies(64))
+    np.testing.assert_allclose(
+        np.array(Rotation(rope_type="linear", factor=4).frequencies(64)), plain / 4, rtol=1e-6
+    )
+    changed = Rotation(rope_type="llama3", factor=8, original_max_position_embeddings=1000)
+    kept = np.array(changed.frequencies(64)) / plain
+    rounds = 1000 * plain / (2 * np.pi)
+    np.testing.assert_allclose(kept[rounds > 4], 1, rtol=1e-5)
+    np.testing.assert_allclose(kept[rounds < 1], 1 / 8, rtol=1e-5)
+    assert np.all(np.diff(kept) <= 0)
+    assert np.any((kept > 0.2) & (kept < 0.9))
+
+
 def test_sampling_keeps_to_the_likeliest():
     scores = mx.log(mx.array([0.1, 0.5, 0.15, 0.25]))
     mx.random.seed(0)
@@ -245,7 +270,9 @@ WRONG_LLAMAS = {
     "text": ({"vocab_size": "256"}, "vocab_size is '256'"),
     "groups": ({"num_key_value_heads": 3}, "4 heads of size 8 for 3 of keys and values"),
     "odd": ({"head_dim": 7}, "4 heads of size 7"),
-    "rope": ({"rope_scaling": {"rope_type": "llama3"}}, "rope_type is 'llama3'"),
+    "rope": ({"rope_scaling": {"rope_type": "yarn"}}, "rope_type is 'yarn', expected 'default'"),
+    "rope's factor": ({"rope_scaling": {"type": "linear", "factor": 0}}, "factor is 0, expected"),
+    "no rope": ({"rope_scaling": "linear"}, "rope_scaling is 'linear', expected an object"),
     "epsilon": ({"rms_norm_eps": 0}, "rms_norm_eps is 0, expected a number above 0"),
     "other shapes": ({"intermediate_size": 40}, "has the shape .* expected"),
     "more layers": ({"num_hidden_layers": 3}, "parameters of the model are missing"),
@@ -419,6 +446,17 @@ def test_configurations_have_defaults():
     needed = {"num_key_value_heads", "rms_norm_eps", "rope_theta", "max_position_embeddings"}
     config = llama.Config.of({k: v for k, v in LLAMA.items() if k not in needed})
     assert config.num_key_value_heads == 4
-    assert dataclasses.asdict(config)["rope_theta"] == 10000
+    assert config.rotation.rope_theta == 10000
     newer = {**LLAMA, "rope_theta": None, "rope_parameters": {"rope_theta": 7.0}}
-    assert llama.Config.of(newer).rope_theta == 7
+    assert llama.Config.of(newer).rotation.rope_theta == 7
+
+
+def test_quantised_weights_take_less_memory(tmp_path):
+    result = run("generate", "--length", 3, "--quantize", 4, folder=tmp_path)
+    if not hasattr(nn, "quantize"):
+        assert_refused(result, "--quantize: this umber has no nn.quantize")
+        return
+    assert result.returncode == 0, result.stderr
+    whole = run("generate", "--length", 3, folder=tmp_path)
+    sizes = [float(re.match(r"([\d.]+) MiB", each.stdout)[1]) for each in (result, whole)]
+    assert sizes[0] < 0.25 * sizes[1]

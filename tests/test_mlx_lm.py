@@ -54,8 +54,17 @@ def byte_tokenizer(file):
     return tokenizer
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+LONGER = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+
+
+@pytest.fixture(scope="module", params=[None, LONGER], ids=["plain", "llama3"])
+def folder(tmp_path_factory, request):
     """A published model, as small as can be, with random weights."""
     folder = tmp_path_factory.mktemp("model")
     tokenizer = byte_tokenizer(folder / "tokenizer.json")
@@ -64,6 +73,7 @@ def folder(tmp_path_factory):
     )
     size = tokenizer.get_vocab_size()
     config = {**CONFIG, "vocab_size": size, "eos_token_id": tokenizer.token_to_id("</s>")}
+    config["rope_scaling"] = request.param
     (folder / "config.json").write_text(json.dumps(config))
     mx.random.seed(3)
     model = llama.Llama(llama.Config.of(config))

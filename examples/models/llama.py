@@ -15,6 +15,10 @@ import umber.core as mx
 from common.checkpoints import expect, positive, read_json, read_weights, whole
 from umber import nn
 
+from models.rope import Rotation, rotate
+
+PLAIN = Rotation()
+
 
 @dataclass(frozen=True)
 class Config:
@@ -28,7 +32,7 @@ class Config:
     num_key_value_heads: int
     head_dim: int
     rms_norm_eps: float = 1e-5
-    rope_theta: float = 10000.0
+    rotation: Rotation = PLAIN
     max_position_embeddings: int = 2048
     tie_word_embeddings: bool = True
     attention_bias: bool = False
@@ -39,10 +43,6 @@ class Config:
     def of(config: dict[str, Any]) -> Config:
         """The configuration in a config.json; a `ValueError` says what this model cannot do."""
         expect(config, model_type="llama", hidden_act="silu", partial_rotary_factor=1.0)
-        rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-        scaling = rope.get("rope_type", rope.get("type", "default"))
-        if scaling != "default":
-            raise ValueError(f"config.json: rope_type is {scaling!r}, expected 'default'")
         heads = whole(config, "num_attention_heads")
         groups = whole(config, "num_key_value_heads", heads)
         hidden = whole(config, "hidden_size")
@@ -62,7 +62,7 @@ class Config:
             num_key_value_heads=groups,
             head_dim=dims,
             rms_norm_eps=positive(config, "rms_norm_eps", 1e-5),
-            rope_theta=positive({**config, **rope}, "rope_theta", 10000.0),
+            rotation=Rotation.of(config),
             max_position_embeddings=whole(config, "max_position_embeddings", 2048),
             tie_word_embeddings=bool(config.get("tie_word_embeddings", False)),
             attention_bias=bool(config.get("attention_bias", False)),
@@ -103,7 +103,7 @@ class Attention(nn.Module):
         self.k_proj = nn.Linear(hidden, self.groups * self.dims, bias=bias)
         self.v_proj = nn.Linear(hidden, self.groups * self.dims, bias=bias)
         self.o_proj = nn.Linear(self.heads * self.dims, hidden, bias=bias)
-        self.rope = nn.RoPE(self.dims, base=config.rope_theta)
+        self.rotation = config.rotation
 
     def __call__(self, x: mx.array, cache: Cache) -> mx.array:
         batch, length, _ = x.shape
@@ -111,8 +111,9 @@ class Attention(nn.Module):
         def heads(y: mx.array, count: int) -> mx.array:
             return y.reshape(batch, length, count, self.dims).transpose(0, 2, 1, 3)
 
-        q = self.rope(heads(self.q_proj(x), self.heads), offset=cache.length)
-        k = self.rope(heads(self.k_proj(x), self.groups), offset=cache.length)
+        turns = self.rotation.frequencies(self.dims)
+        q = rotate(heads(self.q_proj(x), self.heads), turns, cache.length)
+        k = rotate(heads(self.k_proj(x), self.groups), turns, cache.length)
         k, v = cache.extended(k, heads(self.v_proj(x), self.groups))
 
         places = mx.arange(k.shape[2])

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import umber.core
-from umber.mlx import cuda, distributed, metal, streams
+from umber.mlx import cuda, distributed, metal
 from umber.mlx.version import MLX_VERSION
 
 _ANSWERED = {"core", "nn", "optimizers", "utils"}
@@ -27,12 +27,10 @@ _MOVED = {
 }
 # What programs ask of `mlx.core`, where umber.core has nothing of its own by that name.
 _STAND_INS = {
-    "ThreadLocalStream": streams.ThreadLocalStream,
     "__version__": MLX_VERSION,
     "cuda": cuda,
     "distributed": distributed,
     "metal": metal,
-    "new_thread_local_stream": streams.new_thread_local_stream,
 }
 
 _METADATA = f"""\
@@ -51,7 +49,7 @@ def install() -> None:
     """Let umber answer for `mlx` from now on, here and in the processes that are started from here.
 
     Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
-    and that it lacks: `__version__`, `cuda`, `distributed`, `metal`, streams for single threads.
+    and that it lacks: `__version__`, `cuda`, `distributed`, `metal`.
 
     Raises:
         MlxImportedError: the real MLX has been imported already.
