@@ -10,7 +10,7 @@ def rope(a, dims, traditional, base=None, scale=1.0, offset=0, freqs=None):
     speeds = base ** (-np.arange(half) / half) if freqs is None else 1 / np.asarray(freqs, float)
     offset = np.asarray(offset, float)
     if offset.ndim:
-        offset = offset.reshape(-1, *[1] * (y.ndim - 2))
+        offset = offset.reshape(-1, *[1] * (y.ndim - 3))
     angles = (np.arange(y.shape[-2]) + offset[..., None])[..., None] * scale * speeds
     cos, sin = np.cos(angles), np.sin(angles)
     first, second = (

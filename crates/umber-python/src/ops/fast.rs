@@ -49,7 +49,6 @@ fn layer_norm(
 /// `a`; angles are computed in float64. J. Su et al., RoFormer, 2021.
 #[pyfunction]
 #[pyo3(signature = (a, dims, *, traditional, base, scale, offset, freqs = None, stream = None))]
-#[expect(clippy::too_many_arguments, reason = "the parameters of the public function")]
 fn rope(
     a: Operand,
     dims: i64,
@@ -120,7 +119,6 @@ impl<'a, 'py> FromPyObject<'a, 'py> for MaskArg {
 /// A. Vaswani et al., Attention Is All You Need, 2017; T. Dao et al., FlashAttention, 2022.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, *, scale, mask = None, sinks = None, force_fused = false, stream = None))]
-#[expect(clippy::too_many_arguments, reason = "the parameters of the public function")]
 fn scaled_dot_product_attention(
     q: Operand,
     k: Operand,
@@ -164,7 +162,6 @@ fn cross_entropy(logits: Operand, targets: Operand, stream: Option<StreamArg>) -
 /// or float64 if there is one. S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024.
 #[pyfunction]
 #[pyo3(signature = (q, k, v, gamma, beta, initial_state = None, mask = None, stream = None))]
-#[expect(clippy::too_many_arguments, reason = "the parameters of the public function")]
 fn gated_delta_update(
     q: Operand,
     k: Operand,
@@ -216,7 +213,6 @@ impl MetalKernel {
     name, input_names, output_names, source, header = String::new(), ensure_row_contiguous = true,
     atomic_outputs = false, compile_options = None,
 ), text_signature = "(name, input_names, output_names, source, header='', ensure_row_contiguous=True, atomic_outputs=False, compile_options=None)")]
-#[expect(clippy::too_many_arguments, reason = "the parameters of the public function")]
 fn metal_kernel(
     name: String,
     input_names: Vec<String>,
