@@ -651,7 +651,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
         Difference(
             "load",
-            '(lambda f: (mx.save(f, mx.ones(2)), f.seek(0), mx.load(f))[2])(__import__("io").BytesIO())',
+            "(lambda f: (mx.save(f, mx.ones(2)), f.seek(0), mx.load(f))[2])"
+            '(__import__("io").BytesIO())',
             "asks for the format of files without an extension",
             "looks at the content",
             "A file says what it is.",

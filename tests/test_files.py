@@ -1,4 +1,4 @@
-"""Files that are memory: what is loaded is mapped, what is saved is whole, what is damaged is refused."""
+"""Files that are memory: mapped when loaded, whole when saved, refused when damaged."""
 
 import io
 import os
@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import warnings
 import zipfile
 import zlib
@@ -84,8 +83,8 @@ def test_open_files(writer, opened, tmp_path):
     path = tmp_path / "x"
     files = {
         "memory": io.BytesIO,
-        "file": lambda: open(path, "w+b"),
-        "unbuffered": lambda: open(path, "w+b", buffering=0),
+        "file": lambda: path.open("w+b"),
+        "unbuffered": lambda: path.open("w+b", buffering=0),
         "temporary": tempfile.NamedTemporaryFile,
     }
     with files[opened]() as file:
@@ -103,8 +102,8 @@ def test_arrays_one_after_the_other(tmp_path):
         mx.save(file, mx.arange(3))
         np.save(file, VALUES)
         mx.save(file, mx.ones((2,), dtype=mx.float16))
-    for opened in (open(path, "rb"), io.BytesIO(path.read_bytes())):
-        with opened as file:
+    for opened in (lambda: path.open("rb"), lambda: io.BytesIO(path.read_bytes())):
+        with opened() as file:
             found = [mx.load(file).tolist() for _ in range(3)]
             assert found == [[0, 1, 2], VALUES.tolist(), [1, 1]]
             with pytest.raises(ValueError, match=r"^\[load\]"):
@@ -452,11 +451,12 @@ def test_a_full_disk_leaves_the_old_file(writer, tmp_path):
 
 def test_ctrl_c_ends_a_saving(tmp_path):
     path = tmp_path / "x.npy"
+
+    def press(done, total):
+        os.kill(os.getpid(), signal.SIGINT)
+
     with pytest.raises(KeyboardInterrupt):
-        mx.save(
-            path, mx.zeros((5_000_000,)), progress=lambda *_: os.kill(os.getpid(), signal.SIGINT)
-        )
-        time.sleep(1)
+        mx.save(path, mx.zeros((5_000_000,)), progress=press)
     assert not list(tmp_path.iterdir())
 
 
@@ -589,11 +589,9 @@ CASES = [(kind, name) for kind, cases in REFUSED.items() for name in cases]
 def test_damaged_files(kind, name, how, tmp_path):
     path = tmp_path / f"x.{kind}"
     path.write_bytes(REFUSED[kind][name])
+    file = io.BytesIO(path.read_bytes()) if how == "object" else path
     with pytest.raises((ValueError, TypeError), match=r"^\[load\] .*: .*got .*expected") as error:
-        if how == "object":
-            mx.load(io.BytesIO(path.read_bytes()), format=kind)
-        else:
-            mx.load(path, mmap=how == "mapped")
+        mx.load(file, format=kind, mmap=how == "mapped")
     assert "BytesIO" in str(error.value) if how == "object" else "x.n" in str(error.value)
 
 
@@ -701,22 +699,28 @@ def test_mutated_files(writer, data):
             case "swap":
                 other = data.draw(st.integers(0, len(whole) - 1))
                 whole[at], whole[other] = whole[other], whole[at]
+    error = refusal(bytes(whole), writer.rpartition(".")[2])
+    assert error is None or str(error).startswith("[load] <BytesIO>: ")
+
+
+def refusal(content, format):
+    """What loading raises; what it gives instead can be read."""
     try:
-        loaded = mx.load(io.BytesIO(bytes(whole)), format=writer.rpartition(".")[2])
-        mx.eval(loaded)
-        for array in loaded.values() if isinstance(loaded, dict) else [loaded]:
-            to_numpy(array)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            loaded = mx.load(io.BytesIO(content), format=format)
     except (ValueError, TypeError) as error:
-        assert str(error).startswith("[load] <BytesIO>: ")
-    except RuntimeWarning:
-        pass
+        return error
+    for array in loaded.values() if isinstance(loaded, dict) else [loaded]:
+        to_numpy(array)
+    return None
 
 
 @pytest.mark.parametrize("writer", WRITERS)
 def test_every_cut_is_an_error(writer, tmp_path):
     path = tmp_path / "x"
     whole = SAMPLES[writer]
-    for length in range(0, len(whole) - (32 if writer == "gguf" else 1)):
+    for length in range(len(whole) - (32 if writer == "gguf" else 1)):
         path.write_bytes(whole[:length])
         with pytest.raises((ValueError, TypeError), match=r"^\[load\] "):
             mx.load(path, format=writer.rpartition(".")[2])

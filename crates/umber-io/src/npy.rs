@@ -16,7 +16,7 @@ pub fn load(path: &Path) -> Result<Array> {
 
 /// The array in the bytes of a file; what follows it is not looked at.
 pub fn read(source: &Source) -> Result<Array> {
-    source.named(|| match element(source, 0)? {
+    source.named(|| match element(source)? {
         Held::Array(array) => Ok(array),
         Held::Text(_) => {
             bail!(Type, "got an npy file of texts, expected elements that umber has a dtype for")
@@ -47,15 +47,14 @@ pub(crate) enum Held {
     Foreign(String),
 }
 
-/// What is in the npy file that begins at `begin`.
-pub(crate) fn element(source: &Source, begin: usize) -> Result<Held> {
-    let left = source.length().saturating_sub(begin);
-    let start = source.bytes(begin..begin + left.min(12))?;
+/// What is in an npy file.
+pub(crate) fn element(source: &Source) -> Result<Held> {
+    let start = source.bytes(0..source.length().min(12))?;
     let Some(place) = npy_header::place(&start)? else {
-        bail!(Value, "got {left} bytes, expected those of an npy file, which are more");
+        bail!(Value, "got {} bytes, expected those of an npy file, which are more", source.length());
     };
-    let header = npy_header::parse(&source.bytes(begin + place.start..begin + place.end)?)?;
-    let begin = begin + place.end;
+    let begin = place.end;
+    let header = npy_header::parse(&source.bytes(place)?)?;
     let shape = shape_of(&header.shape)?;
     match &header.element {
         Element::Number(dtype) => numbers(source, begin, *dtype, &header, shape).map(Held::Array),

@@ -45,10 +45,7 @@ pub fn read(source: &Source) -> Result<Contents> {
             continue;
         };
         let held = source.named(|| {
-            let held = match member.inflated(source)? {
-                Some(inflated) => npy::element(&inflated, 0),
-                None => npy::element(source, member.data.start),
-            };
+            let held = member.bytes(source).and_then(|bytes| npy::element(&bytes));
             held.map_err(|error| error.map_message(|text| format!("'{}': {text}", member.name)))
         })?;
         match held {

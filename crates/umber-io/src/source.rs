@@ -46,12 +46,12 @@ pub struct Source {
     bytes: Bytes,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Bytes {
     /// Memory that arrays may share.
     Memory(Storage),
     /// A file to be read from.
-    File(File),
+    File(Arc<File>),
 }
 
 impl Source {
@@ -81,7 +81,7 @@ impl Source {
             Mapping::Share | Mapping::Copy => None,
         };
         let Some(buffer) = mapped else {
-            return Ok(Source { name, start, length, bytes: Bytes::File(file) });
+            return Ok(Source { name, start, length, bytes: Bytes::File(Arc::new(file)) });
         };
         // The file may have become shorter since it was asked.
         let length = length.min(buffer.bytes().saturating_sub(start));
@@ -104,6 +104,13 @@ impl Source {
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<Source> {
         Ok(Source { name, start: 0, length, bytes: Bytes::Memory(filled(length, fill)?) })
+    }
+
+    /// A part of it as a source of its own.
+    pub(crate) fn part(&self, range: Range<usize>) -> Result<Source> {
+        self.check(&range)?;
+        let (name, bytes) = (self.name.clone(), self.bytes.clone());
+        Ok(Source { name, start: self.start + range.start, length: range.len(), bytes })
     }
 
     /// What errors call it.

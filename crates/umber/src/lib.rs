@@ -113,7 +113,8 @@
 //!
 //! # Files
 //!
-//! [`io::npy`] reads and writes NumPy's format, [`io::safetensors`] named arrays. A file is written whole or not at all.
+//! [`io::load`] maps a file of any format; [`io::npy`], [`io::npz`], [`io::safetensors`] and [`io::gguf`] read and write one
+//! each. Arrays that are loaded are the file itself, read when they are used. A file is written whole or not at all.
 //!
 //! ```
 //! use umber::{Array, io};

@@ -15,7 +15,7 @@ pub(crate) struct Member {
     pub(crate) name: String,
     method: u16,
     /// Where its bytes are, as stored.
-    pub(crate) data: Range<usize>,
+    data: Range<usize>,
     size: usize,
     checksum: u32,
 }
@@ -189,23 +189,19 @@ fn wide_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
 }
 
 impl Member {
-    /// Its bytes, if they are not in the archive as they are.
-    pub(crate) fn inflated(&self, source: &Source) -> Result<Option<Source>> {
+    /// Its bytes: where they are in the archive if they are stored there as they are.
+    pub(crate) fn bytes(&self, source: &Source) -> Result<Source> {
         if self.method == STORED {
-            return Ok(None);
+            return source.part(self.data.clone());
         }
         let packed = source.bytes(self.data.clone())?;
-        let name = format!("'{}'", self.name);
-        Source::made(self.size, name, |into| self.inflate(&packed, into)).map(Some)
+        Source::made(self.size, self.name.clone(), |into| self.inflate(&packed, into))
     }
 
     fn inflate(&self, packed: &[u8], into: &mut [u8]) -> Result<()> {
         const PIECE: usize = 8 << 20;
         let damaged = |what: &str| {
-            umber_types::Error::Value(format!(
-                "'{}': got a member that is damaged ({what}), expected it whole",
-                self.name
-            ))
+            umber_types::Error::Value(format!("got a member that is damaged ({what}), expected it whole"))
         };
         let mut inflater = Decompress::new(false);
         let mut checksum = crc32fast::Hasher::new();
