@@ -771,6 +771,27 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "shares it",
             "Large arrays come in without copies.",
         ),
+        Difference(
+            "asarray from_dlpack",
+            "mx.asarray(np.zeros(2, np.float32), copy=False)",
+            "ValueError: memory of the CPU is always copied",
+            "shares it, or raises if it would have to copy",
+            "Large arrays come in without copies.",
+        ),
+        Difference(
+            "from_dlpack",
+            "mx.from_dlpack(np.array([0.1])).itemsize",
+            "narrows float64 to float32 and complex128 to complex64",
+            "keeps the dtype",
+            "A value is not rounded unasked.",
+        ),
+        Difference(
+            "array.__array__",
+            "mx.grad(lambda x: (np.array(x, copy=False).put(0, 9), x.sum())[1])(mx.ones(2))",
+            "lets a view of an argument of `grad` be written, which the gradient does not show",
+            'ValueError at the write; `set_view_policy("writable")` lets it through',
+            "A write behind a derivative is an error, not a wrong gradient.",
+        ),
     ),
 }
 
