@@ -161,9 +161,6 @@ mod tests {
             found.expect_err("refused").message().to_owned()
         };
         assert_eq!(text(Some(16), None), "[f] got group_size 16, expected 32, 64 or 128 for mode 'affine'");
-        assert_eq!(
-            text(None, Some(7)),
-            "[f] got bits 7, expected 1, 2, 3, 4, 5, 6 or 8 for mode 'affine'"
-        );
+        assert_eq!(text(None, Some(7)), "[f] got bits 7, expected 1, 2, 3, 4, 5, 6 or 8 for mode 'affine'");
     }
 }

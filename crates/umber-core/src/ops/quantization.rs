@@ -2,8 +2,8 @@
 //!
 //! Formats with floats of four and eight bits are those of the OCP Microscaling Formats (MX) specification 1.0, and NVFP4.
 
-pub use umber_types::{Quantization, QuantizationMode};
 use umber_types::{DType, Result, Shape, bail, ensure, promote};
+pub use umber_types::{Quantization, QuantizationMode};
 
 use super::contraction::matmul;
 use super::gathered::gather_mm;
@@ -53,7 +53,8 @@ pub struct Quantized<'a> {
 /// If `w` is not of real floating-point numbers, has no axes, or its last axis is not made of whole groups.
 pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> Result<Vec<Array>> {
     check_numbers("quantize", "w", how, w)?;
-    let largest = global_scale.map(|scale| global("quantize", "global_scale", how, scale, None)).transpose()?;
+    let largest =
+        global_scale.map(|scale| global("quantize", "global_scale", how, scale, None)).transpose()?;
     let inputs: Vec<&Array> = [Some(w), largest.as_ref()].into_iter().flatten().collect();
     Quantize(how).apply(&inputs)
 }
@@ -360,8 +361,11 @@ impl Quantized<'_> {
         );
         for (name, factors) in [("scales", Some(scales)), ("biases", biases)] {
             let Some(factors) = factors else { continue };
-            let fits =
-                if how.has_biases() { factors.dtype().is_floating() } else { factors.dtype() == DType::UInt8 };
+            let fits = if how.has_biases() {
+                factors.dtype().is_floating()
+            } else {
+                factors.dtype() == DType::UInt8
+            };
             ensure!(
                 fits,
                 Type,
@@ -378,7 +382,10 @@ impl Quantized<'_> {
 
 /// The right operand of a product.
 enum Right {
-    Stored { parts: Vec<Array>, product: Product },
+    Stored {
+        parts: Vec<Array>,
+        product: Product,
+    },
     /// Turned.
     Numbers(Array),
 }
@@ -425,10 +432,13 @@ impl Right {
         let (parts, how) = match self {
             Right::Stored { parts, product } => (parts, *product),
             Right::Numbers(w) => {
-                return under(op, match picks {
-                    Some(picks) => gather_mm(x, w, picks.lhs, picks.rhs),
-                    None => matmul(x, w),
-                });
+                return under(
+                    op,
+                    match picks {
+                        Some(picks) => gather_mm(x, w, picks.lhs, picks.rhs),
+                        None => matmul(x, w),
+                    },
+                );
             }
         };
         let (rows, groups) = (parts[1].shape()[parts[1].ndim() - 2], parts[1].shape()[parts[1].ndim() - 1]);

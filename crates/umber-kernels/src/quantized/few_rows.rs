@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use umber_types::{Quantization, QuantizationMode};
 
-use super::packed::Packed;
 use super::fp8::{from_fp4, from_fp8};
+use super::packed::Packed;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 use crate::matmul::lanes::Lanes;
@@ -351,14 +351,17 @@ mod avx512 {
                     INT8 => _mm512_cvtepi32_ps(_mm512_and_si512(words, _mm512_set1_epi32(255))),
                     _ => {
                         let magnitude = _mm512_and_si512(words, _mm512_set1_epi32(0x7f));
-                        let normal =
-                            _mm512_add_epi32(_mm512_slli_epi32::<20>(magnitude), _mm512_set1_epi32(120 << 23));
+                        let normal = _mm512_add_epi32(
+                            _mm512_slli_epi32::<20>(magnitude),
+                            _mm512_set1_epi32(120 << 23),
+                        );
                         let small = _mm512_mul_ps(_mm512_cvtepi32_ps(magnitude), _mm512_set1_ps(1.0 / 512.0));
                         let is_small = _mm512_cmplt_epi32_mask(magnitude, _mm512_set1_epi32(8));
                         let is_nan = _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x7f));
                         let value = _mm512_mask_blend_ps(is_small, _mm512_castsi512_ps(normal), small);
                         let value = _mm512_mask_blend_ps(is_nan, value, _mm512_set1_ps(f32::NAN));
-                        let sign = _mm512_and_si512(_mm512_slli_epi32::<24>(words), _mm512_set1_epi32(i32::MIN));
+                        let sign =
+                            _mm512_and_si512(_mm512_slli_epi32::<24>(words), _mm512_set1_epi32(i32::MIN));
                         _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(value), sign))
                     }
                 }
@@ -423,13 +426,16 @@ mod avx2 {
                         // A place in a table is the low three bits; the fourth is the sign.
                         let table = const { table::<FP4>() };
                         let value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), words);
-                        let sign = _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
+                        let sign =
+                            _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
                         _mm256_or_ps(value, _mm256_castsi256_ps(sign))
                     }
                     FP8 => {
                         let magnitude = _mm256_and_si256(words, _mm256_set1_epi32(0x7f));
-                        let normal =
-                            _mm256_add_epi32(_mm256_slli_epi32::<20>(magnitude), _mm256_set1_epi32(120 << 23));
+                        let normal = _mm256_add_epi32(
+                            _mm256_slli_epi32::<20>(magnitude),
+                            _mm256_set1_epi32(120 << 23),
+                        );
                         let small = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(1.0 / 512.0));
                         let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), magnitude);
                         let is_nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f));
@@ -440,7 +446,8 @@ mod avx2 {
                         );
                         let value =
                             _mm256_blendv_ps(value, _mm256_set1_ps(f32::NAN), _mm256_castsi256_ps(is_nan));
-                        let sign = _mm256_and_si256(_mm256_slli_epi32::<24>(words), _mm256_set1_epi32(i32::MIN));
+                        let sign =
+                            _mm256_and_si256(_mm256_slli_epi32::<24>(words), _mm256_set1_epi32(i32::MIN));
                         _mm256_or_ps(value, _mm256_castsi256_ps(sign))
                     }
                     _ => {

@@ -2,9 +2,9 @@
 
 use umber_types::{DType, Quantization, Result, match_dtype};
 
+use super::dense;
 use super::few_rows::{few_rows, suits};
 use super::packed::Packed;
-use super::dense;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::{Into, Matrix, Product as Dense};
@@ -94,7 +94,10 @@ fn runs(product: &Product, count: usize) -> Result<Vec<Run>> {
     Ok(starts.windows(2).enumerate().map(run).filter(|run| !run.pairs.is_empty()).collect())
 }
 
-fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(product: &Product, mut out: ViewMut) -> Result<()> {
+fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
+    product: &Product,
+    mut out: ViewMut,
+) -> Result<()> {
     let (&[_, m, k], &[count, _, n]) = (product.x.shape(), out.shape()) else { panic!("stacks of matrices") };
     let length = match product.turned {
         Turned::Yes => k,

@@ -45,9 +45,7 @@ impl<'a> Factors<'a> {
             (DType::BFloat16, _) => Factors::BFloat16(dense(view)),
             (DType::Float32, _) => Factors::Float32(dense(view)),
             (DType::Float64, _) => Factors::Float64(dense(view)),
-            (DType::UInt8, QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8) => {
-                Factors::Powers(dense(view))
-            }
+            (DType::UInt8, QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8) => Factors::Powers(dense(view)),
             (DType::UInt8, QuantizationMode::Nvfp4) => Factors::Fp8(dense(view)),
             _ => panic!("scales are floats or codes"),
         }

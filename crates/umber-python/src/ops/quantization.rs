@@ -2,7 +2,9 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::{self, Gathered, GlobalScales, MaybeQuantized, Quantization, QuantizationMode, Quantized, Turned};
+use umber::ops::{
+    self, Gathered, GlobalScales, MaybeQuantized, Quantization, QuantizationMode, Quantized, Turned,
+};
 use umber::{Array, DType};
 
 use crate::args::{Operand, StreamArg, on};
@@ -105,7 +107,8 @@ fn dequantize(
 ) -> PyResult<PyArray> {
     let how = how("dequantize", mode, group_size, bits)?;
     let (words, scales, biases) = (w.alone(), scales.alone(), biases.map(Operand::alone));
-    let (scale, dtype) = (global_scale.map(Operand::alone), dtype.map(|dtype| or(Some(dtype), DType::Float32)));
+    let (scale, dtype) =
+        (global_scale.map(Operand::alone), dtype.map(|dtype| or(Some(dtype), DType::Float32)));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
     on(stream, || ops::dequantize(w, scale.as_ref(), dtype)).map(PyArray::from)
 }
@@ -189,7 +192,8 @@ fn qqmm(
 ) -> PyResult<PyArray> {
     let how = how("qqmm", mode, group_size, bits)?;
     let (x, words) = (x.alone(), w.alone());
-    let [scales, of_x, of_w] = [scales, global_scale_x, global_scale_w].map(|given| given.map(Operand::alone));
+    let [scales, of_x, of_w] =
+        [scales, global_scale_x, global_scale_w].map(|given| given.map(Operand::alone));
     let w = maybe_quantized("qqmm", &words, scales.as_ref(), how)?;
     let global = global_scales("qqmm", of_x.as_ref(), of_w.as_ref())?;
     on(stream, || ops::qqmm(&x, w, global)).map(PyArray::from)

@@ -7,7 +7,9 @@ use umber_types::{Quantization, Result, Shape, ensure};
 
 use super::super::gather::named;
 use super::super::indexed_matmul::{indexed_matmul, into_lanes, joined, parted};
-use super::super::rules::{add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like};
+use super::super::rules::{
+    add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like,
+};
 use super::{group_sums, levels, row_length};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
@@ -135,7 +137,8 @@ impl Primitive for QuantizedMatMul {
             let (x, parts, picks) = self.inputs(at.inputs);
             let how = self.product.how;
             let needs_weights = at.wanted[1..=parts.len()].iter().any(|&wanted| wanted);
-            let dense = (needs_weights && how.has_biases()).then(|| self.dense_cotangent(at, ct)).transpose()?;
+            let dense =
+                (needs_weights && how.has_biases()).then(|| self.dense_cotangent(at, ct)).transpose()?;
             at.pull(|i| match (i, &dense) {
                 (0, _) => {
                     let flipped = self.product.flipped();

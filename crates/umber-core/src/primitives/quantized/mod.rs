@@ -10,10 +10,10 @@ mod quantize;
 
 pub use self::dequantize::Dequantize;
 pub use self::fp8::Fp8;
-pub use self::matmul::{Product, QuantizedMatMul, Turned};
 pub(crate) use self::matmul::quantized_matmul;
-pub use self::quantize::{Quantize, Rounded};
+pub use self::matmul::{Product, QuantizedMatMul, Turned};
 pub(crate) use self::quantize::{NVFP4_UNIT, takes};
+pub use self::quantize::{Quantize, Rounded};
 
 use umber_types::{Axes, DType, Quantization, Result, Shape, ensure};
 
@@ -33,7 +33,10 @@ fn grouped(how: Quantization, x: &Array) -> Result<Array> {
 fn group_sums(how: Quantization, x: &Array) -> Result<Array> {
     let grouped = grouped(how, x)?;
     let last = grouped.ndim() - 1;
-    reshape(&reduce::sum(&grouped, &Axes::one(last))?, grouped.shape()[..last].iter().copied().collect::<Shape>())
+    reshape(
+        &reduce::sum(&grouped, &Axes::one(last))?,
+        grouped.shape()[..last].iter().copied().collect::<Shape>(),
+    )
 }
 
 /// What numbers of a dtype are computed in.

@@ -168,9 +168,7 @@ impl Primitive for Rounded {
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| match &tangents[0] {
-            Some(tangent) => {
-                Ok(vec![Rounded::scaled(cast(tangent, at.outputs[0].dtype())?, at.inputs)?])
-            }
+            Some(tangent) => Ok(vec![Rounded::scaled(cast(tangent, at.outputs[0].dtype())?, at.inputs)?]),
             None => Ok(vec![zeros_like(&at.outputs[0])]),
         })
     }
@@ -194,7 +192,8 @@ impl Primitive for Rounded {
 /// The inputs of [`Quantize`] and [`Rounded`] in files: a cotangent of nothing is needed to check them.
 pub(crate) fn takes(how: Quantization, inputs: &[&ArraySpec]) -> bool {
     let [x, rest @ ..] = inputs else { return false };
-    let is_stored = x.dtype.is_floating() && x.shape.last().is_some_and(|n| n.is_multiple_of(how.group_size()));
+    let is_stored =
+        x.dtype.is_floating() && x.shape.last().is_some_and(|n| n.is_multiple_of(how.group_size()));
     is_stored
         && match rest {
             [] => true,
