@@ -95,10 +95,28 @@ def pads_past_the_kernel(call) -> bool:
 WHOLE = ("bool_", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 SAFE = "Nothing that a program can pass may end the process or read foreign memory."
 NUMPY = "NumPy's answer, and the mathematical one."
+ACCURATE_SCALES = "What is read back is the nearest that the format has."
 ACCURATE = "A float64 result is good to the last digits or has no reason to be."
 
 DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     "Safety": (
+        Difference(
+            "quantized_matmul gather_qmm",
+            "(lambda q, s, b: mx.quantized_matmul(mx.ones((5, 64)), q, s[:4], b[:4]))"
+            "(*mx.quantize(mx.ones((8, 64))))",
+            "reads past the end of scales that are fewer than the rows of w",
+            "ValueError",
+            SAFE,
+            alone=True,
+        ),
+        Difference(
+            "quantized_matmul gather_qmm",
+            "mx.quantized_matmul(mx.ones((0, 64)), *mx.quantize(mx.ones((8, 64))))",
+            "ends the process for empty operands",
+            "gives an empty result, or zeros where sums have no terms",
+            SAFE,
+            alone=True,
+        ),
         Difference(
             "custom_function",
             "(lambda f: (f.vjp(lambda p, c, o: None), mx.grad(f, (0, 1))(mx.ones(()), "
@@ -175,6 +193,43 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Values": (
+        Difference(
+            "quantized_matmul",
+            "mx.quantized_matmul(mx.ones((5, 64)), *mx.quantize(mx.ones((3, 8, 64))))",
+            "answers the product with the first matrix of a stack if x is a single matrix",
+            "broadcasts the batch axes",
+            "As matmul does.",
+        ),
+        Difference(
+            "to_fp8 quantize",
+            "mx.to_fp8(mx.array([mx.nan]))",
+            "turns NaN into 448",
+            "keeps NaN, in mode 'mxfp8' too",
+            "E4M3 has a NaN.",
+        ),
+        Difference(
+            "quantize",
+            "mx.quantize(mx.full((4, 64), 1e-40), mode='mxfp4')",
+            "wraps the scale of a group below 2**-126 around to a huge one",
+            "takes the least scale there is",
+            ACCURATE_SCALES,
+        ),
+        Difference(
+            "quantize",
+            "mx.quantize(mx.full((4, 64), mx.inf), mode='mxfp8')",
+            "gives a group with an infinity a scale of 1 or 2 in the modes with floats",
+            "takes the largest scale there is, so that the infinity is one again",
+            ACCURATE_SCALES,
+        ),
+        Difference(
+            "dequantize",
+            "mx.dequantize(*mx.quantize(mx.ones((4, 64)), mode='nvfp4', "
+            "global_scale=mx.array(1.0)), mode='nvfp4', global_scale=mx.array(1.0), "
+            "dtype=mx.float16)",
+            "answers float32 whatever dtype is asked for, if there is a global_scale",
+            "answers the dtype",
+            "It was asked for.",
+        ),
         Difference(
             "all any max mean min prod sum",
             "[mx.prod(mx.array(np.zeros((2, 0)), dtype=mx.float64)).item() for _ in range(9)]",
@@ -350,6 +405,52 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "ValueError for no shapes",
             "the shape of a number",
             "The array API standard's answer.",
+        ),
+        Difference(
+            "qqmm gather_qqmm",
+            "mx.qqmm(mx.ones((2, 64)), mx.ones((3, 64)))",
+            "has no kernel for the CPU",
+            "works, for batches too",
+            "The kernels are there.",
+        ),
+        Difference(
+            "quantize",
+            "mx.quantize(mx.ones(64))",
+            "ValueError for fewer than two axes",
+            "works for rows of one axis",
+            "A row is quantised as a matrix of one.",
+        ),
+        Difference(
+            "quantize quantized_matmul gather_qmm to_fp8 from_fp8",
+            "mx.quantized_matmul(mx.ones((2, 64)).astype(mx.float64), "
+            "*mx.quantize(mx.ones((3, 64))))",
+            "RuntimeError for float64, or values that mean nothing",
+            "computes in float64",
+            "Every floating dtype is computed in.",
+        ),
+        Difference(
+            "quantized_matmul gather_qmm to_fp8 from_fp8",
+            "(lambda w: mx.vmap(lambda x: mx.quantized_matmul(x, *w))(mx.ones((3, 2, 64))))"
+            "(mx.quantize(mx.ones((8, 64))))",
+            "has no rule for vmap",
+            "works",
+            "Every function can be vectorised.",
+        ),
+        Difference(
+            "quantized_matmul gather_qmm",
+            "(lambda q, s, b: mx.jvp(lambda s: mx.quantized_matmul(mx.ones((2, 64)), q, s, b), "
+            "[s], [s])[1])(*mx.quantize(mx.ones((8, 64))))",
+            "has no forward derivative with respect to scales and biases (gather_qmm none at all)",
+            "works",
+            "Every function is differentiable both ways.",
+        ),
+        Difference(
+            "quantized_matmul gather_qmm",
+            "(lambda q, s, b: mx.grad(lambda q: mx.quantized_matmul(mx.ones((2, 64)), q, s, b)"
+            ".sum())(q))(*mx.quantize(mx.ones((8, 64))))",
+            "raises for the gradient of the packed codes",
+            "zero",
+            "Codes choose, like indices; and scales can be trained through quantize.",
         ),
         Difference(
             "vmap",

@@ -1,4 +1,4 @@
-"""Quantised numbers against NumPy bit for bit, products against dense ones, derivatives, batches, bad calls."""
+"""Quantised numbers against NumPy bit for bit, products, derivatives, batches, bad calls."""
 
 import numpy as np
 import pytest
@@ -65,9 +65,7 @@ def test_global_scale(dtype):
     found = mx.quantize(to_umber(x, dtype), mode="nvfp4", global_scale=mx.array(largest))
     for part, other in zip(found, expected, strict=True):
         same_bits(to_numpy(part), other)
-    back = mx.dequantize(
-        *found, mode="nvfp4", global_scale=mx.array(largest), dtype=mx.float32
-    )
+    back = mx.dequantize(*found, mode="nvfp4", global_scale=mx.array(largest), dtype=mx.float32)
     assert np.abs(to_numpy(back) - x.astype(np.float32)).max() < 0.7
     np.testing.assert_allclose(
         to_numpy(back),
@@ -84,7 +82,9 @@ def test_dequantize(mode, size, bits):
     biases = parts[2] if mode == "affine" else None
     expected = quantized.dequantize(*parts[:2], biases, mode, size, bits)
     for name in ("float32", "float64", "bfloat16", "float16"):
-        found = mx.dequantize(*given, group_size=size, bits=bits, mode=mode, dtype=getattr(mx, name))
+        found = mx.dequantize(
+            *given, group_size=size, bits=bits, mode=mode, dtype=getattr(mx, name)
+        )
         epsilon = {"float32": 1e-6, "float64": 1e-14, "bfloat16": 8e-3, "float16": 1e-3}[name]
         np.testing.assert_allclose(to_numpy(found), expected, atol=epsilon * 6, rtol=epsilon)
     default = mx.dequantize(*given, group_size=size, bits=bits, mode=mode).dtype
@@ -162,7 +162,8 @@ def test_parts_in_any_layout():
 
 
 @pytest.mark.parametrize(
-    ("of_x", "of_w"), [((2, 3), ()), ((), (2,)), ((3,), (2, 3)), ((2, 3), (3,)), ((2, 1), (3,)), ((2,), (1,))]
+    ("of_x", "of_w"),
+    [((2, 3), ()), ((), (2,)), ((3,), (2, 3)), ((2, 3), (3,)), ((2, 1), (3,)), ((2,), (1,))],
 )
 def test_batches_broadcast(of_x, of_w):
     x, w = mx.random.normal((*of_x, 4, 64)), mx.random.normal((*of_w, 6, 64))
@@ -194,9 +195,7 @@ def test_global_scale_of_each_matrix():
     parts = [mx.quantize(w[i], mode="nvfp4", global_scale=largest[i]) for i in range(3)]
     words, scales = (mx.stack(some) for some in zip(*parts, strict=True))
     x, which = mx.random.normal((4, 2, 64)), mx.array([2, 0, 1, 2])
-    found = mx.gather_qmm(
-        x, words, scales, rhs_indices=which, mode="nvfp4", global_scale=largest
-    )
+    found = mx.gather_qmm(x, words, scales, rhs_indices=which, mode="nvfp4", global_scale=largest)
     dense = [
         mx.dequantize(*parts[i], mode="nvfp4", global_scale=largest[i]) for i in which.tolist()
     ]
@@ -247,7 +246,9 @@ def test_derivatives_of_quantize(bits):
         return sum((w * p).sum() for w, p in zip(weights, parts[1:], strict=True))
 
     at, step = mx.array(x, mx.float64), 1e-7
-    slope = (f(mx.array(x + step * way, mx.float64)) - f(mx.array(x - step * way, mx.float64))).item()
+    slope = (
+        f(mx.array(x + step * way, mx.float64)) - f(mx.array(x - step * way, mx.float64))
+    ).item()
     slope /= 2 * step
     pulled = (mx.grad(f)(at) * mx.array(way, mx.float64)).sum().item()
     pushed = mx.jvp(f, [at], [mx.array(way, mx.float64)])[1][0].item()
@@ -264,7 +265,9 @@ def test_packed_codes_have_no_derivative():
 
 def test_derivatives_pass_straight_through_rounding():
     x, w = mx.random.normal((3, 64)), mx.random.normal((5, 64))
-    rounded = [mx.dequantize(*mx.quantize(a, mode="nvfp4"), mode="nvfp4", dtype=mx.float32) for a in (x, w)]
+    rounded = [
+        mx.dequantize(*mx.quantize(a, mode="nvfp4"), mode="nvfp4", dtype=mx.float32) for a in (x, w)
+    ]
     out, pulled = mx.vjp(lambda x, w: mx.qqmm(x, w), (x, w), (mx.ones((3, 5)),))
     np.testing.assert_allclose(to_numpy(out[0]), to_numpy(rounded[0] @ rounded[1].T), atol=1e-4)
     expected = mx.ones((3, 5)) @ rounded[1], mx.ones((5, 3)) @ rounded[0]
@@ -358,7 +361,9 @@ def test_functions_in_files(tmp_path):
 def test_fp8(dtype):
     middles = (quantized.FP8[:126] + quantized.FP8[1:127]) / 2
     values = [*quantized.FP8, *-quantized.FP8, *middles, 464, 480, 1e9, 1e-9, np.inf, -np.inf]
-    values = represent(np.array([*values, *RNG.standard_normal(500), *(middles * (1 + 1e-9))]), dtype)
+    values = represent(
+        np.array([*values, *RNG.standard_normal(500), *(middles * (1 + 1e-9))]), dtype
+    )
     same_bits(to_numpy(mx.to_fp8(to_umber(values, dtype))), quantized.to_fp8(values))
     codes = np.arange(256, dtype=np.uint8)
     found = mx.from_fp8(mx.array(codes), getattr(mx, dtype))
@@ -377,7 +382,7 @@ FP = mx.quantize(mx.ones((8, 64)), mode="nvfp4")
     ("call", "message"),
     [
         (lambda: mx.quantize(X, mode="fp3"), r"\[quantize\] got mode 'fp3', expected one of"),
-        (lambda: mx.quantize(X, bits=7), r"\[quantize\] got bits 7, expected 1, 2, 3, 4, 5, 6 or 8"),
+        (lambda: mx.quantize(X, bits=7), r"\[quantize\] got bits 7, expected 1, 2, 3"),
         (lambda: mx.quantize(X, 16), r"\[quantize\] got group_size 16, expected 32, 64 or 128"),
         (lambda: mx.quantize(X, 64, mode="nvfp4"), r"got group_size 64, expected 16 for mode"),
         (lambda: mx.quantize(X, 128), r"\[quantize\] got w of shape \(2, 64\), expected a last"),
@@ -398,7 +403,7 @@ FP = mx.quantize(mx.ones((8, 64)), mode="nvfp4")
         (lambda: mx.dequantize(W, S, B, dtype=mx.int32), r"\[dequantize\] got dtype int32"),
         (lambda: mx.quantized_matmul(X, W, FP[1], B), r"got scales of dtype uint8 for mode"),
         (lambda: mx.quantized_matmul(X[:, :32], W, S, B), r"\[quantized_matmul\] got x of shape"),
-        (lambda: mx.quantized_matmul(X[0, 0], W, S, B), r"\[quantized_matmul\] got x of shape \(\)"),
+        (lambda: mx.quantized_matmul(X[0, 0], W, S, B), r"got x of shape \(\) for"),
         (lambda: mx.quantized_matmul(X, W[0], S[0], B[0]), r"got w of shape \(8,\), expected at"),
         (
             lambda: mx.quantized_matmul(X.astype(mx.complex64), W, S, B),
@@ -406,7 +411,7 @@ FP = mx.quantize(mx.ones((8, 64)), mode="nvfp4")
         ),
         (lambda: mx.quantized_matmul(X, W, S, B, bits=9), r"\[quantized_matmul\] got bits 9"),
         (
-            lambda: mx.quantized_matmul(mx.ones((3, 2, 64)), *(p[None].repeat(2, 0) for p in (W, S, B))),
+            lambda: mx.quantized_matmul(mx.ones((3, 2, 64)), *mx.quantize(mx.ones((2, 8, 64)))),
             r"\[quantized_matmul\] got batch axes of shapes \(3,\) and \(2,\)",
         ),
         (
@@ -421,7 +426,7 @@ FP = mx.quantize(mx.ones((8, 64)), mode="nvfp4")
         (lambda: mx.qqmm(X, FP[0]), r"\[qqmm\] got w of dtype uint32 without scales"),
         (lambda: mx.qqmm(X, X, FP[1]), r"\[qqmm\] got w of dtype float32, expected packed codes"),
         (lambda: mx.qqmm(X[:, :32], X), r"\[qqmm\] got x of shape \(2, 32\) and w of shape"),
-        (lambda: mx.qqmm(X, X, global_scale_x=mx.array(1.0)), r"\[qqmm\] got one of global_scale_x"),
+        (lambda: mx.qqmm(X, X, global_scale_x=mx.array(1.0)), r"got one of global_scale_x"),
         (lambda: mx.gather_qqmm(W, X), r"\[gather_qqmm\] got x of dtype uint32"),
         (
             lambda: mx.gather_qqmm(X, X, lhs_indices=mx.array([0.5])),

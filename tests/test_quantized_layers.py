@@ -38,7 +38,8 @@ def test_embedding(mode):
 
 def test_representations():
     assert repr(nn.QuantizedLinear(128, 8)) == (
-        "QuantizedLinear(input_dims=128, output_dims=8, bias=True, group_size=64, bits=4, mode=affine)"
+        "QuantizedLinear(input_dims=128, output_dims=8, bias=True, "
+        "group_size=64, bits=4, mode=affine)"
     )
     assert repr(nn.QuantizedEmbedding(10, 128, mode="nvfp4")) == (
         "QuantizedEmbedding(10, 128, group_size=16, bits=4, mode=nvfp4)"
@@ -57,10 +58,12 @@ def test_both_quantised(mode):
     _, gradient = nn.value_and_grad(layer, lambda: layer(x).sum())()
     assert gradient["weight"].shape == (8, 64)
     layer.eval()
-    assert layer.weight.dtype == mx.uint32 and set(layer.parameters()) == {"weight", "scales"}
+    assert layer.weight.dtype == mx.uint32
+    assert set(layer.parameters()) == {"weight", "scales"}
     np.testing.assert_allclose(to_numpy(layer(x)), to_numpy(trained), atol=1e-5)
     layer.train()
-    assert layer.weight.dtype == mx.bfloat16 and set(layer.parameters()) == {"weight"}
+    assert layer.weight.dtype == mx.bfloat16
+    assert set(layer.parameters()) == {"weight"}
     layer = nn.Linear(64, 8, bias=False).to_quantized(mode=mode, quantize_input=True)
     assert isinstance(layer, nn.QQLinear)
 

@@ -63,12 +63,13 @@ PARAMETERS = {
     **dict.fromkeys(
         "a b bias biases c condition cov freqs high indices input k lhs_indices logits loc low"
         " lower m mask_lhs mask_out mask_rhs mean other p q rhs_indices scale scales sinks"
+        " global_scale global_scale_x global_scale_w"
         " sorted_sequence start_indices stft_matrix targets update upper v vals values w weight"
         " window x y constant_values fill_value exponent a_min a_max min max"
         " a1 a2 ary fp initial left right to_begin to_end weights where xp".split(),
         "_Operand",
     ),
-    **dict.fromkeys("key segments global_scale".split(), "array"),
+    **dict.fromkeys("key segments".split(), "array"),
     "operands": "_Operand",
     # Control flow.
     **dict.fromkeys("scan.xs scan.init fori_loop.init while_loop.init map.xs".split(), "Any"),
@@ -392,9 +393,8 @@ RETURNS = {
     "fromfunction": "Any",
     "shape": "tuple[int, ...]",
     **dict.fromkeys("ndim size".split(), "int"),
-    "quantize": "tuple[array, ...]",
     "unique": "array | tuple[array, ...]",
-    **dict.fromkeys("split array_split hsplit vsplit dsplit".split(), "list[array]"),
+    **dict.fromkeys("split array_split hsplit vsplit dsplit quantize".split(), "list[array]"),
     # `where` of a condition alone is a tuple; `Any` keeps its usual form usable.
     "where": "array | Any",
     **dict.fromkeys("intersect1d indices".split(), "array | tuple[array, ...]"),

@@ -1,4 +1,4 @@
-"""Numbers stored in few bits, and products with them. Bits are compared in `test_quantization.py`."""
+"""Numbers stored in few bits, and products with them; bits in `test_quantization.py`."""
 
 import numpy as np
 import quantized
@@ -37,7 +37,9 @@ def product(variant, x, rows, mode="affine", size=32, bits=4, transpose=True, pi
     limits = [(x, shape) for x, shape in (picks or {}).values()]
 
     def call(x, *rest):
-        factors, given = (rest[:2], rest[2:]) if scales is None else ((mx.array(scales), None), rest)
+        factors, given = (
+            (rest[:2], rest[2:]) if scales is None else ((mx.array(scales), None), rest)
+        )
         chosen = dict(zip(picks or (), given, strict=True))
         return op(name)(x, mx.array(codes), *factors, **chosen, **options)
 
@@ -138,12 +140,8 @@ RECORDS = [
     product("mxfp4", (2, 64), (5,), "mxfp4"),
     product("mxfp8", (2, 64), (5,), "mxfp8", bits=8),
     product("nvfp4 not turned", (2, 5), (5,), "nvfp4", 16, transpose=False),
-    product(
-        "both", (4, 2, 64), (3, 5), picks={"lhs_indices": (4, (6,)), "rhs_indices": (3, (6,))}
-    ),
-    product(
-        "right", (2, 2, 5), (3, 5), transpose=False, bits=5, picks={"rhs_indices": (3, (2,))}
-    ),
+    product("both", (4, 2, 64), (3, 5), picks={"lhs_indices": (4, (6,)), "rhs_indices": (3, (6,))}),
+    product("right", (2, 2, 5), (3, 5), transpose=False, bits=5, picks={"rhs_indices": (3, (2,))}),
     product("left", (4, 1, 64), (3, 5), "nvfp4", 16, picks={"lhs_indices": (4, (2, 3))}),
     *(
         OpRecord(

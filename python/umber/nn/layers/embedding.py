@@ -69,7 +69,7 @@ class Embedding(Module):
         """The layer with its vectors stored in few bits, see `umber.core.quantize`."""
         if quantize_input:
             raise ValueError(
-                "[to_quantized] got quantize_input, expected it for Linear layers only: the inputs of "
-                "an Embedding are indices"
+                "[to_quantized] got quantize_input, expected it for Linear layers only: the inputs "
+                "of an Embedding are indices"
             )
         return QuantizedEmbedding.from_embedding(self, group_size, bits, mode)

@@ -1,4 +1,4 @@
-"""Layers whose weights are stored in few bits, and `quantize`, which turns a model's layers into them."""
+"""Layers with weights of few bits, and `quantize`, which turns a model's layers into them."""
 
 from __future__ import annotations
 
@@ -172,8 +172,8 @@ class QuantizedLinear(_Quantized):
 class QQLinear(Module):
     """A linear map without a bias that quantises its input, too.
 
-    While it is trained, `weight` is a matrix of numbers that is quantised on the way; `eval` stores it
-    quantised, `train` turns that into numbers again.
+    While it is trained, `weight` is a matrix of numbers that is quantised on the way; `eval` stores
+    it quantised, `train` turns that into numbers again.
 
     Shapes: `(..., input_dims)` → `(..., output_dims)`.
 
@@ -249,8 +249,8 @@ class QQLinear(Module):
         """The quantised form of a `Linear` without a bias."""
         if "bias" in linear_layer:
             raise NotImplementedError(
-                "[QQLinear] got a layer with a bias, expected one without: products of two quantised "
-                "operands have none"
+                "[QQLinear] got a layer with a bias, expected one without: products of two "
+                "quantised operands have none"
             )
         layer = cls(0, 0, group_size, bits, mode)
         layer.weight = linear_layer.weight
@@ -267,7 +267,7 @@ def quantize(
     quantize_input: bool = False,
     class_predicate: Callable[[str, Module], bool | dict] | None = None,
 ) -> None:
-    """Replace layers inside of `model` by their quantised forms: all that have `to_quantized`, or some.
+    """Replace layers in `model` by their quantised forms: all that have `to_quantized`, or some.
 
     Nothing is replaced if one of them cannot be.
 
