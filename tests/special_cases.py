@@ -149,5 +149,8 @@ COMPLEX = {
         inf inf -> pi/4 -inf; inf nan -> nan ±inf; nan 1 -> nan nan; nan inf -> nan -inf;
         nan nan -> nan nan
     """,
-    "sign": "+0 +0 -> 0 0; nan 1 -> nan nan; 1 nan -> nan nan; nan nan -> nan nan",
+    "sign": """
+        +0 +0 -> +0 +0; -0 +0 -> +0 +0; +0 -0 -> +0 +0; -0 -0 -> +0 +0; nan 1 -> nan nan;
+        1 nan -> nan nan; nan nan -> nan nan
+    """,
 }

@@ -47,7 +47,7 @@ pub(crate) fn divide(a: C, b: C) -> C {
 /// `z / |z|`, and 0 for 0.
 pub(crate) fn sign(z: C) -> C {
     if z.re == 0.0 && z.im == 0.0 {
-        return z;
+        return c(0.0, 0.0);
     }
     // Halved twice so that the magnitude of the largest numbers is finite.
     let z = if z.re.abs().max(z.im.abs()) > BIG { z * 0.25 } else { z };
