@@ -24,7 +24,7 @@ REAL = {
     "log10": "nan -> nan; -1 -> nan; +0 -> -inf; -0 -> -inf; 1 -> +0; inf -> inf",
     "reciprocal": "nan -> nan; inf -> +0; -inf -> -0; +0 -> inf; -0 -> -inf",
     "round": "2.5 -> 2; 3.5 -> 4; -0 -> -0; +0 -> +0; inf -> inf; -inf -> -inf; nan -> nan",
-    "sign": "-2.5 -> -1; -0 -> 0; +0 -> 0; 7 -> 1; nan -> nan; inf -> 1; -inf -> -1",
+    "sign": "-2.5 -> -1; -0 -> +0; +0 -> +0; 7 -> 1; nan -> nan; inf -> 1; -inf -> -1",
     "signbit": "+0 -> False; -0 -> True; inf -> False; -inf -> True; 2 -> False; -2 -> True",
     "sin": "nan -> nan; +0 -> +0; -0 -> -0; inf -> nan; -inf -> nan",
     "sinh": "nan -> nan; +0 -> +0; -0 -> -0; inf -> inf; -inf -> -inf",
@@ -123,9 +123,9 @@ COMPLEX = {
         nan 1 -> nan nan; nan nan -> nan nan
     """,
     "tanh": """
-        +0 +0 -> +0 +0; 1 inf -> nan nan; 1 nan -> nan nan; inf 1 -> 1 +0; inf inf -> 1 ±0;
-        inf nan -> 1 ±0; nan +0 -> nan +0; nan 1 -> nan nan; nan nan -> nan nan; +0 inf -> +0 nan;
-        +0 nan -> +0 nan
+        +0 +0 -> +0 +0; 1 inf -> nan nan; 1 nan -> nan nan; inf 1 -> 1 +0; inf 2 -> 1 +0;
+        inf inf -> 1 ±0; inf nan -> 1 ±0; nan +0 -> nan +0; nan 1 -> nan nan; nan nan -> nan nan;
+        +0 inf -> +0 nan; +0 nan -> +0 nan
     """,
     "asinh": """
         +0 +0 -> +0 +0; 1 inf -> inf pi/2; 1 nan -> nan nan; inf 1 -> inf +0; inf inf -> inf pi/4;
@@ -149,5 +149,8 @@ COMPLEX = {
         inf inf -> pi/4 -inf; inf nan -> nan ±inf; nan 1 -> nan nan; nan inf -> nan -inf;
         nan nan -> nan nan
     """,
-    "sign": "+0 +0 -> 0 0; nan 1 -> nan nan; 1 nan -> nan nan; nan nan -> nan nan",
+    "sign": """
+        +0 +0 -> +0 +0; -0 +0 -> +0 +0; +0 -0 -> +0 +0; -0 -0 -> +0 +0; nan 1 -> nan nan;
+        1 nan -> nan nan; nan nan -> nan nan
+    """,
 }

@@ -35,6 +35,9 @@ def test_values(name, values):
     certain = ~np.isnan(z.real) & ~np.isnan(z.imag)
     if turned or name in ("exp", "sinh", "cosh", "tanh"):
         certain = np.isfinite(angle) & ~np.isnan(size)
+    if name in ("tan", "tanh"):
+        # Of infinities the array API asks for another sign of zero: test_special_cases.py.
+        certain &= np.isfinite(size)
     with np.errstate(all="ignore"):
         want = getattr(np, name)(z)
     found = np.asarray(getattr(mx, name)(mx.array(z)))

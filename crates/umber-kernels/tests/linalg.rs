@@ -238,3 +238,39 @@ fn threads_share_large_matrices() {
         }
     }
 }
+
+#[test]
+fn factors_of_matrices_whose_squares_overflow_or_vanish() {
+    let (rows, columns) = (4, 3);
+    let numbers: Vec<f32> = Numbers(7).complex(rows * columns).iter().map(|z| z.re as f32).collect();
+    let shapes = [layout(&[rows, columns]), layout(&[rows, rows]), layout(&[columns, columns])];
+    let long = layout(&[columns]);
+    let factors = |scale: f32| {
+        let a: Vec<f32> = numbers.iter().map(|x| x * scale).collect();
+        let (mut q, mut r) = (vec![0f32; rows * columns], vec![0f32; columns * columns]);
+        linalg::qr(
+            View::of(&a, &shapes[0]),
+            &ViewMut::of(&mut q, &shapes[0]),
+            &ViewMut::of(&mut r, &shapes[2]),
+        )
+        .expect("memory suffices");
+        let (mut u, mut s, mut v) =
+            (vec![0f32; rows * rows], vec![0f32; columns], vec![0f32; columns * columns]);
+        linalg::svd(
+            View::of(&a, &shapes[0]),
+            &ViewMut::of(&mut s, &long),
+            Some([&ViewMut::of(&mut u, &shapes[1]), &ViewMut::of(&mut v, &shapes[2])]),
+        )
+        .expect("the singular values converge");
+        // By powers of two, so that nothing but the scale differs.
+        let scaled = r.into_iter().chain(s).map(|x| x / scale).collect::<Vec<f32>>();
+        (scaled, [q, u, v].concat())
+    };
+    let (sizes, vectors) = factors(1.0);
+    for power in [-100, -64, 60, 64, 100] {
+        let (found, turned) = factors(2f32.powi(power));
+        for (a, b) in found.iter().zip(&sizes).chain(turned.iter().zip(&vectors)) {
+            assert!((a - b).abs() <= 1e-5, "{a} is not {b} at 2^{power}");
+        }
+    }
+}

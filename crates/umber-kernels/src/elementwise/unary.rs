@@ -88,7 +88,8 @@ macro_rules! float_basics {
                 Negative => map1!($ty => $ty, I, |x| -x),
                 Sign => map1!($ty => $ty, I, |x| {
                     let one = if x > 0.0 { 1.0 } else { -1.0 };
-                    if x == 0.0 || x.is_nan() { x } else { one }
+                    let size = if x == 0.0 { 0.0 } else { one };
+                    if x.is_nan() { x } else { size }
                 }),
                 Square => map1!($ty => $ty, I, |x| x * x),
                 Sqrt => map1!($ty => $ty, I, |x| x.sqrt(), cost 3),

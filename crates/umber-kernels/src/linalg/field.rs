@@ -94,7 +94,7 @@ pub(super) fn centre<T: Field>(values: &mut [T]) -> T::Magnitude {
     let exponent = Float::log2(greatest).to_i32().unwrap_or(0).clamp(-bound, bound);
     let scale = T::of_real(Float::powi(one + one, -exponent));
     for value in values.iter_mut() {
-        *value = *value * scale;
+        *value *= scale;
     }
     Float::powi(one + one, exponent)
 }

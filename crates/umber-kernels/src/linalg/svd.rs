@@ -129,7 +129,7 @@ impl<T: Field> Decomposer<T> {
         )
         .is_ok();
         for value in &mut self.values {
-            *value = *value * scale;
+            *value *= scale;
         }
         done
     }

@@ -47,7 +47,7 @@ pub(crate) fn divide(a: C, b: C) -> C {
 /// `z / |z|`, and 0 for 0.
 pub(crate) fn sign(z: C) -> C {
     if z.re == 0.0 && z.im == 0.0 {
-        return z;
+        return c(0.0, 0.0);
     }
     // Halved twice so that the magnitude of the largest numbers is finite.
     let z = if z.re.abs().max(z.im.abs()) > BIG { z * 0.25 } else { z };
@@ -204,9 +204,12 @@ pub(crate) fn tanh(z: C) -> C {
     if !y.is_finite() && !x.is_infinite() {
         return c(if x == 0.0 { x } else { f64::NAN }, f64::NAN);
     }
+    if x.is_infinite() {
+        // The sign of the imaginary part, as the array API standard has it; C99 has that of sin(2 y).
+        return c(1f64.copysign(x), if y.is_finite() { 0f64.copysign(y) } else { 0.0 });
+    }
     if x.abs() > 20.0 {
-        let sin_cos = if y.is_finite() { y.sin() * y.cos() } else { 0.0 };
-        return c(1f64.copysign(x), 4.0 * sin_cos * (-2.0 * x.abs()).exp());
+        return c(1f64.copysign(x), 4.0 * y.sin() * y.cos() * (-2.0 * x.abs()).exp());
     }
     let tan = y.tan();
     let beta = 1.0 + tan * tan;
