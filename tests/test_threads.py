@@ -98,7 +98,8 @@ def test_thread_local_streams():
     """One object, another stream on each thread, wherever a stream is taken."""
     local = mx.new_thread_local_stream(mx.cpu)
     assert local.device == mx.cpu
-    assert local == local and local != mx.new_thread_local_stream(mx.cpu)
+    assert local == local
+    assert local != mx.new_thread_local_stream(mx.cpu)
     assert repr(local).startswith("ThreadLocalStream(Device(cpu, 0), ")
 
     def here():
