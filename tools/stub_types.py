@@ -475,6 +475,7 @@ ATTRIBUTES = {
     "array.at": "ArrayAt",
     "array.device": "Device",
     "array.__array_interface__": "dict[str, Any]",
+    "array.__cuda_array_interface__": "dict[str, Any]",
     "__wrapped__": "Callable[..., Any]",
     **dict.fromkeys("array.ndim array.size array.itemsize array.nbytes".split(), "int"),
     "ArrayLike.object": "Any",

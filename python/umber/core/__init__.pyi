@@ -349,6 +349,10 @@ class array:
 
     def __complex__(self) -> complex: ...
     def __copy__(self) -> array: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """What arrays on a CUDA device have; this array is on the CPU."""
+
     def __deepcopy__(self, _memo: Any) -> Self: ...
     def __div__(self, other: _Operand) -> array: ...
     def __divmod__(self, other: _Operand) -> tuple[array, ...]: ...
@@ -360,10 +364,11 @@ class array:
         dl_device: tuple[int, int] | None = None,
         copy: builtins.bool | None = None,
     ) -> Any:
-        """A DLPack capsule of this array's memory.
+        """A DLPack capsule of this array's memory, versioned and with flags if `max_version` is 1.0 or more.
 
-        Without `max_version`, or below 1.0, the capsule cannot say that it is read-only: then memory that others see
-        raises `BufferError`, unless `copy` is true.
+        A capsule without a version cannot say that its memory must not be written. Of memory that is merely seen
+        elsewhere it then holds a copy, unless `copy` is false; memory that its producer declared read-only raises
+        `BufferError`, unless `copy` is true.
         """
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -1107,7 +1112,9 @@ def asarray(
 ) -> array:
     """An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
 
-    Operations on an array whose producer can still write run when they are recorded.
+    Asked in this order: the buffer protocol, `__array_interface__`, `__dlpack__`, `__array__`. Operations on an array
+    whose producer can still write run when they are recorded. Where `copy` is false and a copy is needed, the
+    exception is a `BufferError` and a `ValueError`.
     """
 
 
@@ -3559,8 +3566,13 @@ def set_printoptions(precision: int = ...) -> None:
 
 
 def set_view_policy(policy: Literal['checked', 'writable', 'readonly']) -> str:
-    """Choose when views of arrays are writable: "checked" (the default: exactly when nothing else can see the
-    memory), "writable" (whenever the memory itself is) or "readonly" (never). Returns the policy before.
+    """Choose how memory is shared, and return the policy before.
+
+    - "checked", the default: views are writable exactly when nothing else can see the memory, and operations on memory
+      that others can write run when they are recorded.
+    - "writable": views are writable whenever the memory is, even while it is shared or a derivative is being taken, and
+      operations wait. What a write does to them is the program's business.
+    - "readonly": as "checked", and no view is writable.
     """
 
 
