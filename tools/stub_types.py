@@ -489,6 +489,7 @@ ATTRIBUTES = {
     "Device.type": "DeviceType",
     "Device.index": "int",
     "Stream.device": "Device",
+    "ThreadLocalStream.device": "Device",
     "Stream.index": "int",
     **dict.fromkeys(
         "finfo.max finfo.min finfo.eps finfo.smallest_normal finfo.tiny".split(), "float"

@@ -15,14 +15,14 @@ from . import random as random
 class _SupportsArray(Protocol):
     def __array__(self) -> Any: ...
 
-_Scalar: TypeAlias = bool | int | float | complex
+_Scalar: TypeAlias = builtins.bool | int | float | complex
 _Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray
 _Nested: TypeAlias = _Operand | Sequence[_Nested]
 _Shape: TypeAlias = int | Sequence[int]
 _DType: TypeAlias = Dtype | str | type[Any] | Any
 _Axes: TypeAlias = int | Sequence[int]
 _Device: TypeAlias = Device | DeviceType
-_StreamOrDevice: TypeAlias = Stream | Device | DeviceType | None
+_StreamOrDevice: TypeAlias = Stream | ThreadLocalStream | Device | DeviceType | None
 _IndexItem: TypeAlias = int | builtins.slice | array | EllipsisType | Sequence[_IndexItem] | None | _Buffer | _SupportsArray
 _Index: TypeAlias = _IndexItem | tuple[_IndexItem, ...]
 _Tree: TypeAlias = array | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | Any
@@ -306,6 +306,16 @@ class StreamContext:
     def __init__(self, s: Sequence[int]) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
+
+
+class ThreadLocalStream:
+    """A stream that is another one on each thread."""
+    def __eq__(self, other: object) -> builtins.bool: ...
+    def __hash__(self) -> int: ...
+    def __repr__(self) -> str: ...
+    @property
+    def device(self) -> Device:
+        """The device that the stream is on."""
 
 
 class array:
@@ -1310,6 +1320,13 @@ def clear_cache() -> None:
     """Give everything kept for reuse back to the system."""
 
 
+def clear_streams() -> None:
+    """Wait for this thread's stream and let go of this thread's streams; operations go to the default stream again.
+
+    Streams from `new_stream` go on working, since other threads may use them.
+    """
+
+
 def clip(
     a: _Operand,
     /,
@@ -1736,6 +1753,26 @@ def depends(
     """
 
 
+def dequantize(
+    w: _Operand,
+    /,
+    scales: _Operand,
+    biases: _Operand | None = None,
+    group_size: int | None = None,
+    bits: int | None = None,
+    mode: str = "affine",
+    global_scale: _Operand | None = None,
+    dtype: _DType = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """What the arrays that `quantize` gives stand for: `scales * codes + biases`, group by group.
+
+    The result is of `dtype`: by default that of scales and biases, or where scales are codes bfloat16 (with `global_scale` float32).
+    Derivatives pass to scales and biases in mode 'affine'; those of the packed `w` are zero.
+    """
+
+
 def device_count(device_type: DeviceType) -> int:
     """Number of devices of a kind."""
 
@@ -2087,7 +2124,15 @@ def from_dlpack(
     device: _Device | None = None,
     copy: builtins.bool | None = None,
 ) -> array:
-    """An array over the memory of an object with `__dlpack__`, shared unless `copy` is true."""
+    """An array over the memory of an object with `__dlpack__`, shared unless `copy` is true.
+
+    With `device` the producer is asked to bring memory of another device to the CPU. Operations on memory that its
+    producer can still write run when they are recorded.
+    """
+
+
+def from_fp8(x: _Operand, dtype: _DType = None, *, stream: _StreamOrDevice = None) -> array:
+    """The number that each float of eight bits (E4M3), in uint8, is; of `dtype`, bfloat16 by default."""
 
 
 def from_numpy(a: Any, *, zero_copy: builtins.bool = True) -> array:
@@ -2157,6 +2202,54 @@ def gather_mm(
     """
 
 
+def gather_qmm(
+    x: _Operand,
+    w: _Operand,
+    /,
+    scales: _Operand,
+    biases: _Operand | None = None,
+    lhs_indices: _Operand | None = None,
+    rhs_indices: _Operand | None = None,
+    transpose: builtins.bool = True,
+    group_size: int | None = None,
+    bits: int | None = None,
+    mode: str = "affine",
+    global_scale: _Operand | None = None,
+    *,
+    sorted_indices: builtins.bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`quantized_matmul` of matrices picked by flat indices into the batch axes of `x` and of `w`.
+
+    Index arrays broadcast; without one, all matrices of its operand are taken in order. Indices are integers, negative ones
+    count from the end, and one out of bounds is an `IndexError`. `global_scale`, in mode 'nvfp4', is one number or one for each matrix
+    of `w`. `sorted_indices` is a hint that is not needed.
+    """
+
+
+def gather_qqmm(
+    x: _Operand,
+    w: _Operand,
+    /,
+    scales: _Operand | None = None,
+    lhs_indices: _Operand | None = None,
+    rhs_indices: _Operand | None = None,
+    group_size: int | None = None,
+    bits: int | None = None,
+    mode: str = "nvfp4",
+    global_scale_x: _Operand | None = None,
+    global_scale_w: _Operand | None = None,
+    *,
+    sorted_indices: builtins.bool = False,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """`qqmm` of matrices picked by flat indices into the batch axes of `x` and of `w`.
+
+    Index arrays are as in `gather_qmm`; global scales are one number, or one for each matrix of their operand. `sorted_indices` is a
+    hint that is not needed.
+    """
+
+
 def gcd(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Greatest common divisor of integers."""
 
@@ -2178,6 +2271,15 @@ def geomspace(
 
 def get_active_memory() -> int:
     """Bytes in use by arrays."""
+
+
+def get_array_buffer_size(*args: Any) -> int:
+    """Bytes of the memory behind arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left
+    alone.
+
+    Memory that several arrays share counts once, and as a whole even where they are parts of it. Raises `ValueError` for an
+    array that is not evaluated.
+    """
 
 
 def get_cache_memory() -> int:
@@ -2599,11 +2701,29 @@ def load(
     format: str | None = None,
     return_metadata: builtins.bool = False,
     *,
+    mmap: builtins.bool = True,
     stream: _StreamOrDevice = None,
 ) -> array | dict[str, array] | tuple[dict[str, array], dict[str, Any]]:
-    """Read arrays from a file: one from npy, a dict from safetensors.
+    """Load an array or several from a file: npy, npz, safetensors or GGUF.
 
-    With `return_metadata` a safetensors file gives `(arrays, metadata)`.
+    `file` is a path or a file open in binary mode, `format` one of `"npy"`, `"npz"`, `"safetensors"` and `"gguf"`; without
+    it the extension tells the format, and where that says nothing the content does. An npy file gives an array, the
+    others a dict of arrays by name. With `return_metadata` they give `(arrays, metadata)`: the texts of a safetensors
+    file, the values of a GGUF file (arrays, texts, lists of texts), the texts among the members of an npz file.
+
+    The arrays are the file itself, mapped and read-only: loading reads nothing but the header, data is read when it is
+    used, and processes that load the same file share its memory. Compressed members of npz files, blocks of quantised
+    GGUF tensors, elements of the other byte order, and files that are no files of the system are read at once; elements
+    that do not lie at a multiple of their size are copied when they are used. A file that is replaced, as all functions
+    here that save replace it, stays as it was for those who have loaded it. But one that is cut short or overwritten in
+    place takes the memory away: reading what is gone ends the process with SIGBUS, and reading what was overwritten
+    gives the new bytes. With `mmap=False` all is read at once, and what happens to the file does not matter.
+
+    Of a GGUF file, tensors of types Q4_0, Q4_1 and Q8_0 stay quantised: `name.weight` (packed, uint32), `name.scales` and
+    `name.biases` (float16) with groups of 32, as `quantized_matmul` takes them. Other quantised types become float16.
+
+    Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged or in no known
+    format, and TypeError where its elements have no dtype. Pickled objects are never loaded.
     """
 
 
@@ -3034,6 +3154,14 @@ def new_stream(device: _Device) -> Stream:
     """A new stream on a device, usable from every thread."""
 
 
+def new_thread_local_stream(device: _Device) -> ThreadLocalStream:
+    """A stream on a device that is another one on each thread."""
+
+
+def new_thread_unsafe_stream(device: _Device) -> Stream:
+    """A new stream on a device, usable from every thread: `new_stream` by another name."""
+
+
 def nextafter(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """The next floating-point number after `a` towards `b`."""
 
@@ -3306,6 +3434,26 @@ def putmask(
     """Set the elements of `a` where `mask` holds to those of `values` at the same place; those begin again when there are fewer."""
 
 
+def qqmm(
+    x: _Operand,
+    w: _Operand,
+    scales: _Operand | None = None,
+    group_size: int | None = None,
+    bits: int | None = None,
+    mode: str = "nvfp4",
+    global_scale_x: _Operand | None = None,
+    global_scale_w: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The product `x @ w.T` of matrices that are both quantised, in mode 'nvfp4', 'mxfp8' or 'mxfp4'.
+
+    `x` of shape `(..., m, k)` is quantised on the way. `w`, `(..., n, k)`, is too, or has been: then it is packed and `scales` are given.
+    `global_scale_x` and `global_scale_w`, in mode 'nvfp4', are the largest magnitudes in `x` and `w`. Derivatives pass straight
+    through the rounding to what comes unquantised.
+    """
+
+
 def quantile(
     a: _Operand,
     q: _Nested,
@@ -3323,6 +3471,57 @@ def quantile(
     Statistical Packages, 1996. Methods that pick an element keep the dtype; else integers answer float32.
     `weights`, of the shape of `a` or of `axis` alone, say how often each element counts, and need the method
     "inverted_cdf".
+    """
+
+
+def quantize(
+    w: _Operand,
+    /,
+    group_size: int | None = None,
+    bits: int | None = None,
+    mode: str = "affine",
+    *,
+    global_scale: _Operand | None = None,
+    stream: _StreamOrDevice = None,
+) -> list[array]:
+    """Store each group of `group_size` neighbours in the last axis of `w` in few bits: a list of packed codes (uint32), scales and, in
+    mode 'affine', biases.
+
+    ======  ===============  ===================  ============  ======
+    mode    group_size       bits                 scales        biases
+    ======  ===============  ===================  ============  ======
+    affine  32, *64*, 128    1, 2, 3, *4*, 5,     like `w`      yes
+                             6, 8
+    mxfp4   *32*             *4* (E2M1)           E8M0, uint8   no
+    mxfp8   *32*             *8* (E4M3)           E8M0, uint8   no
+    nvfp4   *16*             *4* (E2M1)           E4M3, uint8   no
+    ======  ===============  ===================  ============  ======
+
+    `w` is real floating point with a last axis of n elements, which `group_size` divides; codes are `[..., n * bits / 32]`,
+    the first in the lowest bits, scales and biases `[..., n / group_size]`. `global_scale`, in mode 'nvfp4', is the largest
+    magnitude in `w`, relative to which scales are stored. Scales and biases are differentiable in `w`. The formats are those of
+    the OCP Microscaling Formats (MX) specification 1.0, and NVFP4.
+    """
+
+
+def quantized_matmul(
+    x: _Operand,
+    w: _Operand,
+    /,
+    scales: _Operand,
+    biases: _Operand | None = None,
+    transpose: builtins.bool = True,
+    group_size: int | None = None,
+    bits: int | None = None,
+    mode: str = "affine",
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The product of `x` with a quantised matrix: `x @ w.T`, or `x @ w` without `transpose`.
+
+    `x` is `(..., m, k)` or `(k,)`, `w` stands for `(..., n, k)` (without `transpose` `(..., k, n)`), packed along its last axis; batch
+    axes broadcast. The result is `(..., m, n)` in the dtype that holds `x` and the scales. Derivatives pass to `x`, scales
+    and biases; those of the packed `w` are zero.
     """
 
 
@@ -3469,16 +3668,81 @@ def rsqrt(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """One over the square root of each element."""
 
 
-def save(file: _File, arr: array) -> None:
-    """Write one array into an npy file, whole or not at all."""
+def save(
+    file: _File,
+    arr: array,
+    *,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Save one array into an npy file.
+
+    `file` is a path, to which `.npy` is added where it is missing, or a file open in binary mode. NumPy has no word for
+    bfloat16: it is written as elements of two bytes (`<V2`), which `load` and MLX read as bfloat16.
+
+    A path is written whole or not at all: into a file beside it that takes its place, keeping its permissions, once all
+    is on the disk. So a failure leaves what was there, and an array may be saved over the file it is mapped from.
+    `progress` is called with the bytes of arrays that are written and their number in all; what it raises ends the saving.
+
+    Raises OSError where the file cannot be written.
+    """
+
+
+def save_gguf(
+    file: _File,
+    arrays: Mapping[str, array],
+    metadata: Mapping[str, array | int | float | str | list[str]] | None = None,
+    *,
+    progress: Callable[[int, int], object] | None = None,
+) -> None:
+    """Save arrays by name, and metadata by name, into a GGUF file (version 3).
+
+    `file` is a path, to which `.gguf` is added where it is missing, or a file open in binary mode. Metadata are arrays of
+    no or one axis (of integers, bool, float32 or float64), numbers, texts and lists of texts; the integer
+    `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are written whole
+    or not at all and `progress` is told how far the saving is, as in `save`.
+
+    Raises TypeError for a dtype that the format has no word for (bool, unsigned integers, complex numbers), and OSError
+    where the file cannot be written.
+    """
 
 
 def save_safetensors(
     file: _File,
     arrays: Mapping[str, array],
     metadata: Mapping[str, str] | None = None,
+    *,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None:
-    """Write arrays by name (and texts by name) into a safetensors file, whole or not at all."""
+    """Save arrays by name, and texts by name, into a safetensors file.
+
+    `file` is a path, to which `.safetensors` is added where it is missing, or a file open in binary mode. Data begins at
+    a multiple of 64 bytes and every element lies at a multiple of its size, so that `load` maps it. Paths are written
+    whole or not at all and `progress` is told how far the saving is, as in `save`.
+
+    Raises TypeError for a dtype that the format has no word for (complex128), and OSError where the file cannot be written.
+    """
+
+
+def savez(file: _File, *args: array, **kwargs: array | Callable[[int, int], object]) -> None:
+    """Save several arrays into an npz file, a zip archive of npy files: `args` as `arr_0`, `arr_1` and so on, `kwargs` by name.
+
+    `file` is a path, to which `.npz` is added where it is missing, or a file open in binary mode. Arrays lie in the file
+    as in memory, each at a multiple of 64 bytes, so that `load` maps them. Paths are written whole or not at all, as by
+    `save`. A function given as `progress` is told how far the saving is, as in `save`; an array may have that name as well.
+
+    Raises ValueError where two arrays have one name, and OSError where the file cannot be written.
+    """
+
+
+def savez_compressed(
+    file: _File,
+    *args: array,
+    **kwargs: array | Callable[[int, int], object],
+) -> None:
+    """Save several arrays into an npz file as `savez` does, each made smaller with deflate.
+
+    `load` unpacks the arrays instead of mapping them. `progress` counts the bytes of arrays as they are in memory.
+    """
 
 
 def scan(
@@ -3573,6 +3837,13 @@ def set_view_policy(policy: Literal['checked', 'writable', 'readonly']) -> str:
     - "writable": views are writable whenever the memory is, even while it is shared or a derivative is being taken, and
       operations wait. What a write does to them is the program's business.
     - "readonly": as "checked", and no view is writable.
+    """
+
+
+def set_wired_limit(limit: int) -> int:
+    """Set how much memory is to stay resident; returns the limit before.
+
+    Only the memory of some GPUs can be kept resident, so the limit of this build is always 0.
     """
 
 
@@ -3827,6 +4098,13 @@ def tensordot(
 
 def tile(a: _Operand, reps: _Axes, /, *, stream: _StreamOrDevice = None) -> array:
     """`a` repeated as a whole, `reps` times along each axis."""
+
+
+def to_fp8(x: _Operand, *, stream: _StreamOrDevice = None) -> array:
+    """The nearest float of eight bits (E4M3 of the OCP's 8-bit specification), in uint8, to each real number.
+
+    Ties go to even; magnitudes above 448 become that, NaN stays NaN.
+    """
 
 
 def topk(a: _Operand, /, k: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
