@@ -309,21 +309,32 @@ CHAINS = [
     (both_lanes, tangent, gradient_of_w),
     (both_lanes, lanes, gradient),
 ]
+BY_THREES = [lanes, gradient, tangent, mx.compile, mx.checkpoint]
+
+
+def check_chain(name, chain, points):
+    """The same transforms of a loop and of what it is in Python, the outermost named first."""
+    f, g = BODIES[name]
+    for transform in reversed(chain):
+        f, g = transform(f), transform(g)
+    message = " of ".join(getattr(t, "__name__", "compile") for t in chain)
+    for x, w in points:
+        x, w = mx.array(x), mx.array(w)
+        np.testing.assert_allclose(
+            f(x, w).item(), g(x, w).item(), rtol=2e-4, atol=2e-4, err_msg=message
+        )
 
 
 @pytest.mark.parametrize("name", BODIES)
 def test_compositions_of_transforms(name):
-    ours, plain = BODIES[name]
     for chain in CHAINS:
-        f, g = ours, plain
-        for transform in reversed(chain):
-            f, g = transform(f), transform(g)
-        for x, w in ((0.4, 1.3), (-0.6, 0.8)):
-            x, w = mx.array(x), mx.array(w)
-            message = " of ".join(getattr(t, "__name__", "compile") for t in chain)
-            np.testing.assert_allclose(
-                f(x, w).item(), g(x, w).item(), rtol=2e-4, atol=2e-4, err_msg=message
-            )
+        check_chain(name, chain, ((0.4, 1.3), (-0.6, 0.8)))
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_compositions_three_deep(name):
+    for chain in itertools.product(BY_THREES, repeat=3):
+        check_chain(name, chain, ((0.4, 1.3),))
 
 
 def test_integer_carries_and_unused_values():
@@ -583,6 +594,25 @@ def test_memory_of_a_gradient():
     assert 400 * 4 * size <= run(400) <= 420 * 4 * size
     assert run(400, 20) <= 60 * 4 * size
     assert run(400, "sqrt") <= 60 * 4 * size
+
+
+def test_memory_of_ten_thousand_iterations():
+    """Plainly a carry an iteration is kept, with "sqrt" twice the root of their number."""
+    start = mx.ones(1 << 10)
+    mx.eval(start)
+
+    def run(checkpoint):
+        def loss(s):
+            body = lambda c, x: (mx.sin(c) + x, None)  # noqa: E731
+            xs = mx.arange(10_000, dtype=mx.float32) * 1e-4
+            return mx.scan(body, s, xs, checkpoint=checkpoint)[0].sum()
+
+        return peak(lambda: mx.grad(loss)(start))
+
+    # The numbers that are read, and their copies in rows.
+    read = 4 * 10_000 * 4
+    assert 10_000 * start.nbytes <= run(None) <= 10_010 * start.nbytes + read
+    assert run("sqrt") <= 220 * start.nbytes + read
 
 
 def test_constants_of_a_gradient_are_not_kept():

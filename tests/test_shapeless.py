@@ -67,6 +67,53 @@ def test_traced_twice_for_all_lengths():
     assert traced.count == 3
 
 
+BIAS, SCALE = mx.random.normal((4,)), mx.random.normal((4,))
+WEIGHT, STACK = mx.random.normal((4, 5)), mx.random.normal((1, 4, 5))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(lambda x: x * SCALE + BIAS, id="affine"),
+        pytest.param(lambda x: mx.where(x > 0, x, BIAS), id="where"),
+        pytest.param(lambda x: mx.addmm(BIAS[:1], x, WEIGHT), id="addmm"),
+        pytest.param(lambda x: (x @ WEIGHT).sum(-1, keepdims=True) * BIAS, id="sum"),
+        pytest.param(lambda x: mx.tanh(x @ WEIGHT) @ WEIGHT.T + BIAS, id="two products"),
+        pytest.param(lambda x: mx.softmax(x @ WEIGHT @ WEIGHT.T, axis=1), id="softmax"),
+        pytest.param(lambda x: mx.einsum("...d,dk->...k", x, WEIGHT), id="einsum"),
+        pytest.param(lambda x: mx.tensordot(x, WEIGHT, 1), id="tensordot"),
+        pytest.param(lambda x: mx.vmap(lambda row: row @ WEIGHT)(x), id="vmap"),
+        pytest.param(lambda x: mx.flatten(x @ WEIGHT, 0, -2), id="flatten"),
+        pytest.param(lambda x: mx.swapaxes(x @ WEIGHT, -1, -2) @ x, id="swapaxes"),
+    ],
+)
+@pytest.mark.parametrize("shapes", [((2, 3), (5, 6), (7, 2), (9, 8), (4, 3)), ((2,), (5,), (7,))])
+def test_values_from_outside(function, shapes):
+    """What a function closes over is spread to the lengths of its arguments, whichever."""
+    traced = Traces(function, shapeless=True)
+    for shape in shapes:
+        x = mx.random.normal((*shape, 4))
+        assert mx.allclose(traced(x), function(x), atol=1e-5)
+    assert traced.count == 2
+
+
+def test_stacks_of_weights():
+    traced = Traces(lambda x: x @ STACK, shapeless=True)
+    for shape in ((2, 3), (5, 6), (7, 2)):
+        x = mx.random.normal((*shape, 4))
+        assert mx.allclose(traced(x), x @ STACK, atol=1e-5)
+    assert traced.count == 2
+
+
+def test_joined_axes_of_one_length():
+    """Two axes that change while their product does not."""
+    traced = Traces(lambda x: x @ WEIGHT, shapeless=True)
+    for shape in ((2, 6), (3, 5), (4, 3), (6, 2), (3, 4), (12, 7)):
+        x = mx.random.normal((*shape, 4))
+        assert mx.allclose(traced(x), x @ WEIGHT, atol=1e-5)
+    assert traced.count == 2
+
+
 def test_weights_made_anew_are_recognised():
     weight = mx.random.normal((5, 4))
     traced = Traces(lambda x: mx.tanh(x @ weight.T), shapeless=True)

@@ -233,6 +233,78 @@ fn regions_are_what_neighbours_share() {
     );
 }
 
+/// What is run of a function, and that it gives the bits that its operations give one by one.
+#[track_caller]
+fn check_fused(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array], expected: &str) {
+    let graph = traced(&f, arguments).compile().unwrap();
+    check(graph.fused_program(), expected);
+    let compiled = graph.call(arguments).unwrap();
+    for (got, want) in compiled.iter().zip(f(arguments).unwrap()) {
+        assert_eq!(values::<f32>(got), values::<f32>(&want));
+    }
+    // Held, nothing is merged.
+    let plain = graph.program().replay(arguments).unwrap();
+    for (got, want) in compiled.iter().zip(plain) {
+        assert_eq!(values::<f32>(got), values::<f32>(&want));
+    }
+}
+
+#[test]
+fn regions_begin_with_the_product_they_read() {
+    let layer = |x: &[Array]| ops::tanh(&ops::add(&ops::matmul(&x[0], &x[1])?, &x[2])?);
+    check_fused(
+        |x| Ok(vec![layer(x)?]),
+        &[ramp([3, 4]), ramp([4, 5]), ramp([5])],
+        "%0 : float32[3,4]
+         %1 : float32[4,5]
+         %2 : float32[5]
+         %3 = fused(matmul; add v0 v1, tanh v2) %0 %1 %2 : float32[3,5]
+         return %3",
+    );
+    // Matrices one below the other, and what goes past the layer.
+    check_fused(
+        |x| Ok(vec![ops::add(&x[3], &layer(x)?)?]),
+        &[ramp([2, 3, 4]), ramp([4, 5]), ramp([5]), ramp([2, 3, 5])],
+        "%0 : float32[2,3,4]
+         %1 : float32[4,5]
+         %2 : float32[5]
+         %3 : float32[2,3,5]
+         %4 = reshape %0 : float32[6,4]
+         %5 = fused(matmul; add v0 v1, tanh v3, add v2 v4) %4 %1 %2 %3 : float32[2,3,5]
+         return %5",
+    );
+}
+
+#[test]
+fn products_that_others_read_stay() {
+    check_fused(
+        |x| {
+            let product = ops::matmul(&x[0], &x[1])?;
+            Ok(vec![ops::tanh(&product)?, product])
+        },
+        &[ramp([3, 4]), ramp([4, 5])],
+        "%0 : float32[3,4]
+         %1 : float32[4,5]
+         %2 = matmul %0 %1 : float32[3,5]
+         %3 = fused(tanh v0) %2 : float32[3,5]
+         return %3 %2",
+    );
+    // One product a region; the other under another shape.
+    check_fused(
+        |x| {
+            let tall = ops::reshape(&ops::matmul(&x[0], &x[1])?, &[3, 5])?;
+            Ok(vec![ops::multiply(&tall, &ops::matmul(&ops::reshape(&x[0], &[3, 4])?, &x[1])?)?])
+        },
+        &[ramp([1, 3, 4]), ramp([4, 5])],
+        "%0 : float32[1,3,4]
+         %1 : float32[4,5]
+         %2 = reshape %0 : float32[3,4]
+         %3 = matmul %2 %1 : float32[3,5]
+         %4 = fused(multiply v0 v0) %3 : float32[3,5]
+         return %4",
+    );
+}
+
 #[test]
 fn what_no_output_needs_is_left_out() {
     let f = one(|x| {
@@ -282,6 +354,28 @@ fn a_length_that_became_a_constant_is_not_believed() {
     family.learn(&traced(&f, &[ramp([4, 6])]));
     assert!(family.graph(&[ramp([4, 7])]).is_some());
     assert!(family.graph(&[ramp([5, 7])]).is_none());
+}
+
+#[test]
+fn joined_axes_are_told_apart_again() {
+    let (weight, bias) = (ramp([4, 5]), ramp([5]));
+    let f = one(|x| ops::add(&ops::matmul(x, &weight)?, &bias));
+    let family = Family::new(traced(&f, &[ramp([2, 3, 4])]));
+    family.learn(&traced(&f, &[ramp([6, 7, 4])]));
+    assert_eq!(family.free(), [[true, true, false]]);
+    let graph = family.graph(&[ramp([3, 2, 4])]).unwrap();
+    check(
+        graph.program(),
+        "%0 : float32[3,2,4]
+         %1 : float32[5]
+         %2 : float32[4,5]
+         %3 = broadcast_to %1 : float32[3,2,5]
+         %4 = reshape %0 : float32[6,4]
+         %5 = matmul %4 %2 : float32[6,5]
+         %6 = reshape %5 : float32[3,2,5]
+         %7 = add %6 %3 : float32[3,2,5]
+         return %7",
+    );
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Matrix products against sums by the definition.
 
 use proptest::prelude::*;
+use umber_kernels::matmul::matmul_program;
+use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut, addmm, matmul};
-use umber_types::{Bool, Complex32, Complex64, Element, Layout, Shape, bf16, f16};
+use umber_types::tape::{Step, Tape};
+use umber_types::{BinaryKind, Bool, Complex32, Complex64, Element, Layout, Shape, UnaryKind, bf16, f16};
 
 /// Elements with an exact (or much wider) arithmetic to compare with.
 trait Number: Element {
@@ -350,4 +353,69 @@ fn factors_of_zero_read_nothing() {
         ViewMut::of(&mut out, &layout),
     );
     assert_eq!(out, [1.0; 4]);
+}
+
+/// `tanh(a @ b + bias) * residual` and the sum in it, at once and one after the other: the same bits.
+fn check_program<T: Number + bytemuck::NoUninit>(batch: &[usize], [m, k, n]: [usize; 3], is_shared: bool) {
+    let random = |size: usize, seed: u64| -> Vec<T> {
+        (0..size as u64).map(|i| T::of((i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20)).collect()
+    };
+    let shape =
+        |rows: usize, columns: usize| -> Shape { batch.iter().copied().chain([rows, columns]).collect() };
+    let count: usize = batch.iter().product();
+    let (a, b) = (random(count * m * k, 1), random(count * k * n, 2));
+    let (bias, residual) = (random(n, 3), random(count * m * n, 4));
+    let whole = Layout::contiguous(shape(m, n));
+    let (left, mut right) = (Layout::contiguous(shape(m, k)), Layout::contiguous(shape(k, n)));
+    if is_shared {
+        right.strides[..batch.len()].fill(0);
+    }
+    let spread = Layout::contiguous(Shape::from([n])).broadcast_to(&whole.shape);
+    let steps = vec![
+        Step::Binary { kind: BinaryKind::Add, a: 0, b: 1 },
+        Step::Unary { kind: UnaryKind::Tanh, x: 3 },
+        Step::Binary { kind: BinaryKind::Multiply, a: 4, b: 2 },
+    ];
+    let program =
+        Program::new(&Tape { inputs: vec![T::DTYPE; 3], steps, outputs: vec![5, 3] }).expect("a tape");
+    let views = [View::of(&a, &left), View::of(&b, &right)];
+    let others = [View::of(&bias, &spread), View::of(&residual, &whole)];
+    let zeros = || vec![T::ZERO; count * m * n];
+    let (mut product, mut first, mut second) = (zeros(), zeros(), zeros());
+    matmul(views[0], views[1], ViewMut::of(&mut product, &whole));
+    program.run(
+        &[View::of(&product, &whole), others[0], others[1]],
+        &mut [ViewMut::of(&mut first, &whole), ViewMut::of(&mut second, &whole)],
+    );
+    let (mut one, mut two) = (zeros(), zeros());
+    matmul_program(
+        views[0],
+        views[1],
+        &program,
+        &others,
+        &mut [ViewMut::of(&mut one, &whole), ViewMut::of(&mut two, &whole)],
+    );
+    let bytes = |values: &[T]| bytemuck::cast_slice::<T, u8>(values).to_vec();
+    assert_eq!(bytes(&one), bytes(&first), "{batch:?} {m} {k} {n}");
+    assert_eq!(bytes(&two), bytes(&second), "{batch:?} {m} {k} {n}");
+}
+
+#[test]
+fn a_program_goes_on_with_the_product() {
+    let sizes =
+        [[1, 1, 1], [3, 5, 7], [64, 64, 300], [300, 70, 513], [1, 900, 1100], [257, 3, 64], [8, 4000, 8]];
+    for size in sizes {
+        for batch in [&[][..], &[3], &[2, 3]] {
+            for is_shared in [false, true] {
+                check_program::<f32>(batch, size, is_shared);
+            }
+        }
+        check_program::<f64>(&[2], size, true);
+        check_program::<f16>(&[], size, false);
+        check_program::<bf16>(&[2], size, true);
+        check_program::<Complex32>(&[], size, false);
+    }
+    check_program::<f32>(&[0], [3, 4, 5], false);
+    check_program::<f32>(&[], [3, 0, 5], false);
+    check_program::<f32>(&[64], [20, 30, 40], false);
 }

@@ -4,8 +4,10 @@
 //! makes elementwise regions single steps, as evaluation would anyway. A call then costs neither the user's function
 //! nor the search for regions, only the making of nodes.
 
+mod adapting;
 pub mod cache;
 mod constants;
+mod joining;
 mod recipe;
 mod shapeless;
 mod simplify;
@@ -21,7 +23,7 @@ use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
 use constants::fold;
-use recipe::Recipe;
+use recipe::{Followed, Recipe};
 pub use shapeless::Family;
 pub use simplify::simplify;
 
@@ -126,8 +128,11 @@ impl CompiledGraph {
             "[compile] got arguments of other shapes or dtypes than those the graph was traced with"
         );
         let is_followed = self.captured.iter().chain(arguments).any(Array::is_traced);
-        let recipe = if is_followed { &self.plain } else { &self.fused };
-        recipe.record(arguments, &self.captured)
+        if is_followed {
+            self.plain.record(arguments, &self.captured, Followed::BySomebody)
+        } else {
+            self.fused.record(arguments, &self.captured, Followed::ByNobody)
+        }
     }
 }
 

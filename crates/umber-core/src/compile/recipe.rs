@@ -3,8 +3,16 @@
 use umber_types::Result;
 
 use crate::graph::program::Operand;
-use crate::graph::{Array, Inputs, Program, Specs, on_line};
+use crate::graph::{Array, Inputs, Program, Specs, on_line, users_line};
 use crate::op::Op;
+use crate::primitives::control_flow::record_again;
+
+/// Are the arrays that a program is recorded on followed by a transformation?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Followed {
+    ByNobody,
+    BySomebody,
+}
 
 /// A program that is recorded without asking its operations what they answer.
 #[derive(Debug)]
@@ -26,17 +34,32 @@ impl Recipe {
     }
 
     /// Record the steps on arguments of the program's specs.
-    pub(super) fn record(&self, arguments: &[Array], captured: &[Array]) -> Result<Vec<Array>> {
+    pub(super) fn record(
+        &self,
+        arguments: &[Array],
+        captured: &[Array],
+        followed: Followed,
+    ) -> Result<Vec<Array>> {
         let mut slots: Vec<Array> = Vec::with_capacity(self.slots);
         slots.extend(arguments.iter().chain(captured).cloned());
         debug_assert!(slots.iter().map(Array::spec).eq(&self.program.arguments));
+        let line = users_line();
         for (step, specs) in self.program.steps.iter().zip(&self.specs) {
             let inputs: Inputs = step.inputs.iter().map(|operand| operand.of(&slots)).collect();
-            let _origin = on_line(step.origin.0.clone());
-            slots.extend(match &step.op {
-                Op::Loop(repeated) => repeated.record_on(inputs, step.stream)?,
-                op => Array::record_known(op.clone(), inputs, specs.clone(), step.stream)?,
-            });
+            let origin = step.origin.0.as_ref().or(line.as_ref()).cloned();
+            match (&step.op, followed) {
+                (Op::Loop(_) | Op::While(_), _) => {
+                    let _origin = on_line(origin);
+                    slots.extend(record_again(&step.op, inputs, step.stream)?);
+                }
+                (op, Followed::ByNobody) => {
+                    Array::record_onto(&mut slots, op.clone(), inputs, specs.clone(), step.stream, origin)?;
+                }
+                (op, Followed::BySomebody) => {
+                    let _origin = on_line(origin);
+                    slots.extend(Array::record_known(op.clone(), inputs, specs.clone(), step.stream)?);
+                }
+            }
         }
         let outputs = self.program.outputs.iter();
         Ok(outputs.map(|operand: &Operand| operand.of(&slots)).collect())

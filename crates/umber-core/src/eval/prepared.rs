@@ -253,8 +253,7 @@ fn run_tape(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
     for spec in &task.specs {
         let size = spec.dtype.size();
         let free = (0..task.inputs.len()).find(|i| {
-            // A reduction reads inputs after it has written results.
-            region.reduction.is_none()
+            region.may_overwrite()
                 && !used.contains(i)
                 && task.dtypes[*i].size() == size
                 && task.inputs[*i].is_donatable(&spec.shape, size)
@@ -268,7 +267,7 @@ fn run_tape(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
         });
     }
     let layouts: SmallVec<[Layout; 4]> =
-        task.inputs.iter().map(|input| input.layout.broadcast_to(&region.shape)).collect();
+        task.inputs.iter().enumerate().map(|(i, input)| region.spread(i, &input.layout)).collect();
     {
         let inputs: SmallVec<[View<'_>; 4]> = task
             .inputs

@@ -153,15 +153,14 @@ fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
     )
 }
 
-/// Storage for the outputs: of inputs that nobody needs any more, else new. A reduction reads inputs after it has
-/// written results.
+/// Storage for the outputs: of inputs that nobody needs any more, else new.
 fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<SmallVec<[Storage; 2]>> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut storages = SmallVec::new();
     for output in outputs {
         let spec = &output.outputs[0].spec;
         let free = built.inputs.iter().enumerate().find(|(i, input)| {
-            built.region.reduction.is_none()
+            built.region.may_overwrite()
                 && !used.contains(i)
                 && is_free(input, 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
         });
@@ -177,11 +176,14 @@ fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<
 }
 
 fn compute(built: &Built, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
-    let shape = &built.region.shape;
     let layouts: SmallVec<[Layout; 4]> = built
         .inputs
         .iter()
-        .map(|input| input.storage().expect("inputs run before their users").layout.broadcast_to(shape))
+        .enumerate()
+        .map(|(i, input)| {
+            let storage = input.storage().expect("inputs run before their users");
+            built.region.spread(i, &storage.layout)
+        })
         .collect();
     let inputs: SmallVec<[View<'_>; 4]> = built
         .inputs

@@ -8,7 +8,7 @@ use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, bail};
 
 use crate::backend::{Support, backend};
-use crate::fusion::partition::{Unit, partition};
+use crate::fusion::partition::{Role, Unit, partition, role};
 use crate::graph::{Array, ArraySpec, Claim, Node};
 use crate::op::Op;
 use crate::primitive::Primitive;
@@ -80,7 +80,9 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
     }
     let nodes: Vec<Arc<Node>> = plan.nodes.iter().flatten().cloned().collect();
     // Two handles are the planner's own: in the plan, and in `nodes`.
-    let is_held = |i: usize| Arc::strong_count(&nodes[i]) > handles[i] as usize + 2;
+    // What a derivative may ask for again is computed again, which is not worth it for products.
+    let is_kept = |node: &Arc<Node>| role(node.op()) == Role::Product && node.is_followed();
+    let is_held = |i: usize| Arc::strong_count(&nodes[i]) > handles[i] as usize + 2 || is_kept(&nodes[i]);
     plan.units = if let [node] = &nodes[..] {
         vec![single(node)]
     } else {
@@ -99,7 +101,7 @@ fn said_where(error: Error, arrays: &[Array]) -> Error {
 }
 
 fn single(node: &Arc<Node>) -> Unit {
-    use crate::fusion::partition::{Members, Role, role};
+    use crate::fusion::partition::Members;
     match role(node.op()) {
         Role::Step => {
             Unit::Region(Members { nodes: smallvec::smallvec![0], outputs: smallvec::smallvec![0] })

@@ -5,7 +5,8 @@
 //! twice except what costs nothing: constants, broadcasts and copies are folded into every region that reads them.
 //!
 //! A reduction ends a region: the elementwise nodes that only it reads are computed a block at a time and folded, and
-//! nothing but its result is stored.
+//! nothing but its result is stored. A product of matrices begins one, if only that reads it: the elementwise nodes go on
+//! with a block of it as soon as it is computed.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ const MOST_OUTPUTS: usize = 8;
 pub enum Unit {
     /// One node by its own kernel.
     Node(u32),
-    /// Elementwise nodes, perhaps with a reduction of what they lead to, by one fused kernel.
+    /// Elementwise nodes, perhaps with a reduction of what they lead to or the product they begin with, by one fused kernel.
     Region(Members),
 }
 
@@ -60,6 +61,10 @@ pub(crate) enum Role {
     Constant,
     /// Ends a region that computes its input.
     Reduction,
+    /// Begins a region that reads it.
+    Product,
+    /// The value of its input under another shape, part of a region only behind a product.
+    Reshape,
     /// Never part of a region.
     Alone,
 }
@@ -68,6 +73,8 @@ pub(crate) fn role(op: &Op) -> Role {
     match op {
         Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_) => Role::Step,
         Op::Reduce(_) => Role::Reduction,
+        Op::MatMul(_) => Role::Product,
+        Op::Reshape(_) => Role::Reshape,
         Op::Broadcast(_) => Role::Broadcast,
         Op::Full(_) => Role::Constant,
         Op::Leaf(Leaf::Copy) | Op::Control(Control::StopGradient) => Role::Alias,
@@ -107,6 +114,7 @@ pub fn partition(
     index: impl Fn(&Arc<Node>) -> Option<usize>,
 ) -> Vec<Unit> {
     let mut readers = vec![Readers::Nobody; nodes.len()];
+    let products = Products::count(nodes, &is_held, &index);
     let mut regions: Vec<Growing> = Vec::new();
     let mut units: Vec<Unit> = Vec::new();
     // Places of regions in `units`, filled in at the end: units are collected from users to inputs.
@@ -139,6 +147,28 @@ pub fn partition(
                 units.push(Unit::Node(LATER));
                 Readers::Region(regions.len() as u32 - 1)
             }
+            Role::Product => match readers[i] {
+                Readers::Region(r) if !held && regions[r as usize].may_begin_with(i, nodes) => {
+                    regions[r as usize].begin_with(i, i);
+                    Readers::Kernel
+                }
+                _ => {
+                    units.push(Unit::Node(i as u32));
+                    Readers::Kernel
+                }
+            },
+            Role::Reshape => match (readers[i], products.behind(node, &index)) {
+                (Readers::Region(r), Some(product))
+                    if !held && regions[r as usize].may_begin_with(product, nodes) =>
+                {
+                    regions[r as usize].begin_with(product, i);
+                    Readers::Region(r)
+                }
+                _ => {
+                    units.push(Unit::Node(i as u32));
+                    Readers::Kernel
+                }
+            },
             Role::Reduction | Role::Alone => {
                 units.push(Unit::Node(i as u32));
                 Readers::Kernel
@@ -181,6 +211,8 @@ struct Growing {
     /// The shape of every step.
     shape: Shape,
     ends: Ends,
+    /// The product it begins with.
+    product: Option<usize>,
     /// Where it goes among the units.
     place: usize,
 }
@@ -188,7 +220,24 @@ struct Growing {
 impl Growing {
     fn new(root: usize, shape: Shape, ends: Ends, place: usize) -> Growing {
         let members = Members { nodes: smallvec![root as u32], outputs: smallvec![root as u32] };
-        Growing { members, shape, ends, place }
+        Growing { members, shape, ends, product: None, place }
+    }
+
+    /// May it begin with this product, perhaps under another shape?
+    fn may_begin_with(&self, product: usize, nodes: &[Arc<Node>]) -> bool {
+        let spec = &nodes[product].outputs[0].spec;
+        let has_home = |&output: &u32| nodes[output as usize].outputs[0].spec.dtype == spec.dtype;
+        self.ends == Ends::Elementwise
+            && self.product.is_none_or(|own| own == product)
+            && self.shape.size() == spec.shape.size()
+            && self.shape.last() == spec.shape.last()
+            && self.members.outputs.iter().any(has_home)
+    }
+
+    /// It begins with this product, of which `node` is a part: itself, or its other shape.
+    fn begin_with(&mut self, product: usize, node: usize) {
+        self.product = Some(product);
+        self.members.nodes.push(node as u32);
     }
 
     /// May a node of this shape, of which all users are in here, be computed in here?
@@ -198,6 +247,41 @@ impl Growing {
             Ends::Reduction => false,
         };
         self.members.nodes.len() < MOST_STEPS && (!held || has_room) && self.shape == *shape
+    }
+}
+
+/// Which products nothing but one node reads.
+struct Products {
+    /// By their places; empty if there is no product.
+    has_one_reader: Vec<bool>,
+}
+
+impl Products {
+    fn count(
+        nodes: &[Arc<Node>],
+        is_held: &impl Fn(usize) -> bool,
+        index: &impl Fn(&Arc<Node>) -> Option<usize>,
+    ) -> Products {
+        let is_product = |node: &Arc<Node>| role(node.op()) == Role::Product;
+        if !nodes.iter().any(is_product) {
+            return Products { has_one_reader: Vec::new() };
+        }
+        let mut readers = vec![0u32; nodes.len()];
+        for node in nodes {
+            for input in node.lock_inputs().iter() {
+                if let Some(i) = index(input.node()) {
+                    readers[i] += 1;
+                }
+            }
+        }
+        let is_one = |(i, node)| is_product(node) && readers[i] == 1 && !is_held(i);
+        Products { has_one_reader: nodes.iter().enumerate().map(is_one).collect() }
+    }
+
+    /// The product that a node alone reads.
+    fn behind(&self, node: &Arc<Node>, index: &impl Fn(&Arc<Node>) -> Option<usize>) -> Option<usize> {
+        let i = index(node.lock_inputs().first()?.node())?;
+        self.has_one_reader.get(i).copied().unwrap_or(false).then_some(i)
     }
 }
 

@@ -3,11 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
+use umber_kernels::matmul::matmul_program;
 use umber_kernels::reduce::reduce_program;
 use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape, ValueId};
-use umber_types::{Result, Shape};
+use umber_types::{DType, Layout, Result, Shape};
 
 use super::partition::{Members, Role, role};
 use crate::graph::walk::IdMap;
@@ -16,27 +17,63 @@ use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
+use crate::primitives::matmul::MatMul;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::broadcast;
+use crate::primitives::rules::{broadcast, reshape};
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
 
-/// Elementwise nodes as one program, perhaps with a reduction of the one value that it leads to.
+/// What one kernel does besides computing elements.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Beside {
+    /// Nothing.
+    Nothing,
+    /// It folds the one value that the elements lead to.
+    Reduction(Reduce),
+    /// It multiplies two matrices, the first two inputs: the product is the tape's first.
+    Product,
+}
+
+/// Elementwise nodes as one program, perhaps with a reduction of the one value that it leads to, or with the product of
+/// matrices that it begins with.
 #[derive(Debug)]
 pub struct Region {
     /// The program.
     pub tape: Tape,
     /// The shape of every value in it.
     pub shape: Shape,
-    /// What becomes of its output.
-    pub reduction: Option<Reduce>,
+    /// What is done besides.
+    pub beside: Beside,
     program: OnceLock<Program>,
 }
 
 impl Region {
-    /// A region that computes `tape` at every index of `shape`, and reduces its one output if asked to.
-    pub fn new(tape: Tape, shape: Shape, reduction: Option<Reduce>) -> Region {
-        Region { tape, shape, reduction, program: OnceLock::new() }
+    /// A region that computes `tape` at every index of `shape`, and what is asked for besides.
+    pub fn new(tape: Tape, shape: Shape, beside: Beside) -> Region {
+        Region { tape, shape, beside, program: OnceLock::new() }
+    }
+
+    /// How many inputs are factors of the product.
+    pub fn factors(&self) -> usize {
+        match self.beside {
+            Beside::Product => 2,
+            Beside::Nothing | Beside::Reduction(_) => 0,
+        }
+    }
+
+    /// The dtypes of the inputs that are not factors.
+    pub fn elements(&self) -> &[DType] {
+        &self.tape.inputs[self.factors() / 2..]
+    }
+
+    /// The layout of an input as [`Region::run`] takes it.
+    pub fn spread(&self, input: usize, layout: &Layout) -> Layout {
+        if input < self.factors() { layout.clone() } else { layout.broadcast_to(&self.shape) }
+    }
+
+    /// May outputs lie where inputs do? Not where inputs are read after outputs were written elsewhere.
+    pub fn may_overwrite(&self) -> bool {
+        self.beside == Beside::Nothing
     }
 
     /// What the outputs are.
@@ -44,9 +81,9 @@ impl Region {
         let dtypes = self.tape.dtypes();
         let spec = |&value: &ValueId| ArraySpec { shape: self.shape.clone(), dtype: dtypes[value as usize] };
         let specs: Specs = self.tape.outputs.iter().map(spec).collect();
-        match &self.reduction {
-            Some(reduction) => reduction.infer(&[&specs[0]]),
-            None => Ok(specs),
+        match &self.beside {
+            Beside::Reduction(reduction) => reduction.infer(&[&specs[0]]),
+            Beside::Nothing | Beside::Product => Ok(specs),
         }
     }
 
@@ -59,22 +96,29 @@ impl Region {
         Ok(self.program.get_or_init(|| program))
     }
 
-    /// Compute the outputs from inputs under the region's shape.
+    /// Compute the outputs from inputs under the region's shape, of which factors have their own.
     pub fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
         let program = self.prepare()?;
-        match &self.reduction {
-            Some(Reduce { kind, axes }) => {
+        match &self.beside {
+            Beside::Reduction(Reduce { kind, axes }) => {
                 reduce_program(*kind, program, inputs, &self.shape, axes, outputs[0].reborrow());
             }
-            None => program.run(inputs, outputs),
+            Beside::Product => matmul_program(inputs[0], inputs[1], program, &inputs[2..], outputs),
+            Beside::Nothing => program.run(inputs, outputs),
         }
         Ok(())
     }
 
     /// The same computation as ordinary nodes on other inputs.
     pub fn replay(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let mut values: Vec<Array> =
-            inputs.iter().map(|input| broadcast(input, &self.shape)).collect::<Result<_>>()?;
+        let (factors, elements) = inputs.split_at(self.factors());
+        let mut values: Vec<Array> = Vec::with_capacity(self.tape.inputs.len() + self.tape.steps.len());
+        if let [a, b] = factors {
+            values.push(reshape(&Array::record_one(MatMul, &[a, b])?, self.shape.clone())?);
+        }
+        for input in elements {
+            values.push(broadcast(input, &self.shape)?);
+        }
         for step in &self.tape.steps {
             let at = |id: &ValueId| &values[*id as usize];
             let value = match step {
@@ -89,9 +133,11 @@ impl Region {
             values.push(value);
         }
         let outputs = self.tape.outputs.iter().map(|&id| &values[id as usize]);
-        match &self.reduction {
-            Some(reduction) => outputs.map(|value| Array::record_one(reduction.clone(), &[value])).collect(),
-            None => Ok(outputs.cloned().collect()),
+        match &self.beside {
+            Beside::Reduction(reduction) => {
+                outputs.map(|value| Array::record_one(reduction.clone(), &[value])).collect()
+            }
+            Beside::Nothing | Beside::Product => Ok(outputs.cloned().collect()),
         }
     }
 }
@@ -101,13 +147,15 @@ impl Region {
 pub struct Built {
     /// The program.
     pub region: Region,
-    /// Its inputs; their shapes broadcast to the region's.
+    /// Its inputs; the shapes of those that are not factors broadcast to the region's.
     pub inputs: SmallVec<[Array; 4]>,
 }
 
 /// What an operand of a member is once constants, broadcasts and copies are folded in.
 enum Operand {
     Member(u32),
+    /// The product that the region begins with.
+    Product,
     Constant(Step),
     Input(Array),
 }
@@ -121,6 +169,9 @@ fn resolve(array: &Array, members: &[u32], index: &impl Fn(&Arc<Node>) -> Option
         if let Some(i) = index(array.node()) {
             match role(array.node().op()) {
                 Role::Step if members.binary_search(&(i as u32)).is_ok() => return Operand::Member(i as u32),
+                Role::Product | Role::Reshape if members.binary_search(&(i as u32)).is_ok() => {
+                    return Operand::Product;
+                }
                 Role::Broadcast | Role::Alias if !array.is_evaluated() => {
                     let Some(input) = array.node().lock_inputs().first().cloned() else {
                         return Operand::Input(array);
@@ -141,19 +192,25 @@ pub fn build<'a>(
     members: &Members,
     index: impl Fn(&Arc<Node>) -> Option<usize>,
 ) -> Built {
-    let (&root, others) = members.nodes.split_last().expect("a region has a root");
-    let reduction = match node_at(root).op() {
-        Op::Reduce(reduction) => Some(reduction.clone()),
-        _ => None,
+    let &root = members.nodes.last().expect("a region has a root");
+    let is = |member: u32, wanted: Role| role(node_at(member).op()) == wanted;
+    let product = members.nodes.iter().find(|&&member| is(member, Role::Product));
+    let factors = product.map(|&product| node_at(product).inputs());
+    let beside = match (node_at(root).op(), &factors) {
+        (Op::Reduce(reduction), _) => Beside::Reduction(reduction.clone()),
+        (_, Some(_)) => Beside::Product,
+        (_, None) => Beside::Nothing,
     };
-    let steps = if reduction.is_some() { others } else { &members.nodes };
-    let last = *steps.last().expect("a reduction in a region has a step before it");
+    let steps: SmallVec<[u32; 8]> =
+        members.nodes.iter().copied().filter(|&member| is(member, Role::Step)).collect();
+    let last = *steps.last().expect("a region has a step");
     let shape = node_at(last).outputs[0].spec.shape.clone();
     // Values are numbered after all inputs are known: first count inputs, steps get numbers from there.
     let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
     let mut input_ids: IdMap<(usize, u32), u32> = IdMap::default();
     let mut operands: Vec<SmallVec<[Operand; 3]>> = Vec::with_capacity(steps.len());
-    for &member in steps {
+    let before = u32::from(factors.is_some());
+    for &member in &steps {
         let list: SmallVec<[Operand; 3]> = node_at(member)
             .lock_inputs()
             .iter()
@@ -163,24 +220,26 @@ pub fn build<'a>(
             if let Operand::Input(array) = operand {
                 input_ids.entry(array.id()).or_insert_with(|| {
                     inputs.push(array.clone());
-                    inputs.len() as u32 - 1
+                    before + inputs.len() as u32 - 1
                 });
             }
         }
         operands.push(list);
     }
-    let mut tape = Tape { inputs: inputs.iter().map(Array::dtype).collect(), ..Tape::default() };
-    let first = inputs.len() as u32;
-    let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::new();
+    let factor = factors.iter().map(|factors| factors[0].dtype());
+    let mut tape =
+        Tape { inputs: factor.chain(inputs.iter().map(Array::dtype)).collect(), ..Tape::default() };
+    let first = tape.inputs.len() as u32;
+    // By the places of members; what is no step has none.
+    let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.nodes.len());
+    let place_of = |member: u32| members.nodes.binary_search(&member).expect("resolved as a member");
     for (&member, list) in steps.iter().zip(operands) {
         let values: SmallVec<[ValueId; 3]> = list
             .into_iter()
             .map(|operand| match operand {
                 Operand::Input(array) => input_ids[&array.id()],
-                Operand::Member(i) => {
-                    let place = members.nodes.binary_search(&i).expect("resolved as a member");
-                    numbers[place]
-                }
+                Operand::Product => 0,
+                Operand::Member(i) => numbers[place_of(i)],
                 Operand::Constant(step) => push_once(&mut tape, first, step),
             })
             .collect();
@@ -192,15 +251,18 @@ pub fn build<'a>(
             other => unreachable!("{} is not a step of a region", other.name()),
         };
         tape.steps.push(step);
-        numbers.push(first + tape.steps.len() as u32 - 1);
+        numbers[place_of(member)] = first + tape.steps.len() as u32 - 1;
     }
     // All steps lead to a reduction, so the last one leads there at once.
-    let outputs = if reduction.is_some() { std::slice::from_ref(&last) } else { &members.outputs[..] };
-    for output in outputs {
-        let place = members.nodes.binary_search(output).expect("outputs are members");
-        tape.outputs.push(numbers[place]);
+    let outputs = match beside {
+        Beside::Reduction(_) => std::slice::from_ref(&last),
+        Beside::Nothing | Beside::Product => &members.outputs[..],
+    };
+    tape.outputs.extend(outputs.iter().map(|&output| numbers[place_of(output)]));
+    if let Some(factors) = factors {
+        inputs.insert_many(0, factors);
     }
-    Built { region: Region::new(tape, shape, reduction), inputs }
+    Built { region: Region::new(tape, shape, beside), inputs }
 }
 
 /// The value of a constant step, added if the tape does not have it.

@@ -82,6 +82,26 @@ impl Array {
         Ok(arrays)
     }
 
+    /// As [`Array::record_known`], of inputs that nobody follows and for a line of the program that is known; the outputs go
+    /// onto `slots`.
+    pub(crate) fn record_onto(
+        slots: &mut Vec<Array>,
+        op: Op,
+        inputs: Inputs,
+        specs: Specs,
+        stream: Stream,
+        line: Option<Arc<str>>,
+    ) -> Result<()> {
+        let (inputs, is_volatile) = keep_from_writers(inputs)?;
+        let (node, first) = (Node::build(op, inputs, specs, stream, None, line), slots.len());
+        slots.extend((1..node.outputs.len() as u32).map(|output| Array { node: Arc::clone(&node), output }));
+        if node.outputs.is_empty() {
+            return Ok(());
+        }
+        slots.insert(first, Array { node, output: 0 });
+        node::run_if_due(&slots[first], is_volatile)
+    }
+
     /// Record an operation with one output.
     pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
         let op = op.into();

@@ -270,7 +270,8 @@ impl fmt::Display for Program {
             next += specs.len();
             write!(f, "= {}", step.op.name())?;
             if let Op::Fused(fused) = &step.op {
-                write!(f, "({})", fused.0.tape)?;
+                let first = if fused.0.factors() > 0 { "matmul; " } else { "" };
+                write!(f, "({first}{})", fused.0.tape)?;
             }
             for operand in &step.inputs {
                 write!(f, " {operand}")?;

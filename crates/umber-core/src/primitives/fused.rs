@@ -1,4 +1,4 @@
-//! Fused: a region of elementwise nodes, perhaps with a reduction, as one node, and the run of a single elementwise step.
+//! Fused: a region of elementwise nodes, perhaps with a reduction or a product, as one node, and the run of a single elementwise step.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
 use umber_types::{Result, Shape, bail};
 
-use crate::fusion::region::Region;
+use crate::fusion::region::{Beside, Region};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
-use crate::primitives::reduce::Reduce;
+use crate::primitives::matmul::MatMul;
 
 /// A compiled region. Transforms see through it by `expand`.
 #[derive(Clone, Debug)]
@@ -31,8 +31,8 @@ impl Hash for Fused {
 
 impl Fused {
     /// All that it consists of.
-    fn parts(&self) -> (&Tape, &Shape, &Option<Reduce>) {
-        (&self.0.tape, &self.0.shape, &self.0.reduction)
+    fn parts(&self) -> (&Tape, &Shape, &Beside) {
+        (&self.0.tape, &self.0.shape, &self.0.beside)
     }
 }
 
@@ -42,7 +42,19 @@ impl Primitive for Fused {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        for (input, dtype) in inputs.iter().zip(&self.0.tape.inputs) {
+        let (factors, elements) = inputs.split_at(self.0.factors().min(inputs.len()));
+        if !factors.is_empty() {
+            let product = &MatMul.infer(factors)?[0];
+            if product.shape.size() != self.0.shape.size() || product.shape.last() != self.0.shape.last() {
+                bail!(
+                    Value,
+                    "[fused] got matrices with a product of shape {}, expected {}",
+                    product.shape,
+                    self.0.shape
+                );
+            }
+        }
+        for (input, dtype) in elements.iter().zip(self.0.elements()) {
             if input.dtype != *dtype || !input.shape.broadcasts_to(&self.0.shape) {
                 bail!(
                     Value,
@@ -69,8 +81,8 @@ impl Primitive for Fused {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        for input in &mut task.inputs {
-            input.layout = input.layout.broadcast_to(&self.0.shape);
+        for (i, input) in task.inputs.iter_mut().enumerate() {
+            input.layout = self.0.spread(i, &input.layout);
         }
         task.run(|inputs, outputs| self.0.run(inputs, outputs))
     }

@@ -9,7 +9,7 @@ use super::trace::Tape;
 use super::vmap::Mapped;
 use crate::graph::{Array, Inputs};
 use crate::op::Op;
-use crate::primitive::{Batched, Primitive, Tangents, lanes};
+use crate::primitive::{Batched, Tangents, lanes};
 use crate::primitives::custom::{Custom, Given, Rules};
 use crate::primitives::{reduce, rules};
 

@@ -1,11 +1,13 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, [`multiply`] says how one thread multiplies each
+//! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, which an [`epilogue`] may go
+//! on with, [`multiply`] says how one thread multiplies each
 //! element type: floats by the `gemm` crate, except products with few rows, which are bound by memory ([`stream`],
 //! [`dot`]); 16-bit floats block by block through float32; integers and bools by [`blocked`].
 
 mod blocked;
 pub(crate) mod dot;
+mod epilogue;
 mod finish;
 pub(crate) mod indexed;
 pub(crate) mod lanes;
@@ -19,13 +21,14 @@ mod segmented;
 mod split;
 pub(crate) mod stream;
 
+pub use epilogue::matmul_program;
 pub use indexed::indexed;
 pub use segmented::{segmented_rows, segmented_sums};
 
 use crate::{View, ViewMut};
 use lanes::Ring;
 use multiply::{Multiply, match_multiply};
-use split::{Stack, Whole};
+use split::{After, Stack, Whole};
 
 /// `out[..., m, n] = a[..., m, k] @ b[..., k, n]`, all of one dtype.
 ///
@@ -36,7 +39,7 @@ use split::{Stack, Whole};
 /// # Panics
 /// If dtypes or shapes are not as said.
 pub fn matmul(a: View, b: View, out: ViewMut) {
-    match_multiply!(a, b, out; T => run::<T>(a, b, None, out));
+    match_multiply!(a, b, out; T => run::<T>(a, b, None, out, None));
 }
 
 /// `out = alpha * (a @ b) + beta * c`, like [`matmul`]; `c` has the shape of `out` and any strides.
@@ -46,17 +49,24 @@ pub fn matmul(a: View, b: View, out: ViewMut) {
 /// # Panics
 /// If dtypes or shapes are not as said.
 pub fn addmm(a: View, b: View, c: View, alpha: f64, beta: f64, out: ViewMut) {
-    match_multiply!(a, b, c, out; T => run::<T>(a, b, Some((c, alpha, beta)), out));
+    match_multiply!(a, b, c, out; T => run::<T>(a, b, Some((c, alpha, beta)), out, None));
 }
 
-fn run<T: Multiply>(a: View, b: View, sum: Option<(View, f64, f64)>, out: ViewMut) {
+/// Answers whether `after` was called, for every block of the output.
+fn run<T: Multiply>(
+    a: View,
+    b: View,
+    sum: Option<(View, f64, f64)>,
+    out: ViewMut,
+    after: Option<After<'_>>,
+) -> bool {
     assert!(out.layout().is_contiguous(), "the output is dense");
     let &[ref batch @ .., m, n] = out.shape() else { panic!("a matrix has two axes") };
     let k = a.shape().last().copied().unwrap_or(0);
     assert!(is_stack(&a, batch, m, k), "the left operand fits the output");
     assert!(is_stack(&b, batch, k, n), "the right operand fits the others");
     if out.size() == 0 {
-        return;
+        return false;
     }
     let alpha = sum.map_or(1.0, |(_, alpha, _)| alpha);
     let addend = sum.filter(|&(_, _, beta)| beta != 0.0).map(|(c, _, beta)| {
@@ -77,8 +87,8 @@ fn run<T: Multiply>(a: View, b: View, sum: Option<(View, f64, f64)>, out: ViewMu
         out: out.start_as(),
     };
     match whole.folded(&a, addend.as_ref().map(|(c, _)| c)) {
-        Some(folded) => folded.run(),
-        None => whole.run(),
+        Some(folded) => folded.run(after),
+        None => whole.run(after),
     }
 }
 

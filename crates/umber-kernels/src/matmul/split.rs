@@ -16,6 +16,14 @@ const JOB: f64 = 40_000.0;
 /// Bytes a nanosecond that one thread reads from a shared cache, about.
 const BANDWIDTH: f64 = 30.0;
 
+/// Blocks of a result with fewer elements are not worth handing over one by one.
+const MANY: usize = 1 << 12;
+/// Parts of rows that are shorter are not walked well.
+const WIDE: usize = 256;
+
+/// Called with the rows (of all matrices, one below the other) and columns of a block that is computed.
+pub(super) type After<'f> = &'f (dyn Fn(Range<usize>, Range<usize>) + Sync);
+
 /// The matrices of a batch: the first one, and the distances along the batch axes.
 #[derive(Clone, Copy)]
 pub(super) struct Stack<'a, T> {
@@ -84,16 +92,19 @@ impl<'a, T: Multiply> Whole<'a, T> {
         Some(Whole { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
     }
 
-    /// Compute everything.
-    pub(super) fn run(&self) {
+    /// Compute everything. Answers whether every block was handed to `after`: not where they are too small for it.
+    pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
         let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
         let grid = self.grid(pieces);
         if count == 1 && jobs > 1 && grid.count() == 1 {
             self.split_depth(jobs);
-            return;
+            return false;
         }
+        let is_wide = grid.columns >= self.n.min(WIDE);
+        let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;
+        let after = after.filter(|_| count == 1 || is_large).filter(|_| is_wide);
         let total = count * grid.count();
         let chunks = jobs.clamp(1, total);
         parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
@@ -104,8 +115,13 @@ impl<'a, T: Multiply> Whole<'a, T> {
                     &product.rows(rows.clone()).columns(columns.clone()),
                     finish.at(rows.start, columns.start),
                 );
+                if let Some(after) = after {
+                    let above = job / grid.count() * self.m;
+                    after(above + rows.start..above + rows.end, columns);
+                }
             }
         });
+        after.is_some()
     }
 
     /// How many jobs the work is worth.

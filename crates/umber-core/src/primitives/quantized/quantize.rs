@@ -82,11 +82,12 @@ impl Primitive for Quantize {
     /// Scales and biases as functions of the ends of each group's range; codes change in jumps only.
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         rule(|| {
-            let fixed = inputs
-                .iter()
-                .map(|input| Array::record_one(Control::StopGradient, &[input]))
-                .collect::<Result<Vec<_>>>()?;
-            let mut outputs = self.apply(&fixed.iter().collect::<Vec<_>>())?;
+            // On both sides, so that neither derivative comes back to this operation.
+            let fixed = |arrays: &[Array]| {
+                let stopped = |array| Array::record_one(Control::StopGradient, &[array]);
+                arrays.iter().map(stopped).collect::<Result<Vec<_>>>()
+            };
+            let mut outputs = fixed(&self.apply(&fixed(inputs)?.iter().collect::<Vec<_>>())?)?;
             let how = self.0;
             if how.mode() != QuantizationMode::Affine {
                 return Ok(outputs);

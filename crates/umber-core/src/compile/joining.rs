@@ -1,0 +1,129 @@
+//! Joining: axes that a reshape joined, and that another may tell apart again.
+
+use smallvec::{SmallVec, smallvec};
+use umber_types::Shape;
+
+use super::adapting::Change;
+use crate::op::Op;
+use crate::primitives::leaf::Leaf;
+use crate::primitives::transpose::Transpose;
+
+/// The axes that an axis was joined from, the lengths they had and have. They may be told apart again.
+pub(super) type Parts = SmallVec<[(usize, usize); 2]>;
+/// The parts of each axis.
+pub(super) type Joined = Box<[Parts]>;
+
+/// What the axes of a value are if none was joined.
+pub(super) fn whole(old: &Shape, new: &Shape) -> Joined {
+    old.iter().zip(new.iter()).map(|(&old, &new)| smallvec![(old, new)]).collect()
+}
+
+/// The shape that a reshape reaches, and what its axes consist of: axes that were kept or joined are so again, joined ones
+/// are told apart again; one that was split otherwise must not change.
+pub(super) fn reshaped(change: &Change<'_>) -> Option<(Shape, Joined)> {
+    let (from, to) = (&change.old[0].shape, &change.answered[0].shape);
+    let new = &change.new[0].shape;
+    if from == new && change.joined[0].is_none() {
+        return Some((to.clone(), whole(to, to)));
+    }
+    let given_parts = change.parts(0);
+    let mut shape = to.clone();
+    let mut parts = whole(to, to);
+    let (mut i, mut j) = (0, 0);
+    while i < from.ndim() || j < to.ndim() {
+        // The shortest groups of axes with equally many elements.
+        let (first, start) = (i, j);
+        let (mut given, mut taken) = (1, 1);
+        if i < from.ndim() {
+            given = from[i];
+            i += 1;
+        }
+        if j < to.ndim() && (given != 1 || i == from.ndim() || to[j] == 1) {
+            taken = to[j];
+            j += 1;
+        }
+        while given != taken {
+            if given < taken && i < from.ndim() {
+                given *= from[i];
+                i += 1;
+            } else if j < to.ndim() {
+                taken *= to[j];
+                j += 1;
+            } else {
+                return None;
+            }
+        }
+        match dealt(given_parts[first..i].concat(), &to[start..j]) {
+            Some(dealt) => {
+                for (axis, own) in (start..j).zip(dealt) {
+                    shape.as_mut_slice()[axis] = lengths(&own).1;
+                    parts[axis] = own;
+                }
+            }
+            None if given_parts[first..i].iter().flatten().all(|(old, new)| old == new) => {}
+            None => return None,
+        }
+    }
+    debug_assert_eq!(shape.size(), new.size());
+    Some((shape, parts))
+}
+
+/// Axes of certain lengths made of parts in order, if they can be.
+fn dealt(parts: Vec<(usize, usize)>, lengths: &[usize]) -> Option<Vec<Parts>> {
+    let mut parts = parts.into_iter().filter(|&part| part != (1, 1)).peekable();
+    let mut axes = Vec::with_capacity(lengths.len());
+    for &length in lengths {
+        let mut own = Parts::new();
+        let mut reached = 1;
+        while reached != length {
+            let part = parts.next()?;
+            reached = part.0.saturating_mul(reached);
+            own.push(part);
+        }
+        axes.push(own);
+    }
+    parts.peek().is_none().then_some(axes)
+}
+
+/// What the axes of an operation's outputs consist of, where they are those of an input.
+pub(super) fn inherited(op: &Op, change: &Change<'_>) -> Option<Joined> {
+    let from = |input: usize| change.joined[input].map(Joined::from);
+    match op {
+        Op::Unary(_)
+        | Op::Cast(_)
+        | Op::Leaf(Leaf::Copy)
+        | Op::Control(_)
+        | Op::Reduce(_)
+        | Op::Scan(_)
+        | Op::Sort(_)
+        | Op::Composite(_) => from(0),
+        Op::Binary(_) | Op::Select(_) => (0..change.joined.len()).find_map(from),
+        Op::Transpose(Transpose { permutation }) => {
+            let parts = from(0)?;
+            Some(permutation.iter().map(|&axis| parts[axis].clone()).collect())
+        }
+        Op::MatMul(_) if change.joined.iter().any(Option::is_some) => {
+            let mut parts = change.parts(0);
+            let last = parts.len() - 1;
+            parts[last] = change.parts(1)[last].clone();
+            Some(parts)
+        }
+        _ => None,
+    }
+}
+
+/// The parts of the axes, where they say how long these are; others are whole.
+pub(super) fn fitting(parts: &[Parts], old: &Shape, new: &Shape) -> Joined {
+    let mut fitting = whole(old, new);
+    for (i, own) in parts.iter().enumerate().take(fitting.len()) {
+        if lengths(own) == (old[i], new[i]) {
+            fitting[i] = own.clone();
+        }
+    }
+    fitting
+}
+
+/// How long an axis was and is.
+fn lengths(parts: &Parts) -> (usize, usize) {
+    parts.iter().fold((1, 1), |(old, new), part| (old.saturating_mul(part.0), new.saturating_mul(part.1)))
+}
