@@ -258,9 +258,10 @@ mx.eval(q, k, v)
 mx.reset_peak_memory()
 before = mx.get_active_memory()
 mx.eval({value})
-import resource
 print((mx.get_peak_memory() - before) / 2**20)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10)
+# Not `ru_maxrss`, in which the process that started this one counts.
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+print(int(status["VmHWM"].split()[0]) / 2**10)
 """
 
 
@@ -397,7 +398,7 @@ def test_cross_entropy_refuses():
         with pytest.raises(ValueError, match=r"^\[cross_entropy\] got .*expected"):
             fast.cross_entropy(logits, targets)
     for target in (3, -4):
-        with pytest.raises(IndexError, match=r"^\[cross_entropy\] .*got"):
+        with pytest.raises(IndexError, match=r"^\[cross_entropy\] index -?\d is out of bounds"):
             mx.eval(fast.cross_entropy(x, mx.array([0, target])))
 
 
@@ -503,7 +504,7 @@ def test_kernel_refuses():
         (lambda: fast.kernel(3), TypeError),
         (lambda: fast.kernel(lambda: 1)(), TypeError),
         (lambda: fast.kernel(lambda x: x)(1.0), TypeError),
-        (lambda: fast.kernel(lambda x: 1.0)(mx.ones(2)), TypeError),
+        (lambda: fast.kernel(lambda x: 1.0)(mx.ones(2)), ValueError),
         (lambda: fast.kernel(lambda x: x + mx.ones(2))(mx.ones(2)), ValueError),
         (lambda: fast.kernel(lambda x, y: x)(mx.ones(2), mx.ones(3)), ValueError),
     ):

@@ -113,7 +113,7 @@ def test_metadata_of_every_type(tmp_path):
     arrays, metadata = load(tmp_path, gguf([], METADATA), return_metadata=True)
     assert arrays == {}
     assert list(metadata) == [key for key, _, _ in METADATA]
-    names = {"f32": "float32", "f64": "float64", "bool": "bool"}
+    names = {"f32": "float32", "f64": "float64", "bool": "bool_"}
     for kind in VALUES:
         if kind in ("text", "list"):
             continue
@@ -185,6 +185,8 @@ def test_mlx_reads_what_umber_writes(tmp_path):
 
 
 ONE = np.ones(3, np.float32).tobytes()
+# The length of its list stands behind magic, counts, key and types.
+LISTED = gguf([], [("k", "list", ("text", []))])
 REFUSED = {
     "another magic word": (b"GGUX" + gguf([])[4:], "magic word"),
     "nothing": (b"", "magic word"),
@@ -201,7 +203,7 @@ REFUSED = {
     "names that are no text": (gguf([], [(b"\xff", "i32", 1)]), "not UTF-8"),
     "a text that is none": (gguf([], [("k", "text", b"\xff")]), "not UTF-8"),
     "a long list": (
-        gguf([], [("k", "list", ("text", []))])[:-8] + b"\xff" * 8,
+        LISTED[:41] + b"\xff" * 8 + LISTED[49:],
         "list said to have",
     ),
     "an unknown type": (gguf([("a", 77, (3,), ONE)]), "type 77"),

@@ -99,7 +99,7 @@ def test_convolutions_say_what_they_are():
         (lambda: nn.Conv2d(4, 4, "23"), r"\[Conv2d\] got kernel_size '23', expected an integer"),
         (lambda: nn.Conv3d(4, 4, 2, stride=0), r"\[Conv3d\] got stride 0, expected at least 1"),
         (lambda: nn.Conv1d(4, 4, 2, padding=-1), r"\[Conv1d\] got padding -1, expected at least 0"),
-        (lambda: nn.Conv1d(4, 4, 2, dilation=1.5), r"\[Conv1d\] dilation: got 1\.5"),
+        (lambda: nn.Conv1d(4, 4, 2, dilation=1.5), r"\[Conv1d\] got dilation 1\.5"),
         (
             lambda: nn.ConvTranspose2d(4, 4, 2, output_padding=(1, 2, 3)),
             r"\[ConvTranspose2d\] got output_padding \(1, 2, 3\)",

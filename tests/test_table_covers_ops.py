@@ -58,7 +58,7 @@ EXEMPT = {
         export_function exporter FunctionExporter import_function export_to_dot
     """,
     "files: test_io.py": """
-        load save savez savez_compressed save_safetensors
+        load save savez savez_compressed save_safetensors save_gguf
     """,
     "printing: test_printing.py": """
         set_printoptions get_printoptions printoptions PrintOptions
