@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import umber.core as mx
 from umber.nn.layers.activations import relu
@@ -27,7 +27,7 @@ __all__ = [
     "TransformerEncoderLayer",
 ]
 
-Mask = str | mx.array | None
+Mask = Literal["causal"] | mx.array | None
 
 
 class MultiHeadAttention(Module):
@@ -166,7 +166,7 @@ class TransformerEncoderLayer(Module):
 class _Layers(Module):
     """Layers of one kind, each called on what the one before gave, and a `LayerNorm` at the end."""
 
-    layer: ClassVar[type[Module]]
+    layer: ClassVar[type[Any]]
 
     def __init__(
         self,
