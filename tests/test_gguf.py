@@ -93,7 +93,7 @@ def test_same_as_mlx(kind, tmp_path):
         own, other = to_numpy(ours[name]), np.array(array)
         assert (own.dtype, own.shape) == (other.dtype, other.shape)
         if kind == "Q4_K":
-            # MLX takes other scales for odd groups than ggml, the format's library; ours are ggml's.
+            # MLX's scales of odd groups are not those of ggml, the format's library; ours are.
             continue
         if kind.endswith("K"):
             # MLX's float16 is not always the nearest one.

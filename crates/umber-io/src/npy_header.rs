@@ -86,7 +86,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Header> {
         );
     };
     let (element, is_big_endian) = match descr {
-        Literal::Text(typestr) => (element_of(&typestr)?, typestr.starts_with('>')),
+        Literal::Text(typestr) => (element_of(&typestr), typestr.starts_with('>')),
         Literal::Other | Literal::Bool(_) | Literal::Ints(_) => {
             (Element::Foreign("records".to_owned()), false)
         }
@@ -206,29 +206,29 @@ impl Parser<'_> {
     }
 }
 
-fn element_of(typestr: &str) -> Result<Element> {
+fn element_of(typestr: &str) -> Element {
     let code = typestr.trim_start_matches(['<', '>', '|', '=']);
     // The extension that others write bfloat16 in, for which NumPy has no word.
     if code == "V2" {
-        return Ok(Element::Number(DType::BFloat16));
+        return Element::Number(DType::BFloat16);
     }
     if code == "?" {
-        return Ok(Element::Number(DType::Bool));
+        return Element::Number(DType::Bool);
     }
     let known = DType::ALL.into_iter().find(|&dtype| word_of(dtype) == code);
     if let Some(dtype) = known {
-        return Ok(Element::Number(dtype));
+        return Element::Number(dtype);
     }
     let mut characters = code.chars();
     let kind = characters.next();
     let rest = characters.as_str();
-    Ok(match (kind, rest.parse::<usize>()) {
+    match (kind, rest.parse::<usize>()) {
         (Some('U'), Ok(characters)) => Element::Text { characters, width: 4 },
         (Some('S' | 'a'), Ok(characters)) => Element::Text { characters, width: 1 },
         (Some('O'), _) => Element::Foreign("pickled Python objects, which may run any code".to_owned()),
         (Some('M' | 'm'), _) => Element::Foreign("dates or spans of time".to_owned()),
         _ => Element::Foreign(format!("elements of type {typestr:?}")),
-    })
+    }
 }
 
 /// How the format spells a dtype, without byte order.

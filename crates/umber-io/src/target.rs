@@ -124,7 +124,7 @@ impl Output<'_, '_> {
 
     /// Write the bytes of an array, straight from its memory.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<()> {
-        self.pieces(bytes, |output, piece| output.plain(piece))
+        self.pieces(bytes, Output::plain)
     }
 
     /// Hand the bytes of an array to `write` in pieces, and report them.

@@ -78,7 +78,7 @@ impl<'a> View<'a> {
     }
 
     /// The same bits with unsigned integers taken as signed: for kernels whose sums and products wrap.
-    pub(crate) fn as_signed(self) -> View<'a> {
+    pub(crate) fn into_signed(self) -> View<'a> {
         View { dtype: signed(self.dtype), ..self }
     }
 
@@ -149,8 +149,8 @@ impl<'a> ViewMut<'a> {
         self.dtype
     }
 
-    /// As [`View::as_signed`].
-    pub(crate) fn as_signed(self) -> ViewMut<'a> {
+    /// As [`View::into_signed`].
+    pub(crate) fn into_signed(self) -> ViewMut<'a> {
         ViewMut { dtype: signed(self.dtype), ..self }
     }
 

@@ -190,8 +190,8 @@ fn new_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
 }
 
 /// A new stream on a device, usable from every thread: `new_stream` by another name.
-#[pyfunction]
-fn new_thread_unsafe_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
+#[pyfunction(name = "new_thread_unsafe_stream")]
+fn new_shared_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
     new_stream(device)
 }
 
@@ -264,7 +264,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(default_stream, module)?,
         wrap_pyfunction!(set_default_stream, module)?,
         wrap_pyfunction!(new_stream, module)?,
-        wrap_pyfunction!(new_thread_unsafe_stream, module)?,
+        wrap_pyfunction!(new_shared_stream, module)?,
         wrap_pyfunction!(new_thread_local_stream, module)?,
         wrap_pyfunction!(clear_streams, module)?,
         wrap_pyfunction!(stream, module)?,

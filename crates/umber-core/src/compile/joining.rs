@@ -105,7 +105,7 @@ pub(super) fn inherited(op: &Op, change: &Change<'_>) -> Option<Joined> {
         Op::MatMul(_) if change.joined.iter().any(Option::is_some) => {
             let mut parts = change.parts(0);
             let last = parts.len() - 1;
-            parts[last] = change.parts(1)[last].clone();
+            parts[last].clone_from(&change.parts(1)[last]);
             Some(parts)
         }
         _ => None,
@@ -117,7 +117,7 @@ pub(super) fn fitting(parts: &[Parts], old: &Shape, new: &Shape) -> Joined {
     let mut fitting = whole(old, new);
     for (i, own) in parts.iter().enumerate().take(fitting.len()) {
         if lengths(own) == (old[i], new[i]) {
-            fitting[i] = own.clone();
+            fitting[i].clone_from(own);
         }
     }
     fitting

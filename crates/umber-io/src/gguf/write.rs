@@ -51,7 +51,9 @@ fn value(into: &mut Vec<u8>, value: &Value) -> Result<()> {
             number(into, LIST);
             number(into, TEXT);
             into.extend_from_slice(&(texts.len() as u64).to_le_bytes());
-            texts.iter().for_each(|words| text(into, words));
+            for words in texts {
+                text(into, words);
+            }
         }
         Value::List(_) => bail!(Type, "got a list of lists, expected an array, a text or a list of texts"),
     }

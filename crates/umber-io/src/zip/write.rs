@@ -178,7 +178,7 @@ impl Entry {
     /// What the directory says.
     fn central(&self) -> Vec<u8> {
         // Made by Unix, where its mode is rw-r--r--.
-        const MADE_BY: u16 = 3 << 8 | 45;
+        const MADE_BY: u16 = (3 << 8) + 45;
         const MODE: u32 = 0o100_644 << 16;
         let mut wide = Bytes::default();
         for value in [self.size, self.packed, self.offset] {

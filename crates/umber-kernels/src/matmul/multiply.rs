@@ -45,7 +45,7 @@ macro_rules! match_multiply {
         let dtype = [$($view.dtype()),+][0];
         $(
             assert!($view.dtype() == dtype, "operands have the dtype of the output");
-            let $view = $view.as_signed();
+            let $view = $view.into_signed();
         )+
         umber_types::match_dtype!(ring $crate::view::signed(dtype), $T => $body, else => unreachable!("no unsigned integers are left"))
     }};

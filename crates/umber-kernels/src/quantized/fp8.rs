@@ -168,7 +168,7 @@ mod tests {
     fn nearest_codes() {
         for code in 0..126u32 {
             let (low, high) = (f64::from(from_fp8(code)), f64::from(from_fp8(code + 1)));
-            let middle = (low + high) / 2.0;
+            let middle = f64::midpoint(low, high);
             assert_eq!(to_fp8(kept_odd(middle)), code + code % 2);
             assert_eq!(to_fp8(kept_odd(middle * (1.0 - 1e-12))), code);
             assert_eq!(to_fp8(kept_odd(middle * (1.0 + 1e-12))), code + 1);

@@ -27,7 +27,7 @@ use crate::{View, ViewMut};
 use packed::Packed;
 
 /// The elements of a view in row-major order: in place, or copied if they lie otherwise.
-fn dense<'a, T: Element>(view: View<'a>) -> Cow<'a, [T]> {
+fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
     assert_eq!(view.dtype(), T::DTYPE, "the dtype that is read");
     if let Some(slice) = view.as_slice() {
         return Cow::Borrowed(slice);

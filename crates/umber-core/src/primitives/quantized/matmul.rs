@@ -200,9 +200,10 @@ impl Primitive for QuantizedMatMul {
             }
             // A stack that all lanes share needs no second copy: its indices stay as they are.
             let index = |index: &Batched, is_stacked: bool, length: usize| -> Result<Array> {
-                match is_stacked {
-                    true => joined(&into_lanes(index, lanes, length, length)?),
-                    false => joined(&batch(index, lanes)?),
+                if is_stacked {
+                    joined(&into_lanes(index, lanes, length, length)?)
+                } else {
+                    joined(&batch(index, lanes)?)
                 }
             };
             let stack = |input: &Batched, is_stacked: bool| -> Result<Array> {

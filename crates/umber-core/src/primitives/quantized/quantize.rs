@@ -65,10 +65,8 @@ impl Primitive for Quantize {
         let spec = |length, dtype| ArraySpec { shape: shape.with(last, length), dtype };
         let scale = if how.has_biases() { inputs[0].dtype } else { DType::UInt8 };
         let words = spec(how.words(shape[last]), DType::UInt32);
-        Ok(match how.has_biases() {
-            true => [words, spec(groups, scale), spec(groups, scale)].into_iter().collect(),
-            false => [words, spec(groups, scale)].into_iter().collect(),
-        })
+        let scales = std::iter::repeat_n(spec(groups, scale), if how.has_biases() { 2 } else { 1 });
+        Ok(std::iter::once(words).chain(scales).collect())
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
