@@ -66,7 +66,7 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 EXEMPT = {
     "exceptions are raised, not called": "AxisError DTypeError CopyError",
     "made by the package only": (
-        "ArrayIterator ArrayAt Stream DeviceType DtypeCategory FunctionExporter"
+        "ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory FunctionExporter"
     ),
     "take whatever they are given": "nn.Identity PrintOptions",
     "a base class whose arguments subclasses say": "nn.Module",
@@ -97,6 +97,7 @@ def identity(x):
 ROWS: dict[str, Callable] = {
     "eval": lambda: mx.eval(wrong=1),
     "async_eval": lambda: mx.async_eval(wrong=1),
+    "get_array_buffer_size": lambda: mx.get_array_buffer_size(mx.arange(3)),
     "optimizers.Optimizer": lambda: optim.Optimizer(3),
     "optimizers.MultiOptimizer": lambda: optim.MultiOptimizer([], []),
     "nn.Sequential": lambda: nn.Sequential(3),

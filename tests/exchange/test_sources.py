@@ -235,7 +235,7 @@ def test_a_copy_that_memory_cannot_hold():
     """Elements that must be gathered one by one, of an array of one element everywhere."""
     for shape in ((2**60,), (2**40, 2**19)):
         huge = Interface(VALUES, shape=shape, strides=(0,) * len(shape), typestr=">f4")
-        with pytest.raises((MemoryError, ValueError)):
+        with pytest.raises((MemoryError, OverflowError, ValueError)):
             mx.asarray(huge)
 
 
@@ -336,9 +336,10 @@ def test_bfloat16_goes_both_ways_without_a_copy():
     assert own.tolist() == [1, 5, 1]
     other = own[:2]
     assert other.tolist() == [1, 5]
-    shared = mx.ones((3,), dtype=mx.bfloat16)
+    shared = mx.arange(3).astype(mx.bfloat16)
+    mx.eval(shared)
     part = shared[1:]
-    mx.eval(shared, part)
+    mx.eval(part)
     assert not np.asarray(shared).flags.writeable
     frozen = np.zeros(2, ml_dtypes.bfloat16)
     frozen.flags.writeable = False

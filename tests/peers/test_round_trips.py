@@ -86,10 +86,14 @@ def start_of(array):
     return array.__array_interface__["data"][0]
 
 
+def numpy_make(values, name):
+    return values.astype(load("ml_dtypes").bfloat16) if name == "bfloat16" else values.copy()
+
+
 PEERS = {
     "numpy": Peer(
         "numpy",
-        lambda values, name: values.copy(),
+        numpy_make,
         mx.asarray,
         np.asarray,
         from_ml_dtypes,
@@ -203,7 +207,7 @@ LAYOUTS = {
     "transposed": lambda x: x.T,
     "stepped": lambda x: x[1:, ::2],
     "row": lambda x: x[1],
-    "0-d": lambda x: x[1, 2],
+    "0-d": lambda x: x[1, 2, ...],
     "axes of one": lambda x: x[1:2, None],
     "empty": lambda x: x[:0],
 }

@@ -36,6 +36,10 @@ class array:
         """A constant."""
 
 
+class ThreadLocalStream:
+    """A stream of each thread."""
+
+
 class Stream:
     """A queue of work."""
 
@@ -64,7 +68,7 @@ class DeviceType:
 
 
 def package_of(**members):
-    classes = (array, Dtype, Stream, Device, DeviceType)
+    classes = (array, Dtype, Stream, ThreadLocalStream, Device, DeviceType)
     return module_of(**{each.__name__: each for each in classes}, **members)
 
 
