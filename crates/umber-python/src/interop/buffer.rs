@@ -88,7 +88,8 @@ unsafe fn fill(
         (*view).len = bytes as isize;
         (*view).itemsize = itemsize;
         (*view).readonly = c_int::from(readonly);
-        (*view).ndim = exported.shape.len() as c_int;
+        // Who does not ask for axes sees bytes in a row, and would refuse more than one.
+        (*view).ndim = if asks(ffi::PyBUF_ND) { exported.shape.len() as c_int } else { 1 };
         (*view).format =
             if asks(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
         (*view).shape = given(asks(ffi::PyBUF_ND), &mut exported.shape);
