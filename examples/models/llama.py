@@ -116,13 +116,9 @@ class Attention(nn.Module):
         k = rotate(heads(self.k_proj(x), self.groups), turns, cache.length)
         k, v = cache.extended(k, heads(self.v_proj(x), self.groups))
 
-        places = mx.arange(k.shape[2])
-        sees = places[-length:, None] >= places
-        q = q.reshape(batch, self.groups, -1, length, self.dims)
-        scores = q @ mx.swapaxes(k, -1, -2)[:, :, None] / math.sqrt(self.dims)
-        scores = mx.where(sees, scores, -mx.inf)
-        y = mx.softmax(scores, axis=-1, precise=True) @ v[:, :, None]
-        y = y.reshape(batch, self.heads, length, self.dims)
+        y = mx.fast.scaled_dot_product_attention(
+            q, k, v, scale=1 / math.sqrt(self.dims), mask="causal"
+        )
         return self.o_proj(y.transpose(0, 2, 1, 3).reshape(batch, length, -1))
 
 
