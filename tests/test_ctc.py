@@ -125,7 +125,7 @@ def test_halves_are_added_in_float32(rng):
 
 
 def test_labels_are_integers():
-    with pytest.raises(ValueError, match=r"^\[ctc_loss\] targets have the dtype .*float32, exp"):
+    with pytest.raises(ValueError, match=r"^\[ctc_loss\] got targets of dtype .*float32, exp"):
         losses.ctc_loss(mx.zeros((5, 3)), mx.array([1.5]))
     with pytest.raises(IndexError, match="7"):
         losses.ctc_loss(mx.zeros((5, 3)), mx.array([7])).item()
@@ -145,14 +145,14 @@ def test_it_can_be_learned():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (((5,), (1,)), {}, r"log_probs have the shape \(5,\)"),
-        (((2, 5, 3), (3, 2)), {}, r"targets have the shape \(3, 2\), expected \(2, S\)"),
-        (((5, 3), (1, 2)), {}, r"targets have the shape \(1, 2\), expected \(S,\)"),
-        (((2, 5, 3), (2, 2), (3,)), {}, r"input_lengths have the shape \(3,\), expected \(2,\)"),
+        (((5,), (1,)), {}, r"log_probs of shape \(5,\)"),
+        (((2, 5, 3), (3, 2)), {}, r"targets of shape \(3, 2\), expected \(2, S\)"),
+        (((5, 3), (1, 2)), {}, r"targets of shape \(1, 2\), expected \(S,\)"),
+        (((2, 5, 3), (2, 2), (3,)), {}, r"input_lengths of shape \(3,\), expected \(2,\)"),
         (
             ((2, 5, 3), (2, 2), (2,), (1,)),
             {},
-            r"target_lengths have the shape \(1,\), expected \(2,\)",
+            r"target_lengths of shape \(1,\), expected \(2,\)",
         ),
         (((5, 3), (2,)), {"blank": 3}, r"got the blank 3, expected a label from 0 to 2"),
         (((5, 3), (2,)), {"reduction": "max"}, r"got the reduction 'max'"),

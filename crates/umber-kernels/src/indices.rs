@@ -213,7 +213,10 @@ fn not_integers(view: &View) -> Error {
 }
 
 fn out_of_bounds(index: i128, axis: usize, length: usize) -> Error {
-    Error::Index(format!("index {index} is out of bounds for axis {axis} with size {length}"))
+    Error::Index(format!(
+        "index {index} is out of bounds for axis {axis} with size {length}: got {index}, expected -{length} <= index < \
+         {length}"
+    ))
 }
 
 /// Errors of tasks that run at once: the one that comes first in order counts, whichever is found first.

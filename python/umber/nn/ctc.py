@@ -105,18 +105,18 @@ def _check_shapes(
 ) -> None:
     if log_probs.ndim not in (2, 3):
         raise ValueError(
-            f"[ctc_loss] log_probs have the shape {log_probs.shape}, expected (N, T, C) or (T, C)"
+            f"[ctc_loss] got log_probs of shape {log_probs.shape}, expected (N, T, C) or (T, C)"
         )
     batch = log_probs.shape[:-2]
     if targets.ndim != len(batch) + 1 or targets.shape[:-1] != batch:
         expected = f"({batch[0]}, S)" if batch else "(S,)"
-        raise ValueError(f"[ctc_loss] targets have the shape {targets.shape}, expected {expected}")
+        raise ValueError(f"[ctc_loss] got targets of shape {targets.shape}, expected {expected}")
     if not mx.issubdtype(targets.dtype, mx.integer) and targets.size > 0:
-        raise ValueError(f"[ctc_loss] targets have the dtype {targets.dtype}, expected integers")
+        raise ValueError(f"[ctc_loss] got targets of dtype {targets.dtype}, expected integers")
     lengths = {"input_lengths": input_lengths, "target_lengths": target_lengths}
     for name, value in lengths.items():
         if value is not None and value.shape != batch:
-            raise ValueError(f"[ctc_loss] {name} have the shape {value.shape}, expected {batch}")
+            raise ValueError(f"[ctc_loss] got {name} of shape {value.shape}, expected {batch}")
     if not 0 <= blank < log_probs.shape[-1]:
         raise ValueError(
             f"[ctc_loss] got the blank {blank}, expected a label from 0 to "

@@ -284,7 +284,7 @@ def triplet_loss(
 
 def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...]) -> None:
     if value.shape != expected:
-        raise ValueError(f"[{op}] {name} have the shape {value.shape}, expected {expected}")
+        raise ValueError(f"[{op}] got {name} of shape {value.shape}, expected {expected}")
 
 
 def _cut_log(p: mx.array) -> mx.array:
@@ -304,6 +304,6 @@ def _of_targets(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.a
         if list(indices.shape) == expected:
             return mx.take_along_axis(scores, indices, axis).squeeze(axis)
     raise ValueError(
-        f"[{op}] targets have the shape {targets.shape}, "
+        f"[{op}] got targets of shape {targets.shape}, "
         f"expected that of the scores, {scores.shape}, without axis {axis}"
     )

@@ -238,7 +238,7 @@ pub fn iscomplex(x: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn modf(x: &Array) -> Result<(Array, Array)> {
-    ensure!(!x.dtype().is_complex(), Type, "[modf] is not defined for an array of {}", x.dtype());
+    ensure!(!x.dtype().is_complex(), Type, "[modf] got an array of {}, expected real numbers", x.dtype());
     let x = cast_constant(x, x.dtype().inexact())?;
     let whole = trunc(&x)?;
     // From the side that keeps the sign of zero; the derivative is one everywhere.

@@ -33,7 +33,7 @@ pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result
     ensure!(
         !dtype.is_complex() && dtype != DType::Bool,
         Type,
-        "[unwrap] is not defined for an array of {dtype}"
+        "[unwrap] got an array of {dtype}, expected real numbers"
     );
     let length = period.as_f64();
     ensure!(length > 0.0, Value, "[unwrap] got period {length}, expected a positive one");

@@ -24,7 +24,7 @@ fn segments(view: View, length: usize) -> Result<Vec<Range<usize>>> {
         match (from, to) {
             (Ok(from), Ok(to)) if from <= length && to <= length => Ok(from..to.max(from)),
             _ => Err(Error::Index(format!(
-                "the segment from {} to {} lies outside an axis of length {length}",
+                "the segment lies outside: got {} to {}, expected places in an axis of length {length}",
                 pair[0], pair[1]
             ))),
         }

@@ -50,12 +50,12 @@ impl Chosen {
         for number in numbers {
             let number = usize::try_from(number).map_err(|_| {
                 PyValueError::new_err(format!(
-                    "[{op}] Can't compute the gradient of negative argument index {number}"
+                    "[{op}] argnums: got {number}, expected the number of an argument, counted from 0"
                 ))
             })?;
             if found.contains(&number) {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] Duplicate argument index {number} is not allowed."
+                    "[{op}] argnums: got {number} twice, expected every argument once"
                 )));
             }
             found.push(number);
@@ -63,7 +63,7 @@ impl Chosen {
         for (i, name) in argnames.iter().enumerate() {
             if argnames[..i].contains(name) {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] Duplicate argument name '{name}' is not allowed."
+                    "[{op}] argnames: got '{name}' twice, expected every name once"
                 )));
             }
         }
@@ -82,8 +82,7 @@ impl Chosen {
         for &argnum in &self.argnums {
             if argnum >= args.len() {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] Can't compute the gradient of argument index {argnum} because the function is called \
-                     with only {} positional arguments.",
+                    "[{op}] argnums: got {argnum} for a call with {} positional arguments, expected one of them",
                     args.len()
                 )));
             }
@@ -94,8 +93,7 @@ impl Chosen {
         for name in &self.argnames {
             let Some(value) = kwargs.and_then(|kwargs| kwargs.get_item(name).transpose()).transpose()? else {
                 return Err(PyValueError::new_err(format!(
-                    "[{op}] Can't compute the gradient of keyword argument '{name}' because the function is not \
-                     called with it."
+                    "[{op}] argnames: got '{name}' for a call without it, expected one of the call's keywords"
                 )));
             };
             let tree = Tree::of(&value)?;

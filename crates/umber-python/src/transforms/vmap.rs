@@ -114,9 +114,11 @@ impl Lanes {
             let Some(axis) = *axis else { continue };
             let axis = normalize_axis("vmap", axis, array.ndim()).map_err(|_| {
                 to_exception(Error::Axis(format!(
-                    "[vmap] in_axes: axis {axis} is out of bounds for {} of shape {}",
+                    "[vmap] in_axes: axis {axis} is out of bounds for {} of shape {}: got {axis}, expected -{ndim} <= \
+                     axis < {ndim}",
                     self.place_of(py, i),
-                    array.shape()
+                    array.shape(),
+                    ndim = array.ndim()
                 )))
             })?;
             let length = array.shape()[axis];

@@ -77,7 +77,7 @@ impl Scan {
             ensure!(
                 rows == expected,
                 Value,
-                "[{op}] {} has {rows} rows, expected {expected} {}",
+                "[{op}] {}: got {rows} rows, expected {expected} {}",
                 name(i),
                 if length.is_some() { "as length says" } else { "as the others have" }
             );

@@ -118,7 +118,7 @@ fn scan<'py>(
         let is_pair = returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>();
         if !is_pair || returned.len()? != 2 {
             return Err(PyTypeError::new_err(format!(
-                "[scan] the function returned {}, expected a pair (carry, y)",
+                "[scan] the function's result: got {}, expected a pair (carry, y)",
                 returned.get_type().name()?
             )));
         }
