@@ -491,7 +491,7 @@ def test_draws_differ_between_iterations():
         (
             lambda: mx.scan(lambda c, x: (c, x), 0, (mx.ones(2), mx.ones(3))),
             ValueError,
-            r"xs\[1\] has 3 rows",
+            r"xs\[1\]: got 3 rows",
         ),
         (lambda: mx.scan(lambda c, x: (c, x), 0, mx.ones(2), 3), ValueError, "as length says"),
         (lambda: mx.scan(lambda c, x: (c, x), 0, mx.array(2)), ValueError, "xs is a scalar"),

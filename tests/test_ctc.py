@@ -145,14 +145,14 @@ def test_it_can_be_learned():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (((5,), (1,)), {}, r"log_probs of shape \(5,\)"),
-        (((2, 5, 3), (3, 2)), {}, r"targets of shape \(3, 2\), expected \(2, S\)"),
-        (((5, 3), (1, 2)), {}, r"targets of shape \(1, 2\), expected \(S,\)"),
-        (((2, 5, 3), (2, 2), (3,)), {}, r"input_lengths of shape \(3,\), expected \(2,\)"),
+        (((5,), (1,)), {}, r"got log_probs of shape \(5,\)"),
+        (((2, 5, 3), (3, 2)), {}, r"got targets of shape \(3, 2\), expected \(2, S\)"),
+        (((5, 3), (1, 2)), {}, r"got targets of shape \(1, 2\), expected \(S,\)"),
+        (((2, 5, 3), (2, 2), (3,)), {}, r"got input_lengths of shape \(3,\), expected \(2,\)"),
         (
             ((2, 5, 3), (2, 2), (2,), (1,)),
             {},
-            r"target_lengths of shape \(1,\), expected \(2,\)",
+            r"got target_lengths of shape \(1,\), expected \(2,\)",
         ),
         (((5, 3), (2,)), {"blank": 3}, r"got the blank 3, expected a label from 0 to 2"),
         (((5, 3), (2,)), {"reduction": "max"}, r"got the reduction 'max'"),

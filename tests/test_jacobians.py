@@ -229,9 +229,9 @@ def test_wrong_arguments():
     for make in (mx.jacfwd, mx.jacrev, mx.hessian):
         with pytest.raises(TypeError, match="expected a function, got int"):
             make(3)
-        with pytest.raises(ValueError, match="negative argument index -1"):
+        with pytest.raises(ValueError, match="argnums: got -1"):
             make(abs, argnums=-1)
-        with pytest.raises(ValueError, match="argument index 2"):
+        with pytest.raises(ValueError, match="argnums: got 2"):
             make(lambda x, y: x, argnums=2)(X, Y)
         with pytest.raises(ValueError, match=r"args\[0\]\['a'\]: expected only arrays, got float"):
             make(lambda p: p["b"])({"a": 1.0, "b": X})

@@ -81,7 +81,7 @@ def test_errors(call, message):
         ),
         (
             lambda: mx.segmented_mm(A[0], B[0], indices(0, 4)),
-            r"\[segmented_mm\] the segment from 0 to 4 lies",
+            r"\[segmented_mm\] the segment lies outside: got 0 to 4",
         ),
         (
             lambda: mx.segmented_mm(A[0], B[0], indices(-1, 3)),

@@ -148,13 +148,13 @@ def test_wrong_arguments_of_grad_are_named_by_their_place():
         mx.grad(f)({"w": [X, 3]}, q=X)
     with pytest.raises(ValueError, match=r"kwargs\['q'\]\[0\]: expected only arrays, got str"):
         mx.grad(f, argnames="q")({"w": [X]}, q=["no"])
-    with pytest.raises(ValueError, match="argument index 1"):
+    with pytest.raises(ValueError, match="argnums: got 1 for"):
         mx.grad(f, argnums=1)({"w": [X]}, q=X)
-    with pytest.raises(ValueError, match="keyword argument 'z'"):
+    with pytest.raises(ValueError, match="argnames: got 'z'"):
         mx.grad(f, argnames="z")({"w": [X]}, q=X)
-    with pytest.raises(ValueError, match="negative argument index -1"):
+    with pytest.raises(ValueError, match="argnums: got -1"):
         mx.grad(f, argnums=-1)
-    with pytest.raises(ValueError, match="Duplicate"):
+    with pytest.raises(ValueError, match="argnums: got 0 twice"):
         mx.grad(f, argnums=(0, 0))
 
 
