@@ -27,8 +27,13 @@ def _format(op: str, mode: str, group_size: int | None, bits: int | None) -> tup
 class _Quantized(Module):
     """A module with a quantised weight: `weight`, `scales` and, in affine mode, `biases`."""
 
+    def __init__(self, mode: str, group_size: int | None, bits: int | None) -> None:
+        super().__init__()
+        self.group_size, self.bits = _format(type(self).__name__, mode, group_size, bits)
+        self.mode = mode
+
     def _store(self, weight: mx.array) -> None:
-        parts = mx.quantize(weight, self.group_size, self.bits, mode=self.mode)
+        parts = mx.quantize(weight, **self._parts())
         self.weight, self.scales = parts[:2]
         self.biases = parts[2] if len(parts) == 3 else None
 
@@ -67,9 +72,7 @@ class QuantizedEmbedding(_Quantized):
         bits: int | None = None,
         mode: str = "affine",
     ) -> None:
-        super().__init__()
-        self.group_size, self.bits = _format("QuantizedEmbedding", mode, group_size, bits)
-        self.mode = mode
+        super().__init__(mode, group_size, bits)
         self.num_embeddings, self.dims = num_embeddings, dims
         scale = math.sqrt(1 / dims) if dims > 0 else 0.0
         self._store(mx.random.normal((num_embeddings, dims), scale=scale))
@@ -134,9 +137,7 @@ class QuantizedLinear(_Quantized):
         bits: int | None = None,
         mode: str = "affine",
     ) -> None:
-        super().__init__()
-        self.group_size, self.bits = _format("QuantizedLinear", mode, group_size, bits)
-        self.mode = mode
+        super().__init__(mode, group_size, bits)
         s = math.sqrt(1 / input_dims) if input_dims > 0 else 0.0
         self._store(mx.random.uniform(-s, s, (output_dims, input_dims)))
         if bias:
@@ -169,7 +170,7 @@ class QuantizedLinear(_Quantized):
         return layer
 
 
-class QQLinear(Module):
+class QQLinear(_Quantized):
     """A linear map without a bias that quantises its input, too.
 
     While it is trained, `weight` is a matrix of numbers that is quantised on the way; `eval` stores
@@ -193,35 +194,26 @@ class QQLinear(Module):
         bits: int | None = None,
         mode: str = "nvfp4",
     ) -> None:
-        super().__init__()
-        self.group_size, self.bits = _format("QQLinear", mode, group_size, bits)
-        self.mode = mode
+        super().__init__(mode, group_size, bits)
         s = math.sqrt(1 / input_dims) if input_dims > 0 else 0.0
         self.weight = mx.random.uniform(-s, s, (output_dims, input_dims))
         self._quantized = False
 
     def _extra_repr(self) -> str:
         output_dims, width = self.weight.shape
-        input_dims = width * 32 // self.bits if self._quantized else width
-        return (
-            f"input_dims={input_dims}, output_dims={output_dims}, "
-            f"group_size={self.group_size}, bits={self.bits}, mode={self.mode}"
-        )
+        input_dims = self._width() if self._quantized else width
+        return f"input_dims={input_dims}, output_dims={output_dims}, {self._says()}"
 
     def quantize(self) -> None:
         """Store the weight quantised."""
         if not self._quantized:
-            self.weight, self.scales = mx.quantize(
-                self.weight, self.group_size, self.bits, mode=self.mode
-            )
+            self.weight, self.scales = mx.quantize(self.weight, **self._parts())
             self._quantized = True
 
     def dequantize(self) -> None:
         """Turn the weight into numbers again, in bfloat16."""
         if self._quantized:
-            self.weight = mx.dequantize(
-                self.weight, self.scales, None, self.group_size, self.bits, self.mode
-            )
+            self.weight = mx.dequantize(self.weight, self.scales, None, **self._parts())
             del self.scales
             self._quantized = False
 
@@ -234,9 +226,7 @@ class QQLinear(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         scales = self.scales if self._quantized else None
-        return mx.qqmm(
-            x, self.weight, scales, group_size=self.group_size, bits=self.bits, mode=self.mode
-        )
+        return mx.qqmm(x, self.weight, scales, **self._parts())
 
     @classmethod
     def from_linear(
