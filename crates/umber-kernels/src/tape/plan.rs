@@ -78,6 +78,12 @@ impl Plan {
         even.then(|| strides[strides.len() - 1])
     }
 
+    /// After how many elements an operand repeats, if it does.
+    pub(super) fn period(&self, operand: usize) -> Option<usize> {
+        let repeated = self.strides(operand).iter().take_while(|&&stride| stride == 0).count();
+        (repeated > 0).then(|| self.lengths[repeated..].iter().product())
+    }
+
     /// Where operand's `index`-th turn of the loops outside the innermost one starts.
     pub(super) fn outer_offset(&self, operand: usize, mut index: usize) -> isize {
         let strides = self.strides(operand);

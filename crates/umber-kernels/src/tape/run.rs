@@ -26,7 +26,7 @@ const SHORT_ROW: usize = 192;
 const STREAM_FROM: usize = 8 << 20;
 /// Programs over this much memory ask for the next block while they compute one, ...
 const PREFETCH_FROM: usize = 512 << 10;
-/// ... if they have as many steps: between fewer, the processor's own prefetching keeps up and requests only delay it.
+/// ... if they store nothing, or have as many steps: between fewer, requests only delay what is written.
 const PREFETCH_STEPS: usize = 6;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
@@ -42,6 +42,8 @@ pub(super) enum Access {
     Strided(isize),
     /// In several stretches.
     Stretches,
+    /// In stretches that repeat after so many elements, a part of a block.
+    Periodic(usize),
 }
 
 /// What is a row?
@@ -133,7 +135,7 @@ impl<'p> Run<'p> {
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
         run.direct = !donated && !stream;
         run.stream = stream;
-        run.prefetch = is_worth_prefetching(program, inputs, written);
+        run.prefetch = is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS;
         run
     }
 
@@ -151,7 +153,8 @@ impl<'p> Run<'p> {
             copy_inputs: false,
             direct: false,
             stream: false,
-            prefetch: is_worth_prefetching(program, inputs, 0),
+            // Nothing is written meanwhile that requests could delay.
+            prefetch: is_large(inputs, 0),
         };
         run.inputs = inputs
             .iter()
@@ -169,7 +172,10 @@ impl<'p> Run<'p> {
             Some(0) => Access::Splat,
             Some(1) => Access::InPlace,
             Some(stride) => Access::Strided(stride),
-            None => Access::Stretches,
+            None => match self.plan.period(number) {
+                Some(period) if self.program.block.is_multiple_of(period) => Access::Periodic(period),
+                _ => Access::Stretches,
+            },
         };
         Operand { start, size: dtype.size(), access }
     }
@@ -206,10 +212,10 @@ impl<'p> Run<'p> {
     }
 }
 
-/// Does a program compute and read so much that it should ask for the next block while it computes one?
-fn is_worth_prefetching(program: &Program, inputs: &[View], written: usize) -> bool {
+/// Do inputs and outputs reach beyond the caches?
+fn is_large(inputs: &[View], written: usize) -> bool {
     let read: usize = inputs.iter().map(|view| view.size() * view.dtype().size()).sum();
-    read + written >= PREFETCH_FROM && program.instructions.len() >= PREFETCH_STEPS
+    read + written >= PREFETCH_FROM
 }
 
 /// Could the two views share memory?

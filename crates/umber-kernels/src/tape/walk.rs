@@ -19,6 +19,8 @@ pub(super) struct Walk<'r> {
     stage: *mut u8,
     /// Where this row starts in each operand: inputs, then outputs.
     offsets: SmallVec<[isize; 8]>,
+    /// The place in its period of the first element that a periodic input's register holds.
+    phases: SmallVec<[Option<usize>; 8]>,
 }
 
 /// `count` rounded up to what vector kernels take.
@@ -38,6 +40,7 @@ impl<'r> Walk<'r> {
             registers,
             stage: register(program.register_count as u32),
             offsets: SmallVec::from_elem(0, run.inputs.len() + run.outputs.len()),
+            phases: SmallVec::from_elem(None, run.inputs.len()),
         }
     }
 
@@ -171,6 +174,16 @@ impl<'r> Walk<'r> {
         let dtype = run.program.inputs[input];
         let register = self.registers[input];
         let target = if dtype.is_half() { self.stage } else { register };
+        // A whole block of what repeats serves the next blocks, too.
+        let (start, count) = match access {
+            Access::Periodic(period) => {
+                if self.phases[input].replace(start % period) == Some(start % period) {
+                    return;
+                }
+                (start % period, run.program.block)
+            }
+            Access::InPlace | Access::Splat | Access::Strided(_) | Access::Stretches => (start, count),
+        };
         let filled = lanes(count);
         // SAFETY: the elements lie in the view, registers have room for a block.
         let source = unsafe {
@@ -185,7 +198,7 @@ impl<'r> Walk<'r> {
                     gather(size, self.address(input, start as isize * stride), stride, target, count);
                     target
                 }
-                Access::Stretches => {
+                Access::Stretches | Access::Periodic(_) => {
                     let mut to = target;
                     run.plan.stretches(input, start, count, |distance, length, stride| {
                         gather(size, self.address(input, distance), stride, to, length);
@@ -235,7 +248,7 @@ impl<'r> Walk<'r> {
                         scatter(size, source, to, 1, count);
                     }
                 }
-                Access::Stretches => {
+                Access::Stretches | Access::Periodic(_) => {
                     run.plan.stretches(operand, start, count, |distance, length, stride| {
                         scatter(size, source, self.address(operand, distance), stride, length);
                         source = source.add(length * size);
@@ -249,10 +262,10 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Ask for a part of what the block from `next` on will read.
+    /// Ask for a part of what the block from `next` on will read, or what lies behind the row.
     fn prefetch(&self, next: usize, part: usize, parts: usize) {
         let run = self.run;
-        let count = run.row.saturating_sub(next).min(run.program.block);
+        let count = run.program.block;
         for (i, input) in run.inputs.iter().enumerate() {
             if input.access == Access::InPlace {
                 let bytes = count * input.size;
