@@ -9,6 +9,7 @@ from arrays import assert_close, to_numpy
 from tolerances import tolerance_of
 
 F32 = tolerance_of("float32", 4)
+F64 = tolerance_of("float64", 64)
 
 
 def scalar(x):
@@ -265,3 +266,41 @@ def test_training_a_line():
     assert loss.item() < 1e-8
     assert parameters[0].item() == pytest.approx(3.0, abs=1e-4)
     assert parameters[1].item() == pytest.approx(-0.5, abs=1e-4)
+
+
+def test_a_weight_that_many_products_use_turned():
+    """The gradients of the turned weight are summed before they are turned back."""
+    rng = np.random.default_rng(8)
+    w = mx.array(rng.standard_normal((3, 4)), dtype=mx.float64)
+    xs = [mx.array(rng.standard_normal((2, 4)), dtype=mx.float64) for _ in range(5)]
+
+    def each(w):
+        return sum(mx.square(x @ w.T).sum() for x in xs)
+
+    def once(w):
+        turned = w.T
+        return sum(mx.square(x @ turned).sum() for x in xs)
+
+    assert_close(mx.grad(each)(w), mx.grad(once)(w), F64)
+
+    def again(f):
+        return mx.grad(lambda w: mx.square(mx.grad(f)(w)).sum())
+
+    assert_close(again(each)(w), again(once)(w), F64)
+    lanes = mx.stack([w, 2 * w])
+    assert_close(mx.vmap(mx.grad(each))(lanes), mx.vmap(mx.grad(once))(lanes), F64)
+
+
+def test_turned_in_different_ways():
+    x = mx.arange(8.0).reshape(2, 2, 2)
+    weights = [mx.array(np.random.default_rng(i).standard_normal((2, 2, 2))) for i in range(3)]
+
+    def f(x):
+        turned = [x.transpose(1, 0, 2), x.transpose(2, 1, 0), x.transpose(1, 0, 2)]
+        return sum((w * y).sum() for w, y in zip(weights, turned, strict=True))
+
+    expected = sum(
+        np.transpose(np.array(w), axes)
+        for w, axes in zip(weights, [(1, 0, 2), (2, 1, 0), (1, 0, 2)], strict=True)
+    )
+    assert_close(mx.grad(f)(x), expected, F32)

@@ -11,7 +11,8 @@ use crate::graph::{Array, ArraySpec, Inputs, Node};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::leaf::Leaf;
-use crate::primitives::rules::{add, cast};
+use crate::primitives::rules::{add, cast, transpose};
+use crate::primitives::transpose::Transpose;
 
 /// A function is being followed: run it on `inputs`, then end the trace.
 #[derive(Debug)]
@@ -128,12 +129,29 @@ pub(super) fn settle(derivative: Option<Array>, like: &Array) -> Result<Option<A
 }
 
 /// Add `more` to what a slot holds.
+///
+/// Of two matrices turned alike, such as the gradients of a weight that many products use turned, what they were turned
+/// from is added: a sum of many then reads memory as it lies.
 pub(super) fn accumulate(slot: &mut Option<Array>, more: Array) -> Result<()> {
     *slot = Some(match slot.take() {
-        Some(sum) => add(&sum, &more)?,
+        Some(sum) => match (turned(&sum), turned(&more)) {
+            (Some((a, axes)), Some((b, others))) if axes == others => transpose(&add(&a, &b)?, axes)?,
+            _ => add(&sum, &more)?,
+        },
         None => more,
     });
     Ok(())
+}
+
+/// What an array that is not evaluated is the transpose of, and how.
+fn turned(array: &Array) -> Option<(Array, &[usize])> {
+    let node = array.node();
+    match node.op() {
+        Op::Transpose(Transpose { permutation }) if !node.is_evaluated() => {
+            Some((node.lock_inputs().first()?.clone(), permutation))
+        }
+        _ => None,
+    }
 }
 
 /// Zeros in the dtype and shape of a derivative with respect to `like`.

@@ -28,6 +28,8 @@ class _Recurrent(Module):
     """
 
     states: ClassVar[int] = 1
+    # The name of the weights that meet the state before.
+    recurrent: ClassVar[str] = "Wh"
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int, bidirectional: bool
@@ -55,8 +57,11 @@ class _Recurrent(Module):
         """What the inputs of all steps contribute."""
         raise NotImplementedError
 
-    def _step(self, projected: mx.array, state: State, end: str) -> State:
-        """The state after a step, whose first array is the output."""
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
+        """The state after a step, whose first array is the output.
+
+        `recalled` is what the output of the step before contributes.
+        """
         raise NotImplementedError
 
     def _ends(self) -> list[list[str]]:
@@ -111,9 +116,11 @@ class _Recurrent(Module):
     def _way(self, x: mx.array, state: State, end: str, backward: bool) -> tuple[State, State]:
         """One layer in one direction."""
         steps = steps_of(self._project(x, end), axis=x.ndim - 2)
+        # Turned once: so the gradients of all steps are summed as the products leave them.
+        weight = self[self.recurrent + end].T
         after = []
         for projected in reversed(steps) if backward else steps:
-            state = self._step(projected, state, end)
+            state = self._step(projected, state[0] @ weight, state, end)
             after.append(state)
         if not after:
             nothing = mx.zeros((*x.shape[:-1], self.hidden_size), state[0].dtype)
@@ -160,6 +167,8 @@ class RNN(_Recurrent):
             Default: `False`.
     """
 
+    recurrent = "Whh"
+
     def __init__(
         self,
         input_size: int,
@@ -190,8 +199,8 @@ class RNN(_Recurrent):
     def _project(self, x: mx.array, end: str) -> mx.array:
         return _affine(x, self["Wxh" + end], self.get("bias" + end))
 
-    def _step(self, projected: mx.array, state: State, end: str) -> State:
-        return (self.nonlinearity(projected + state[0] @ self["Whh" + end].T),)
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
+        return (self.nonlinearity(projected + recalled),)
 
     def __call__(
         self, x: mx.array, hidden: mx.array | None = None, *, return_state: bool = False
@@ -251,9 +260,9 @@ class LSTM(_Recurrent):
     def _project(self, x: mx.array, end: str) -> mx.array:
         return _affine(x, self["Wx" + end], self.get("bias" + end))
 
-    def _step(self, projected: mx.array, state: State, end: str) -> State:
-        h, c = state
-        i, f, g, o = mx.split(projected + h @ self["Wh" + end].T, 4, axis=-1)
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
+        _, c = state
+        i, f, g, o = mx.split(projected + recalled, 4, axis=-1)
         c = mx.sigmoid(f) * c + mx.sigmoid(i) * mx.tanh(g)
         return mx.sigmoid(o) * mx.tanh(c), c
 
@@ -317,10 +326,10 @@ class GRU(_Recurrent):
     def _project(self, x: mx.array, end: str) -> mx.array:
         return _affine(x, self["Wx" + end], self.get("b" + end))
 
-    def _step(self, projected: mx.array, state: State, end: str) -> State:
+    def _step(self, projected: mx.array, recalled: mx.array, state: State, end: str) -> State:
         (h,) = state
         inputs = mx.split(projected, 3, axis=-1)
-        states = mx.split(h @ self["Wh" + end].T, 3, axis=-1)
+        states = mx.split(recalled, 3, axis=-1)
         r = mx.sigmoid(inputs[0] + states[0])
         z = mx.sigmoid(inputs[1] + states[1])
         remembered = states[2] + self["bhn" + end] if self._biased else states[2]
