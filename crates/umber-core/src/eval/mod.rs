@@ -6,6 +6,7 @@
 
 mod control_flow;
 mod donate;
+mod lone;
 mod prepared;
 pub mod printing;
 mod run;
@@ -13,6 +14,7 @@ mod schedule;
 mod worker;
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::sync::{Condvar, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -26,7 +28,10 @@ use schedule::{Plan, Planned};
 /// Asked between nodes: has the user interrupted the program?
 static INTERRUPT_HOOK: OnceLock<fn() -> bool> = OnceLock::new();
 
-/// Notified whenever nodes are evaluated or given up.
+/// How many threads wait for nodes: without any, nobody need be told of progress.
+static WAITING: AtomicUsize = AtomicUsize::new(0);
+
+/// Notified whenever nodes are evaluated or given up while somebody waits.
 static PROGRESS: (ForkMutex<()>, Condvar) =
     (ForkMutex::new(|| (), (), Level::Last, InChild::Keep), Condvar::new());
 
@@ -120,6 +125,7 @@ fn wait_for_others(plan: &Plan) -> bool {
     if plan.awaited.is_empty() {
         return true;
     }
+    let _waiting = Waiting::begin();
     let mut guard = PROGRESS.0.lock();
     for node in &plan.awaited {
         while !node.is_evaluated() {
@@ -145,22 +151,47 @@ pub fn check_interrupted() -> Result<()> {
     }
 }
 
-fn notify_progress() {
-    drop(PROGRESS.0.lock());
-    PROGRESS.1.notify_all();
+/// A thread waits for nodes until this is dropped.
+struct Waiting;
+
+impl Waiting {
+    fn begin() -> Waiting {
+        WAITING.fetch_add(1, Ordering::SeqCst);
+        // Either this thread sees what was evaluated before, or whoever evaluates sees that it waits.
+        fence(Ordering::SeqCst);
+        Waiting
+    }
 }
 
-/// Asks the interrupt hook, at most every 20 ms.
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn notify_progress() {
+    fence(Ordering::SeqCst);
+    if WAITING.load(Ordering::SeqCst) > 0 {
+        drop(PROGRESS.0.lock());
+        PROGRESS.1.notify_all();
+    }
+}
+
+/// Asks the interrupt hook, at most every 20 ms; the first check, before anything has run, is none.
 struct Interrupts {
+    has_begun: bool,
     asked: Option<Instant>,
 }
 
 impl Interrupts {
     fn new() -> Interrupts {
-        Interrupts { asked: None }
+        Interrupts { has_begun: false, asked: None }
     }
 
     fn check(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.has_begun, true) {
+            return Ok(());
+        }
         let now = Instant::now();
         let asked = *self.asked.get_or_insert(now);
         if now.duration_since(asked) > Duration::from_millis(20) {

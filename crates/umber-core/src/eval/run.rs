@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use umber_kernels::{View, ViewMut, fork};
-use umber_types::{DType, Error, Layout, Result};
+use umber_types::{DType, Error, Layout, Result, Shape};
 
 use super::donate::{Taken, into_storages, is_free};
+use super::lone::{Lone, lone};
 use super::schedule::Plan;
 use super::{Interrupts, control_flow, notify_progress};
 use crate::backend::backend;
@@ -109,10 +110,14 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
     let nodes: &[Option<Arc<Node>>] = &plan.nodes;
     let listed: SmallVec<[&Arc<Node>; 8]> =
         members.nodes.iter().map(|&i| node_at(plan, i as usize)).collect();
+    let lone = match &listed[..] {
+        [node] => lone(node)?,
+        _ => None,
+    };
     // `build` looks members up by place; others are never asked for.
-    let built = build(nodes, members, plan);
+    let work = lone.map_or_else(|| Work::Region(build(nodes, members, plan)), Work::Lone);
     // What can fail does before inputs are taken.
-    built.region.prepare()?;
+    work.prepare()?;
     let mut taken = Taken::new(listed.iter().copied());
     let outputs: SmallVec<[&Arc<Node>; 2]> =
         members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
@@ -126,14 +131,14 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
                 .zip(&counts)
                 .any(|(member, &own)| Arc::ptr_eq(member, node) && Arc::strong_count(node) > own)
     });
-    let storages = match allocate(&built, &outputs, &taken) {
+    let storages = match allocate(&work, &outputs, &taken) {
         Ok(storages) => storages,
         Err(error) => {
             taken.restore(|_| true);
             return Err(error);
         }
     };
-    let computed = compute(&built, &outputs, &storages);
+    let computed = compute(&work, &outputs, &storages);
     if computed.is_err() {
         taken.restore(|_| true);
         return computed;
@@ -153,14 +158,63 @@ fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
     )
 }
 
+/// What computes the outputs of a region.
+enum Work {
+    /// One operation by itself.
+    Lone(Lone),
+    /// Any.
+    Region(Built),
+}
+
+impl Work {
+    fn inputs(&self) -> &[Array] {
+        match self {
+            Work::Lone(lone) => &lone.inputs,
+            Work::Region(built) => &built.inputs,
+        }
+    }
+
+    fn prepare(&self) -> Result<()> {
+        match self {
+            Work::Lone(_) => Ok(()),
+            Work::Region(built) => built.region.prepare().map(drop),
+        }
+    }
+
+    fn may_overwrite(&self) -> bool {
+        match self {
+            Work::Lone(_) => true,
+            Work::Region(built) => built.region.may_overwrite(),
+        }
+    }
+
+    /// The layout of an input as it is read for outputs of `shape`.
+    fn spread(&self, input: usize, layout: &Layout, shape: &Shape) -> Layout {
+        match self {
+            Work::Lone(_) => layout.broadcast_to(shape),
+            Work::Region(built) => built.region.spread(input, layout),
+        }
+    }
+
+    fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
+        match self {
+            Work::Lone(lone) => {
+                lone.program.run(inputs, outputs);
+                Ok(())
+            }
+            Work::Region(built) => built.region.run(inputs, outputs),
+        }
+    }
+}
+
 /// Storage for the outputs: of inputs that nobody needs any more, else new.
-fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<SmallVec<[Storage; 2]>> {
+fn allocate(work: &Work, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<SmallVec<[Storage; 2]>> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut storages = SmallVec::new();
     for output in outputs {
         let spec = &output.outputs[0].spec;
-        let free = built.inputs.iter().enumerate().find(|(i, input)| {
-            built.region.may_overwrite()
+        let free = work.inputs().iter().enumerate().find(|(i, input)| {
+            work.may_overwrite()
                 && !used.contains(i)
                 && is_free(input, 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
         });
@@ -175,18 +229,19 @@ fn allocate(built: &Built, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<
     Ok(storages)
 }
 
-fn compute(built: &Built, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
-    let layouts: SmallVec<[Layout; 4]> = built
-        .inputs
+fn compute(work: &Work, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
+    let shape = &outputs[0].outputs[0].spec.shape;
+    let layouts: SmallVec<[Layout; 4]> = work
+        .inputs()
         .iter()
         .enumerate()
         .map(|(i, input)| {
             let storage = input.storage().expect("inputs run before their users");
-            built.region.spread(i, &storage.layout)
+            work.spread(i, &storage.layout, shape)
         })
         .collect();
-    let inputs: SmallVec<[View<'_>; 4]> = built
-        .inputs
+    let inputs: SmallVec<[View<'_>; 4]> = work
+        .inputs()
         .iter()
         .zip(&layouts)
         .map(|(input, layout)| {
@@ -205,5 +260,5 @@ fn compute(built: &Built, outputs: &[&Arc<Node>], storages: &[Storage]) -> Resul
             unsafe { ViewMut::new(storage.buffer.start().as_ptr(), dtype, &storage.layout) }
         })
         .collect();
-    built.region.run(&inputs, &mut outputs)
+    work.run(&inputs, &mut outputs)
 }

@@ -1,0 +1,115 @@
+//! An elementwise operation that runs by itself on arrays that are there: its program is made once, not once a call.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use umber_kernels::tape::Program;
+use umber_types::tape::{Step, Tape};
+use umber_types::{BinaryKind, DType, Result, UnaryKind};
+
+use crate::graph::{Array, Node};
+use crate::op::Op;
+use crate::primitives::binary::Binary;
+use crate::primitives::cast::Cast;
+use crate::primitives::select::Select;
+use crate::primitives::unary::Unary;
+
+/// Programs that a thread keeps; one takes the place of another.
+const KEPT: usize = 128;
+
+/// An operation with what it reads, each array once.
+pub(super) struct Lone {
+    pub(super) program: Rc<Program>,
+    pub(super) inputs: SmallVec<[Array; 4]>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Function {
+    Unary(UnaryKind),
+    Binary(BinaryKind),
+    Select,
+    Cast(DType),
+}
+
+/// What tells programs apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Signature {
+    function: Function,
+    /// The number of each operand among the inputs.
+    operands: [u32; 3],
+    dtypes: [Option<DType>; 3],
+}
+
+thread_local! {
+    static PROGRAMS: RefCell<Vec<Option<(Signature, Rc<Program>)>>> =
+        const { RefCell::new(Vec::new()) };
+}
+
+/// How to run the node by itself; `None` if it is not elementwise or an input is still to be computed.
+pub(super) fn lone(node: &Arc<Node>) -> Result<Option<Lone>> {
+    let function = match node.op() {
+        Op::Unary(Unary(kind)) => Function::Unary(*kind),
+        Op::Binary(Binary(kind)) => Function::Binary(*kind),
+        Op::Select(Select) => Function::Select,
+        Op::Cast(Cast(to)) => Function::Cast(*to),
+        _ => return Ok(None),
+    };
+    let mut signature = Signature { function, operands: [0; 3], dtypes: [None; 3] };
+    let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
+    for (operand, input) in signature.operands.iter_mut().zip(node.lock_inputs().iter()) {
+        if !input.is_evaluated() {
+            return Ok(None);
+        }
+        let known = inputs.iter().position(|other| other.id() == input.id());
+        let place = known.unwrap_or(inputs.len());
+        if known.is_none() {
+            signature.dtypes[place] = Some(input.dtype());
+            inputs.push(input.clone());
+        }
+        *operand = place as u32;
+    }
+    Ok(Some(Lone { program: signature.program()?, inputs }))
+}
+
+impl Signature {
+    /// Where the program is kept.
+    fn place(&self) -> usize {
+        let function = match self.function {
+            Function::Unary(kind) => kind as usize,
+            Function::Binary(kind) => kind as usize + 64,
+            Function::Select => 3,
+            Function::Cast(to) => to as usize + 32,
+        };
+        (function + self.dtypes[0].map_or(0, |dtype| dtype as usize) * 29) % KEPT
+    }
+
+    fn program(&self) -> Result<Rc<Program>> {
+        PROGRAMS.with_borrow_mut(|kept| {
+            kept.resize(KEPT, None);
+            let place = &mut kept[self.place()];
+            if let Some((signature, program)) = place
+                && signature == self
+            {
+                return Ok(Rc::clone(program));
+            }
+            let program = Rc::new(Program::new(&self.tape())?);
+            *place = Some((*self, Rc::clone(&program)));
+            Ok(program)
+        })
+    }
+
+    fn tape(&self) -> Tape {
+        let inputs: Vec<DType> = self.dtypes.iter().flatten().copied().collect();
+        let [a, b, c] = self.operands;
+        let step = match self.function {
+            Function::Unary(kind) => Step::Unary { kind, x: a },
+            Function::Binary(kind) => Step::Binary { kind, a, b },
+            Function::Select => Step::Select { condition: a, a: b, b: c },
+            Function::Cast(to) => Step::Cast { x: a, to },
+        };
+        let result = inputs.len() as u32;
+        Tape { inputs, steps: vec![step], outputs: vec![result] }
+    }
+}
