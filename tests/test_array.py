@@ -9,6 +9,20 @@ import umber.core as mx
 from arrays import ALL, assert_close, assert_dtype, dtype_of, to_numpy
 
 
+def test_lists_of_floats_and_others():
+    assert mx.array([1.5, 2, True]).tolist() == [1.5, 2.0, 1.0]
+    assert mx.array([[1, 2], [3.5, 4]]).dtype == mx.float32
+    assert mx.array([1.0, 2.0], dtype=mx.int32).tolist() == [1, 2]
+    assert mx.array([1.0, 1e300]).tolist() == [1.0, float("inf")]
+    assert mx.array([0.1], dtype=mx.float64).tolist() == [0.1]
+    assert mx.array([1.0, 2j]).dtype == mx.complex64
+    assert mx.array([1.0, mx.array(2.0), 3.0]).tolist() == [1.0, 2.0, 3.0]
+    with pytest.raises(ValueError, match=r"^\[array\] nested lists"):
+        mx.array([[1.0, 2.0], 3.0])
+    with pytest.raises(ValueError, match=r"^\[array\] nested lists"):
+        mx.array([1.0, [2.0]])
+
+
 def test_item_and_tolist_give_python_values():
     assert mx.array(3).item() == 3
     assert isinstance(mx.array(3).item(), int)

@@ -5,6 +5,13 @@
 `umber` alone loads none of them.
 """
 
-from importlib.metadata import version
+__version__: str
 
-__version__ = version("umber")
+
+def __getattr__(name: str) -> str:
+    # Looking for the version takes longer than importing everything else.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("umber")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

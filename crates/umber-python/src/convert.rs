@@ -68,8 +68,13 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
     let dtype = dtype.or(flat.dtype).unwrap_or(DType::Float32);
     let mut bytes = Vec::with_capacity(flat.numbers.len() * dtype.size());
     for value in flat.numbers {
-        check_fits(value, dtype)?;
-        bytes.extend_from_slice(&value.to_bytes(dtype)[..dtype.size()]);
+        match (value, dtype) {
+            (Scalar::Float(value), DType::Float32) => bytes.extend_from_slice(&(value as f32).to_ne_bytes()),
+            _ => {
+                check_fits(value, dtype)?;
+                bytes.extend_from_slice(&value.to_bytes(dtype)[..dtype.size()]);
+            }
+        }
     }
     from_bytes(&bytes, &Shape::from(shape), dtype)
 }
@@ -151,18 +156,31 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
             flat.arrays.push(as_array(value));
             return Ok(());
         }
-        let own = value.default_dtype();
-        flat.dtype = Some(flat.dtype.map_or(own, |found| umber::types::promote(found, own)));
-        flat.numbers.push(value);
+        flat.push(value);
         return Ok(());
     };
     if depth >= shape.len() || items.len() != shape[depth] {
         return ragged(format!("a sequence of length {}", items.len()));
     }
+    let is_row = depth + 1 == shape.len();
     for item in items {
-        collect(&item, shape, depth + 1, flat)?;
+        match item.cast_exact::<PyFloat>() {
+            // What most lists hold, and many of it.
+            Ok(number) if is_row && flat.arrays.is_empty() => flat.push(Scalar::Float(number.value())),
+            _ => collect(&item, shape, depth + 1, flat)?,
+        }
     }
     Ok(())
+}
+
+impl Flat {
+    fn push(&mut self, value: Scalar) {
+        let own = value.default_dtype();
+        if self.dtype != Some(own) {
+            self.dtype = Some(self.dtype.map_or(own, |found| umber::types::promote(found, own)));
+        }
+        self.numbers.push(value);
+    }
 }
 
 /// A number beside 0-d arrays.
@@ -240,10 +258,35 @@ fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize
         return to_number(py, Scalar::from_bytes(dtype, bytes));
     };
     let step = rest.iter().product::<usize>() * size;
+    if rest.is_empty() {
+        return row(py, bytes, dtype, size);
+    }
     let items = (0..length)
         .map(|i| nest(py, &bytes[i * step..(i + 1) * step], rest, dtype, size))
         .collect::<PyResult<Vec<_>>>()?;
     Ok(PyList::new(py, items)?.into_any().unbind())
+}
+
+/// Elements side by side as a list of numbers.
+fn row(py: Python<'_>, bytes: &[u8], dtype: DType, size: usize) -> PyResult<Py<PyAny>> {
+    let elements = bytes.chunks_exact(size);
+    let list = match dtype {
+        DType::Float32 => {
+            let value = |four: &[u8]| f64::from(f32::from_ne_bytes(four.try_into().expect("chunks of four")));
+            PyList::new(py, elements.map(value))
+        }
+        DType::Float64 => {
+            let value = |eight: &[u8]| f64::from_ne_bytes(eight.try_into().expect("chunks of eight"));
+            PyList::new(py, elements.map(value))
+        }
+        _ => {
+            let numbers = elements
+                .map(|element| to_number(py, Scalar::from_bytes(dtype, element)))
+                .collect::<PyResult<Vec<_>>>()?;
+            PyList::new(py, numbers)
+        }
+    };
+    Ok(list?.into_any().unbind())
 }
 
 /// Is it one of Python's own numbers?
