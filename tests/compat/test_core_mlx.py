@@ -9,7 +9,6 @@ import zlib
 import pytest
 import umber.core as mx
 from differences_from_mlx import all_differences
-from missing_from_mlx import EXPECTED, WRONG
 from mlx_calls import Draw, gather_calls
 from mlx_calls.outcome import Refused, difference, find, ignore_form, outcome_of
 
@@ -18,7 +17,6 @@ mlx = pytest.importorskip("mlx.core")
 CALLS_A_NAME = int(os.environ.get("UMBER_MLX_CALLS", "40"))
 CALLS = gather_calls()
 DIFFERENCES = all_differences()
-MISSING = {name for name in CALLS if find(mx, name) is None}
 
 # Not compared by random calls: what they are, and which tests stand for them.
 EXEMPT = {
@@ -89,16 +87,8 @@ def check(name, call):
     assert found is None, f"{name} {call}: {found}\number {ours}\nMLX {theirs}"
 
 
-def compared(name):
-    """The name, with what is known to be wrong with it."""
-    marks = [pytest.mark.xfail(reason=WRONG[name])] if name in WRONG else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [compared(name) for name in sorted(CALLS)])
+@pytest.mark.parametrize("name", sorted(CALLS))
 def test_same_as_mlx(name):
-    if name in MISSING:
-        pytest.skip("not in umber yet")
     for number in range(CALLS_A_NAME):
         check(name, CALLS[name](Draw(zlib.crc32(name.encode()), number)))
 
@@ -122,7 +112,5 @@ def test_every_name_is_compared():
 
 
 def test_missing_names():
-    """What umber lacks is known; the aim is an empty list."""
-    lacking = {name for name in core_names() if find(mx, name) is None}
-    assert not lacking - EXPECTED, "names that umber lacks"
-    assert not EXPECTED - lacking, "take these out of missing_from_mlx.py: umber has them now"
+    """Every name of MLX is here."""
+    assert not {name for name in core_names() if find(mx, name) is None}
