@@ -246,6 +246,10 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
     }
 }
 
+/// Methods that others call for protocols, and that read arguments.
+const PROTOCOLS: [&str; 5] =
+    ["__array__", "__array_function__", "__array_ufunc__", "__dlpack__", "__setstate__"];
+
 /// Put trampolines before the public methods of a class.
 fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
     let py = class.py();
@@ -263,7 +267,7 @@ fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
         }
         // SAFETY: names are NUL-terminated and live as long as the class.
         let name = unsafe { CStr::from_ptr(method.ml_name) }.to_string_lossy();
-        if !name.starts_with('_') {
+        if !name.starts_with('_') || PROTOCOLS.contains(&&*name) {
             let original = method.ml_meth.as_ptr().cast_const().cast();
             // SAFETY: the definition tells its function and how it is called; static and class methods have flags of
             // their own and are left alone.

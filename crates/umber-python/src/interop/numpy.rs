@@ -27,7 +27,7 @@ impl PyArray {
         let own = slf.get().get().dtype();
         let view = if own == DType::BFloat16 { bfloat16(slf)? } else { whole(slf.as_any())? };
         let same = match dtype {
-            Some(dtype) => numpy.call_method1("dtype", (dtype,))?.eq(view.getattr("dtype")?)?,
+            Some(dtype) => dtype_of_numpy(&numpy, dtype)?.eq(view.getattr("dtype")?)?,
             None => true,
         };
         match (same, copy) {
@@ -79,6 +79,20 @@ impl PyArray {
              one for __array_interface__ or __dlpack__",
         ))
     }
+}
+
+/// A dtype as NumPy understands it.
+fn dtype_of_numpy<'py>(
+    numpy: &Bound<'py, PyModule>,
+    dtype: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    numpy.call_method1("dtype", (dtype,)).map_err(|error| {
+        let py = dtype.py();
+        let got = dtype.get_type().name().map_or_else(|_| "another type".into(), |name| name.to_string());
+        let made = PyTypeError::new_err(format!("dtype: got {got}, expected a dtype of NumPy's"));
+        made.set_cause(py, Some(error));
+        made
+    })
 }
 
 /// A NumPy view through the buffer protocol.

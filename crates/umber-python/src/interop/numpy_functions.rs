@@ -52,6 +52,17 @@ fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyA
     home.getattr(name).ok().filter(PyAnyMethods::is_callable)
 }
 
+/// The name of one of NumPy's functions.
+fn name_of(function: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = function.getattr("__name__").and_then(|name| name.extract());
+    name.or_else(|_| {
+        Err(PyTypeError::new_err(format!(
+            "got {}, expected a function of NumPy's",
+            function.get_type().name()?
+        )))
+    })
+}
+
 /// Is this NumPy's or SciPy's own ufunc of its name, not somebody else's?
 fn is_known(ufunc: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let py = ufunc.py();
@@ -202,7 +213,7 @@ fn ufunc_call<'py>(
     kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Option<Call<'py>>> {
     let py = ufunc.py();
-    let name: String = ufunc.getattr("__name__")?.extract()?;
+    let name = name_of(ufunc)?;
     if !is_known(ufunc, &name)? {
         return Ok(None);
     }
@@ -326,7 +337,7 @@ fn function_call<'py>(
     named: &Bound<'py, PyDict>,
 ) -> PyResult<Option<Call<'py>>> {
     let py = function.py();
-    let name: String = function.getattr("__name__")?.extract()?;
+    let name = name_of(function)?;
     let module: String = function.getattr("__module__")?.extract()?;
     let Some(ours) = twin(py, &module, &name) else { return Ok(None) };
     let own = parameters(&ours)?;
@@ -369,7 +380,7 @@ impl PyArray {
             }
         }
         if method == "at" {
-            return update_at(&ufunc.getattr("__name__")?.extract::<String>()?, &inputs);
+            return update_at(&name_of(ufunc)?, &inputs);
         }
         if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
             return delivered(call.run()?, &outs);
@@ -403,7 +414,7 @@ impl PyArray {
                 return Ok(py.NotImplemented().into_bound(py));
             }
         }
-        let name: String = func.getattr("__name__")?.extract()?;
+        let name = name_of(func)?;
         let first = args.get_item(0).ok();
         let own = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
         if own && WRITERS.contains(&name.as_str()) {

@@ -80,6 +80,12 @@ fn fromfunction<'py>(
     dtype: Option<DtypeArg>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if !function.is_callable() {
+        return Err(PyTypeError::new_err(format!(
+            "[fromfunction] got {}, expected a function of indices",
+            function.get_type().name()?
+        )));
+    }
     let shape = Shape::checked("fromfunction", shape.as_slice()).or_raise()?;
     let along = |&length: &usize| ops::arange(0.0, length as f64, 1.0, or(dtype, DType::Float32));
     let places = shape.iter().map(along).collect::<Result<Vec<Array>>>().or_raise()?;

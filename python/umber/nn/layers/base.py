@@ -378,7 +378,8 @@ def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> Non
     extra = sorted(weights.keys() - places.keys())
     if extra:
         raise ValueError(
-            f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}"
+            f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}; "
+            "expected only those of the model"
         )
     given = {places[path].identity for path in weights}
     first = {slot.identity: path for path, slot in reversed(places.items())}
@@ -386,7 +387,7 @@ def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> Non
     if missing:
         raise ValueError(
             f"[load_weights] {len(missing)} parameters of the model are missing: "
-            f"{', '.join(missing)}"
+            f"{', '.join(missing)}; got {len(weights)}, expected all"
         )
     for path, value in weights.items():
         if not isinstance(value, mx.array):

@@ -17,7 +17,7 @@ use super::{
     CPU, CPU_READABLE, IS_COPIED, Managed, ManagedVersioned, NAME, READ_ONLY, Tensor, USED_NAME,
     USED_VERSIONED_NAME, VERSION, VERSIONED_NAME, Version, device_name, type_name,
 };
-use crate::args::StreamArg;
+use crate::args::DeviceArg;
 use crate::array::PyArray;
 
 /// More axes than any array of numbers has: what hostile capsules tell is not read.
@@ -271,7 +271,7 @@ unsafe fn take(
 /// producer can still write run when they are recorded.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device = None, copy = None))]
-fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<StreamArg>, copy: Option<bool>) -> PyResult<PyArray> {
+fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<PyArray> {
     let copying = Copying::of(copy);
     if let Ok(own) = x.cast::<PyArray>() {
         return super::super::import::own(own, copying);
