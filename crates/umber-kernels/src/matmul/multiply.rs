@@ -6,7 +6,7 @@ use umber_types::{Bool, Element, bf16, f16};
 use super::lanes::Ring;
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
-use super::{blocked, dot, scratch, stream, tiles};
+use super::{blocked, dot, few_rows, scratch, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
@@ -253,7 +253,9 @@ macro_rules! halves {
 halves! {
     f16: f16_to_f32 f32_to_f16 {
         fn multiply(product: &Product<Self, f32>) {
-            widened(product);
+            if !few_rows::product(product) {
+                widened(product);
+            }
         }
     }
     bf16: bf16_to_f32 f32_to_bf16 {
@@ -261,9 +263,13 @@ halves! {
             if tiles::are_available() { 500.0 } else { Self::SPEED }
         }
         fn block(m: usize, n: usize) -> (usize, usize) {
-            if tiles::are_available() { tiles::block(m, n) } else { block_of_sums(m, n) }
+            let has_few = m.min(n) <= FEW_ROWS;
+            if !has_few && tiles::are_available() { tiles::block(m, n) } else { block_of_sums(m, n) }
         }
         fn multiply(product: &Product<Self, f32>) {
+            if few_rows::product(product) {
+                return;
+            }
             if tiles::suit(product) { tiles::product(product) } else { widened(product) }
         }
     }

@@ -10,6 +10,7 @@ mod unit;
 
 use umber_types::bf16;
 
+use super::multiply::FEW_ROWS;
 use super::product::{Matrix, Product};
 use super::scratch;
 use kernel::{STEP, Sums, WIDE};
@@ -23,15 +24,13 @@ const BLOCK: usize = 512;
 /// Depth of the packed blocks: two panels and their sums fit the first cache.
 const DEPTH: usize = 256;
 
-/// Products of fewer rows or columns are bound by memory, or by what tiles would hold in vain.
-const FEW: usize = 8;
 /// Products of fewer multiplications are not worth the configuration.
 const TINY: usize = 1 << 12;
 
 /// Are there tiles, and is the product large enough for them?
 pub(super) fn suit(product: &Product<bf16, f32>) -> bool {
     let Product { m, n, k, .. } = *product;
-    m > FEW && n > FEW && m.saturating_mul(n).saturating_mul(k) >= TINY && are_available()
+    m > FEW_ROWS && n > FEW_ROWS && m.saturating_mul(n).saturating_mul(k) >= TINY && are_available()
 }
 
 /// Rows and columns of the blocks of an `m` by `n` result, of about equal size.
