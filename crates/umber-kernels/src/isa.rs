@@ -87,7 +87,7 @@ impl Isa for Avx512 {
 
 /// The best instance for this processor: 0 portable, 1 AVX2, 2 AVX-512.
 ///
-/// `UMBER_ISA=portable` or `avx2` asks for less than there is, to test or compare.
+/// `UMBER_ISA=portable`, `avx2` or `avx512` asks for no more than that, to test or compare.
 pub(crate) fn level() -> usize {
     const UNKNOWN: u8 = u8::MAX;
     static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -101,12 +101,22 @@ pub(crate) fn level() -> usize {
 }
 
 fn detect() -> u8 {
-    let limit = match std::env::var("UMBER_ISA").as_deref() {
+    supported().min(limit())
+}
+
+/// May units beyond the vectors of the best level be used?
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn is_unlimited() -> bool {
+    limit() > 2
+}
+
+fn limit() -> u8 {
+    match std::env::var("UMBER_ISA").as_deref() {
         Ok("portable") => 0,
         Ok("avx2") => 1,
-        _ => 2,
-    };
-    supported().min(limit)
+        Ok("avx512") => 2,
+        _ => 3,
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

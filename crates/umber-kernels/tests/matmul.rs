@@ -329,6 +329,122 @@ fn infinities_and_nans_pass_through() {
     assert!(out[1].is_nan() && out[2].is_nan() && out[3].is_nan());
 }
 
+/// Sizes at the edges of tiles, panels and blocks.
+#[test]
+fn sixteen_bit_products_of_any_size() {
+    let sizes = [0, 1, 2, 15, 16, 17, 31, 32, 33, 65];
+    let mut seed = 0;
+    for (m, n) in sizes.into_iter().flat_map(|m| sizes.map(|n| (m, n))) {
+        for k in sizes {
+            seed += 1;
+            let lies = [0, 1, 2].map(|operand| LIES[(seed as usize >> (2 * operand)) % LIES.len()]);
+            let batch = if seed % 3 == 0 { vec![2] } else { vec![] };
+            let sum = (seed % 5 == 0).then_some((2.0, -1.0));
+            let case = Case { batch, m, n, k, lies, sum, seed };
+            check::<bf16>(&case);
+            check::<f16>(&case);
+        }
+    }
+    for (m, n, k) in [(1000, 1000, 100), (40, 33, 1000), (17, 1100, 513), (520, 600, 290)] {
+        for (first, second) in LIES.into_iter().flat_map(|first| LIES.map(|second| (first, second))) {
+            let case = Case { batch: vec![], m, n, k, lies: [first, second, first], sum: None, seed: 7 };
+            check::<bf16>(&case);
+        }
+    }
+}
+
+/// What is not finite stays where the definition has it, whatever is next to it in a tile.
+#[test]
+fn infinities_and_nans_stay_in_their_places() {
+    fn check_sizes<T: Number>(of: fn(f32) -> T, to: fn(T) -> f32) {
+        for (m, n, k) in [(40, 37, 45), (1, 50, 70), (5, 600, 33), (600, 5, 33), (70, 1, 50), (3, 40, 1)] {
+            let special = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.0];
+            let value = |place: usize, every: usize| {
+                if place.is_multiple_of(every) {
+                    special[place / every % 4]
+                } else {
+                    1.0 + (place % 5) as f32
+                }
+            };
+            let a: Vec<T> = (0..m * k).map(|place| of(value(place, 113))).collect();
+            let b: Vec<T> = (0..k * n).map(|place| of(value(place, 131))).collect();
+            let mut out = vec![of(77.0); m * n];
+            let layout = |rows, columns| Layout::contiguous(Shape::from([rows, columns]));
+            for turned in [false, true] {
+                let right = if turned { layout(n, k).permute(&[1, 0]) } else { layout(k, n) };
+                matmul(
+                    View::of(&a, &layout(m, k)),
+                    View::of(&b, &right),
+                    ViewMut::of(&mut out, &layout(m, n)),
+                );
+                for (place, &found) in out.iter().enumerate() {
+                    let (row, column) = (place / n, place % n);
+                    let at = |u: usize| if turned { column * k + u } else { u * n + column };
+                    let sum: f32 = (0..k).map(|u| to(a[row * k + u]) * to(b[at(u)])).sum();
+                    let (found, sum) = (to(found), to(of(sum)));
+                    assert!(
+                        found == sum
+                            || found.is_nan() && sum.is_nan()
+                            || (found - sum).abs() <= sum.abs() * 0.01,
+                        "{found} is not {sum} at {row} {column} of {m} {n} {k}"
+                    );
+                }
+            }
+        }
+    }
+    check_sizes(bf16::from_f32, bf16::to_f32);
+    check_sizes(f16::from_f32, f16::to_f32);
+}
+
+/// Processors' states are per thread, and what a system permits is per process.
+#[test]
+#[cfg(unix)]
+fn threads_and_children_multiply() {
+    let case = Case { batch: vec![], m: 65, n: 70, k: 130, lies: [Lie::Dense; 3], sum: None, seed: 3 };
+    check::<bf16>(&case);
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let case = case.clone();
+            std::thread::spawn(move || check::<bf16>(&case))
+        })
+        .collect();
+    for thread in threads {
+        thread.join().expect("the product is right");
+    }
+    // SAFETY: the child computes and leaves.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let is_right = std::panic::catch_unwind(|| check::<bf16>(&case)).is_ok();
+        // SAFETY: ends the child without running what the parent registered.
+        unsafe { libc::_exit(i32::from(!is_right)) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child just made.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0, "a child multiplies");
+}
+
+/// Lesser instruction sets than the best compute the same.
+#[test]
+fn every_instruction_set_multiplies() {
+    const CHILD: &str = "UMBER_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        return;
+    }
+    let this = std::env::current_exe().expect("a test knows its own path");
+    for isa in ["portable", "avx2", "avx512"] {
+        let output = std::process::Command::new(&this)
+            .args(["sixteen_bit", "infinities", "halves", "large_products", "program"])
+            .env("UMBER_ISA", isa)
+            .env(CHILD, "1")
+            .output()
+            .expect("a test can start itself");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "with UMBER_ISA={isa}: {text}");
+        assert!(text.contains("6 passed"), "with UMBER_ISA={isa}: {text}");
+    }
+}
+
 #[test]
 fn factors_of_zero_read_nothing() {
     let nan = [f32::NAN; 4];

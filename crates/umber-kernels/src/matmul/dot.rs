@@ -1,10 +1,10 @@
 //! Products with few rows by a transposed matrix: every element is a sum along memory.
 
-use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
 
 /// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
-pub(crate) fn product<T: Ring>(product: &Product<T>, into: Into) {
+pub(crate) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
     debug_assert!(product.k <= 1 || (product.a.columns == 1 && product.b.rows == 1));
     if into == Into::Fresh {
         product.fill_out(T::ZERO);
@@ -12,9 +12,9 @@ pub(crate) fn product<T: Ring>(product: &Product<T>, into: Into) {
     with_widest(Dot(*product));
 }
 
-struct Dot<T>(Product<T>);
+struct Dot<S, T>(Product<S, T, T>);
 
-impl<T: Ring> VectorLoop<T> for Dot<T> {
+impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
     type Output = ();
 
     #[inline(always)]
@@ -24,11 +24,11 @@ impl<T: Ring> VectorLoop<T> for Dot<T> {
         // SAFETY: all blocks are inside the product's shape.
         unsafe {
             while j + 4 <= product.n {
-                rows::<T, V, FUSED, 4>(&product, j);
+                rows::<S, T, V, FUSED, 4>(&product, j);
                 j += 4;
             }
             while j < product.n {
-                rows::<T, V, FUSED, 1>(&product, j);
+                rows::<S, T, V, FUSED, 1>(&product, j);
                 j += 1;
             }
         }
@@ -37,16 +37,19 @@ impl<T: Ring> VectorLoop<T> for Dot<T> {
 
 /// Columns `j..j + C` of the product.
 #[inline(always)]
-unsafe fn rows<T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(product: &Product<T>, j: usize) {
+unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(
+    product: &Product<S, T, T>,
+    j: usize,
+) {
     let mut i = 0;
     // SAFETY: the caller's; rows are bounded here.
     unsafe {
         while i + 4 <= product.m {
-            block::<T, V, FUSED, 4, C>(product, i, j);
+            block::<S, T, V, FUSED, 4, C>(product, i, j);
             i += 4;
         }
         while i < product.m {
-            block::<T, V, FUSED, 1, C>(product, i, j);
+            block::<S, T, V, FUSED, 1, C>(product, i, j);
             i += 1;
         }
     }
@@ -54,8 +57,8 @@ unsafe fn rows<T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(product:
 
 /// Rows `i..i + R` and columns `j..j + C` of the product.
 #[inline(always)]
-unsafe fn block<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C: usize>(
-    product: &Product<T>,
+unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C: usize>(
+    product: &Product<S, T, T>,
     i: usize,
     j: usize,
 ) {
@@ -67,7 +70,7 @@ unsafe fn block<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C
         while depth + V::COUNT <= k {
             let mut right = [V::splat(T::ZERO); C];
             for (c, right) in right.iter_mut().enumerate() {
-                *right = V::load(b.at(depth, j + c));
+                *right = S::load::<V>(b.at(depth, j + c));
             }
             for (r, sums) in sums.iter_mut().enumerate() {
                 let left = V::load(a.at(i + r, depth));
@@ -81,7 +84,7 @@ unsafe fn block<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C
             for (c, sum) in sums.iter().enumerate() {
                 let mut total = sum.total();
                 for u in depth..k {
-                    total = T::add_product::<FUSED>(total, *a.at(i + r, u), *b.at(u, j + c));
+                    total = T::add_product::<FUSED>(total, *a.at(i + r, u), (*b.at(u, j + c)).term());
                 }
                 let target = out.offset((i + r) as isize * out_row + (j + c) as isize);
                 *target = T::plus(*target, total);

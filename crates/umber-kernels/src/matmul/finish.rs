@@ -6,9 +6,6 @@ use super::product::{Matrix, Product};
 use super::scratch;
 use crate::isa::vectorised;
 
-/// Sums in the wider type that are kept before they are rounded to the elements.
-const TILE: usize = 1 << 20;
-
 /// What becomes of the product of one job.
 #[derive(Clone, Copy)]
 pub(super) struct Finish<T: Multiply> {
@@ -37,25 +34,36 @@ pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>) {
         }
         return;
     }
-    let height = (TILE / n.min(TILE)).clamp(1, m);
-    let width = n.min(TILE);
-    scratch::with(height * width, |sums: &mut [T::Wide]| {
+    let (height, width) = T::block(m, n);
+    let (height, width) = (height.min(m), width.min(n));
+    let stride = stride(width);
+    scratch::with(height * stride, |sums: &mut [T::Wide]| {
         for i in (0..m).step_by(height) {
             for j in (0..n).step_by(width) {
                 let part = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
                 let Product { m, n, k, a, b, out, out_row } = part;
-                let sums = &mut sums[..m * n];
-                let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: n as isize };
+                let sums = &mut sums[..m * stride];
+                let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: stride as isize };
                 if k == 0 {
                     sums.fill(T::Wide::ZERO);
                 } else {
                     T::multiply(&tile);
                 }
                 // SAFETY: the part of the output is ours to write.
-                unsafe { finish.at(i, j).store(sums, n, out, out_row) };
+                unsafe { finish.at(i, j).store(sums, stride, n, out, out_row) };
             }
         }
     });
+}
+
+/// Distance between rows of sums: long rows begin at cache lines, and not a power of two apart, or they would compete for
+/// the same few places in the cache.
+fn stride(width: usize) -> usize {
+    if width < 64 {
+        return width;
+    }
+    let whole = width.next_multiple_of(16);
+    if whole.is_multiple_of(128) { whole + 16 } else { whole }
 }
 
 impl<T: Multiply> Finish<T> {
@@ -69,12 +77,12 @@ impl<T: Multiply> Finish<T> {
         self.c.is_some() || self.alpha != T::Wide::factor(1.0)
     }
 
-    /// Finish dense rows of `n` sums.
+    /// Finish rows of `n` sums, `stride` apart.
     ///
     /// # Safety
     /// As many rows of the output are writable.
-    pub(super) unsafe fn store(self, sums: &[T::Wide], n: usize, out: *mut T, out_row: isize) {
-        for (i, sums) in sums.chunks_exact(n).enumerate() {
+    pub(super) unsafe fn store(self, sums: &[T::Wide], stride: usize, n: usize, out: *mut T, out_row: isize) {
+        for (i, sums) in sums.chunks_exact(stride).enumerate() {
             // SAFETY: the caller's.
             unsafe { self.at(i, 0).row(sums.as_ptr(), n, out.wrapping_offset(i as isize * out_row)) };
         }

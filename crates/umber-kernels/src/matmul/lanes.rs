@@ -49,6 +49,30 @@ pub(crate) trait Lanes<T>: Copy {
     fn total(self) -> T;
 }
 
+/// What vectors of `T` are read from: elements of `T`, or of a narrower type.
+pub(crate) trait Source<T: Ring>: Copy {
+    /// The element of `T` equal to this one.
+    fn term(self) -> T;
+    /// Read from memory of any alignment.
+    ///
+    /// # Safety
+    /// `V::COUNT` elements are readable.
+    unsafe fn load<V: Lanes<T>>(from: *const Self) -> V;
+}
+
+impl<T: Ring> Source<T> for T {
+    #[inline(always)]
+    fn term(self) -> T {
+        self
+    }
+
+    #[inline(always)]
+    unsafe fn load<V: Lanes<T>>(from: *const T) -> V {
+        // SAFETY: the caller's.
+        unsafe { V::load(from) }
+    }
+}
+
 impl<T: Ring, const N: usize> Lanes<T> for [T; N] {
     const COUNT: usize = N;
 
@@ -218,13 +242,13 @@ pub(crate) fn with_widest<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma,f16c")]
 unsafe fn with_avx512<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
     body.run::<T::Lanes64, true>()
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn with_avx2<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
     body.run::<T::Lanes32, true>()
 }

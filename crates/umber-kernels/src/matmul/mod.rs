@@ -3,11 +3,13 @@
 //! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, which an [`epilogue`] may go
 //! on with, [`multiply`] says how one thread multiplies each
 //! element type: floats by the `gemm` crate, except products with few rows, which are bound by memory ([`stream`],
-//! [`dot`]); 16-bit floats block by block through float32; integers and bools by [`blocked`].
+//! [`dot`], for 16-bit floats [`few_rows`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
+//! block by block through float32; integers and bools by [`blocked`].
 
 mod blocked;
 pub(crate) mod dot;
 mod epilogue;
+mod few_rows;
 mod finish;
 pub(crate) mod indexed;
 pub(crate) mod lanes;
@@ -20,6 +22,8 @@ pub(crate) mod scratch;
 mod segmented;
 mod split;
 pub(crate) mod stream;
+#[cfg_attr(not(target_arch = "x86_64"), path = "no_tiles.rs")]
+mod tiles;
 
 pub use epilogue::matmul_program;
 pub use indexed::indexed;

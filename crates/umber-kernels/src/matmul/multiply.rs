@@ -6,7 +6,7 @@ use umber_types::{Bool, Element, bf16, f16};
 use super::lanes::Ring;
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
-use super::{blocked, dot, scratch, stream};
+use super::{blocked, dot, few_rows, scratch, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
@@ -23,10 +23,19 @@ const TINY: usize = 1 << 13;
 pub(crate) trait Multiply: Element {
     /// What sums are kept in; rounded to the element type once, at the end.
     type Wide: Ring;
-    /// Multiplications a nanosecond, about, of one thread: tells when several are worth it.
+    /// Multiplications of widened operands a nanosecond, about, of one thread: tells when several are worth it.
     const SPEED: f64 = 8.0;
     /// Is `Wide` the type itself?
     const DIRECT: bool = true;
+
+    /// [`SPEED`](Self::SPEED) for operands of the type itself.
+    fn speed() -> f64 {
+        Self::SPEED
+    }
+    /// Rows and columns of an `m` by `n` result whose sums are kept in the wider type before they are rounded.
+    fn block(m: usize, n: usize) -> (usize, usize) {
+        block_of_sums(m, n)
+    }
 
     /// Set `out` to `a @ b`, on this thread.
     fn multiply(product: &Product<Self, Self::Wide>);
@@ -36,6 +45,12 @@ pub(crate) trait Multiply: Element {
     fn widen(self) -> Self::Wide;
     /// The sum as an element.
     fn narrow(sum: Self::Wide) -> Self;
+}
+
+/// Whole rows, as many as the caches hold.
+fn block_of_sums(m: usize, n: usize) -> (usize, usize) {
+    const MOST: usize = 1 << 20;
+    ((MOST / n.min(MOST)).clamp(1, m), n.min(MOST))
 }
 
 /// Evaluate an expression with the element type of some views, which have one dtype, as `$T`: unsigned integers are taken as
@@ -215,14 +230,12 @@ fn widen_block<T: Multiply<Wide = f32>>(
 }
 
 macro_rules! halves {
-    ($($ty:ident: $widen:ident $narrow:ident),*) => {$(
+    ($($ty:ident: $widen:ident $narrow:ident { $($multiply:item)* })*) => {$(
         impl Multiply for $ty {
             type Wide = f32;
             const SPEED: f64 = 64.0;
             const DIRECT: bool = false;
-            fn multiply(product: &Product<Self, f32>) {
-                widened(product);
-            }
+            $($multiply)*
             fn multiply_wide(product: &Product<f32>, into: Into) {
                 inexact(product, into);
             }
@@ -237,4 +250,27 @@ macro_rules! halves {
         }
     )*};
 }
-halves!(f16: f16_to_f32 f32_to_f16, bf16: bf16_to_f32 f32_to_bf16);
+halves! {
+    f16: f16_to_f32 f32_to_f16 {
+        fn multiply(product: &Product<Self, f32>) {
+            if !few_rows::product(product) {
+                widened(product);
+            }
+        }
+    }
+    bf16: bf16_to_f32 f32_to_bf16 {
+        fn speed() -> f64 {
+            if tiles::are_available() { 500.0 } else { Self::SPEED }
+        }
+        fn block(m: usize, n: usize) -> (usize, usize) {
+            let has_few = m.min(n) <= FEW_ROWS;
+            if !has_few && tiles::are_available() { tiles::block(m, n) } else { block_of_sums(m, n) }
+        }
+        fn multiply(product: &Product<Self, f32>) {
+            if few_rows::product(product) {
+                return;
+            }
+            if tiles::suit(product) { tiles::product(product) } else { widened(product) }
+        }
+    }
+}

@@ -27,15 +27,15 @@ pub(crate) enum Into {
 /// Invariant kept by whoever makes one: every element within the shapes is readable (of `out`: writable, by nobody
 /// else) while the product is used.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Product<T, W = T> {
+pub(crate) struct Product<T, W = T, L = T> {
     /// Rows of `a` and `out`.
     pub(crate) m: usize,
     /// Columns of `b` and `out`.
     pub(crate) n: usize,
     /// Columns of `a`, rows of `b`.
     pub(crate) k: usize,
-    /// The left operand.
-    pub(crate) a: Matrix<T>,
+    /// The left operand: of elements like the right one's, unless it was widened.
+    pub(crate) a: Matrix<L>,
     /// The right operand.
     pub(crate) b: Matrix<T>,
     /// The element of the result at row and column zero.
@@ -45,7 +45,7 @@ pub(crate) struct Product<T, W = T> {
 }
 
 // SAFETY: see the invariant; threads work on disjoint parts of `out`.
-unsafe impl<T, W> Sync for Product<T, W> {}
+unsafe impl<T, W, L> Sync for Product<T, W, L> {}
 
 impl<T> Matrix<T> {
     /// Address of an element.
@@ -66,10 +66,10 @@ impl<T> Matrix<T> {
     }
 }
 
-impl<T: Copy, W: Copy> Product<T, W> {
+impl<T: Copy, W: Copy, L: Copy> Product<T, W, L> {
     /// The part that computes some columns.
     #[inline(always)]
-    pub(crate) fn columns(&self, range: Range<usize>) -> Product<T, W> {
+    pub(crate) fn columns(&self, range: Range<usize>) -> Product<T, W, L> {
         Product {
             n: range.len(),
             b: self.b.from(0, range.start),
@@ -80,7 +80,7 @@ impl<T: Copy, W: Copy> Product<T, W> {
 
     /// The part that computes some rows.
     #[inline(always)]
-    pub(crate) fn rows(&self, range: Range<usize>) -> Product<T, W> {
+    pub(crate) fn rows(&self, range: Range<usize>) -> Product<T, W, L> {
         Product {
             m: range.len(),
             a: self.a.from(range.start, 0),
@@ -91,7 +91,7 @@ impl<T: Copy, W: Copy> Product<T, W> {
 
     /// The terms of the sums for some of the depth.
     #[inline(always)]
-    pub(crate) fn depths(&self, range: Range<usize>) -> Product<T, W> {
+    pub(crate) fn depths(&self, range: Range<usize>) -> Product<T, W, L> {
         Product { k: range.len(), a: self.a.from(0, range.start), b: self.b.from(range.start, 0), ..*self }
     }
 

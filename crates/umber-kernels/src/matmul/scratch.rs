@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use super::lanes::Ring;
+use umber_types::Element;
 
 thread_local! {
     /// One for each level of nested calls, the outermost last.
@@ -19,7 +19,7 @@ struct Line([u8; 64]);
 const KEEP: usize = 16 << 20;
 
 /// Call `body` with memory for `count` elements, whose values are any.
-pub(crate) fn with<T: Ring, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
+pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     let mut kept = KEPT.take();
     let mut lines = kept.pop().unwrap_or_default();
     KEPT.set(kept);

@@ -128,7 +128,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
     fn jobs(&self, count: usize) -> usize {
         let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
         let bytes = (m * k + k * n + m * n) * size_of::<T>() as f64;
-        let nanoseconds = count as f64 * (m * n * k / T::SPEED).max(bytes / BANDWIDTH);
+        let nanoseconds = count as f64 * (m * n * k / T::speed()).max(bytes / BANDWIDTH);
         let threads = num_threads();
         let jobs = ((nanoseconds / JOB) as usize).min(threads * 4);
         if jobs < 2 || threads == 1 {
@@ -200,7 +200,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
             }
         }
         // SAFETY: `out` holds m rows of n elements, ours to write.
-        unsafe { finish.store(first, n, out, out_row) };
+        unsafe { finish.store(first, n, n, out, out_row) };
     }
 }
 

@@ -1,6 +1,6 @@
 //! Products with few rows: the right matrix streams through once, in the order it lies in memory.
 
-use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
 
 /// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
@@ -11,7 +11,7 @@ const DEPTH: usize = 8;
 /// Compute `a @ b`. The columns of `b` are next to each other.
 ///
 /// Efficient for up to some sixteen rows; more are right, but wait for the first cache.
-pub(crate) fn product<T: Ring>(product: &Product<T>, into: Into) {
+pub(crate) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
     if into == Into::Fresh {
         product.fill_out(T::ZERO);
@@ -19,9 +19,9 @@ pub(crate) fn product<T: Ring>(product: &Product<T>, into: Into) {
     with_widest(Stream(*product));
 }
 
-struct Stream<T>(Product<T>);
+struct Stream<S, T>(Product<S, T, T>);
 
-impl<T: Ring> VectorLoop<T> for Stream<T> {
+impl<S: Source<T>, T: Ring> VectorLoop<T> for Stream<S, T> {
     type Output = ();
 
     #[inline(always)]
@@ -34,12 +34,12 @@ impl<T: Ring> VectorLoop<T> for Stream<T> {
             let mut depth = 0;
             while depth + DEPTH <= part.k {
                 // SAFETY: the depths are inside the product.
-                unsafe { slab::<T, V, FUSED, DEPTH>(&part, depth) };
+                unsafe { slab::<S, T, V, FUSED, DEPTH>(&part, depth) };
                 depth += DEPTH;
             }
             while depth < part.k {
                 // SAFETY: as above.
-                unsafe { slab::<T, V, FUSED, 1>(&part, depth) };
+                unsafe { slab::<S, T, V, FUSED, 1>(&part, depth) };
                 depth += 1;
             }
             from += strip;
@@ -52,24 +52,27 @@ impl<T: Ring> VectorLoop<T> for Stream<T> {
 /// # Safety
 /// `depth + D <= product.k`.
 #[inline(always)]
-unsafe fn slab<T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(product: &Product<T>, depth: usize) {
+unsafe fn slab<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(
+    product: &Product<S, T, T>,
+    depth: usize,
+) {
     // SAFETY: the caller's; each function stops before the last column.
     unsafe {
-        let mut j = columns::<T, V, FUSED, D>(product, depth, 0);
+        let mut j = columns::<S, T, V, FUSED, D>(product, depth, 0);
         if V::COUNT > T::Lanes32::COUNT {
-            j = columns::<T, T::Lanes32, FUSED, D>(product, depth, j);
+            j = columns::<S, T, T::Lanes32, FUSED, D>(product, depth, j);
         }
         if V::COUNT > T::Lanes16::COUNT {
-            j = columns::<T, T::Lanes16, FUSED, D>(product, depth, j);
+            j = columns::<S, T, T::Lanes16, FUSED, D>(product, depth, j);
         }
-        columns::<T, [T; 1], FUSED, D>(product, depth, j);
+        columns::<S, T, [T; 1], FUSED, D>(product, depth, j);
     }
 }
 
 /// [`slab`] for columns from `j` on, as long as whole vectors fit; answers where it stopped.
 #[inline(always)]
-unsafe fn columns<T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(
-    product: &Product<T>,
+unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(
+    product: &Product<S, T, T>,
     depth: usize,
     mut j: usize,
 ) -> usize {
@@ -78,7 +81,7 @@ unsafe fn columns<T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize>(
         let mut right = [V::splat(T::ZERO); D];
         for (u, right) in right.iter_mut().enumerate() {
             // SAFETY: inside the product's shape; columns of `b` are next to each other.
-            *right = unsafe { V::load(b.at(depth + u, j)) };
+            *right = unsafe { S::load(b.at(depth + u, j)) };
         }
         for i in 0..m {
             let target = out.wrapping_offset(i as isize * out_row).wrapping_add(j);

@@ -1,0 +1,21 @@
+//! In place of [`tiles`](super::tiles) where processors have none.
+
+use umber_types::bf16;
+
+use super::product::Product;
+
+pub(super) fn are_available() -> bool {
+    false
+}
+
+pub(super) fn suit(_: &Product<bf16, f32>) -> bool {
+    false
+}
+
+pub(super) fn block(m: usize, n: usize) -> (usize, usize) {
+    (m, n)
+}
+
+pub(super) fn product(_: &Product<bf16, f32>) {
+    unreachable!("no product suits what there is not");
+}
