@@ -87,11 +87,10 @@ impl<T: Multiply> Job<'_, T> {
                 // read; the weights are those of all taps.
                 let found = unsafe { outputs::<T::Wide, V, FUSED, N, R>(rows, weights) };
                 for (r, found) in found.into_iter().enumerate() {
+                    let place = r as isize * distance + channel as isize;
                     if r < strip.count {
                         // SAFETY: inside the output or its copy, in a strip that this job alone writes.
-                        unsafe {
-                            found.store(to.wrapping_offset(r as isize * distance).wrapping_add(channel))
-                        };
+                        unsafe { found.store(to.wrapping_offset(place)) };
                     }
                 }
             }

@@ -25,6 +25,8 @@ use crate::threads::num_threads;
 
 /// Bytes of the copy of what a strip meets, at most.
 const LARGEST: usize = 2 << 20;
+/// Steps of outputs or of taps at most.
+const LONGEST: isize = 1 << 24;
 /// Bytes that a row of strips meets, with their weights: they stay in the first cache.
 const NEAR: usize = 36 << 10;
 /// Multiplications of vectors a nanosecond, about, of one thread: memory is slower than the sums.
@@ -34,6 +36,9 @@ const SPEED: f64 = 1.0;
 pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
     let Geometry { groups, inputs, outputs, .. } = *geometry;
     if !T::Wide::IN_REGISTERS || groups == 1 || inputs != outputs || !matches!(inputs, 1 | 2 | 4 | 8) {
+        return false;
+    }
+    if geometry.axes.iter().any(|axis| axis.stride > LONGEST || axis.dilation > LONGEST) {
         return false;
     }
     let plan = Plan::new::<T>(geometry);
@@ -150,10 +155,7 @@ impl<W: Ring> VectorLoop<W> for Ask {
 
     #[inline(always)]
     fn run<V: Lanes<W>, const FUSED: bool>(self) -> Vectors {
-        with_group!(self.group, size_of::<V>(), |N, R| Vectors {
-            lanes: V::COUNT,
-            at_once: const { R + 0 * N }
-        })
+        with_group!(self.group, size_of::<V>(), |_N, R| Vectors { lanes: V::COUNT, at_once: R })
     }
 }
 

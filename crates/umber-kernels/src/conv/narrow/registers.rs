@@ -28,6 +28,10 @@ pub(super) fn turned<W: Ring, V: Lanes<W>, const N: usize>(vector: V, by: usize)
 ///
 /// # Safety
 /// All vectors of the input, and `N` of weights for each tap, are readable.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "not all that iterators call is compiled for the vectors of the loop"
+)]
 #[inline(always)]
 pub(super) unsafe fn outputs<W: Ring, V: Lanes<W>, const FUSED: bool, const N: usize, const R: usize>(
     rows: Rows<W>,
@@ -78,6 +82,10 @@ pub(super) unsafe fn outputs<W: Ring, V: Lanes<W>, const FUSED: bool, const N: u
 ///
 /// # Safety
 /// All vectors of the input are readable, and `N` of sums for each tap are writable.
+#[expect(
+    clippy::needless_range_loop,
+    reason = "not all that iterators call is compiled for the vectors of the loop"
+)]
 #[inline(always)]
 pub(super) unsafe fn terms<W: Ring, V: Lanes<W>, const FUSED: bool, const N: usize, const R: usize>(
     rows: Rows<W>,

@@ -15,23 +15,21 @@ impl Plan<'_> {
     #[inline(always)]
     fn each_weight<const OWNED: bool>(&self, body: impl Fn(Option<isize>, usize) + Sync) {
         let (geometry, lanes, group) = (self.geometry, self.lanes, self.geometry.inputs);
-        let taps = geometry.taps();
+        let (taps, channels, ends) = (geometry.taps(), self.channels(), geometry.weight);
         parallel_ranges(self.vectors * taps, GRAIN / (group * lanes), |range| {
             for index in range {
                 let (vector, tap) = (index / taps, index % taps);
-                let place = geometry.weight_of(tap);
+                let (start, place) = (self.start(vector), geometry.weight_of(tap));
                 for turn in 0..group {
                     for lane in 0..lanes {
-                        let channel = self.start(vector) + lane;
-                        if OWNED && channel < vector * lanes {
+                        if OWNED && start + lane < vector * lanes {
                             continue;
                         }
-                        let i = channel % group;
-                        let output = channel - i + (i + group - turn) % group;
-                        let at = place
-                            + output as isize * geometry.weight.outer
-                            + i as isize * geometry.weight.channel;
-                        let at = (channel < self.channels()).then_some(at);
+                        // Groups are powers of two, and vectors begin with one.
+                        let i = lane & (group - 1);
+                        let output = start + lane - i + ((i + group - turn) & (group - 1));
+                        let at = place + output as isize * ends.outer + i as isize * ends.channel;
+                        let at = (start + lane < channels).then_some(at);
                         body(at, (index * group + turn) * lanes + lane);
                     }
                 }
@@ -53,9 +51,13 @@ impl Plan<'_> {
         let size = self.vectors * self.terms();
         self.each_weight::<true>(|to, at| {
             let Some(to) = to else { return };
-            let sum = parts.iter().skip(at).step_by(size).copied().reduce(T::Wide::plus);
+            let (mut sum, mut next) = (parts[at], at + size);
+            while next < parts.len() {
+                sum = T::Wide::plus(sum, parts[next]);
+                next += size;
+            }
             // SAFETY: inside the weight, a place that belongs to one vector alone.
-            unsafe { *target.at(to) = T::narrow(sum.unwrap_or(T::Wide::ZERO)) };
+            unsafe { *target.at(to) = T::narrow(sum) };
         });
     }
 }
