@@ -142,6 +142,23 @@ fn cases() -> Vec<Case> {
         two([axis(1, 1, 0, 2, 1); 2], 6, [1, 9, 8], [6, 7], [2, 3]),
         two([axis(1, 1, 1, 1, 1); 2], 70, [2, 1, 2], [8, 9], [3, 3]),
         two([axis(1, 1, 1, 1, 1); 2], 130, [1, 1, 1], [12, 9], [3, 3]),
+        // Narrow groups: strips that end early, at both edges, in parts of the channels, with long steps and wide gaps.
+        two([axis(1, 1, 1, 1, 1); 2], 48, [1, 1, 1], [9, 20], [3, 3]),
+        two([axis(2, 2, 2, 1, 1); 2], 33, [2, 1, 1], [11, 19], [5, 5]),
+        two([axis(1, 3, 3, 1, 1); 2], 32, [1, 1, 1], [7, 9], [7, 7]),
+        two([axis(1, 4, 4, 2, 1); 2], 17, [1, 1, 1], [6, 13], [5, 5]),
+        two([axis(3, 0, 1, 3, 1), axis(2, 5, 0, 2, 1)], 16, [2, 1, 1], [12, 30], [3, 4]),
+        two([axis(1, 2, 2, 1, 1), axis(1, 2, 2, 1, 2)], 20, [1, 1, 1], [5, 9], [3, 3]),
+        two([axis(1, 9, 9, 1, 1); 2], 15, [1, 1, 1], [2, 3], [3, 3]),
+        two([axis(1, -1, -2, 1, 1); 2], 16, [1, 1, 1], [9, 12], [3, 2]),
+        two([axis(1, 1, 1, 1, 1); 2], 600, [1, 1, 1], [6, 9], [5, 5]),
+        two([axis(1, 1, 1, 1, 1); 2], 32, [2, 4, 4], [6, 11], [3, 3]),
+        two([axis(2, 1, 1, 1, 1); 2], 5, [2, 8, 8], [6, 11], [3, 3]),
+        two([axis(1, 0, 0, 1, 1); 2], 3, [1, 8, 8], [4, 5], [2, 2]),
+        two([axis(1, 1, 1, 1, 1); 2], 11, [1, 2, 2], [5, 17], [3, 3]),
+        one(axis(1, 3, 0, 1, 1), 40, [3, 1, 1, 70, 4]),
+        one(axis(1, 3, 0, 1, 1), 3, [2, 1, 1, 33, 4]),
+        one(axis(1, 0, 0, 1, 1), 16, [1, 1, 1, 4, 4]),
         // Steps longer than the kernel, and kernels with wide gaps.
         two([axis(3, 1, 0, 1, 1), axis(4, 0, 2, 1, 1)], 1, [2, 3, 18], [10, 14], [2, 3]),
         two([axis(3, 0, 0, 1, 1); 2], 3, [2, 2, 2], [10, 11], [1, 2]),
@@ -159,6 +176,17 @@ fn cases() -> Vec<Case> {
             outputs: 2,
             lengths: vec![3, 4, 6],
             taps: vec![2, 3, 2],
+        },
+        Case {
+            how: Convolving {
+                axes: smallvec![axis(1, 1, 1, 1, 1), axis(2, 1, 1, 1, 1), axis(1, 2, 2, 2, 1)],
+                groups: 18,
+            },
+            batch: 2,
+            inputs: 1,
+            outputs: 1,
+            lengths: vec![4, 5, 10],
+            taps: vec![3, 3, 3],
         },
     ]
 }
@@ -270,5 +298,47 @@ fn any_strides() {
         let dense = Layout::contiguous(shapes[1].clone());
         weight_gradient(&case.how, View::of(&mx, &lx), View::of(&my, &ly), ViewMut::of(&mut found, &dense));
         assert!(found.iter().zip(&wanted).all(|(&f, &w)| f == w as f32), "{case:?}");
+    }
+}
+
+#[test]
+fn narrow_groups_meet_no_zeros() {
+    // Taps outside the input are left out: an infinite weight there makes no NaN. An infinite element stays in its group.
+    for (groups, channels) in [(20, 1), (5, 4), (3, 1)] {
+        let axis = ConvAxis { low: 1, high: 1, ..ConvAxis::PLAIN };
+        let how = Convolving { axes: smallvec![axis, axis], groups };
+        let (x, w, y) = ([1, 5, 11, groups * channels], [groups * channels, 3, 3, channels], [5, 11]);
+        let (lx, lw) = (Layout::contiguous(Shape::from(x)), Layout::contiguous(Shape::from(w)));
+        let mut weight = vec![1f32; lw.shape.size()];
+        // The first tap of the last output, which the last column of the input never meets.
+        let tap = (groups * channels - 1) * 9 * channels;
+        weight[tap] = f32::INFINITY;
+        let input = vec![1f32; lx.shape.size()];
+        let mut found = vec![0f32; lx.shape.size()];
+        convolve(&how, View::of(&input, &lx), View::of(&weight, &lw), ViewMut::of(&mut found, &lx));
+        for (i, &value) in found.iter().enumerate() {
+            let (channel, column, row) = (i % x[3], i / x[3] % y[1], i / x[3] / y[1]);
+            let is_met = channel == x[3] - 1 && column > 0 && row > 0;
+            assert_eq!(value.is_infinite(), is_met, "{groups} groups: {row} {column} {channel}: {value}");
+            assert!(!value.is_nan());
+        }
+        let mut input = input;
+        let last = input.len() - x[3];
+        input[last] = f32::INFINITY;
+        let cotangent = vec![1f32; found.len()];
+        let mut gradient = vec![0f32; weight.len()];
+        let out = ViewMut::of(&mut gradient, &lw);
+        weight_gradient(&how, View::of(&input, &lx), View::of(&cotangent, &lx), out);
+        for (i, &value) in gradient.iter().enumerate() {
+            let (term, tap, channel) = (i % channels, i / channels % 9, i / channels / 9);
+            // The last element of the last row meets outputs under the taps of the first two rows and columns that there are.
+            let is_met = term == 0 && channel < channels && tap / 3 > 0 && tap % 3 > 0;
+            assert_eq!(
+                value.is_infinite(),
+                is_met,
+                "gradient, {groups} groups: {channel} {tap} {term}: {value}"
+            );
+            assert!(!value.is_nan());
+        }
     }
 }

@@ -345,10 +345,24 @@ fn sixteen_bit_products_of_any_size() {
             check::<f16>(&case);
         }
     }
-    for (m, n, k) in [(1000, 1000, 100), (40, 33, 1000), (17, 1100, 513), (520, 600, 290)] {
-        for (first, second) in LIES.into_iter().flat_map(|first| LIES.map(|second| (first, second))) {
+    let sizes = [
+        (1000, 1000, 100),
+        (40, 33, 1000),
+        (17, 1100, 513),
+        (520, 600, 290),
+        (8, 600, 290),
+        (7, 150, 1030),
+        (3, 70, 9000),
+        (600, 5, 290),
+    ];
+    let seconds = [Lie::Dense, Lie::Transposed, Lie::Every];
+    for (m, n, k) in sizes {
+        for (first, second) in LIES.into_iter().flat_map(|first| seconds.map(|second| (first, second))) {
             let case = Case { batch: vec![], m, n, k, lies: [first, second, first], sum: None, seed: 7 };
             check::<bf16>(&case);
+            if m.min(n) <= 8 {
+                check::<f16>(&case);
+            }
         }
     }
 }

@@ -102,8 +102,8 @@ proptest! {
     }
 }
 
-/// Shapes and what is reduced of them: long rows, long columns, axes in the middle.
-const LONG_AND_WIDE: [(&[usize], &[usize]); 12] = [
+/// Shapes and what is reduced of them: long rows, long columns, axes in the middle, windows of images.
+const LONG_AND_WIDE: [(&[usize], &[usize]); 17] = [
     (&[300_007], &[0]),
     (&[3, 70_001], &[1]),
     (&[70_001, 3], &[0]),
@@ -116,6 +116,11 @@ const LONG_AND_WIDE: [(&[usize], &[usize]); 12] = [
     (&[90, 40, 30], &[1]),
     (&[3, 20_000, 4], &[1]),
     (&[200_000, 2, 2], &[0, 2]),
+    (&[2, 20, 2, 30, 2, 19], &[2, 4]),
+    (&[17, 3, 6, 3, 5], &[1, 3]),
+    (&[300, 3, 130], &[1]),
+    (&[40, 32, 300], &[1]),
+    (&[5, 2, 1, 2, 9000], &[1, 3]),
 ];
 
 /// A dense layout and the same with its axes in the other order.

@@ -1,7 +1,8 @@
 //! Convolutions: sums over a kernel that slides along the spatial axes of its input.
 //!
-//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Floats,
-//! and kernels that keep channels apart, are computed in registers ([`direct`]). Other sums are products of matrices: [`patches`]
+//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Groups of
+//! a few channels are computed where they lie ([`narrow`]); other floats, and kernels that keep channels apart, in registers from
+//! copies ([`direct`]). Other sums are products of matrices: [`patches`]
 //! writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply. Long kernels over single numbers are
 //! slid as they are ([`line`]), and kernels of one tap are products of the input itself.
 
@@ -9,6 +10,7 @@ mod direct;
 mod geometry;
 mod gradient;
 mod line;
+mod narrow;
 mod patches;
 mod products;
 
@@ -64,6 +66,8 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
     each(&phases, |phase| {
         if line::applies(phase) {
             line::forward(phase, source, kernel, target);
+        } else if narrow::applies::<T>(phase) {
+            narrow::forward(phase, source, kernel, target);
         } else if direct::applies::<T>(phase) {
             direct::forward(phase, source, kernel, target);
         } else {
@@ -91,7 +95,9 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
         fill_zero::<T>(output);
     }
     each(&phases, |phase| {
-        if direct::applies::<T>(phase) {
+        if narrow::applies::<T>(phase) {
+            narrow::backward(phase, source, by, target);
+        } else if direct::applies::<T>(phase) {
             direct::backward(phase, source, by, target);
         } else {
             gradient::backward(phase, source, by, target);

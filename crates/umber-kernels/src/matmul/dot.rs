@@ -44,9 +44,19 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: u
     let mut i = 0;
     // SAFETY: the caller's; rows are bounded here.
     unsafe {
+        // Where vectors have to be widened, that is done for more rows at once.
+        while C == 4 && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
+            block::<S, T, V, FUSED, 8, 2>(product, i, j);
+            block::<S, T, V, FUSED, 8, 2>(product, i, j + 2);
+            i += 8;
+        }
         while i + 4 <= product.m {
             block::<S, T, V, FUSED, 4, C>(product, i, j);
             i += 4;
+        }
+        while i + 2 <= product.m {
+            block::<S, T, V, FUSED, 2, C>(product, i, j);
+            i += 2;
         }
         while i < product.m {
             block::<S, T, V, FUSED, 1, C>(product, i, j);

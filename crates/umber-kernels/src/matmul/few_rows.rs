@@ -10,7 +10,7 @@ use super::lanes::{Lanes, Source};
 use super::multiply::{FEW_ROWS, Multiply};
 use super::pack::pack;
 use super::product::{Into, Matrix, Product};
-use super::{dot, scratch, stream};
+use super::{across, dot, scratch, stream};
 use crate::halves::{bf16_to_f32, f16_to_f32};
 
 /// Elements of the small matrix that are kept widened, in the first cache.
@@ -62,7 +62,17 @@ fn rows<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) -> boo
             let a = Matrix { start: left.as_ptr(), rows: part.k as isize, columns: 1 };
             let part = Product { m, n, k: part.k, a, b: part.b, out, out_row };
             let into = if u == 0 { Into::Fresh } else { Into::Sum };
-            if is_along { dot::product(&part, into) } else { stream::product(&part, into) }
+            if is_along {
+                dot::product(&part, into);
+            } else if m == 1 {
+                stream::product(&part, into);
+            } else {
+                if into == Into::Fresh {
+                    part.fill_out(0.0);
+                }
+                let done = across::product(&part);
+                stream::product(&part.columns(done..n), Into::Sum);
+            }
         }
     });
     true

@@ -6,6 +6,7 @@
 //! [`dot`], for 16-bit floats [`few_rows`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
 //! block by block through float32; integers and bools by [`blocked`].
 
+mod across;
 mod blocked;
 pub(crate) mod dot;
 mod epilogue;

@@ -86,6 +86,8 @@ mod avx {
 
     use super::TILE;
 
+    // Plain loops: a closure would not be compiled for the instructions that vectors need.
+
     /// Turn a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart.
     ///
     /// # Safety
@@ -96,32 +98,28 @@ mod avx {
             for top in (0..TILE).step_by(8) {
                 // SAFETY: the caller's.
                 unsafe {
-                    let at = |i: isize| _mm256_loadu_ps(from.offset((left as isize + i) * line).add(top));
-                    let pairs = [(at(0), at(1)), (at(2), at(3)), (at(4), at(5)), (at(6), at(7))];
-                    let low = pairs.map(|(x, y)| _mm256_unpacklo_ps(x, y));
-                    let high = pairs.map(|(x, y)| _mm256_unpackhi_ps(x, y));
-                    let fours = [
-                        (
-                            _mm256_shuffle_ps::<0x44>(low[0], low[1]),
-                            _mm256_shuffle_ps::<0x44>(low[2], low[3]),
-                        ),
-                        (
-                            _mm256_shuffle_ps::<0xee>(low[0], low[1]),
-                            _mm256_shuffle_ps::<0xee>(low[2], low[3]),
-                        ),
-                        (
-                            _mm256_shuffle_ps::<0x44>(high[0], high[1]),
-                            _mm256_shuffle_ps::<0x44>(high[2], high[3]),
-                        ),
-                        (
-                            _mm256_shuffle_ps::<0xee>(high[0], high[1]),
-                            _mm256_shuffle_ps::<0xee>(high[2], high[3]),
-                        ),
-                    ];
-                    for (i, (x, y)) in fours.into_iter().enumerate() {
-                        let row = |i: usize| to.add((top + i) * stride + left);
-                        _mm256_storeu_ps(row(i), _mm256_permute2f128_ps::<0x20>(x, y));
-                        _mm256_storeu_ps(row(i + 4), _mm256_permute2f128_ps::<0x31>(x, y));
+                    let corner = from.offset(left as isize * line).add(top);
+                    let mut x = [_mm256_setzero_ps(); 8];
+                    for (i, x) in x.iter_mut().enumerate() {
+                        *x = _mm256_loadu_ps(corner.offset(i as isize * line));
+                    }
+                    let mut y = x;
+                    for i in 0..4 {
+                        y[i] = _mm256_unpacklo_ps(x[2 * i], x[2 * i + 1]);
+                        y[i + 4] = _mm256_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+                    }
+                    for i in 0..2 {
+                        x[i] = _mm256_shuffle_ps::<0x44>(y[2 * i], y[2 * i + 1]);
+                        x[i + 2] = _mm256_shuffle_ps::<0xee>(y[2 * i], y[2 * i + 1]);
+                        x[i + 4] = _mm256_shuffle_ps::<0x44>(y[2 * i + 4], y[2 * i + 5]);
+                        x[i + 6] = _mm256_shuffle_ps::<0xee>(y[2 * i + 4], y[2 * i + 5]);
+                    }
+                    let corner = to.add(top * stride + left);
+                    for i in 0..4 {
+                        let low = _mm256_permute2f128_ps::<0x20>(x[2 * i], x[2 * i + 1]);
+                        let high = _mm256_permute2f128_ps::<0x31>(x[2 * i], x[2 * i + 1]);
+                        _mm256_storeu_ps(corner.add(i * stride), low);
+                        _mm256_storeu_ps(corner.add((i + 4) * stride), high);
                     }
                 }
             }
@@ -138,15 +136,24 @@ mod avx {
             for top in (0..TILE).step_by(4) {
                 // SAFETY: the caller's.
                 unsafe {
-                    let at = |i: isize| _mm256_loadu_pd(from.offset((left as isize + i) * line).add(top));
-                    let pairs = [(at(0), at(1)), (at(2), at(3))];
-                    let low = pairs.map(|(x, y)| _mm256_unpacklo_pd(x, y));
-                    let high = pairs.map(|(x, y)| _mm256_unpackhi_pd(x, y));
-                    let row = |i: usize| to.add((top + i) * stride + left);
-                    _mm256_storeu_pd(row(0), _mm256_permute2f128_pd::<0x20>(low[0], low[1]));
-                    _mm256_storeu_pd(row(1), _mm256_permute2f128_pd::<0x20>(high[0], high[1]));
-                    _mm256_storeu_pd(row(2), _mm256_permute2f128_pd::<0x31>(low[0], low[1]));
-                    _mm256_storeu_pd(row(3), _mm256_permute2f128_pd::<0x31>(high[0], high[1]));
+                    let corner = from.offset(left as isize * line).add(top);
+                    let mut x = [_mm256_setzero_pd(); 4];
+                    for (i, x) in x.iter_mut().enumerate() {
+                        *x = _mm256_loadu_pd(corner.offset(i as isize * line));
+                    }
+                    let corner = to.add(top * stride + left);
+                    for i in 0..2 {
+                        let (even, odd) = if i == 0 {
+                            (_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3]))
+                        } else {
+                            (_mm256_unpackhi_pd(x[0], x[1]), _mm256_unpackhi_pd(x[2], x[3]))
+                        };
+                        _mm256_storeu_pd(corner.add(i * stride), _mm256_permute2f128_pd::<0x20>(even, odd));
+                        _mm256_storeu_pd(
+                            corner.add((i + 2) * stride),
+                            _mm256_permute2f128_pd::<0x31>(even, odd),
+                        );
+                    }
                 }
             }
         }

@@ -3,11 +3,11 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::leaves::{Leaves, Room};
+use super::leaves::{Leaves, Piles, Room};
 use super::rows::collect;
 use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
 use crate::nest::{Loop, Nest};
-use crate::threads::parallel_for;
+use crate::threads::{parallel_for, parallel_ranges};
 
 /// Results folded at once.
 const TILE: usize = 1024;
@@ -15,6 +15,9 @@ const TILE: usize = 1024;
 const STRIDED_TILE: usize = 128;
 /// Rows folded at once.
 const ROWS: usize = 8;
+
+/// Rows of a result that are few.
+const FEW: usize = 32;
 
 /// How the work is cut: for each outer result, tiles of neighbouring results, each in parts of rows.
 struct Cut {
@@ -38,6 +41,11 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
     let rows = task.reduced.count();
     let cut = cut(task, results, rows);
     let items = cut.outer * cut.tiles;
+    let is_dense = results.strides == [1, 1];
+    if cut.parts == 1 && is_dense && (1..=FEW).contains(&rows) && (cut.joined == 1 || results.length >= 16) {
+        fold_piles(task, results.length, rows);
+        return;
+    }
     if cut.parts == 1 {
         let per_item = rows.max(1) * results.length.min(cut.tile);
         let per_chunk = (GRAIN / per_item.max(1)).max(1);
@@ -58,6 +66,21 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
             fold_tile(task, src, results.strides[0], range, cut.joined, totals);
         },
     );
+}
+
+/// Few rows for each of many rows of results: windows of images.
+fn fold_piles(task: &Task, width: usize, rows: usize) {
+    let mut offsets = Vec::with_capacity(rows);
+    task.reduced.walk(0..rows, |[at]| offsets.push(at));
+    let [stride, dst_stride] = task.kept.inner().strides;
+    parallel_ranges(task.kept.count(), GRAIN / (rows * width), |range| {
+        task.kept.runs(range, |[from, to], count| {
+            let (src, dst) = (task.element(from), task.result(to));
+            let piles = Piles { src, stride, offsets: &offsets, width, count, dst, dst_stride };
+            // SAFETY: the layouts hold the rows and the results; tasks have disjoint results.
+            unsafe { (task.leaves.piles)(piles) };
+        });
+    });
 }
 
 fn cut(task: &Task, results: Loop<2>, rows: usize) -> Cut {

@@ -9,6 +9,9 @@ use crate::isa::vectorised;
 /// Runs shorter than this are folded one element after another.
 const SHORT: usize = 16;
 
+/// Columns of a pile folded at once.
+const TILE: usize = 128;
+
 /// A total of any reduction, or several in a row: memory with room and alignment for them.
 pub(super) type Room = u128;
 
@@ -30,6 +33,8 @@ pub(super) struct Leaves {
     pub(super) runs: unsafe fn(Runs),
     /// Fold the first rows, each as long as there are totals, into the totals element by element.
     pub(super) rows: unsafe fn(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize),
+    /// Fold piles into results.
+    pub(super) piles: unsafe fn(Piles),
     /// Join more totals to some.
     pub(super) join: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
     /// Write totals as results, `stride` results apart.
@@ -48,6 +53,18 @@ pub(super) struct Runs {
     pub(super) dst_stride: isize,
 }
 
+/// A few rows of neighbours, of one length, that lie at `offsets` from their pile: each pile becomes a row of neighbouring
+/// results; strides from pile to pile in elements and results.
+pub(super) struct Piles<'a> {
+    pub(super) src: *const u8,
+    pub(super) stride: isize,
+    pub(super) offsets: &'a [isize],
+    pub(super) width: usize,
+    pub(super) count: usize,
+    pub(super) dst: *mut u8,
+    pub(super) dst_stride: isize,
+}
+
 impl Leaves {
     /// The leaves of a fold.
     pub(super) const fn of<F: Fold>() -> Leaves {
@@ -60,6 +77,7 @@ impl Leaves {
             run: run::<F>,
             runs: runs::<F>,
             rows: rows::<F>,
+            piles: piles::<F>,
             join: join::<F>,
             finish: finish::<F>,
             is_settled: is_settled::<F>,
@@ -114,6 +132,14 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
     }
 }
 
+unsafe fn piles<F: Fold>(piles: Piles) {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        // SAFETY: the caller's promise.
+        move || unsafe { fold_piles::<F>(&piles) },
+    );
+}
+
 unsafe fn join<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
     let (totals, more) = (totals.cast::<F::Total>(), more.cast::<F::Total>());
     for i in 0..count {
@@ -155,6 +181,34 @@ fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
 fn absorb_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
     for (total, &value) in totals.iter_mut().zip(row) {
         *total = F::absorb(*total, F::load(value));
+    }
+}
+
+/// # Safety
+/// The rows are readable, and the results writable by this thread alone.
+#[inline(always)]
+unsafe fn fold_piles<F: Fold>(piles: &Piles) {
+    let (src, dst) = (piles.src.cast::<F::In>(), piles.dst.cast::<F::Out>());
+    let mut totals = [F::NOTHING; TILE];
+    for pile in 0..piles.count as isize {
+        for first in (0..piles.width).step_by(TILE) {
+            let totals = &mut totals[..TILE.min(piles.width - first)];
+            for total in &mut *totals {
+                *total = F::NOTHING;
+            }
+            for &offset in piles.offsets {
+                let row = src.wrapping_offset(pile * piles.stride + offset).wrapping_add(first);
+                for (j, total) in totals.iter_mut().enumerate() {
+                    // SAFETY: the caller's promise.
+                    *total = F::absorb(*total, F::load(unsafe { *row.add(j) }));
+                }
+            }
+            let to = dst.wrapping_offset(pile * piles.dst_stride).wrapping_add(first);
+            for (j, &total) in totals.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { to.add(j).write(F::finish(total)) };
+            }
+        }
     }
 }
 

@@ -48,6 +48,7 @@ impl Axis {
     }
 
     /// Positions of the copy between neighbouring outputs: those that no tap meets are left out.
+    #[inline]
     fn step(&self) -> usize {
         self.stride.unsigned_abs().min(self.reach())
     }
@@ -121,20 +122,29 @@ impl Area<'_> {
 
     /// Every output of the box, and the last as often again as makes a multiple of `multiple`.
     pub(super) fn outputs(&self, multiple: usize) -> Vec<Output> {
-        let (axes, extents) = (&self.geometry.axes, self.extents());
-        let count: usize = self.lengths.iter().product();
+        let count = self.count();
         let mut found = Vec::with_capacity(count.next_multiple_of(multiple));
-        let mut place: Places = SmallVec::from_elem(0, self.lengths.len());
-        for _ in 0..count {
+        let last = &self.geometry.axes[self.geometry.axes.len() - 1];
+        // Line by line, since there are many outputs and few lines.
+        let (along, lines) = self.lengths.split_last().expect("there is a spatial axis");
+        let mut place: Places = SmallVec::from_elem(0, lines.len());
+        let extents = self.extents();
+        for _ in 0..lines.iter().product() {
             let mut position = place[0];
             let mut offset = self.geometry.output.start
-                + (self.starts[0] + place[0]) as isize * self.geometry.output.outer;
-            for (i, axis) in axes.iter().enumerate() {
+                + (self.starts[0] + place[0]) as isize * self.geometry.output.outer
+                + self.starts[lines.len()] as isize * last.output_stride;
+            for (i, axis) in self.geometry.axes[..lines.len() - 1].iter().enumerate() {
                 position = position * extents[i] + place[i + 1] * axis.step();
                 offset += (self.starts[i + 1] + place[i + 1]) as isize * axis.output_stride;
             }
-            found.push(Output { position, offset });
-            step(&mut place, self.lengths.iter().copied());
+            position *= extents[lines.len() - 1];
+            for _ in 0..*along {
+                found.push(Output { position, offset });
+                position += last.step();
+                offset += last.output_stride;
+            }
+            step(&mut place, lines.iter().copied());
         }
         let last = found[count - 1];
         found.resize(count.next_multiple_of(multiple), last);
