@@ -246,9 +246,8 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
     }
 }
 
-/// Methods that others call for protocols, and that read arguments.
-const PROTOCOLS: [&str; 5] =
-    ["__array__", "__array_function__", "__array_ufunc__", "__dlpack__", "__setstate__"];
+/// Methods that others call for protocols, and that read arguments. Those of NumPy's functions speak of these instead.
+const PROTOCOLS: [&str; 3] = ["__array__", "__dlpack__", "__setstate__"];
 
 /// Put trampolines before the public methods of a class.
 fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {

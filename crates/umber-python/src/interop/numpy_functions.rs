@@ -53,11 +53,11 @@ fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyA
 }
 
 /// The name of one of NumPy's functions.
-fn name_of(function: &Bound<'_, PyAny>) -> PyResult<String> {
+fn name_of(function: &Bound<'_, PyAny>, protocol: &str) -> PyResult<String> {
     let name = function.getattr("__name__").and_then(|name| name.extract());
     name.or_else(|_| {
         Err(PyTypeError::new_err(format!(
-            "got {}, expected a function of NumPy's",
+            "[{protocol}] got {}, expected a function of NumPy's",
             function.get_type().name()?
         )))
     })
@@ -213,7 +213,7 @@ fn ufunc_call<'py>(
     kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Option<Call<'py>>> {
     let py = ufunc.py();
-    let name = name_of(ufunc)?;
+    let name = name_of(ufunc, "__array_ufunc__")?;
     if !is_known(ufunc, &name)? {
         return Ok(None);
     }
@@ -337,7 +337,7 @@ fn function_call<'py>(
     named: &Bound<'py, PyDict>,
 ) -> PyResult<Option<Call<'py>>> {
     let py = function.py();
-    let name = name_of(function)?;
+    let name = name_of(function, "__array_function__")?;
     let module: String = function.getattr("__module__")?.extract()?;
     let Some(ours) = twin(py, &module, &name) else { return Ok(None) };
     let own = parameters(&ours)?;
@@ -380,7 +380,7 @@ impl PyArray {
             }
         }
         if method == "at" {
-            return update_at(&name_of(ufunc)?, &inputs);
+            return update_at(&name_of(ufunc, "__array_ufunc__")?, &inputs);
         }
         if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
             return delivered(call.run()?, &outs);
@@ -414,7 +414,7 @@ impl PyArray {
                 return Ok(py.NotImplemented().into_bound(py));
             }
         }
-        let name = name_of(func)?;
+        let name = name_of(func, "__array_function__")?;
         let first = args.get_item(0).ok();
         let own = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
         if own && WRITERS.contains(&name.as_str()) {
