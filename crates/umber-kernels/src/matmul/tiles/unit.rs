@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::isa;
 
@@ -13,8 +13,16 @@ pub(super) const SIDE: usize = 16;
 ///
 /// Asks the system for that, once a process: children inherit the permission, and so do all threads.
 pub(in crate::matmul) fn are_available() -> bool {
-    static ANSWER: OnceLock<bool> = OnceLock::new();
-    *ANSWER.get_or_init(|| isa::is_unlimited() && isa::level() == 2 && is_present() && is_permitted())
+    const UNKNOWN: u8 = u8::MAX;
+    // No lock, which a fork could leave held; asking twice does no harm.
+    static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let known = ANSWER.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known == 1;
+    }
+    let answer = isa::is_unlimited() && isa::level() == 2 && is_present() && is_permitted();
+    ANSWER.store(answer.into(), Ordering::Relaxed);
+    answer
 }
 
 /// Do processor and system know tiles of bfloat16?
