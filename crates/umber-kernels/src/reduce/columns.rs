@@ -41,8 +41,11 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
     let rows = task.reduced.count();
     let cut = cut(task, results, rows);
     let items = cut.outer * cut.tiles;
-    let is_dense = results.strides == [1, 1];
-    if cut.parts == 1 && is_dense && (1..=FEW).contains(&rows) && (cut.joined == 1 || results.length >= 16) {
+    let are_piles = results.strides == [1, 1]
+        && (1..=FEW).contains(&rows)
+        && (cut.tiles, cut.parts) == (1, 1)
+        && (cut.joined == 1 || results.length >= 16);
+    if are_piles {
         fold_piles(task, results.length, rows);
         return;
     }
