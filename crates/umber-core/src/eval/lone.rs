@@ -17,7 +17,7 @@ use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
 
 /// Programs that a thread keeps; one takes the place of another.
-const KEPT: usize = 128;
+const PLACES: usize = 128;
 
 /// An operation with what it reads, each array once.
 pub(super) struct Lone {
@@ -42,9 +42,11 @@ struct Signature {
     dtypes: [Option<DType>; 3],
 }
 
+/// A program with what it is made for.
+type Kept = Option<(Signature, Rc<Program>)>;
+
 thread_local! {
-    static PROGRAMS: RefCell<Vec<Option<(Signature, Rc<Program>)>>> =
-        const { RefCell::new(Vec::new()) };
+    static PROGRAMS: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 
 /// How to run the node by itself; `None` if it is not elementwise or an input is still to be computed.
@@ -82,12 +84,12 @@ impl Signature {
             Function::Select => 3,
             Function::Cast(to) => to as usize + 32,
         };
-        (function + self.dtypes[0].map_or(0, |dtype| dtype as usize) * 29) % KEPT
+        (function + self.dtypes[0].map_or(0, |dtype| dtype as usize) * 29) % PLACES
     }
 
     fn program(&self) -> Result<Rc<Program>> {
         PROGRAMS.with_borrow_mut(|kept| {
-            kept.resize(KEPT, None);
+            kept.resize(PLACES, None);
             let place = &mut kept[self.place()];
             if let Some((signature, program)) = place
                 && signature == self

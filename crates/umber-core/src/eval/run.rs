@@ -115,7 +115,7 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         _ => None,
     };
     // `build` looks members up by place; others are never asked for.
-    let work = lone.map_or_else(|| Work::Region(build(nodes, members, plan)), Work::Lone);
+    let work = lone.map_or_else(|| Work::Region(Box::new(build(nodes, members, plan))), Work::Lone);
     // What can fail does before inputs are taken.
     work.prepare()?;
     let mut taken = Taken::new(listed.iter().copied());
@@ -163,7 +163,7 @@ enum Work {
     /// One operation by itself.
     Lone(Lone),
     /// Any.
-    Region(Built),
+    Region(Box<Built>),
 }
 
 impl Work {
