@@ -164,16 +164,18 @@ impl Given<'_> {
 /// The interpreter's lock is held and an exception is set.
 #[cold]
 pub(crate) unsafe fn explain(about: &About, given: Given<'_>) {
-    // SAFETY: as asked for.
-    let py = unsafe { Python::assume_attached() };
-    // SAFETY: as above. A panic is no `Exception` and goes on as it is.
+    // SAFETY: as asked for. A panic is no `Exception` and goes on as it is.
     if unsafe { ffi::PyErr_ExceptionMatches(ffi::PyExc_Exception) } == 0 {
         return;
     }
-    let Some(error) = PyErr::take(py) else { return };
-    // Whatever fails on the way leaves the text as it was.
-    let _ = rewrite(py, &error, about, &given);
-    error.restore(py);
+    // SAFETY: as asked for.
+    let Some(error) = PyErr::take(unsafe { Python::assume_attached() }) else { return };
+    // PyO3 is told that the lock is held, or it would put off letting go of the exception, and so of what it refers to.
+    Python::attach(|py| {
+        // Whatever fails on the way leaves the text as it was.
+        let _ = rewrite(py, &error, about, &given);
+        error.restore(py);
+    });
 }
 
 /// What `body` gives; an exception that it raises leaves as if it were a function of that name.
