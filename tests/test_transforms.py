@@ -304,3 +304,40 @@ def test_turned_in_different_ways():
         for w, axes in zip(weights, [(1, 0, 2), (2, 1, 0), (1, 0, 2)], strict=True)
     )
     assert_close(mx.grad(f)(x), expected, F32)
+
+
+def test_gradients_of_parts_of_one_array():
+    """Each part's gradient is added where the part was, whatever else the array goes into."""
+    x = mx.array(np.random.default_rng(3).standard_normal((6, 4)), dtype=mx.float64)
+    rows = [slice(i, i + 1) for i in range(6)]
+    ways = {
+        "parts": lambda x: sum((i + 1) * mx.sin(x[row]).sum() for i, row in enumerate(rows)),
+        "overlapping": lambda x: mx.square(x[1:] - x[:-1]).sum() + (x[::2] * x[1::2]).sum(),
+        "part and whole": lambda x: mx.sin(x[2:5, ::-1]).sum() + mx.cos(x).sum() + x[0, 0],
+        "whole and part": lambda x: mx.cos(x).sum() * x[3].sum() + x[..., 1].sum(),
+        "halves": lambda x: sum(mx.square(part).sum() * k for k, part in enumerate(mx.split(x, 2))),
+    }
+
+    def by_difference(f, point):
+        point = np.array(point)
+        found = np.zeros_like(point)
+        for place in np.ndindex(point.shape):
+            step = np.zeros_like(point)
+            step[place] = 1e-5
+            up, down = (f(mx.array(point + s, dtype=mx.float64)).item() for s in (step, -step))
+            found[place] = (up - down) / 2e-5
+        return found
+
+    for name, f in ways.items():
+        slope = mx.grad(f)
+        np.testing.assert_allclose(np.array(slope(x)), by_difference(f, x), atol=1e-8, err_msg=name)
+
+        def squared(x, slope=slope):
+            return mx.square(slope(x)).sum()
+
+        np.testing.assert_allclose(
+            np.array(mx.grad(squared)(x)), by_difference(squared, x), atol=1e-7, err_msg=name
+        )
+        np.testing.assert_allclose(np.array(mx.compile(slope)(x)), np.array(slope(x)), err_msg=name)
+        lanes = mx.vmap(slope)(mx.stack([x, 2 * x]))
+        np.testing.assert_allclose(np.array(lanes[1]), np.array(slope(2 * x)), err_msg=name)

@@ -6,7 +6,7 @@ use umber_types::match_dtype;
 
 use crate::isa::vectorised;
 use crate::nest::Nest;
-use crate::row::{BLOCK, Buffer, LANES, Real, Work, store, sum_of};
+use crate::row::{BLOCK, Buffer, LANES, Real, Work, sum_of};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
@@ -112,9 +112,9 @@ impl<T: Real> Rows<T> {
             };
             values[self.length..].fill(mean);
             let squares = sum_of(values, |value| (value - mean) * (value - mean));
-            self.finish(values, 0, mean, squares);
             // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
-            unsafe { store(values, dst.at(0), self.length) };
+            let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
+            self.finish(values, 0, mean, squares, dst);
             return;
         }
         let mut total = 0.0;
@@ -131,9 +131,9 @@ impl<T: Real> Rows<T> {
         for block in blocks(self.length) {
             let (start, count) = (block.start, block.len());
             let values = self.load(src, block, zero, buffer);
-            self.finish(values, start, mean, squares);
             // SAFETY: as above.
-            unsafe { store(values, dst.at(start as isize), count) };
+            let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(start as isize), count) };
+            self.finish(values, start, mean, squares, dst);
         }
     }
 
@@ -150,21 +150,30 @@ impl<T: Real> Rows<T> {
         unsafe { buffer.load(first, self.stride, block.len(), padding) }
     }
 
-    /// Normalise the values of a row from `start` on, given its mean and its sum of squares around it.
+    /// Write the normalised values of a row from `start` on, given its mean and its sum of squares around it.
     #[inline(always)]
-    fn finish(&self, values: &mut [T::Work], start: usize, mean: T::Work, squares: f64) {
+    fn finish(&self, values: &[T::Work], start: usize, mean: T::Work, squares: f64, dst: &mut [T]) {
         let factor = T::Work::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
-        for value in &mut *values {
-            *value = (*value - mean) * factor;
-        }
-        if let Some(weight) = &self.weight {
-            for (value, &weight) in values.iter_mut().zip(&weight[start..]) {
-                *value = *value * weight;
+        let normal = |value: T::Work| (value - mean) * factor;
+        let elements = dst.iter_mut().zip(values);
+        match (&self.weight, &self.bias) {
+            (None, None) => elements.for_each(|(element, &value)| *element = T::narrow(normal(value))),
+            (Some(weight), None) => {
+                for ((element, &value), &weight) in elements.zip(&weight[start..]) {
+                    *element = T::narrow(normal(value) * weight);
+                }
             }
-        }
-        if let Some(bias) = &self.bias {
-            for (value, &bias) in values.iter_mut().zip(&bias[start..]) {
-                *value = *value + bias;
+            (None, Some(bias)) => {
+                for ((element, &value), &bias) in elements.zip(&bias[start..]) {
+                    *element = T::narrow(normal(value) + bias);
+                }
+            }
+            (Some(weight), Some(bias)) => {
+                for (((element, &value), &weight), &bias) in
+                    elements.zip(&weight[start..]).zip(&bias[start..])
+                {
+                    *element = T::narrow(normal(value) * weight + bias);
+                }
             }
         }
     }
