@@ -71,3 +71,27 @@ def test_double_precision_is_kept_everywhere():
     assert mx.matmul(third, z).dtype == mx.complex128
     assert mx.real(third * z).dtype == mx.float64
     assert mx.abs(third * z).item() == 1 / 3
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_logaddexp_of_nan(dtype):
+    nothing, nan = (mx.array(v, dtype=getattr(mx, dtype)) for v in (-np.inf, np.nan))
+    for pair in [(nothing, nan), (nan, nothing), (nan, nan)]:
+        assert np.isnan(mx.logaddexp(*pair).item())
+
+
+def test_derivatives_of_the_sign():
+    """`z / |z|` turns with `z`: its derivative is not that of a real sign."""
+    x = mx.array([0.5, 0.7, -1.2], dtype=mx.float64)
+
+    def f(x):
+        return mx.real(mx.sign(x + 1j * x * x) * (2 - 1j)).sum()
+
+    step = 1e-6
+    ends = [mx.real(mx.sign(z + 1j * z * z) * (2 - 1j)) for z in (x + step, x - step)]
+    expected = np.array(ends[0] - ends[1]) / (2 * step)
+    np.testing.assert_allclose(np.array(mx.grad(f)(x)), expected, atol=1e-8)
+    pushed = mx.jvp(lambda x: mx.real(mx.sign(x + 1j * x * x) * (2 - 1j)), [x], [mx.ones_like(x)])
+    np.testing.assert_allclose(np.array(pushed[1][0]), expected, atol=1e-8)
+    at_zero = mx.grad(lambda z: mx.real(mx.sign(z)).sum())(mx.zeros((2,), dtype=mx.complex128))
+    assert np.array_equal(np.array(at_zero), [0, 0])

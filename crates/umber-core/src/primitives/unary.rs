@@ -34,7 +34,7 @@ impl Unary {
         let one = || constant(x, 1.0);
         let square = || unary(Square, x);
         let factor = match self.0 {
-            Abs if x.dtype().is_complex() => return Ok(Derivative::Special),
+            Abs | Sign if x.dtype().is_complex() => return Ok(Derivative::Special),
             Conjugate | Real | Imag => return Ok(Derivative::Special),
             Sign | Floor | Ceil | Round | Trunc | LogicalNot | BitwiseInvert | IsNan | IsInf | IsFinite
             | SignBit | BitCount | Exponent => return Ok(Derivative::Zero),
@@ -103,6 +103,19 @@ impl Unary {
         Array::record_one(Select, &[&is_below, &sub(&pole, &right)?, &right])
     }
 
+    /// What a step `t` of `z` does to `z / |z|`: the part of it across `z`, over `|z|`; nothing at zero. As a linear map it is
+    /// its own adjoint.
+    fn turn(z: &Array, t: &Array) -> Result<Array> {
+        let phase = Unary::phase(z)?;
+        let along = cast(&unary(UnaryKind::Real, &mul(&conj(&phase)?, t)?)?, z.dtype())?;
+        let across = sub(t, &mul(&phase, &along)?)?;
+        let zero = zeros_like(z);
+        let is_zero = binary(BinaryKind::Equal, z, &zero)?;
+        let safe = Array::record_one(Select, &[&is_zero, &constant(z, 1.0), z])?;
+        let size = cast(&unary(UnaryKind::Abs, &safe)?, z.dtype())?;
+        Array::record_one(Select, &[&is_zero, &zero, &div(&across, &size)?])
+    }
+
     /// `z / |z|`, zero at zero.
     fn phase(z: &Array) -> Result<Array> {
         let size = cast(&unary(UnaryKind::Abs, z)?, z.dtype())?;
@@ -129,6 +142,7 @@ impl Primitive for Unary {
                 Derivative::Zero => zeros_like(x),
                 Derivative::Special => match self.0 {
                     UnaryKind::Abs => mul(&cast(ct, x.dtype())?, &Unary::phase(x)?)?,
+                    UnaryKind::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
                     UnaryKind::Imag if x.dtype().is_complex() => {
                         let i = constant(x, umber_types::Scalar::Complex(0.0, 1.0));
                         mul(&cast(ct, x.dtype())?, &i)?
@@ -151,6 +165,7 @@ impl Primitive for Unary {
                 Derivative::Zero => zeros_like(&at.outputs[0]),
                 Derivative::Special => match self.0 {
                     UnaryKind::Abs => unary(UnaryKind::Real, &mul(t, &conj(&Unary::phase(x)?)?)?)?,
+                    UnaryKind::Sign => Unary::turn(x, t)?,
                     kind => unary(kind, t)?,
                 },
             };

@@ -344,6 +344,9 @@ pub(crate) fn less<T: PartialOrd>(a: Complex<T>, b: Complex<T>) -> bool {
 /// `log(e^a + e^b)`
 pub(crate) fn logaddexp(a: C, b: C) -> C {
     let (low, high) = if less(a, b) { (a, b) } else { (b, a) };
+    if a.is_nan() || b.is_nan() {
+        return C::new(f64::NAN, f64::NAN);
+    }
     if high.re == f64::NEG_INFINITY || low.re.is_infinite() && low.re == high.re && low.im == high.im {
         return high;
     }
