@@ -46,11 +46,11 @@ test: test-rust test-python ## Run all Rust and Python tests
 test-rust: $(stamps)/venv ## Run the Rust tests
 	@export $(with_assertions); \
 	if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --release; \
+		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --exclude umber-module --release; \
 	else \
-		set -x; $(CARGO) test --locked --workspace --exclude umber-python --release --lib --bins --tests --examples; \
+		set -x; $(CARGO) test --locked --workspace --exclude umber-python --exclude umber-module --release --lib --bins --tests --examples; \
 	fi
-	$(with_assertions) $(CARGO) test --locked --workspace --exclude umber-python --release --doc
+	$(with_assertions) $(CARGO) test --locked --workspace --exclude umber-python --exclude umber-module --release --doc
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)

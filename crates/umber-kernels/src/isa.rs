@@ -13,17 +13,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 pub(crate) fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512f")
-            && std::arch::is_x86_feature_detected!("avx512bw")
-            && std::arch::is_x86_feature_detected!("avx512dq")
-            && std::arch::is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has these features.
-            return unsafe { with_avx512(body) };
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has this feature.
-            return unsafe { with_avx2(body) };
+        match level() {
+            // SAFETY: the level says that the processor has these features.
+            2 => return unsafe { with_avx512(body) },
+            // SAFETY: as above.
+            1 => return unsafe { with_avx2(body) },
+            _ => {}
         }
     }
     body()
@@ -87,7 +82,7 @@ impl Isa for Avx512 {
 
 /// The best instance for this processor: 0 portable, 1 AVX2, 2 AVX-512.
 ///
-/// `UMBER_ISA=portable`, `avx2` or `avx512` asks for no more than that, to test or compare.
+/// `UMBER_CPU=scalar`, `avx2`, `avx512` or `amx` asks for no more than that, to test or compare.
 pub(crate) fn level() -> usize {
     const UNKNOWN: u8 = u8::MAX;
     static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -111,8 +106,8 @@ pub(crate) fn is_unlimited() -> bool {
 }
 
 fn limit() -> u8 {
-    match std::env::var("UMBER_ISA").as_deref() {
-        Ok("portable") => 0,
+    match std::env::var("UMBER_CPU").as_deref() {
+        Ok("scalar") => 0,
         Ok("avx2") => 1,
         Ok("avx512") => 2,
         _ => 3,

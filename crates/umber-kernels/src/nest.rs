@@ -6,27 +6,27 @@ use smallvec::SmallVec;
 
 /// One loop: its length and how far each operand moves per turn, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Loop<const N: usize> {
+pub struct Loop<const N: usize> {
     /// Number of turns.
-    pub(crate) length: usize,
+    pub length: usize,
     /// Distance per turn of each operand.
-    pub(crate) strides: [isize; N],
+    pub strides: [isize; N],
 }
 
 /// Loops from the outermost to the innermost; neighbours that walk as one are merged, loops of one turn dropped.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Nest<const N: usize> {
+pub struct Nest<const N: usize> {
     loops: SmallVec<[Loop<N>; 4]>,
 }
 
 impl<const N: usize> Loop<N> {
     /// A loop of one turn.
-    pub(crate) const ONCE: Loop<N> = Loop { length: 1, strides: [0; N] };
+    pub const ONCE: Loop<N> = Loop { length: 1, strides: [0; N] };
 }
 
 impl<const N: usize> Nest<N> {
     /// The loops over `shape` in row-major order.
-    pub(crate) fn new(shape: &[usize], strides: [&[isize]; N]) -> Nest<N> {
+    pub fn new(shape: &[usize], strides: [&[isize]; N]) -> Nest<N> {
         let mut nest = Nest { loops: SmallVec::new() };
         for (axis, &length) in shape.iter().enumerate() {
             nest.push(Loop { length, strides: strides.map(|strides| strides[axis]) });
@@ -35,7 +35,7 @@ impl<const N: usize> Nest<N> {
     }
 
     /// Add a loop inside all others.
-    pub(crate) fn push(&mut self, inner: Loop<N>) {
+    pub fn push(&mut self, inner: Loop<N>) {
         if inner.length == 1 {
             return;
         }
@@ -50,27 +50,27 @@ impl<const N: usize> Nest<N> {
     }
 
     /// The loops, outermost first.
-    pub(crate) fn loops(&self) -> &[Loop<N>] {
+    pub fn loops(&self) -> &[Loop<N>] {
         &self.loops
     }
 
     /// The innermost loop, or one of a single turn.
-    pub(crate) fn inner(&self) -> Loop<N> {
+    pub fn inner(&self) -> Loop<N> {
         self.loops.last().copied().unwrap_or(Loop::ONCE)
     }
 
     /// Take a loop out; the others keep their order.
-    pub(crate) fn remove(&mut self, place: usize) -> Loop<N> {
+    pub fn remove(&mut self, place: usize) -> Loop<N> {
         self.loops.remove(place)
     }
 
     /// Number of turns of the innermost bodies.
-    pub(crate) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.loops.iter().map(|l| l.length).product()
     }
 
     /// Call `body` with the offsets of every turn in `range`, in order.
-    pub(crate) fn walk(&self, range: Range<usize>, mut body: impl FnMut([isize; N])) {
+    pub fn walk(&self, range: Range<usize>, mut body: impl FnMut([isize; N])) {
         let inner = self.inner();
         self.runs(range, |mut offsets, length| {
             for _ in 0..length {
@@ -81,7 +81,7 @@ impl<const N: usize> Nest<N> {
     }
 
     /// Call `body` with the first offsets and the length of every stretch of the innermost loop in `range`.
-    pub(crate) fn runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
+    pub fn runs(&self, range: Range<usize>, mut body: impl FnMut([isize; N], usize)) {
         self.each_run(range, &mut body);
     }
 

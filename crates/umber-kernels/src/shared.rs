@@ -4,7 +4,7 @@ use crate::{View, ViewMut};
 
 /// Where tasks write, each its own elements.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<T>(*mut T);
+pub struct Target<T>(*mut T);
 
 // SAFETY: users write disjoint elements of a view that they hold exclusively.
 unsafe impl<T: Send> Sync for Target<T> {}
@@ -13,62 +13,62 @@ unsafe impl<T: Send> Send for Target<T> {}
 
 impl<T> Target<T> {
     /// The elements of a view, taken as another type of the same size or as bytes.
-    pub(crate) fn of(view: &ViewMut) -> Target<T> {
+    pub fn of(view: &ViewMut) -> Target<T> {
         debug_assert!(size_of::<T>() == view.dtype().size() || size_of::<T>() == 1);
         Target(view.start().cast())
     }
 
     /// The same address, for elements of another type.
-    pub(crate) fn cast<U>(self) -> Target<U> {
+    pub fn cast<U>(self) -> Target<U> {
         Target(self.0.cast())
     }
 
     /// The elements of a slice, which must outlive all use.
-    pub(crate) fn over(slice: &mut [T]) -> Target<T> {
+    pub fn over(slice: &mut [T]) -> Target<T> {
         Target(slice.as_mut_ptr())
     }
 
     /// The same, begun at an offset.
     #[inline(always)]
-    pub(crate) fn shifted(self, offset: isize) -> Target<T> {
+    pub fn shifted(self, offset: isize) -> Target<T> {
         Target(self.at(offset))
     }
 
     /// The element at an offset.
     #[inline(always)]
-    pub(crate) fn at(self, offset: isize) -> *mut T {
+    pub fn at(self, offset: isize) -> *mut T {
         self.0.wrapping_offset(offset)
     }
 }
 
 /// Where tasks read.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<T>(*const T);
+pub struct Source<T>(*const T);
 
 // SAFETY: shared reads of a view do not conflict.
 unsafe impl<T: Sync> Sync for Source<T> {}
 
 impl<T> Source<T> {
     /// The elements of a view, taken as another type of the same size or as bytes.
-    pub(crate) fn of(view: &View) -> Source<T> {
+    pub fn of(view: &View) -> Source<T> {
         debug_assert!(size_of::<T>() == view.dtype().size() || size_of::<T>() == 1);
         Source(view.start().cast())
     }
 
     /// The same address, for elements of another type.
-    pub(crate) fn cast<U>(self) -> Source<U> {
+    pub fn cast<U>(self) -> Source<U> {
         Source(self.0.cast())
     }
 
     /// The same, begun at an offset.
     #[inline(always)]
-    pub(crate) fn shifted(self, offset: isize) -> Source<T> {
+    pub fn shifted(self, offset: isize) -> Source<T> {
         Source(self.at(offset))
     }
 
     /// The element at an offset.
     #[inline(always)]
-    pub(crate) fn at(self, offset: isize) -> *const T {
+    pub fn at(self, offset: isize) -> *const T {
         self.0.wrapping_offset(offset)
     }
 }

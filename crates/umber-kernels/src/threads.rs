@@ -33,9 +33,8 @@ struct Pool {
     /// Epoch in the high half, then the open bit, then how many workers are inside.
     gate: AtomicU64,
     job: AtomicPtr<Job>,
-    workers: OnceLock<Vec<Worker>>,
     /// Held by the thread whose job is on offer.
-    owner: Mutex<()>,
+    workers: Mutex<Vec<Worker>>,
 }
 
 struct Worker {
@@ -51,17 +50,42 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How many threads work on one kernel: `UMBER_NUM_THREADS`, or the processors this process may use.
+/// The most threads that can be asked for.
+pub const MOST_THREADS: usize = 256;
+
+/// Zero until it is asked for.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many threads work on one kernel, the calling one included: what [`set_num_threads`] said last, else
+/// `UMBER_NUM_THREADS`, else the processors that affinity and control groups leave to this process.
 pub fn num_threads() -> usize {
-    static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(|| {
-        std::env::var("UMBER_NUM_THREADS")
-            .ok()
-            .and_then(|text| text.trim().parse().ok())
-            .filter(|&count: &usize| count > 0)
-            .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
-            .min(256)
-    })
+    match COUNT.load(Ordering::Relaxed) {
+        0 => first_count(),
+        count => count,
+    }
+}
+
+#[cold]
+fn first_count() -> usize {
+    let count = std::env::var("UMBER_NUM_THREADS")
+        .ok()
+        .and_then(|text| text.trim().parse().ok())
+        .filter(|&count: &usize| count > 0)
+        .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
+        .min(MOST_THREADS);
+    // Whoever has set it meanwhile is right.
+    COUNT.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|set| set, |_| count)
+}
+
+/// Let `count` threads work on a kernel, from the next one on; returns how many it were.
+///
+/// # Panics
+/// If `count` is zero or more than [`MOST_THREADS`].
+pub fn set_num_threads(count: usize) -> usize {
+    assert!((1..=MOST_THREADS).contains(&count), "from 1 to {MOST_THREADS} threads");
+    let before = num_threads();
+    COUNT.store(count, Ordering::Relaxed);
+    before
 }
 
 /// Run `body(i)` for every `i` in `0..count`, in any order, on any threads; returns when all are done.
@@ -80,19 +104,20 @@ fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
         return;
     }
     let pool = pool();
-    let owner = match pool.owner.try_lock() {
-        Ok(owner) => owner,
+    let mut workers = match pool.workers.try_lock() {
+        Ok(workers) => workers,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => {
             (0..count).for_each(body);
             return;
         }
     };
+    pool.hire(&mut workers, num_threads() - 1);
     // SAFETY: only the lifetime changes; `offer` returns after the last worker has left the job.
     let body: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(body) };
     let job = Job { run: body, next: AtomicUsize::new(0), count, panicked: AtomicBool::new(false) };
-    pool.offer(&job);
-    drop(owner);
+    pool.offer(&job, &workers);
+    drop(workers);
     assert!(!job.panicked.load(Ordering::Relaxed), "a kernel panicked on a worker thread");
 }
 
@@ -130,13 +155,27 @@ impl Job {
 }
 
 impl Pool {
-    fn offer(&self, job: &Job) {
+    /// Have as many workers as wanted, if the system gives them: fewer give right results too.
+    fn hire(&'static self, workers: &mut Vec<Worker>, wanted: usize) {
+        while workers.len() < wanted {
+            let parked = Arc::new(AtomicBool::new(false));
+            let flag = Arc::clone(&parked);
+            let number = workers.len() + 1;
+            let started = thread::Builder::new()
+                .name(format!("umber-{number}"))
+                .spawn(move || self.serve(number, &flag));
+            let Ok(handle) = started else { return };
+            workers.push(Worker { thread: handle.thread().clone(), parked });
+        }
+    }
+
+    fn offer(&self, job: &Job, workers: &[Worker]) {
         self.job.store(std::ptr::from_ref(job).cast_mut(), Ordering::Relaxed);
         let epoch = (self.gate.load(Ordering::Relaxed) >> 32).wrapping_add(1) << 32;
         // SeqCst: either a worker about to park sees the open gate, or this thread sees its parked flag.
         self.gate.store(epoch | OPEN, Ordering::SeqCst);
-        let helpers = job.count - 1;
-        for worker in self.workers.get().into_iter().flatten().take(helpers) {
+        let helpers = (job.count - 1).min(num_threads() - 1);
+        for worker in workers.iter().take(helpers) {
             if worker.parked.swap(false, Ordering::SeqCst) {
                 worker.thread.unpark();
             }
@@ -151,12 +190,13 @@ impl Pool {
         }
     }
 
-    fn serve(&self, parked: &AtomicBool) {
+    /// What the worker of that number does; where fewer are wanted it sits out.
+    fn serve(&self, number: usize, parked: &AtomicBool) {
         let mut seen = 0;
         let mut idle = Instant::now();
         loop {
             let gate = self.gate.load(Ordering::SeqCst);
-            if gate & OPEN != 0 && gate >> 32 != seen {
+            if gate & OPEN != 0 && gate >> 32 != seen && number < num_threads() {
                 if self.gate.compare_exchange(gate, gate + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
                     seen = gate >> 32;
                     // SAFETY: counted in the gate, so the job is alive (module invariant).
@@ -169,7 +209,7 @@ impl Pool {
             } else {
                 parked.store(true, Ordering::SeqCst);
                 let gate = self.gate.load(Ordering::SeqCst);
-                if gate & OPEN == 0 || gate >> 32 == seen {
+                if gate & OPEN == 0 || gate >> 32 == seen || number >= num_threads() {
                     thread::park();
                 }
                 parked.store(false, Ordering::SeqCst);
@@ -203,18 +243,8 @@ fn pool() -> &'static Pool {
     let pool: &'static Pool = Box::leak(Box::new(Pool {
         gate: AtomicU64::new(0),
         job: AtomicPtr::new(std::ptr::null_mut()),
-        workers: OnceLock::new(),
-        owner: Mutex::new(()),
+        workers: Mutex::new(Vec::new()),
     }));
-    let workers = (1..num_threads()).filter_map(|i| {
-        let parked = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&parked);
-        // Fewer threads than asked for still give right results.
-        let handle =
-            thread::Builder::new().name(format!("umber-{i}")).spawn(move || pool.serve(&flag)).ok()?;
-        Some(Worker { thread: handle.thread().clone(), parked })
-    });
-    pool.workers.get_or_init(|| workers.collect());
     POOL.store(std::ptr::from_ref(pool).cast_mut(), Ordering::Release);
     pool
 }
@@ -232,6 +262,21 @@ mod tests {
             });
             assert!(hits.iter().all(|hit| hit.load(Ordering::Relaxed) == 1));
         }
+    }
+
+    #[test]
+    fn the_number_of_threads_can_change() {
+        let before = num_threads();
+        for count in [1, 5, 2, 3] {
+            set_num_threads(count);
+            assert_eq!(num_threads(), count);
+            let sum = AtomicUsize::new(0);
+            parallel_for(100, |i| {
+                sum.fetch_add(i, Ordering::Relaxed);
+            });
+            assert_eq!(sum.load(Ordering::Relaxed), 4950);
+        }
+        assert_eq!(set_num_threads(before), 3);
     }
 
     #[test]

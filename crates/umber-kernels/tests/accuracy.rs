@@ -5,7 +5,9 @@ use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, DType, Element, Layout, Shape, UnaryKind};
 
+mod instruction_sets;
 mod operands;
+use instruction_sets::repeat_under;
 use operands::Random;
 
 fn unary<T: Element + Default>(kind: UnaryKind, x: &[T]) -> Vec<T> {
@@ -84,6 +86,7 @@ fn arguments() -> Vec<f32> {
     all.extend((0..100_000).map(|_| (random.uniform() * 2.0 - 1.0) as f32 * 12.0));
     all.extend((0..100_000).map(|_| (random.uniform() * 2.0 - 1.0) as f32 * 105.0));
     all.extend((0..20_000).map(|_| 1.0 + (random.uniform() * 2.0 - 1.0) as f32 * 0.001));
+    all.extend([-1.9583414, -3.4624777]);
     all
 }
 
@@ -162,7 +165,7 @@ fn float32_functions_are_accurate() {
         |x| if x < 1.0 { f64::NAN } else { (x - 1.0 + ((x - 1.0) * (x + 1.0)).sqrt()).ln_1p() },
     );
     check(Arctanh, 1.0, |x| 0.5 * (x.ln_1p() - (-x).ln_1p()));
-    check(Sigmoid, 2.5, |x| if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) });
+    check(Sigmoid, 2.0, |x| if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) });
     check(Erf, 2.0, erf);
     check(Sqrt, 0.5, f64::sqrt);
     check(Rsqrt, 2.0, |x| 1.0 / x.sqrt());
@@ -210,6 +213,7 @@ fn float64_functions_are_accurate() {
     let x: Vec<f64> = (0..100_000)
         .map(|i| (random.uniform() * 2.0 - 1.0) * [1.0, 12.0, 700.0, 1e-3][i % 4])
         .chain([0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-310, 710.0, -745.0, -746.0, 1e300])
+        .chain([1e308, -1e308, f64::MAX, -1e5, -1e9])
         .collect();
     let near = |found: f64, exact: f64, bound: f64| {
         found == exact
@@ -218,7 +222,7 @@ fn float64_functions_are_accurate() {
     };
     use UnaryKind::*;
     type Row = (UnaryKind, f64, fn(f64) -> f64);
-    let table: [Row; 22] = [
+    let table: [Row; 23] = [
         (Exp, 1.5, f64::exp),
         (Log, 1.5, f64::ln),
         (Expm1, 2.0, f64::exp_m1),
@@ -236,6 +240,11 @@ fn float64_functions_are_accurate() {
         (Sinh, 2.5, f64::sinh),
         (Cosh, 2.5, f64::cosh),
         (Arcsinh, 3.0, asinh),
+        (Arccosh, 3.0, |x| match x {
+            ..1.0 => f64::NAN,
+            1e150.. => x.ln() + std::f64::consts::LN_2,
+            _ => (x - 1.0 + ((x - 1.0) * (x + 1.0)).sqrt()).ln_1p(),
+        }),
         (Cbrt, 1.5, f64::cbrt),
         (Sqrt, 0.5, f64::sqrt),
         (Erfc, 1.5, libm::erfc),
@@ -324,22 +333,7 @@ fn float32_functions_of_two_are_accurate() {
 /// The generic instance and the AVX2 one compute the same functions as the widest.
 #[test]
 fn every_instruction_set_is_accurate() {
-    const CHILD: &str = "UMBER_TEST_CHILD";
-    if std::env::var_os(CHILD).is_some() {
-        return;
-    }
-    let this = std::env::current_exe().expect("a test knows its own path");
-    for isa in ["portable", "avx2"] {
-        let output = std::process::Command::new(&this)
-            .args(["float32_functions", "float64_functions", "erfinv"])
-            .env("UMBER_ISA", isa)
-            .env(CHILD, "1")
-            .output()
-            .expect("a test can start itself");
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "with UMBER_ISA={isa}: {text}");
-        assert!(text.contains("4 passed"), "with UMBER_ISA={isa}: {text}");
-    }
+    repeat_under(&["scalar", "avx2"], &["float32_functions", "float64_functions", "erfinv"], 4);
 }
 
 #[test]

@@ -7,6 +7,9 @@ use umber_kernels::{View, ViewMut, addmm, matmul};
 use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, Bool, Complex32, Complex64, Element, Layout, Shape, UnaryKind, bf16, f16};
 
+mod instruction_sets;
+use instruction_sets::repeat_under;
+
 /// Elements with an exact (or much wider) arithmetic to compare with.
 trait Number: Element {
     type Wide: Copy + std::fmt::Debug;
@@ -441,22 +444,8 @@ fn threads_and_children_multiply() {
 /// Lesser instruction sets than the best compute the same.
 #[test]
 fn every_instruction_set_multiplies() {
-    const CHILD: &str = "UMBER_TEST_CHILD";
-    if std::env::var_os(CHILD).is_some() {
-        return;
-    }
-    let this = std::env::current_exe().expect("a test knows its own path");
-    for isa in ["portable", "avx2", "avx512"] {
-        let output = std::process::Command::new(&this)
-            .args(["sixteen_bit", "infinities", "halves", "large_products", "program"])
-            .env("UMBER_ISA", isa)
-            .env(CHILD, "1")
-            .output()
-            .expect("a test can start itself");
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "with UMBER_ISA={isa}: {text}");
-        assert!(text.contains("6 passed"), "with UMBER_ISA={isa}: {text}");
-    }
+    let tests = ["sixteen_bit", "infinities", "halves", "large_products", "program"];
+    repeat_under(&["scalar", "avx2", "avx512"], &tests, 6);
 }
 
 #[test]

@@ -177,16 +177,14 @@ fn f64(kind: UnaryKind) -> Option<Entry> {
         Sinh => exact1!(f64 => f64, |x| x.sinh()),
         Cosh => exact1!(f64 => f64, |x| x.cosh()),
         Tanh => map1!(f64 => f64, I, |x| float64::tanh(x), cost 12),
-        Arcsinh => exact1!(f64 => f64, |x| x.asinh()),
-        // The standard library's lose digits near one.
-        Arccosh => exact1!(f64 => f64, |x| libm::acosh(x)),
+        // The standard library's doubles its argument, which overflows.
+        Arcsinh => exact1!(f64 => f64, |x| libm::asinh(x)),
+        // The standard library's lose digits near one; libm's finds numbers far below one.
+        Arccosh => exact1!(f64 => f64, |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         Arctanh => exact1!(f64 => f64, |x| libm::atanh(x)),
         Erf => map1!(f64 => f64, I, |x| float64::erf(x), cost 20),
         ErfInv => map1!(f64 => f64, I, |x| float64::erfinv(x), cost 50),
-        Sigmoid => map1!(f64 => f64, I, |x| {
-            let e = float64::exp(-x.abs());
-            (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
-        }, cost 12),
+        Sigmoid => map1!(f64 => f64, I, |x| float64::sigmoid(x), cost 12),
         Cbrt => exact1!(f64 => f64, |x| x.cbrt()),
         Exp2 => exact1!(f64 => f64, |x| x.exp2()),
         Erfc => exact1!(f64 => f64, |x| libm::erfc(x)),

@@ -165,7 +165,11 @@ pub(crate) fn tanh<I: Isa>(x: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn sigmoid<I: Isa>(x: f32) -> f32 {
     let e = exp::<I>(-x.abs());
-    (if x < 0.0 { e } else { 1.0 }) / (1.0 + e)
+    let sum = 1.0 + e;
+    let y = (if x < 0.0 { e } else { 1.0 }) / sum;
+    // What the sum lost in rounding, divided by the sum.
+    let lost = (e - (sum - 1.0)) * if x < 0.0 { 1.0 - y } else { y };
+    I::fma32(-y, lost, y)
 }
 
 /// `x^y`, computed in f64.

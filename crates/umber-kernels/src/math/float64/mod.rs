@@ -91,6 +91,17 @@ pub(crate) fn expm1(x: f64) -> f64 {
     if x == 0.0 { x } else { y }
 }
 
+/// `1 / (1 + e^-x)`
+#[inline(always)]
+pub(crate) fn sigmoid(x: f64) -> f64 {
+    let e = exp(-x.abs());
+    let sum = 1.0 + e;
+    let y = (if x < 0.0 { e } else { 1.0 }) / sum;
+    // What the sum lost in rounding, divided by the sum.
+    let lost = (e - (sum - 1.0)) * if x < 0.0 { 1.0 - y } else { y };
+    (-y).mul_add(lost, y)
+}
+
 /// `sinh x / cosh x`
 #[inline(always)]
 pub(crate) fn tanh(x: f64) -> f64 {

@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use umber_kernels::fft::{Scaling, Transform, fft};
 use umber_kernels::{View, ViewMut};
+use umber_numerics::fft::{Scaling, Transform, fft};
 use umber_types::{Complex32, Complex64, Layout, Shape};
 
 fn values(count: usize) -> Vec<Complex64> {

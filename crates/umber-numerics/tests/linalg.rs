@@ -1,7 +1,7 @@
 //! Linear algebra against the definitions, written as plain loops.
 
-use umber_kernels::linalg::{self, Failure, Form, OnSingular};
 use umber_kernels::{View, ViewMut};
+use umber_numerics::linalg::{self, Failure, Form, OnSingular};
 use umber_types::{Complex64, Layout, Shape};
 
 type C = Complex64;

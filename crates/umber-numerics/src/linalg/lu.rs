@@ -9,7 +9,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers};
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// Both triangles of the factors in one matrix, `U` with the diagonal. `pivots[i]` says which row was exchanged with
 /// row `i`, one after the other; `places[i]` where row `i` of the matrix went. Pivots and places are uint32.

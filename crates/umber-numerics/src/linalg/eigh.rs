@@ -8,7 +8,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, nan};
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// The eigenvalues of each matrix in ascending order, and where asked for a matrix with an eigenvector a column. Only
 /// the lower triangle is read, and of its diagonal the real part. Matrices with infinities or NaN have NaN everywhere.

@@ -12,7 +12,7 @@ use super::field::{Field, are_numbers};
 use super::inverse::Inverter;
 use super::lu::Factors;
 use super::svd::Decomposer;
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// The adjugate of each matrix.
 ///

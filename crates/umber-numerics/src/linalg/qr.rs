@@ -11,7 +11,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
 /// many as it has rows. The diagonal of `r` is real. Matrices with infinities or NaN have NaN everywhere.

@@ -7,7 +7,7 @@ use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use umber_types::Element;
 
-use crate::fork::{ForkMutex, InChild, Level};
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 
 /// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
 const KEPT: usize = 1 << 24;

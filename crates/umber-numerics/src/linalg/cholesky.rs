@@ -7,7 +7,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::Field;
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the real part.
 /// Matrices that are not positive definite (and those with NaN) have none.

@@ -11,8 +11,8 @@ use umber_types::{DType, Element, Result};
 
 use self::lines::{Lines, Worker};
 use self::plans::Real;
-use crate::{View, ViewMut};
 use num_complex::Complex;
+use umber_kernels::{View, ViewMut};
 
 /// Which transform. None of them divides: see [`Scaling`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

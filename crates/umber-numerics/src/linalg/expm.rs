@@ -13,7 +13,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, nan};
 use super::lu::Factors;
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// Coefficients of the approximants, and the norms up to which they are exact to rounding.
 const DOUBLE: ([f64; 14], f64) = (

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_traits::Zero;
 use umber_types::{Error, Result};
 
-use crate::nest::{Loop, Nest};
-use crate::shared::{Source, Target};
-use crate::threads::parallel_ranges;
-use crate::{View, ViewMut};
+use umber_kernels::nest::{Loop, Nest};
+use umber_kernels::shared::{Source, Target};
+use umber_kernels::threads::parallel_ranges;
+use umber_kernels::{View, ViewMut};
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 13;

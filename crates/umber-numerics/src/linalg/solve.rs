@@ -12,7 +12,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::Field;
 use super::lu::Factors;
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// What is known of the elements of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

@@ -10,9 +10,9 @@ use umber_types::Element;
 
 use super::Failure;
 use super::field::Field;
-use crate::shared::{Source, Target};
-use crate::threads::parallel_ranges;
-use crate::{View, ViewMut};
+use umber_kernels::shared::{Source, Target};
+use umber_kernels::threads::parallel_ranges;
+use umber_kernels::{View, ViewMut};
 
 /// Multiplications worth a task of their own.
 const GRAIN: usize = 1 << 15;

@@ -9,7 +9,7 @@ use umber_types::{Complex, Complex32, Complex64, DType, Element};
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers};
-use crate::{View, ViewMut};
+use umber_kernels::{View, ViewMut};
 
 /// The eigenvalues of each matrix, and where asked for a matrix with an eigenvector a column, of length one and with
 /// its greatest element real. Results are complex. Matrices with infinities or NaN have NaN everywhere.

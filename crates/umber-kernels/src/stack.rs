@@ -1,0 +1,62 @@
+//! How much of a thread's stack is left, for functions that call each other through this framework and back.
+
+use std::cell::Cell;
+
+/// The least address of the stack of this thread, 0 where the system does not say.
+fn bottom() -> usize {
+    thread_local! {
+        static BOTTOM: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+    BOTTOM.get().unwrap_or_else(|| {
+        let found = ask().unwrap_or(0);
+        BOTTOM.set(Some(found));
+        found
+    })
+}
+
+#[cfg(target_os = "linux")]
+fn ask() -> Option<usize> {
+    let mut attributes = std::mem::MaybeUninit::uninit();
+    let (mut low, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: the attributes are read only after they were filled, and let go of once.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let answer = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut low, &raw mut size);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        (answer == 0).then_some(low as usize)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask() -> Option<usize> {
+    None
+}
+
+/// Bytes of this thread's stack below the caller's frame; where the system does not say, as many as there can be.
+#[inline(never)]
+pub fn stack_left() -> usize {
+    let here = 0u8;
+    (&raw const here as usize).saturating_sub(bottom())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    fn deeper(depth: usize) -> usize {
+        let room = std::hint::black_box([depth as u8; 1024]);
+        if depth == 0 { stack_left() } else { deeper(depth - 1).min(room.len() << 20) }
+    }
+
+    #[test]
+    fn less_is_left_further_down() {
+        let size = 1 << 20;
+        let thread = std::thread::Builder::new().stack_size(size).spawn(move || (stack_left(), deeper(100)));
+        let (above, below) = thread.expect("a thread starts").join().expect("it ends");
+        assert!(above <= size + 4096 && above > size / 2);
+        assert!(below + 100 * 1024 <= above && below > 0);
+    }
+}

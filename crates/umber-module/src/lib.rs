@@ -1,0 +1,11 @@
+//! Floor 7: the shared library of `umber.core`. A crate that is linked waits for all others to be compiled, so
+//! nothing but this is in it.
+
+use pyo3::prelude::*;
+
+/// Lazy, differentiable arrays that share memory.
+#[pymodule]
+#[pyo3(name = "core")]
+fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    umber_python::fill(module)
+}
