@@ -20,6 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import chart
 import numpy as np
 from libraries import PACKAGES, environment
 from programs import PROGRAMS, Program
@@ -210,6 +211,13 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--out", type=Path, metavar="JSON", help="write every sample to this file")
+    parser.add_argument(
+        "--chart",
+        type=Path,
+        default=Path("out/bench.png"),
+        metavar="PNG",
+        help="draw the ratios there",
+    )
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a limit is missed")
     return parser.parse_args()
 
@@ -249,6 +257,8 @@ def main() -> int:
         print(*lines, sep="\n")
     if options.out:
         options.out.write_text(json.dumps(record, indent=1) + "\n")
+    if chart.draw(record, options.chart):
+        print(f"\nwrote {options.chart}")
     print(f"\n{len(missed)} limits missed", *missed, sep="\n    ")
     return int(options.strict and bool(missed))
 

@@ -95,6 +95,8 @@ def pads_past_the_kernel(call) -> bool:
 WHOLE = ("bool_", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 SAFE = "Nothing that a program can pass may end the process or read foreign memory."
 NUMPY = "NumPy's answer, and the mathematical one."
+SPREADS = "NaN spreads to everything that is trained."
+ALL_RULES = "Transforms nest in any order, over any function."
 ACCURATE_SCALES = "What is read back is the nearest that the format has."
 ACCURATE = "A float64 result is good to the last digits or has no reason to be."
 
@@ -270,18 +272,116 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "Sums of half precision are taken in float32 and rounded once.",
         ),
         Difference(
+            "mean var std array.mean array.var array.std",
+            "mx.mean(mx.array([2**31 - 1, 2**31 - 1]))",
+            "-1: sums of integers wrap around",
+            "2147483648",
+            NUMPY,
+        ),
+        Difference(
             "std array.std",
             "mx.grad(mx.std)(mx.ones(3))",
             "a gradient of NaN where all elements are equal",
             "zero, as of a norm at zero",
-            "NaN spreads to everything that is trained.",
+            SPREADS,
+        ),
+        Difference(
+            "sign",
+            "mx.grad(lambda z: mx.abs(mx.sign(z) - 2))(mx.array(1 + 1j))",
+            "a gradient of zero",
+            "the derivative of `z / abs(z)`",
+            "The sign of a complex number turns with it.",
         ),
         Difference(
             "logsumexp array.logsumexp",
             "mx.grad(mx.logsumexp)(mx.full((2,), float('-inf')))",
             "a gradient of NaN where all elements are -inf",
             "zero",
-            "NaN spreads to everything that is trained.",
+            SPREADS,
+        ),
+        Difference(
+            "logaddexp",
+            "mx.grad(lambda x: mx.logaddexp(x, x))(mx.array(float('-inf')))",
+            "a gradient of NaN where both are the same infinity",
+            "a half for each",
+            SPREADS,
+        ),
+        Difference(
+            "linalg.norm nn.losses.cosine_similarity_loss",
+            "mx.grad(mx.linalg.norm)(mx.zeros(2))",
+            "a gradient of NaN for the norm of zeros",
+            "zero",
+            SPREADS,
+        ),
+        Difference(
+            "power array.__*__",
+            "mx.grad(lambda x: x**0)(mx.array(0.0))",
+            "a gradient of NaN for zero to the power zero, and of -inf for that power",
+            "zero for both",
+            SPREADS,
+        ),
+        Difference(
+            "power array.__*__",
+            "mx.power(mx.array(0j), 0)",
+            "NaN for complex zero to the power zero, and for its gradients",
+            "1",
+            NUMPY,
+        ),
+        Difference(
+            "divmod",
+            "mx.grad(lambda x: mx.divmod(x, 2.0)[1])(mx.array(3.0))",
+            "a gradient of zero for the remainder",
+            "that of `%`",
+            "The remainder grows with the dividend.",
+        ),
+        Difference(
+            "cummax cummin array.cummax array.cummin",
+            "mx.cummax(mx.array([1.0, mx.nan, 2.0], dtype=mx.float16))",
+            "forgets NaN in 16-bit floats and complex numbers, and gives 0 for it in the former",
+            "NaN from there on, as in float32",
+            NUMPY,
+        ),
+        Difference(
+            "array.__*__ add multiply",
+            "mx.array([1, 2]) + np.float32(2.5)",
+            "cuts a NumPy scalar to the array's dtype: int32",
+            "raises the kind, as for Python's numbers: float32",
+            "Half of the number is lost.",
+        ),
+        Difference(
+            "left_shift right_shift bitwise_left_shift bitwise_right_shift array.__*__",
+            "mx.left_shift(mx.array(1), 33)",
+            "2: shifts by the width or more wrap around, at some places of an array",
+            "0, or -1 for a negative number to the right: no bit is left",
+            NUMPY,
+        ),
+        Difference(
+            "floor_divide array.__*__",
+            "mx.array(3 + 4j) // 2",
+            "divides complex numbers without a floor",
+            "TypeError",
+            "As `%`, `divmod` and `floor`, which refuse them in both.",
+        ),
+        Difference(
+            "vmap random.*",
+            "len(set(mx.vmap(lambda x: x + mx.random.uniform())(mx.zeros(3)).tolist()))",
+            "one draw without a key, repeated for all that `vmap` maps over",
+            "a draw for each",
+            "Noise and dropout differ from sample to sample.",
+        ),
+        Difference(
+            "random.randint",
+            "mx.random.randint(5, 5)",
+            "5, of a range without numbers",
+            "ValueError",
+            "There is nothing to draw.",
+        ),
+        Difference(
+            "random.normal random.laplace",
+            "mx.random.normal(scale=-1.0)",
+            "mirrors the draws for a scale below zero",
+            "ValueError",
+            "No spread is negative.",
         ),
         Difference(
             "checkpoint",
@@ -398,6 +498,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             may_refuse=True,
         ),
         Difference(
+            "grad value_and_grad vjp jvp",
+            "mx.grad(lambda x: x * 2.5)(mx.array(3))",
+            "2: derivatives at integers and bools are rounded to their dtype",
+            "2.5: they are float32",
+            "A slope is no whole number.",
+        ),
+        Difference(
             "full",
             "mx.full((), mx.array(2, dtype=mx.int8), dtype=mx.float32)",
             "ignores `dtype` where nothing is repeated",
@@ -480,7 +587,49 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "mx.vmap(lambda x: mx.depends(x, x))(mx.ones(2))",
             "ValueError under `vmap` and `jvp`, and the end of the process for an empty list",
             "works",
-            "Transforms nest in any order.",
+            ALL_RULES,
+        ),
+        Difference(
+            "array.__itruediv__",
+            "(lambda a: a.__itruediv__(2))(mx.array([1, 2]))",
+            "ValueError for integers and bools",
+            "float32",
+            "As for `a = a / 2`.",
+        ),
+        Difference(
+            "grad value_and_grad",
+            "mx.grad(mx.sum, argnums=[])(mx.ones(2))",
+            "ValueError for no arguments",
+            "None in the place of gradients",
+            "A list of arguments may turn out empty.",
+        ),
+        Difference(
+            "take take_along_axis array.__getitem__",
+            "mx.grad(lambda i: mx.take(mx.ones(2), i).sum())(mx.array([0, 1]))",
+            "raises for the gradient of indices",
+            "zero",
+            "Indices choose, and have no slope.",
+        ),
+        Difference(
+            "linalg.*",
+            "mx.grad(lambda x: mx.linalg.inv(x).sum())(mx.eye(2))",
+            "has no derivatives of inverses, solutions and decompositions",
+            "works",
+            ALL_RULES,
+        ),
+        Difference(
+            "cumprod cummax cummin conv*",
+            "mx.jvp(mx.cumprod, [mx.ones(2)], [mx.ones(2)])[1]",
+            "has no forward derivatives of cumulative products and extremes and of convolutions",
+            "works",
+            ALL_RULES,
+        ),
+        Difference(
+            "linalg.qr as_strided",
+            "mx.vmap(lambda x: mx.linalg.qr(x)[1])(mx.ones((3, 2, 2)))",
+            "has no rule for vmap",
+            "works",
+            ALL_RULES,
         ),
         Difference(
             "argmax argmin array.argmax array.argmin",
@@ -898,11 +1047,25 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "Large arrays come in without copies.",
         ),
         Difference(
+            "array asarray",
+            "mx.array(np.array(1.5)).itemsize",
+            "narrows NumPy's float64 to float32 and complex128 to complex64",
+            "keeps the dtype",
+            "A value is not rounded unasked.",
+        ),
+        Difference(
             "from_dlpack",
             "mx.from_dlpack(np.array([0.1])).itemsize",
             "narrows float64 to float32 and complex128 to complex64",
             "keeps the dtype",
             "A value is not rounded unasked.",
+        ),
+        Difference(
+            "grad value_and_grad",
+            "mx.grad(lambda x, y: 2 * x + 3 * y, argnums=(1, 0))(mx.array(0.0), mx.array(0.0))",
+            "gradients in the order of the arguments",
+            "in the order of `argnums`",
+            "JAX's form.",
         ),
         Difference(
             "array.__array__",

@@ -64,7 +64,7 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 
 # What cannot be called with bad input, and why.
 EXEMPT = {
-    "exceptions are raised, not called": "AxisError DTypeError CopyError",
+    "exceptions are raised, not called": "AxisError DTypeError CopyError RangeError",
     "made by the package only": (
         "ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory FunctionExporter"
     ),

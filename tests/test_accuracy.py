@@ -45,8 +45,12 @@ def within_one(rng):
 
 def above_one(rng):
     return np.concatenate(
-        [1 + 10 ** rng.uniform(-10, 2, COUNT), np.exp(rng.uniform(0, 300, COUNT))]
+        [1 + 10 ** rng.uniform(-10, 2, COUNT), np.exp(rng.uniform(0, 709.7, COUNT))]
     )
+
+
+def anything_and_huge(rng):
+    return np.concatenate([anything(rng), np.exp(rng.uniform(-300, 709.7, COUNT)), [1e308, -1e308]])
 
 
 def angles(rng):
@@ -70,7 +74,7 @@ UNARY = {
     "sinh": (anything, np.sinh),
     "cosh": (anything, np.cosh),
     "tanh": (anything, np.tanh),
-    "arcsinh": (anything, np.arcsinh),
+    "arcsinh": (anything_and_huge, np.arcsinh),
     "arccosh": (above_one, np.arccosh),
     "arctanh": (within_one, np.arctanh),
     "sqrt": (positive, np.sqrt),
@@ -125,6 +129,23 @@ def test_functions_of_one(name, dtype, rng):
         exact = oracle(x.astype(LONG))
     error, at, found = worst(name, dtype, [x], exact)
     assert error <= BEYOND_TWO.get((name, dtype), 2), f"{name}({at}) = {found}: {error} ulp"
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_arccosh_below_one(dtype, rng):
+    x = np.concatenate([-np.exp(rng.uniform(-300, 709, COUNT)), rng.uniform(-40, 0.999, COUNT)])
+    x = np.concatenate([x, [-1e5, -1e9, -1.0, 0.0]]).clip(float(np.finfo(dtype).min))
+    x = np.append(x, -np.inf)
+    assert np.isnan(np.asarray(mx.arccosh(mx.array(x.astype(dtype))))).all()
+
+
+@pytest.mark.parametrize("name", ["arcsinh", "arccosh", "arcsin", "arccos"])
+def test_inverses_of_huge_complex_numbers(name):
+    z = np.array([1e308, -1e308, 1e308j, 1e308 + 1e308j, 1.7e308 - 1e300j])
+    got = np.asarray(getattr(mx, name)(mx.array(z)))
+    want = getattr(np, name)(z)
+    np.testing.assert_allclose(got.real, want.real, rtol=1e-14)
+    np.testing.assert_allclose(got.imag, want.imag, rtol=1e-14)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -168,7 +168,7 @@ def test_view_refuses_what_does_not_fit():
         mx.zeros((3,), dtype=mx.int8).view(mx.int16)
     with pytest.raises(ValueError, match=r"^\[view\] got a 0-d array"):
         mx.array(1.5).view(mx.int16)
-    with pytest.raises(ValueError, match=r"^\[view\] the bits"):
+    with pytest.raises(ValueError, match=r"^\[view\] got a derivative to take of the bits"):
         mx.grad(lambda x: x.view(mx.int32).astype(mx.float32).sum())(mx.ones(2))
 
 
@@ -181,3 +181,21 @@ def test_sign_of_nan_is_printed_as_mlx_prints_it():
     pair = mx.array(np.array([0xFFC00000, 0xFFC00000], np.uint32)).view(mx.complex64)
     other = theirs.array(np.array([0xFFC00000, 0xFFC00000], np.uint32)).view(theirs.complex64)
     assert repr(pair) == repr(other)
+
+
+def test_subclass():
+    """A class of a program's own is an array everywhere; results of functions are plain arrays."""
+
+    class Named(mx.array):
+        def double(self):
+            return self * 2
+
+    x = Named([1.0, 2.0])
+    x.name = "x"
+    assert (x.name, x.tolist()) == ("x", [1.0, 2.0])
+    assert isinstance(x, mx.array)
+    assert type(x.double()) is mx.array
+    assert x.double().tolist() == [2.0, 4.0]
+    assert mx.grad(lambda x: mx.square(x).sum())(x).tolist() == [2.0, 4.0]
+    x[0] = 5
+    assert x.tolist() == [5.0, 2.0]

@@ -714,3 +714,25 @@ def test_the_others_against_jax():
     got = programs(mx, mx, mx.vmap, lambda f, n=0: mx.grad(f, n))
     for ours, theirs in zip(got, programs(jnp, jax.lax, jax.vmap, jax.grad), strict=True):
         np.testing.assert_allclose(np.array(ours), np.array(theirs), rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_beside_a_loop_that_none_passes_through():
+    z = mx.array(1.0)
+
+    def stopped(z):
+        return mx.while_loop(lambda c: c < 3, lambda c: c * 2, mx.stop_gradient(z)) * z
+
+    def counted(z):
+        return mx.while_loop(lambda c: c < z * 3, lambda c: c + 1, mx.array(0)) * z
+
+    def unread(z):
+        return (
+            mx.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * z), (mx.array(0), z))[0]
+            * z
+        )
+
+    assert mx.grad(stopped)(z).item() == 4
+    assert mx.grad(counted)(z).item() == 3
+    assert mx.grad(unread)(z).item() == 3
+    with pytest.raises(ValueError, match="a loop of unknown length has no gradient"):
+        mx.grad(lambda z: mx.while_loop(lambda c: c < 3, lambda c: c * 2, z))(z)

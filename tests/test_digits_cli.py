@@ -7,6 +7,7 @@ import struct
 from functools import partial
 
 import example_runs
+import numpy as np
 import pytest
 from example_runs import assert_refused, safetensors
 
@@ -164,6 +165,12 @@ def test_weights_that_are_no_such_file(name, tmp_path):
     (tmp_path / "weights.bin").write_bytes(b"no weights")
     assert_refused(run("--weights", name, folder=tmp_path), f"cannot use the weights in {name}: .+")
     assert sorted(os.listdir(tmp_path)) == ["folder.safetensors", "weights.bin"]
+
+
+def test_weights_without_names(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones(3, np.float32))
+    result = run("--weights", "a.npy", folder=tmp_path)
+    assert_refused(result, r"got a\.npy, which holds one array of shape \(3,\) without a name, exp")
 
 
 def test_valid_weights_made_elsewhere_are_evaluated(tmp_path):

@@ -278,6 +278,79 @@ def test_memory_that_cannot_be_had():
     assert (x + 1).tolist() == [2.0, 3.0]
 
 
+LIMITED = """
+import resource
+import umber.core as mx
+ones = mx.ones(3) if {op!r} != "argsort" else mx.zeros(2**28, dtype=mx.uint8)
+mx.eval(ones)
+numbers = [0.0] * 2**24 if {op!r} == "array" else []
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + {more}, resource.RLIM_INFINITY))
+try:
+    mx.eval({call})
+except MemoryError as error:
+    assert str(error).startswith(("[{op}] ", "[malloc] ")), error
+else:
+    raise AssertionError("there was memory")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the address space is limited there")
+@pytest.mark.parametrize(
+    ("op", "call", "more"),
+    [
+        ("fft", "mx.fft.fft(ones, n=2**24)", 300 << 20),
+        ("fft", "mx.fft.fft(ones, n=2**22 + 15)", 300 << 20),
+        ("fft", "mx.fft.rfft(ones, n=2**23 + 9)", 300 << 20),
+        ("array", "mx.array(numbers)", 200 << 20),
+        ("argsort", "mx.argsort(ones)", 1500 << 20),
+    ],
+)
+def test_memory_beyond_the_limit(op, call, more):
+    """What needs more than there is raises, where the standard library would end the process."""
+    run = subprocess.run(
+        [sys.executable, "-c", LIMITED.format(op=op, call=call, more=more)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
+@pytest.mark.parametrize("norm", ["backward", "ortho"])
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_transforms_too_long_for_the_memory(name, norm, kind):
+    with pytest.raises((MemoryError, ValueError, OverflowError)):
+        mx.eval(getattr(mx.fft, name)(mx.ones(3), type=kind, n=2**44, norm=norm))
+
+
+@pytest.mark.parametrize("start", [-1, -2, -3, -(2**63), 2])
+def test_blocks_that_leave_the_array(start):
+    at = mx.array([start], dtype=mx.int64)
+    for op, call in {
+        "slice": lambda: mx.slice(mx.arange(3), at, (0,), (2,)),
+        "slice_update": lambda: mx.slice_update(mx.arange(3), mx.array([8, 9]), at, (0,)),
+    }.items():
+        block = call()
+        with pytest.raises(IndexError, match=rf"\[{op}\] got a start from which the block leaves"):
+            mx.eval(block)
+
+
+@pytest.mark.parametrize(
+    ("op", "call"),
+    [
+        ("repeat", lambda: mx.repeat(mx.ones(2), 2**80)),
+        ("permutation", lambda: mx.random.permutation(2**80)),
+    ],
+)
+def test_integers_beyond_every_dtype(op, call):
+    with pytest.raises(OverflowError) as raised:
+        call()
+    assert str(raised.value).startswith(f"[{op}] got an integer beyond 64 bits, expected")
+
+
 @pytest.mark.parametrize(
     ("line", "error"),
     [("y = x[mx.array([7])]", "IndexError"), ("y = mx.zeros((2**46,))", "MemoryError")],

@@ -42,7 +42,7 @@ BAD_INPUT = [
     (lambda: mx.unwrap(a(3), period=0), VALUE, "[unwrap]"),
     (lambda: mx.unwrap(a(3), axis=1), (IndexError, ValueError), "[unwrap]"),
     (lambda: mx.unwrap(a(3), period="day"), TypeError, "[unwrap]"),
-    (lambda: mx.kaiser(1 << 62, 1.0), OverflowError, "[kaiser]"),
+    (lambda: mx.kaiser(1 << 62, 1.0), mx.RangeError, "[kaiser]"),
     (lambda: mx.diff(a(3), prepend=a(2, 2)), VALUE, "[diff]"),
     (lambda: mx.diff(a(3, 2), append=a(2, 2), axis=1), VALUE, "[diff]"),
     (lambda: mx.pad(a(3), 1, "round"), VALUE, "[pad] got mode 'round'"),

@@ -274,7 +274,7 @@ WRONG_LLAMAS = {
     "rope's factor": ({"rope_scaling": {"type": "linear", "factor": 0}}, "factor is 0, expected"),
     "no rope": ({"rope_scaling": "linear"}, "rope_scaling is 'linear', expected an object"),
     "epsilon": ({"rms_norm_eps": 0}, "rms_norm_eps is 0, expected a number above 0"),
-    "other shapes": ({"intermediate_size": 40}, "has the shape .* expected"),
+    "other shapes": ({"intermediate_size": 40}, "got the shape .* expected"),
     "more layers": ({"num_hidden_layers": 3}, "parameters of the model are missing"),
     "fewer layers": ({"num_hidden_layers": 1}, "parameters not in the model"),
     "quantisation": ({"quantization": 4}, "quantization is 4, expected an object"),
@@ -396,7 +396,7 @@ def test_sentences_are_compared(tmp_path):
         ({"hidden_act": "relu"}, "hidden_act is 'relu', expected 'gelu'"),
         ({"num_attention_heads": 3}, "expected numbers divisible by that of heads"),
         ({"vocab_size": 0}, "vocab_size is 0, expected a whole number above 0"),
-        ({"vocab_size": 25}, "has the shape"),
+        ({"vocab_size": 25}, "got the shape"),
     ],
 )
 def test_bert_that_cannot_be_used(change, message, tmp_path):

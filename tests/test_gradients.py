@@ -184,3 +184,29 @@ def test_half_gradients_keep_the_dtype(record, dtype, rng):
     for gradient in pulled:
         assert_dtype(gradient, dtype, "gradient")
         assert np.isfinite(to_numpy(gradient)).all()
+
+
+def test_trees_of_primals_and_outputs():
+    x, y = mx.array([1.0, 2.0]), mx.array(3.0)
+
+    def f(p, q):
+        return {"product": p["x"] * q[0], "more": [p["x"], (q[0] * 2,)]}
+
+    primals = [{"x": x}, (y,)]
+    outputs, pulled = mx.vjp(f, primals, {"product": x, "more": [x, (y,)]})
+    assert outputs["product"].tolist() == [3, 6]
+    assert outputs["more"][1][0].item() == 6
+    assert pulled[0]["x"].tolist() == [4, 8]
+    assert isinstance(pulled[1], tuple)
+    assert pulled[1][0].item() == 1 + 4 + 2 * 3
+    again = mx.vjp(f, primals, [x, x, y])[1]
+    assert again[0]["x"].tolist() == [4, 8]
+    for tangents in (primals, [x, y]):
+        values, pushed = mx.jvp(f, primals, tangents)
+        assert values["product"].tolist() == [3, 6]
+        assert pushed["product"].tolist() == [6, 12]
+        assert pushed["more"][1][0].item() == 6
+    outputs, pulled = mx.vjp(lambda x: ((x, x), [x * 2]), [x], [(x, x), [x]])
+    assert isinstance(outputs, list)
+    assert isinstance(outputs[0], tuple)
+    assert pulled[0].tolist() == [4, 8]

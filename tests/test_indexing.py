@@ -448,3 +448,41 @@ def test_a_write_to_a_place_that_is_not_there_changes_nothing(index):
     with pytest.raises(IndexError, match="out of bounds"):
         x[index] += 1
     assert x.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("count", [1, 5000])
+@pytest.mark.parametrize("dtype", ["int32", "uint64"])
+def test_a_write_to_a_computed_place_that_is_not_there_changes_nothing(count, dtype):
+    places = to_umber(np.arange(count) % 3, dtype)
+    writes = (
+        lambda m, i: m.__setitem__(i, 1),
+        lambda m, i: mx.put(m, i, mx.array(1.0)),
+        lambda m, i: np.add.at(m, i, 1),
+    )
+    for write in writes:
+        for far in (places + mx.array(3, dtype), to_umber(np.arange(count) % 3 + 3, dtype)):
+            m = mx.array([1.0, 2.0, 3.0])
+            with pytest.raises(IndexError, match="out of bounds for axis 0 with size 3"):
+                write(m, far)
+            assert m.tolist() == [1, 2, 3]
+
+
+def test_a_write_to_a_followed_place_stays_lazy():
+    def f(x, i):
+        m = mx.zeros(3)
+        m[i + 1] = x
+        return m
+
+    x, i = mx.array([5.0]), mx.array([1])
+    assert mx.compile(f)(x, i).tolist() == [0, 0, 5]
+    assert mx.vmap(f)(x[None], i[None]).tolist() == [[0, 0, 5]]
+    assert mx.grad(lambda x: f(x, i)[2])(x).tolist() == [1]
+
+
+def test_a_range_is_a_list_of_indices():
+    x = filled((3, 4))
+    a = mx.array(x)
+    for index in (range(2), range(2, -1, -2), range(0), (range(2), 1), (slice(None), range(1, 3))):
+        assert_close(to_numpy(a[index]), x[index], note=str(index))
+    a[range(2)] = 0
+    assert a[range(2)].sum().item() == 0

@@ -360,9 +360,9 @@ def test_normalization_of_whole_numbers():
 
 
 def test_normalization_layers_refuse():
-    with pytest.raises(ValueError, match=r"^\[LayerNorm\] the input's last axis has size 6, exp"):
+    with pytest.raises(ValueError, match=r"^\[LayerNorm\] the input's last axis: got size 6, exp"):
         nn.LayerNorm(1)(mx.ones((2, 6)))
-    with pytest.raises(ValueError, match=r"^\[RMSNorm\] the input's last axis has size 6, exp"):
+    with pytest.raises(ValueError, match=r"^\[RMSNorm\] the input's last axis: got size 6, exp"):
         nn.RMSNorm(5)(mx.ones((2, 6)))
     with pytest.raises(ValueError, match=r"^\[RMSNorm\] got an input without axes"):
         nn.RMSNorm(5)(mx.array(1.0))

@@ -456,6 +456,12 @@ def test_agrees_with_mlx(mlx, name):
         assert_close(to_numpy(left), np.array(right), tolerance_of("float32", 20))
 
 
+def test_f_is_fro(rng):
+    x = rng.standard_normal((3, 2, 4))
+    got = linalg.norm(mx.array(x), "f", axis=(0, 2))
+    np.testing.assert_allclose(to_numpy(got), np.linalg.norm(x, "fro", axis=(0, 2)), rtol=1e-14)
+
+
 @pytest.mark.parametrize("order", [None, 0, 1, -1, 2, 3, 0.5, np.inf, -np.inf, "fro", "nuc"])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1), (1, 0)])
 def test_norms_agree_with_mlx(mlx, order, axis):

@@ -174,6 +174,7 @@ def test_a_group_of_one_process():
                 call()
             except kind as error:
                 assert str(error).startswith(f"[distributed.{name}] "), error
+                assert 0 < str(error).find("got ") < str(error).find("expected "), error
             else:
                 raise AssertionError(name)
 

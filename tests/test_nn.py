@@ -108,7 +108,7 @@ def test_filter_and_map_calls_the_filter_with_paths():
     assert mapped["layers"] == [{"weight": 2, "bias": 1}, {}, [1]]
     assert ("Model", "layers.2.0") in seen
     assert ("Linear", "weight") in seen
-    with pytest.raises(RuntimeError, match=r"^\[filter_and_map\] weight has type array"):
+    with pytest.raises(RuntimeError, match=r"^\[filter_and_map\] weight: got array, expected a"):
         nn.Linear(1, 1).filter_and_map(
             nn.Module.valid_parameter_filter, is_leaf_fn=lambda *_: False
         )
@@ -128,14 +128,14 @@ def test_update_replaces_a_part():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"nope": mx.ones(1)}, "nope, which does not exist"),
-        ({"head": {"nope": mx.ones(1)}}, r"head\.nope, which does not exist"),
+        ({"nope": mx.ones(1)}, "nope does not exist: got a value of type array, expected"),
+        ({"head": {"nope": mx.ones(1)}}, r"head\.nope does not exist: got"),
         ({"head": mx.ones(1)}, "for head got a value of type array"),
         ({"scale": 5}, "for scale got a value of type int"),
         ({"scale": {"a": mx.ones(1)}}, "for scale got a value of type dict"),
-        ({"layers": [{}, {}, {}, mx.ones(1)]}, r"layers\.3, which does not exist"),
+        ({"layers": [{}, {}, {}, mx.ones(1)]}, r"layers\.3 does not exist: got"),
         ({"layers": {"a": mx.ones(1)}}, "for layers got a value of type dict"),
-        ([mx.ones(1)], "0, which does not exist"),
+        ([mx.ones(1)], "0 does not exist: got"),
     ],
 )
 def test_update_refuses_what_has_no_place(parameters, message):
@@ -218,7 +218,7 @@ def test_strict_freeze_wants_a_module_with_each_key():
 
 def test_arrays_of_other_libraries_are_no_parameters():
     model = nn.Linear(2, 2)
-    with pytest.warns(UserWarning, match=r"^\[Linear\] weight is a numpy array, which is neither"):
+    with pytest.warns(UserWarning, match=r"^\[Linear\] weight: got a numpy array, which is"):
         model.weight = np.zeros((2, 2))
     assert "weight" not in model
     # Numbers are settings.
@@ -289,8 +289,8 @@ def test_weights_of_another_kind_of_file(tmp_path):
     [
         (lambda w: w.pop("layers.0.bias"), r"1 parameters of the model are missing: layers\.0"),
         (lambda w: w.update(x=mx.ones(1)), "got 1 parameters not in the model: x"),
-        (lambda w: w.update({"layers.0.bias": mx.ones(9)}), r"has the shape \(9,\), expected \(4,"),
-        (lambda w: w.update({"layers.0.bias": 5}), "has type int, expected an array"),
+        (lambda w: w.update({"layers.0.bias": mx.ones(9)}), r"got the shape \(9,\), expected \(4,"),
+        (lambda w: w.update({"layers.0.bias": 5}), r"layers\.0\.bias: got int, expected an array"),
         (lambda w: w.update({"layers.999999999999.bias": mx.ones(1)}), "not in the model"),
     ],
 )
@@ -303,6 +303,32 @@ def test_strict_loading_takes_exactly_the_models_weights(change, message):
         model.load_weights(list(weights.items()))
     assert error.match(message)
     assert all(value is before[path] for path, value in tree_flatten(model.parameters()))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (3, "got int, expected a file, pairs"),
+        (mx.ones(2), "got array, expected a file, pairs"),
+        ([1, 2], "got int as an entry, expected pairs"),
+        ([("weight", mx.ones(1), 0)], "got tuple as an entry, expected pairs"),
+        ([(mx.ones(1), "weight")], r"got tuple as an entry, expected pairs \(path, array\)"),
+    ],
+)
+def test_loading_what_is_neither_a_file_nor_pairs(weights, message):
+    with pytest.raises(TypeError, match=rf"^\[load_weights\] {message}"):
+        network().load_weights(weights)
+
+
+def test_loading_a_file_without_names(tmp_path):
+    file = tmp_path / "a.npy"
+    mx.save(file, mx.ones((2, 3)))
+    for strict in (True, False):
+        with pytest.raises(ValueError, match=r"^\[load_weights\] got .*a\.npy, which") as error:
+            network().load_weights(file, strict)
+        assert error.match(
+            r".* holds one array of shape \(2, 3\) without a name, expected arrays by their"
+        )
 
 
 def test_loading_a_part():

@@ -145,7 +145,7 @@ def test_they_say_what_they_are():
         (lambda: nn.InstanceNorm(4)(mx.ones((2, 4))), r"\[InstanceNorm\] .* at least 3 axes"),
         (
             lambda: nn.InstanceNorm(3, affine=True)(mx.ones((2, 2, 4))),
-            r"\[InstanceNorm\] the input's last axis has size 4, expected 3",
+            r"\[InstanceNorm\] the input's last axis: got size 4, expected 3",
         ),
     ],
 )

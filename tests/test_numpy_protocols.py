@@ -239,3 +239,47 @@ def test_others_with_their_own_protocol_go_first():
 
     assert np.add(mx.array(1.0), Other()) == "theirs"
     assert np.concatenate([mx.array([1.0]), Other()]) == "theirs"
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16", "int64", "int8", "uint16"])
+def test_scalars_of_numpy_are_like_numbers_of_python(kind):
+    """They raise the kind of an array where they have to, and never its precision."""
+    scalar = np.dtype(kind).type(2)
+    for dtype in (mx.float16, mx.bfloat16, mx.float32):
+        x = mx.array([1.5, -3.0], dtype=dtype)
+        for result in (x * scalar, scalar * x, mx.multiply(x, scalar), mx.maximum(scalar, x) * 1):
+            assert result.dtype == dtype
+        assert (x * scalar).tolist() == [3.0, -6.0]
+    whole = mx.array([1, -3], dtype=mx.int16)
+    expected = mx.float32 if kind.startswith("float") else mx.int16
+    assert (whole * scalar).dtype == expected
+    assert (scalar * whole).dtype == expected
+    assert (whole + np.complex64(1j)).dtype == mx.complex64
+    assert (mx.array([True]) + scalar).dtype == (mx.array([True]) + scalar.item()).dtype
+    if kind != "float64":
+        # An array made of one keeps its dtype; float64 is Python's float.
+        assert mx.array(scalar).dtype == mx.array(np.array(scalar)).dtype
+
+
+def test_equality_with_what_umber_has_no_dtype_for():
+    x = mx.array([1.0, 2.0, 3.0])
+    for other in (
+        np.array(["a"]),
+        np.array([None] * 3),
+        np.datetime64("2020"),
+        np.timedelta64(1),
+        np.datetime64("2020", "ns"),
+        np.array(["2020"], "datetime64[Y]"),
+        np.str_("a"),
+    ):
+        assert (x == other) is False
+        assert (other == x) is False
+        assert (x != other) is True
+        assert (other != x) is True
+        with pytest.raises(TypeError):
+            x < other  # noqa: B015
+        with pytest.raises(TypeError):
+            x + other
+    with pytest.raises(ValueError, match="broadcast"):
+        x == np.ones(2)  # noqa: B015
+    assert_ours(np.array([1, 5, 3]) == x, [True, False, True])

@@ -273,9 +273,9 @@ def test_schedulers_of_a_rule_of_ones_own():
     for _ in range(2):
         optimizer.apply_gradients({"w": mx.ones((1,))}, {"w": mx.ones((1,))})
     assert optimizer.state["w"]["seen"].item() == 5.0
-    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] init_single"):
+    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without ini"):
         optimizers.Optimizer().init({"w": mx.ones((1,))})
-    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] apply_single"):
+    with pytest.raises(NotImplementedError, match=r"^\[Optimizer\] got an optimizer without app"):
         optimizers.Optimizer().apply_single(mx.ones((1,)), mx.ones((1,)), {})
 
 
@@ -474,12 +474,12 @@ def test_parameters_may_join_later():
 @pytest.mark.parametrize(
     ("gradients", "message"),
     [
-        ({"nope": mx.ones((2,))}, "got a gradient for nope, which is no parameter"),
-        ({"layers": [{"nope": mx.ones((2,))}]}, r"got a gradient for layers\.0\.nope, which"),
+        ({"nope": mx.ones((2,))}, "nope is no parameter: got a gradient for it, expected"),
+        ({"layers": [{"nope": mx.ones((2,))}]}, r"layers\.0\.nope is no parameter: got a"),
         ({"layers": [{}, {}, {}]}, "got a list of 3 gradients for layers, expected a tree"),
-        ({"layers": [{"weight": mx.ones((3, 2, 2))}]}, r"layers\.0\.weight has the shape \(3, 2, "),
-        ({"layers": [{"weight": None}]}, r"gradient for layers\.0\.weight has type NoneType"),
-        ({"layers": [mx.ones((2,))]}, r"the parameter for layers\.0 has type Linear"),
+        ({"layers": [{"weight": mx.ones((3, 2, 2))}]}, r"layers\.0\.weight: got the shape \(3, "),
+        ({"layers": [{"weight": None}]}, r"gradient for layers\.0\.weight: got NoneType"),
+        ({"layers": [mx.ones((2,))]}, r"the parameter for layers\.0: got Linear"),
         ([mx.ones((2,))], "got a list of 1 gradients for the parameters"),
     ],
 )
@@ -501,7 +501,7 @@ def test_several_optimizers_step_together_or_not_at_all():
     tree = {"a": mx.ones((2,)), "b": mx.ones((2,))}
     optimizer.apply_gradients(tree, tree)
     before = tree_flatten(optimizer.state)
-    with pytest.raises(ValueError, match=r"^\[apply_gradients\] the gradient for b has the shape"):
+    with pytest.raises(ValueError, match=r"^\[apply_gradients\] the gradient for b: got the shape"):
         optimizer.apply_gradients({"a": mx.ones((2,)), "b": mx.ones((3,))}, tree)
     assert all(x is y for (_, x), (_, y) in zip(tree_flatten(optimizer.state), before, strict=True))
 

@@ -420,6 +420,15 @@ def test_seeds_are_checked():
     assert mx.random.key(np.int64(3)).tolist() == [0, 3]
 
 
+def test_rates_are_checked():
+    with pytest.raises(ValueError, match=r"\[poisson\] got NaN as the rate, expected 0 or more"):
+        mx.random.poisson(float("nan"))
+    with pytest.raises(ValueError, match=r"\[poisson\] got a rate below zero, expected 0 or more"):
+        mx.random.poisson(-1.0)
+    with pytest.raises(ValueError, match=r"\[dirichlet\] got a parameter that is not positive"):
+        mx.random.dirichlet(mx.full((2,), -1.0))
+
+
 def test_state_says_that_it_cannot_be_pickled():
     for copy in (pickle.dumps, copying.copy, copying.deepcopy):
         with pytest.raises(TypeError, match=r"\[random.state\] belongs to the process"):

@@ -277,3 +277,38 @@ def test_keyboard_interrupt_stops_between_nodes():
         process.kill()
     assert process.returncode == 0, err
     assert out.strip() in ("1.0", "finished")
+
+
+def test_number_of_threads():
+    """It can go up and down while arrays are computed, and changes no result."""
+    before = mx.get_num_threads()
+    x = mx.random.normal((300, 300), key=mx.random.key(0))
+    expected = (x @ x).sum(axis=0).tolist()
+    try:
+        for count in (1, 7, 2, 3):
+            mx.set_num_threads(count)
+            assert mx.get_num_threads() == count
+            assert np.allclose((x @ x).sum(axis=0), expected, rtol=1e-5)
+        assert mx.set_num_threads(before) == 3
+    finally:
+        mx.set_num_threads(before)
+
+
+@pytest.mark.parametrize("count", [0, -1, 257, 2**40])
+def test_impossible_number_of_threads(count):
+    with pytest.raises(
+        ValueError, match=rf"^\[set_num_threads\] n: got {count}, expected .* 1 to 256"
+    ):
+        mx.set_num_threads(count)
+
+
+def test_number_of_threads_of_the_environment():
+    program = "import umber.core as mx; print(mx.get_num_threads())"
+    found = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"UMBER_NUM_THREADS": "5"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert found.stdout.strip() == "5"

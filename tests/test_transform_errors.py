@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 import threading
 
 import numpy as np
@@ -86,14 +87,17 @@ def test_wrong_axes_are_named_by_their_place(in_axes, message):
 def test_other_wrong_axes():
     for axes, kind in (("0", "str"), (0.5, "float"), (True, "bool"), ((0, "1"), "str")):
         with pytest.raises(
-            TypeError, match=rf"\[vmap\] in_axes: expected integers and None.*got {kind}"
+            TypeError, match=rf"\[vmap\] in_axes: got {kind}, expected integers and None"
         ):
             mx.vmap(lambda x, y: x, in_axes=axes)(X, Y)
     with pytest.raises(
         ValueError, match=r"out_axes: got \(0, 0\) for result\[0\], which is a sequence of 1"
     ):
         mx.vmap(lambda x: ([x], x), out_axes=((0, 0), 0))(X)
-    with pytest.raises(ValueError, match=r"differs from lane to lane.*got None, for result\['b'\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"got None for an output that differs from lane to lane.*for result\['b'\]",
+    ):
         mx.vmap(lambda x: {"a": Y, "b": x}, out_axes=None)(X)
     with pytest.raises(IndexError, match=r"for result\[1\]"):
         mx.vmap(lambda x: (x, x), out_axes=(1, 5))(X)
@@ -102,20 +106,25 @@ def test_other_wrong_axes():
 def test_results_that_are_no_arrays():
     for result, place in ((3.0, ""), (("no", 1), r"\[0\]"), ({"a": [0.5]}, r"\['a'\]\[0\]")):
         with pytest.raises(
-            ValueError, match=rf"\[vmap\] the function's result{place}: expected only arrays"
+            ValueError,
+            match=rf"\[vmap\] the function's result{place}: got .*, expected only arrays",
         ):
             mx.vmap(lambda x, result=result: result)(X)
     assert mx.vmap(lambda x: (x, None))(X)[1] is None
     for result in (None, 3.0, "no", [X.sum()], {}):
-        with pytest.raises(ValueError, match=r"\[grad\] The return value"):
+        with pytest.raises(
+            ValueError, match=r"\[grad\] the function's result: got .*, expected either a scalar"
+        ):
             mx.grad(lambda x, result=result: result)(X)
     with pytest.raises(ValueError, match=r"\[grad\].*shape \(2, 3\)"):
         mx.grad(lambda x: x)(X)
     for transform in (mx.vjp, mx.jvp):
         with pytest.raises(ValueError, match=r"outputs\[1\]: got float, expected an array"):
             transform(lambda x: (x, 1.0), [X], [X])
-        with pytest.raises(ValueError, match=r"got dict from the function, expected arrays"):
-            transform(lambda x: {"a": x}, [X], [X])
+        with pytest.raises(ValueError, match=r"got float from the function, expected arrays"):
+            transform(lambda x: 1.0, [X], [X])
+        with pytest.raises(ValueError, match=r"outputs\['a'\]: got float, expected an array"):
+            transform(lambda x: {"a": 1.0}, [X], [X])
 
 
 @pytest.mark.parametrize(
@@ -128,7 +137,20 @@ def test_results_that_are_no_arrays():
             r"got (co)?tangents\[1\] of shape \(2, 3\), expected the \w+'s shape \(2,\)",
         ),
         ([X, 1.0], [X, Y], r"primals\[1\]: got float, expected an array"),
-        ([X, Y], [X, [1.0]], r"(co)?tangents\[1\]: got list, expected an array"),
+        ([X, Y], [X, [1.0]], r"(co)?tangents\[1\]\[0\]: got float, expected an array"),
+        ([X, Y], [X, [Y]], r"(co)?tangents\[1\]: got list of 1, expected an array"),
+        (
+            [X, {"a": Y}],
+            [X, {"b": Y}],
+            r"(co)?tangents\[1\]: got dict of 1, expected a dict of 'a'",
+        ),
+        (
+            [X, {"a": Y}],
+            [X, {"a": None}],
+            r"(co)?tangents\[1\]\['a'\]: got NoneType, expected an array",
+        ),
+        ([{"a": X}], [{"a": Y}], r"got (co)?tangents\[0\]\['a'\] of shape \(2,\), expected the"),
+        ({"a": X}, [X], r"primals: got a dict, expected a list of arrays"),
         (X, [X], r"primals: got an array, expected a list of arrays"),
     ],
 )
@@ -143,10 +165,10 @@ def test_wrong_arguments_of_grad_are_named_by_their_place():
         return (p["w"][0] * q).sum()
 
     with pytest.raises(
-        ValueError, match=r"\[grad\] args\[0\]\['w'\]\[1\]: expected only arrays, got int"
+        ValueError, match=r"\[grad\] args\[0\]\['w'\]\[1\]: got int, expected only arrays"
     ):
         mx.grad(f)({"w": [X, 3]}, q=X)
-    with pytest.raises(ValueError, match=r"kwargs\['q'\]\[0\]: expected only arrays, got str"):
+    with pytest.raises(ValueError, match=r"kwargs\['q'\]\[0\]: got str, expected only arrays"):
         mx.grad(f, argnames="q")({"w": [X]}, q=["no"])
     with pytest.raises(ValueError, match="argnums: got 1 for"):
         mx.grad(f, argnums=1)({"w": [X]}, q=X)
@@ -336,3 +358,47 @@ def test_transforms_on_several_threads_at_once():
     for thread in threads:
         thread.join()
     assert not errors
+
+
+@pytest.mark.parametrize("stack", [None, 512 << 10])
+@pytest.mark.parametrize("transform", [mx.grad, mx.compile, mx.checkpoint])
+def test_functions_that_call_themselves_through_transforms(transform, stack):
+    """The end of the stack is an exception, however far Python's own limit is."""
+    limit, size = sys.getrecursionlimit(), threading.stack_size()
+    raised = []
+
+    def deeper(x):
+        return transform(deeper)(x)
+
+    def run():
+        with pytest.raises(RecursionError) as found:
+            deeper(mx.array(1.0))
+        raised.append(str(found.value))
+
+    if stack is not None:
+        threading.stack_size(stack)
+    sys.setrecursionlimit(100_000 if stack is None else limit)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+    finally:
+        sys.setrecursionlimit(limit)
+        threading.stack_size(size)
+    assert len(raised) == 1
+    assert raised[0].startswith("[deeper] ") or "maximum recursion" in raised[0]
+
+
+def test_errors_of_a_call_of_the_users_function_are_the_users(tmp_path):
+    def cond():
+        mx.cond(mx.array(True), lambda: 1, lambda a: a, mx.ones(2))
+
+    def export():
+        mx.export_function(str(tmp_path / "f"), lambda a: a["k"], {"k": X})
+
+    def loop():
+        mx.while_loop(lambda: True, lambda c: c, X)
+
+    for call in (cond, export, loop, lambda: mx.vjp(lambda: X, [X], [X])):
+        with pytest.raises(TypeError, match=r"^[\w.<>]*<lambda>\(\) (takes \d|got an unexpected)"):
+            call()

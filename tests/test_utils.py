@@ -166,6 +166,49 @@ def test_merge_refuses_two_values_at_one_place():
         tree_merge({"a": 1}, {"a": 2})
 
 
+def nested_deep():
+    tree = 1
+    for _ in range(3000):
+        tree = {"a": [tree]}
+    return tree
+
+
+def nested_in_itself():
+    tree = []
+    tree.append(tree)
+    return tree
+
+
+@pytest.mark.parametrize("make", [nested_deep, nested_in_itself])
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda tree: tree_map(str, tree), "tree_map"),
+        (lambda tree: tree_map(str, tree, is_leaf=lambda node: node is None), "tree_map"),
+        (lambda tree: tree_map_with_path(str, tree), "tree_map_with_path"),
+        (lambda tree: tree_flatten(tree), "tree_flatten"),
+        (lambda tree: tree_reduce(max, tree), "tree_reduce"),
+        (lambda tree: tree_merge(tree, tree), "tree_merge"),
+    ],
+)
+def test_trees_without_end_are_refused(call, name, make):
+    with pytest.raises(RecursionError, match=rf"^\[{name}\] got .* nested too deep, .* expected"):
+        call(make())
+
+
+def test_paths_of_too_many_levels_are_refused():
+    with pytest.raises(RecursionError, match=r"^\[tree_unflatten\] got .* expected"):
+        tree_unflatten([(".".join("a" * 3000), 1)])
+
+
+def test_a_recursion_of_ones_own_passes():
+    def endless(x):
+        return endless(x)
+
+    with pytest.raises(RecursionError, match=r"^maximum recursion depth exceeded"):
+        tree_map(endless, [1])
+
+
 def test_arrays_are_leaves():
     tree = {"w": mx.ones((2, 3)), "layers": [mx.zeros((4,))]}
     assert [(path, x.shape) for path, x in tree_flatten(tree)] == [

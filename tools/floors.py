@@ -4,8 +4,8 @@ Crates: every dependency of one workspace crate on another must lie on a lower f
 umber-core: every path that starts at the crate root, written `crate::` or as enough `super::`,
 must lead to a module that LAYERS allows. Test modules may import anything.
 
-Also checked, since it is read from the same files: only the two crates of Python know PyO3, and every
-third-party crate of the workspace has its reason, a comment `# name: why`, in deny.toml.
+Also checked, since it is read from the same files: only the two crates of Python know PyO3, and
+every third-party crate of the workspace has its reason, a comment `# name: why`, in deny.toml.
 """
 
 from __future__ import annotations

@@ -309,9 +309,9 @@ PARAMETERS = {
     "function": "Callable[..., Any]",
     "argnums": "int | Sequence[int]",
     "argnames": "str | Sequence[str]",
-    "primals": "Sequence[array]",
-    "tangents": "Sequence[array]",
-    "cotangents": "Sequence[array]",
+    "primals": "Sequence[Any]",
+    "tangents": "Sequence[Any] | dict[Any, Any]",
+    "cotangents": "Sequence[Any] | dict[Any, Any]",
     "has_aux": "bool",
     "in_axes": "Any",
     "out_axes": "Any",
@@ -369,7 +369,8 @@ RETURNS = {
     **dict.fromkeys("set_default_device set_default_stream set_printoptions".split(), "None"),
     **dict.fromkeys(
         "get_active_memory get_cache_memory get_memory_limit get_peak_memory set_cache_limit"
-        " set_memory_limit set_wired_limit get_array_buffer_size device_count".split(),
+        " set_memory_limit set_wired_limit get_array_buffer_size device_count"
+        " get_num_threads set_num_threads".split(),
         "int",
     ),
     **dict.fromkeys("is_available issubdtype isdtype can_cast".split(), "bool"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
@@ -49,7 +50,7 @@ _SAID = {
 _PLAIN = ("int", "float", "bool", "str", "mx.Dtype")
 # What functions are said to return that make functions.
 _FUNCTIONS = ("Schedule", "Initializer")
-_REFUSED = (TypeError, ValueError, IndexError, OverflowError)
+_REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
 _STRAY = (AttributeError, KeyError, ZeroDivisionError)
 
 
@@ -151,6 +152,14 @@ def _explain(
             )
             error.args = (f"[{name}] {wrong or rest}",)
         return None
+    if isinstance(error, OSError):
+        return None
+    if isinstance(error, RecursionError):
+        error.args = (
+            f"[{name}] got lists, tuples, dicts or functions nested too deep, or in themselves, "
+            f"expected calls within Python's limit of {sys.getrecursionlimit()}",
+        )
+        return None
     wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS)) or _wrong_call(
         signature, args, kwargs, name
     )
@@ -167,9 +176,14 @@ def _explain(
 def _is_of_package(error: Exception) -> bool:
     """Was it raised in this package, and not in a function of the user's that was called?"""
     trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
+    ours = []
+    while trace is not None:
+        ours.append(trace.tb_frame.f_code.co_filename.startswith(_HERE))
         trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_HERE)
+    if isinstance(error, RecursionError):
+        # Whose call was one too many is chance; the depth is of whoever made most of them.
+        return 2 * sum(ours) > len(ours)
+    return bool(ours) and ours[-1]
 
 
 def _wrong_argument(

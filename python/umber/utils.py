@@ -139,7 +139,9 @@ def tree_reduce(
     """
     _check_function("tree_reduce", "fn", fn)
     accumulator = initializer
-    for _, leaf in tree_flatten(tree, is_leaf=is_leaf):
+    pairs: list[tuple[str, Any]] = []
+    _flatten(tree, "", is_leaf, _append_to(pairs))
+    for _, leaf in pairs:
         accumulator = leaf if accumulator is None else fn(accumulator, leaf)
     return accumulator
 

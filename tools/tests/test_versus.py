@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import chart
 import numpy as np
 import pytest
 import versus
@@ -81,3 +82,16 @@ def test_a_run_with_numpy_alone():
     )
     assert "nothing: left out" in done.stdout
     assert re.search(r"numpy +[\d.e+]+ m?s ±", done.stdout)
+
+
+def test_chart(tmp_path):
+    record = {
+        "gelu": {"title": "a", "seconds": {"umber": 2.0, "torch": 6.0, "numpy": 1.0}},
+        "alone": {"title": "b", "seconds": {"umber": 2.0}},
+        "chain": {"nodes": 3, "seconds": {"record": 1.0}},
+    }
+    assert chart.ratios(record) == {"gelu": {"torch": 3.0, "numpy": 0.5}}
+    path = tmp_path / "new" / "bench.png"
+    assert chart.draw(record, path)
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert not chart.draw({"alone": record["alone"]}, tmp_path / "none.png")

@@ -4,6 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+pub use umber_kernels::threads::num_threads;
+use umber_kernels::threads::{self, MOST_THREADS};
 use umber_types::{Device, DeviceType, Result, Stream, bail};
 
 static STREAMS: AtomicU32 = AtomicU32::new(1);
@@ -34,6 +36,19 @@ pub fn device_count(kind: DeviceType) -> usize {
     match kind {
         DeviceType::Cpu => 1,
         DeviceType::Gpu => 0,
+    }
+}
+
+/// Let `count` threads work on a kernel on the CPU, the calling one included, from the next kernel on; returns how many it
+/// were. It holds for the whole process, and begins as `UMBER_NUM_THREADS` says, or as the processors that the process may
+/// use.
+///
+/// # Errors
+/// A count of zero or beyond 256.
+pub fn set_num_threads(count: i64) -> Result<usize> {
+    match usize::try_from(count) {
+        Ok(count @ 1..=MOST_THREADS) => Ok(threads::set_num_threads(count)),
+        _ => bail!(Value, "[set_num_threads] n: got {count}, expected an integer from 1 to {MOST_THREADS}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Floor 2: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
+//! Floor 3: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
 //!
 //! Read in this order: [`graph`] (what an array is), [`primitive`] (what an operation must say), [`primitives`]
 //! (what each says), [`ops`] (the functions users call), [`fusion`] and [`eval`] (how graphs run), [`transforms`]

@@ -1,4 +1,4 @@
-//! Floor 3: files to arrays and back.
+//! Floor 4: files to arrays and back.
 //!
 //! [`load`] reads any format; the modules read and write one each. Loading maps: an array's memory is the file itself,
 //! read when it is used and shared with every process that maps the file. [`Source`] says where bytes come from and
@@ -30,7 +30,8 @@ use umber_types::{Error, Result, ensure};
 
 /// An error of the operating system's about a file.
 fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
-    let text = format!("[{op}] {name}: {error}");
+    let expected = if op == "load" { "a file that can be read" } else { "a place that can be written" };
+    let text = format!("[{op}] {name}: {error}, expected {expected}");
     if error.kind() == io::ErrorKind::NotFound { Error::NotFound(text) } else { Error::Io(text) }
 }
 

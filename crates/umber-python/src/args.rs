@@ -27,7 +27,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
         if let Ok(array) = object.cast::<PyArray>() {
             return Ok(Operand::Array(array.get().get()));
         }
-        if let Some(number) = number(&object)? {
+        if let Some(number) = weak_number(&object)? {
             return Ok(Operand::Number(number));
         }
         match crate::convert::from_object(&object, None)? {
@@ -37,6 +37,15 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
                 object.get_type().name()?
             ))),
         }
+    }
+}
+
+/// The value of a Python number, or of one of NumPy's scalars, which count as such; `None` for anything else.
+#[inline]
+pub(crate) fn weak_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    match number(object)? {
+        None => crate::interop::numpy_scalar(object),
+        number => Ok(number),
     }
 }
 

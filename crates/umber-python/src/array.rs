@@ -18,7 +18,7 @@ use crate::outside;
 /// An N-dimensional array of numbers of one dtype.
 ///
 /// Operations on arrays are recorded and computed when a value is needed.
-#[pyclass(name = "array", module = "umber.core", frozen, weakref)]
+#[pyclass(name = "array", module = "umber.core", frozen, weakref, subclass)]
 pub(crate) struct PyArray {
     /// The value. In-place updates put another one in its place.
     value: Mutex<Array>,
@@ -132,6 +132,13 @@ impl PyArray {
 
     fn __int__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let value = one_element(py, "int", &self.get())?;
+        if let Scalar::Float(float) = value
+            && !float.is_finite()
+        {
+            return Err(to_exception(umber::Error::Overflow(format!(
+                "[int] got {float}, expected a finite number"
+            ))));
+        }
         convert::to_number(py, value)?.call_method0(py, "__int__")
     }
 

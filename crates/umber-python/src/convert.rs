@@ -1,6 +1,6 @@
 //! Python values to arrays and back: numbers, nested sequences, and whatever shares memory.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use umber::eval::printing::MOST_AXES;
@@ -66,7 +66,8 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
         return stack(flat.arrays, &shape, dtype);
     }
     let dtype = dtype.or(flat.dtype).unwrap_or(DType::Float32);
-    let mut bytes = Vec::with_capacity(flat.numbers.len() * dtype.size());
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(flat.numbers.len() * dtype.size()).map_err(|_| no_memory())?;
     for value in flat.numbers {
         match (value, dtype) {
             (Scalar::Float(value), DType::Float32) => bytes.extend_from_slice(&(value as f32).to_ne_bytes()),
@@ -77,6 +78,10 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
         }
     }
     from_bytes(&bytes, &Shape::from(shape), dtype)
+}
+
+fn no_memory() -> PyErr {
+    PyMemoryError::new_err("[array] no memory for the numbers of the nested lists")
 }
 
 /// An array with a copy of these bytes.
@@ -122,10 +127,10 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
             Shape::from(shape)
         )))
     };
-    let items: Vec<Bound<'_, PyAny>> = if let Ok(list) = object.cast::<PyList>() {
-        list.iter().collect()
+    let items = if let Ok(list) = object.cast::<PyList>() {
+        gathered(list.iter())?
     } else if let Ok(tuple) = object.cast::<PyTuple>() {
-        tuple.iter().collect()
+        gathered(tuple.iter())?
     } else if let Ok(array) = object.cast::<PyArray>() {
         let array = array.get().get();
         if array.shape()[..] != shape[depth..] {
@@ -156,8 +161,7 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
             flat.arrays.push(as_array(value));
             return Ok(());
         }
-        flat.push(value);
-        return Ok(());
+        return flat.push(value);
     };
     if depth >= shape.len() || items.len() != shape[depth] {
         return ragged(format!("a sequence of length {}", items.len()));
@@ -166,20 +170,32 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
     for item in items {
         match item.cast_exact::<PyFloat>() {
             // What most lists hold, and many of it.
-            Ok(number) if is_row && flat.arrays.is_empty() => flat.push(Scalar::Float(number.value())),
+            Ok(number) if is_row && flat.arrays.is_empty() => flat.push(Scalar::Float(number.value()))?,
             _ => collect(&item, shape, depth + 1, flat)?,
         }
     }
     Ok(())
 }
 
+/// The items of a sequence, which may change while they are read.
+fn gathered<'py>(
+    items: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let mut gathered = Vec::new();
+    gathered.try_reserve_exact(items.len()).map_err(|_| no_memory())?;
+    gathered.extend(items);
+    Ok(gathered)
+}
+
 impl Flat {
-    fn push(&mut self, value: Scalar) {
+    fn push(&mut self, value: Scalar) -> PyResult<()> {
         let own = value.default_dtype();
         if self.dtype != Some(own) {
             self.dtype = Some(self.dtype.map_or(own, |found| umber::types::promote(found, own)));
         }
+        self.numbers.try_reserve(1).map_err(|_| no_memory())?;
         self.numbers.push(value);
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use umber::eval::Hooks;
 use umber::{Array, Error, Result};
 
@@ -20,6 +20,8 @@ struct Classes {
     dtype: Py<PyType>,
     /// A copy that was forbidden but needed: `BufferError` and `ValueError`.
     copy: Py<PyType>,
+    /// A number or a size beyond what holds it: `OverflowError` and `ValueError`.
+    range: Py<PyType>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -50,6 +52,11 @@ fn classes(py: Python<'_>) -> PyResult<&Classes> {
                 "Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
                 [py.get_type::<PyBufferError>(), value()],
             )?,
+            range: class(
+                "RangeError",
+                "A number or a size lies beyond what can hold it.",
+                [py.get_type::<PyOverflowError>(), value()],
+            )?,
         })
     })
 }
@@ -60,6 +67,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("AxisError", &classes.axis)?;
     module.add("DTypeError", &classes.dtype)?;
     module.add("CopyError", &classes.copy)?;
+    module.add("RangeError", &classes.range)?;
     connect();
     Ok(())
 }
@@ -83,15 +91,31 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             (Error::Memory(m), _) => PyMemoryError::new_err(m),
             (Error::Io(m), _) => PyOSError::new_err(m),
             (Error::NotFound(m), _) => PyFileNotFoundError::new_err(m),
-            (Error::Overflow(m), _) => PyOverflowError::new_err(m),
             (Error::Runtime(m), _) => PyRuntimeError::new_err(m),
             (Error::Interrupted, _) => PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
             (Error::Type(m), Ok(classes)) => of(&classes.dtype, m),
             (Error::Axis(m), Ok(classes)) => of(&classes.axis, m),
             (Error::Buffer(m), Ok(classes)) => of(&classes.copy, m),
-            (Error::Type(_) | Error::Axis(_) | Error::Buffer(_), Err(failed)) => failed,
+            (Error::Overflow(m), Ok(classes)) => of(&classes.range, m),
+            (Error::Type(_) | Error::Axis(_) | Error::Buffer(_) | Error::Overflow(_), Err(failed)) => failed,
         }
     })
+}
+
+/// Python's `OverflowError` as ours, which is a `ValueError` too; any other exception as it is.
+pub(crate) fn as_ours(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.get_type(py).is(py.get_type::<PyOverflowError>()) || error.traceback(py).is_some() {
+        return error;
+    }
+    let made = classes(py).and_then(|classes| {
+        let value = error.value(py);
+        let made = classes.range.bind(py).call1((value.str()?,))?;
+        for (name, own) in value.getattr("__dict__")?.cast_into::<PyDict>()? {
+            made.setattr(name.cast_into::<PyString>()?, own)?;
+        }
+        Ok(made)
+    });
+    made.map_or(error, PyErr::from_value)
 }
 
 /// An exception on its way through Rust code that was called from Python and called Python: [`to_exception`] takes

@@ -7,12 +7,14 @@
 use std::borrow::Cow;
 
 use pyo3::exceptions::{
-    PyBufferError, PyException, PyIndexError, PyMemoryError, PyOverflowError, PyRuntimeError, PyTypeError,
-    PyValueError,
+    PyBufferError, PyException, PyFileNotFoundError, PyIndexError, PyMemoryError, PyOSError, PyOverflowError,
+    PyRecursionError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
+
+use crate::enter::as_ours;
 
 /// How PyO3 begins the note that it adds to what is said of an argument.
 const NOTE: &str = "while processing '";
@@ -173,6 +175,7 @@ pub(crate) unsafe fn explain(about: &About, given: Given<'_>) {
     // PyO3 is told that the lock is held, or it would put off letting go of the exception, and so of what it refers to.
     Python::attach(|py| {
         // Whatever fails on the way leaves the text as it was.
+        let error = as_ours(py, error);
         let _ = rewrite(py, &error, about, &given);
         error.restore(py);
     });
@@ -191,7 +194,20 @@ fn rename(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let about = About { name: name.to_owned(), parameters: String::new() };
     let given = Given { positional: &[], names: std::ptr::null_mut(), values: &[], packed: None };
     // Whatever fails on the way leaves the text as it was.
+    let error = as_ours(py, error);
     let _ = rewrite(py, &error, &about, &given);
+    error
+}
+
+/// An exception that is the user's, which leaves as it is.
+///
+/// One with a traceback is left alone anyway; what fails before a function's first line has none.
+#[cold]
+pub(crate) fn settled(py: Python<'_>, error: PyErr) -> PyErr {
+    if error.traceback(py).is_none() && !error.is_instance_of::<PyRecursionError>(py) {
+        // Where it cannot be marked it is of no class that would be rewritten.
+        let _ = error.value(py).setattr(SETTLED, true);
+    }
     error
 }
 
@@ -201,10 +217,12 @@ fn is_ours(py: Python<'_>, error: &PyErr) -> bool {
     class.is(py.get_type::<PyTypeError>())
         || class.is(py.get_type::<PyValueError>())
         || class.is(py.get_type::<PyIndexError>())
-        || class.is(py.get_type::<PyOverflowError>())
         || class.is(py.get_type::<PyRuntimeError>())
         || class.is(py.get_type::<PyBufferError>())
         || class.is(py.get_type::<PyMemoryError>())
+        || class.is(py.get_type::<PyOSError>())
+        || class.is(py.get_type::<PyFileNotFoundError>())
+        || class.is(py.get_type::<PyRecursionError>())
         || class.is(py.get_type::<PyException>())
         || class.module().is_ok_and(|module| module == "umber.core")
 }
@@ -300,8 +318,24 @@ fn reason<'a>(
         let got = got.trim_end_matches(" object").trim_matches('\'');
         return format!("got {got}, expected {}", expected.trim_matches('\'')).into();
     }
+    for (fault, expected) in
+        [(" object is not callable", "a function"), (" object is not iterable", "a sequence")]
+    {
+        if let Some(got) = text.strip_suffix(fault) {
+            return format!("got {}, expected {expected}", got.trim_matches('\'')).into();
+        }
+    }
+    if let Some((expected, got)) =
+        text.strip_prefix("expected ").and_then(|rest| rest.split_once(", but got "))
+    {
+        return format!("got {got}, expected {expected}").into();
+    }
     if let Some(got) = text.strip_prefix("must be real number, not ") {
         return format!("got {got}, expected a number").into();
+    }
+    if text.starts_with("Python int too large to convert to C ") {
+        let got = value.map_or_else(|| "an integer beyond 64 bits".into(), shortened);
+        return format!("got {got}, expected an integer in its range").into();
     }
     let Some(value) = value else { return text.into() };
     if error.is_instance_of::<PyOverflowError>(py)

@@ -66,6 +66,10 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     match integer(entry) {
         Ok(value) => Ok(Index::Int(value)),
+        Err(_) if entry.is_instance(&entry.py().import("builtins")?.getattr("range")?)? => {
+            let places = entry.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            parse_one(PyList::new(entry.py(), places)?.as_any())
+        }
         Err(_) => Err(PyIndexError::new_err(format!(
             "[index] got {}, expected integers, slices (`:`), ellipsis (`...`), None, or arrays of integers or bool",
             entry.get_type().name()?
@@ -116,6 +120,31 @@ fn is_lazy(indices: &Indices) -> bool {
     !indices.iter().any(|index| matches!(index, Index::Mask(_)))
 }
 
+/// Compute index arrays that wait: what is written in place is lost to indices that turn out to lie outside later.
+///
+/// Those that a transform follows have no values to look at yet.
+pub(crate) fn settle<'a>(py: Python<'_>, arrays: impl IntoIterator<Item = &'a Array>) -> PyResult<()> {
+    let is_pending = |array: &&Array| !array.is_evaluated() && !array.is_traced();
+    let pending: Vec<Array> = arrays.into_iter().filter(is_pending).cloned().collect();
+    if pending.is_empty() {
+        return Ok(());
+    }
+    enter(py, move || umber::eval::eval(&pending))
+}
+
+/// As [`settle`], of the arrays in an index expression.
+fn settle_index(py: Python<'_>, indices: &Indices) -> PyResult<()> {
+    settle(
+        py,
+        indices.iter().filter_map(|index| if let Index::Array(array) = index { Some(array) } else { None }),
+    )
+}
+
+/// As [`settle`], of the arrays in an index expression of Python's.
+pub(crate) fn settle_object(index: &Bound<'_, PyAny>) -> PyResult<()> {
+    settle_index(index.py(), &parse(index)?)
+}
+
 fn read(py: Python<'_>, array: &Array, indices: &Indices) -> PyResult<Array> {
     if is_lazy(indices) {
         ops::get(array, indices).or_raise()
@@ -155,6 +184,7 @@ impl PyArray {
 
     fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let indices = under(index.py(), "index", || parse(index))?;
+        settle_index(index.py(), &indices)?;
         let array = self.get();
         let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
         drop(array);

@@ -1,4 +1,4 @@
-//! Floor 5: the extension module `umber.core`. The module table, nothing else.
+//! Floor 6: what is in `umber.core`. The module table, nothing else.
 
 mod args;
 mod array;
@@ -24,10 +24,11 @@ mod trees;
 
 use pyo3::prelude::*;
 
-/// Lazy, differentiable arrays that share memory.
-#[pymodule]
-#[pyo3(name = "core")]
-fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+/// Put everything into the module.
+///
+/// # Errors
+/// What Python raises where memory is short.
+pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     enter::register(module)?;
     dtype::register(module)?;
     streams::register(module)?;

@@ -41,9 +41,8 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     if let Ok(other) = other.cast::<PyArray>() {
         return Ok(Some(other.get().get()));
     }
-    if convert::is_number(other) {
-        let operand: Operand = other.extract()?;
-        return operand.beside(own).map(Some);
+    if let Some(number) = args::weak_number(other)? {
+        return Operand::Number(number).beside(own).map(Some);
     }
     if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() {
         return Ok(None);

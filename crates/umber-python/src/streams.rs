@@ -183,6 +183,21 @@ fn set_default_stream(stream: &Bound<'_, PyStream>) -> PyResult<()> {
     device::set_default_stream(stream.get().0).or_raise()
 }
 
+/// How many threads work on a kernel on the CPU, the calling one included.
+#[pyfunction]
+fn get_num_threads() -> usize {
+    device::num_threads()
+}
+
+/// Let `n` threads (from 1 to 256) work on a kernel on the CPU, the calling one included; returns how many it were.
+///
+/// It holds for the whole process, from the next kernel on. The first number is `UMBER_NUM_THREADS` of the environment, or
+/// the processors that affinity and control groups leave to the process.
+#[pyfunction]
+fn set_num_threads(n: i64) -> PyResult<usize> {
+    device::set_num_threads(n).or_raise()
+}
+
 /// A new stream on a device, usable from every thread.
 #[pyfunction]
 fn new_stream(device: &Bound<'_, PyAny>) -> PyResult<PyStream> {
@@ -263,6 +278,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(set_default_device, module)?,
         wrap_pyfunction!(default_stream, module)?,
         wrap_pyfunction!(set_default_stream, module)?,
+        wrap_pyfunction!(get_num_threads, module)?,
+        wrap_pyfunction!(set_num_threads, module)?,
         wrap_pyfunction!(new_stream, module)?,
         wrap_pyfunction!(new_shared_stream, module)?,
         wrap_pyfunction!(new_thread_local_stream, module)?,

@@ -268,7 +268,7 @@ impl<A> Tree<A> {
     pub(crate) fn check_arrays(&self, py: Python<'_>, op: &str, place: &Place<'_>) -> PyResult<()> {
         self.visit_places(place, &mut |leaf, place| match leaf {
             Tree::Other(value) if !value.is_none(py) => Err(PyValueError::new_err(format!(
-                "[{op}] {}: expected only arrays, got {}",
+                "[{op}] {}: got {}, expected only arrays",
                 place.text(py),
                 class_of(value.bind(py))
             ))),

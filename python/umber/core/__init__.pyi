@@ -264,6 +264,10 @@ class PrintOptions:
         """Decimals of a number; -1 for the shortest form with six significant digits."""
 
 
+class RangeError(OverflowError, ValueError):
+    """A number or a size lies beyond what can hold it."""
+
+
 class ShapeDtypeStruct:
     """The shape and dtype of an array without the array."""
     def __init__(self, shape: _Shape, dtype: _DType) -> None: ...
@@ -2290,6 +2294,10 @@ def get_memory_limit() -> int:
     """The most bytes that arrays may use; an allocation beyond it raises `MemoryError`."""
 
 
+def get_num_threads() -> int:
+    """How many threads work on a kernel on the CPU, the calling one included."""
+
+
 def get_peak_memory() -> int:
     """The most bytes in use at once since the start or `reset_peak_memory`."""
 
@@ -2610,14 +2618,16 @@ def jacrev(
 
 def jvp(
     fun: Callable[..., Any],
-    primals: Sequence[array],
-    tangents: Sequence[array],
+    primals: Sequence[Any],
+    tangents: Sequence[Any] | dict[Any, Any],
     *,
     has_aux: builtins.bool = False,
 ) -> tuple[Any, ...]:
     """Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
 
-    With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
+    Primals, outputs and what belongs to them are lists of arrays, or of lists, tuples and dicts of arrays; outputs may
+    be a dict, too. With `has_aux` the function returns a pair of outputs and anything else, which is the third of the
+    answer.
     """
 
 
@@ -2670,7 +2680,7 @@ def lgamma(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def linearize(
     fun: Callable[..., Any],
-    *primals: Sequence[array],
+    *primals: Sequence[Any],
     has_aux: builtins.bool = False,
 ) -> tuple[Any, ...]:
     """`fun(*primals)`, and the linear function that takes tangents of `primals` to those of the result.
@@ -3825,6 +3835,14 @@ def set_memory_limit(limit: int) -> int:
     """Set the memory limit in bytes; returns the one before."""
 
 
+def set_num_threads(n: int) -> int:
+    """Let `n` threads (from 1 to 256) work on a kernel on the CPU, the calling one included; returns how many it were.
+
+    It holds for the whole process, from the next kernel on. The first number is `UMBER_NUM_THREADS` of the environment, or
+    the processors that affinity and control groups leave to the process.
+    """
+
+
 def set_printoptions(precision: int = ...) -> None:
     """Choose how many decimals are printed; -1 for the shortest form with six significant digits."""
 
@@ -4367,14 +4385,16 @@ def view(a: _Operand, dtype: _DType, stream: _StreamOrDevice = None) -> array:
 
 def vjp(
     fun: Callable[..., Any],
-    primals: Sequence[array],
-    cotangents: Sequence[array],
+    primals: Sequence[Any],
+    cotangents: Sequence[Any] | dict[Any, Any],
     *,
     has_aux: builtins.bool = False,
 ) -> tuple[Any, ...]:
     """Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs.
 
-    With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
+    Primals, outputs and what belongs to them are lists of arrays, or of lists, tuples and dicts of arrays; outputs may
+    be a dict, too. With `has_aux` the function returns a pair of outputs and anything else, which is the third of the
+    answer.
     """
 
 

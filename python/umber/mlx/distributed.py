@@ -62,7 +62,7 @@ def init(
         expected = ", ".join(map(repr, _BACKENDS))
         raise ValueError(f"[distributed.init] got backend {backend!r}, expected one of {expected}")
     if strict:
-        raise RuntimeError("[distributed.init] umber has no backend, expected strict=False")
+        raise RuntimeError("[distributed.init] got strict=True without a backend, expected False")
     return Group()
 
 
@@ -71,7 +71,9 @@ def _from_all(name: str, says: str) -> Callable[..., mx.array]:
         x: mx.array, *, group: Group | None = None, stream: mx.Stream | mx.Device | None = None
     ) -> mx.array:
         if not isinstance(group, Group | None):
-            raise TypeError(f"[distributed.{name}] group has type {type(group).__name__}")
+            raise TypeError(
+                f"[distributed.{name}] group: got {type(group).__name__}, expected a Group or None"
+            )
         return x if isinstance(x, mx.array) else mx.array(x)
 
     exchange.__name__ = exchange.__qualname__ = name

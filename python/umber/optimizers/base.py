@@ -47,13 +47,13 @@ class Optimizer:
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
         """Fill the state of one parameter."""
-        raise NotImplementedError(f"[{type(self).__name__}] init_single is not defined")
+        raise _undefined(self, "init_single")
 
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
         """The new value of one parameter; updates its state."""
-        raise NotImplementedError(f"[{type(self).__name__}] apply_single is not defined")
+        raise _undefined(self, "apply_single")
 
     def update(self, model: Module, gradients: dict) -> None:
         """Replace the model's parameters that have gradients by their new values.
@@ -190,6 +190,13 @@ class MultiOptimizer(Optimizer):
         return [tree_unflatten(part) if part else {} for part in parts]
 
 
+def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"[{type(optimizer).__name__}] got an optimizer without {method}, "
+        "expected a class that defines it"
+    )
+
+
 def _as_array(value: float | mx.array) -> mx.array:
     return value if isinstance(value, mx.array) else mx.array(float(value), mx.float32)
 
@@ -203,7 +210,8 @@ def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -
             if not isinstance(parameters, dict) or key not in parameters:
                 if child is None or isinstance(child, mx.array) or tree_flatten(child):
                     raise ValueError(
-                        f"[{op}] got a gradient for {prefix}{key}, which is no parameter"
+                        f"[{op}] {prefix}{key} is no parameter: got a gradient for it, "
+                        "expected gradients of parameters only"
                     )
             else:
                 _check_gradients(op, child, parameters[key], f"{prefix}{key}")
@@ -224,11 +232,12 @@ def _check_gradient(op: str, gradient: Any, parameter: Any, path: str) -> None:
     for name, value in {"gradient": gradient, "parameter": parameter}.items():
         if not isinstance(value, mx.array):
             raise TypeError(
-                f"[{op}] the {name}{place} has type {type(value).__name__}, expected an array"
+                f"[{op}] the {name}{place}: got {type(value).__name__}, expected an array"
             )
     if gradient.shape != parameter.shape:
         raise ValueError(
-            f"[{op}] the gradient{place} has the shape {gradient.shape}, expected {parameter.shape}"
+            f"[{op}] the gradient{place}: got the shape {gradient.shape}, "
+            f"expected {parameter.shape}"
         )
 
 

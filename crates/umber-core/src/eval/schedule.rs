@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, bail};
 
@@ -16,9 +16,9 @@ use crate::primitive::Primitive;
 /// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
 pub(super) struct Plan {
     /// Pending nodes, inputs before users. Taken out as they are finished.
-    pub(super) nodes: Vec<Option<Arc<Node>>>,
+    pub(super) nodes: SmallVec<[Option<Arc<Node>>; 1]>,
     /// What to run, in order.
-    pub(super) units: Vec<Unit>,
+    pub(super) units: SmallVec<[Unit; 1]>,
     /// Nodes of earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
     /// Number of this plan, which its nodes' marks carry.
@@ -42,6 +42,23 @@ impl Plan {
     /// The place of a node in this plan.
     pub(super) fn index(&self, node: &Arc<Node>) -> Option<usize> {
         place(node, self.epoch)
+    }
+
+    /// Take an elementwise node whose inputs are there, if it is one: what there is to plan for a program that looks
+    /// at every value.
+    fn take_ready(&mut self, node: &Arc<Node>) -> bool {
+        let is_ready = role(node.op()) == Role::Step
+            && node.claim() == Claim::Free
+            && !node.is_evaluated()
+            && !node.is_cut_off()
+            && node.lock_inputs().iter().all(Array::is_evaluated);
+        if is_ready {
+            node.set_claim(Claim::Taken);
+            node.mark.store(self.epoch << PLACE_BITS, Ordering::Relaxed);
+            self.nodes.push(Some(Arc::clone(node)));
+            self.units.push(single(node));
+        }
+        is_ready
     }
 }
 
@@ -71,7 +88,12 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
     // claims are what decides, marks only find places.
     *counter = (*counter + 1) & ((1 << (64 - PLACE_BITS)) - 1);
     let epoch = *counter;
-    let mut plan = Plan { nodes: Vec::new(), units: Vec::new(), awaited: Vec::new(), epoch };
+    let mut plan = Plan { nodes: SmallVec::new(), units: SmallVec::new(), awaited: Vec::new(), epoch };
+    if let [array] = arrays
+        && plan.take_ready(array.node())
+    {
+        return Ok(Planned::Run(plan));
+    }
     // How many handles each planned node has inside the plan.
     let mut handles: Vec<u32> = Vec::new();
     collect(arrays, &mut plan, &mut handles).map_err(|error| said_where(error, arrays))?;
@@ -84,9 +106,9 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
     let is_kept = |node: &Arc<Node>| role(node.op()) == Role::Product && node.is_followed();
     let is_held = |i: usize| Arc::strong_count(&nodes[i]) > handles[i] as usize + 2 || is_kept(&nodes[i]);
     plan.units = if let [node] = &nodes[..] {
-        vec![single(node)]
+        smallvec![single(node)]
     } else {
-        partition(&nodes, is_held, |node| place(node, epoch))
+        partition(&nodes, is_held, |node| place(node, epoch)).into()
     };
     Ok(Planned::Run(plan))
 }
@@ -103,9 +125,7 @@ fn said_where(error: Error, arrays: &[Array]) -> Error {
 fn single(node: &Arc<Node>) -> Unit {
     use crate::fusion::partition::Members;
     match role(node.op()) {
-        Role::Step => {
-            Unit::Region(Members { nodes: smallvec::smallvec![0], outputs: smallvec::smallvec![0] })
-        }
+        Role::Step => Unit::Region(Members { nodes: smallvec![0], outputs: smallvec![0] }),
         _ => Unit::Node(0),
     }
 }
@@ -116,10 +136,12 @@ fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Vec<u32>) -> Result<
     // Visits counted before a node has its place.
     let enter = |array: &Array, plan: &mut Plan, stack: &mut Vec<(Arc<Node>, usize)>| -> Result<()> {
         let node = array.node();
+        // Asked before whether it is evaluated, since whoever frees it may have done that.
+        let claim = node.claim();
         if node.is_evaluated() {
             return Ok(());
         }
-        if node.claim() == Claim::Taken {
+        if claim == Claim::Taken {
             if place(node, plan.epoch).is_none() && !plan.awaited.iter().any(|other| Arc::ptr_eq(other, node))
             {
                 plan.awaited.push(Arc::clone(node));

@@ -161,10 +161,10 @@ impl Site<'_> {
                 self.must(self.ndim(0) >= 2 && self.ndim(0) == self.ndim(1), "matrices")?;
                 self.same_batch(2)
             }
-            Op::IndexedMatMul(op) => {
-                self.must(self.inputs.len() >= 3, "matrices and indices")?;
+            Op::IndexedMatMul(_) => {
+                self.takes(5)?;
                 self.must(self.inputs[0].dtype == self.inputs[1].dtype, "equal dtypes")?;
-                self.must(self.inputs[2].shape.size() == op.count, "as many indices as products")
+                self.must(self.ndim(2) == 1, "lists of indices")
             }
             Op::SegmentedMatMul(_) => {
                 self.takes(3)?;

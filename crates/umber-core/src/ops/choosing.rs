@@ -3,7 +3,7 @@
 use umber_types::{DType, Result, Shape, bail, ensure, promote};
 
 use super::dependent;
-use super::indexing::{OutOfBounds, settle, take};
+use super::indexing::{OutOfBounds, check_known, settle, take};
 use super::promotion::{broadcast_all, cast_constant, common_shape};
 use super::scans::{ScanOrder, cumsum};
 use super::shaping::{resize, set_in_turn, stack};
@@ -124,8 +124,11 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
     if values.size() == 0 {
         return Ok(a.clone());
     }
-    let indices = settle("put", indices, a.size(), mode)?;
-    set_in_turn("put", a, &indices, values)
+    let places = settle("put", indices, a.size(), mode)?;
+    if mode == OutOfBounds::Raise {
+        check_known("put", indices, 0, a.size())?;
+    }
+    set_in_turn("put", a, &places, values)
 }
 
 /// `a` with its elements where `mask` holds set to the elements of `values` one after the other, which begin again when

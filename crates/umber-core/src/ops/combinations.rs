@@ -6,11 +6,12 @@ use umber_types::{BinaryKind, DType, Result, ensure, promote};
 
 use super::elementwise::{
     abs, astype, binary, divide, equal, floor_divide, greater, less, multiply, power, remainder, select, sin,
-    subtract,
+    square, subtract,
 };
 use super::promotion::{cast_constant, meet, meet_as};
 use super::rounding::round;
 use crate::graph::Array;
+use crate::primitives::rules::polynomial;
 
 /// The absolute value in floating point. Not defined for complex numbers.
 ///
@@ -93,8 +94,15 @@ pub fn sinc(x: &Array) -> Result<Array> {
     let dtype = x.dtype().inexact();
     let x = cast_constant(x, if dtype.is_half() { DType::Float32 } else { dtype })?;
     let number = |value: f64| Array::scalar(value, x.dtype());
-    let is_zero = equal(&x, &number(0.0))?;
-    let angle = multiply(&select(&is_zero, &number(1.0), &x)?, &number(PI))?;
+    // Near zero by its series, since the derivatives of the quotient are differences of almost equal numbers there.
+    let is_near = less(&abs(&x)?, &Array::scalar(0.5, x.dtype().real()))?;
+    let mut coefficients = [1.0; 15];
+    for k in 1..coefficients.len() {
+        coefficients[k] = -coefficients[k - 1] * PI * PI / (2 * k * (2 * k + 1)) as f64;
+    }
+    let near = polynomial(&square(&select(&is_near, &x, &number(0.0))?)?, &coefficients)?;
+    let x = select(&is_near, &number(1.0), &x)?;
+    let angle = multiply(&x, &number(PI))?;
     let sine = if dtype.is_complex() {
         sin(&angle)?
     } else {
@@ -104,7 +112,7 @@ pub fn sinc(x: &Array) -> Result<Array> {
         let is_odd = equal(&remainder(&whole, &number(2.0))?, &number(1.0))?;
         multiply(&sine, &select(&is_odd, &number(-1.0), &number(1.0))?)?
     };
-    astype(&select(&is_zero, &number(1.0), &divide(&sine, &angle)?)?, dtype)
+    astype(&select(&is_near, &near, &divide(&sine, &angle)?)?, dtype)
 }
 
 fn integers(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {

@@ -104,7 +104,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
 /// A step of zero, a dtype that is not an integer's, more elements than memory can address.
 pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result<Array> {
     ensure!(step != 0, Value, "[arange] got a step of zero, expected another");
-    ensure!(dtype.is_integer(), Type, "[arange] expected an integer dtype, got {dtype}");
+    ensure!(dtype.is_integer(), Type, "[arange] dtype: got {dtype}, expected a dtype of integers");
     let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
     let length = distance.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
     if length > isize::MAX as u128 / 16 {

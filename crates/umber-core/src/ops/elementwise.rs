@@ -15,9 +15,10 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     ensure!(
         supports_unary(kind, x.dtype()),
         Type,
-        "[{}] is not defined for what it got: an array of {}, expected another dtype",
+        "[{}] is not defined for what it got: an array of {}, expected {}",
         kind.name(),
-        x.dtype()
+        x.dtype(),
+        families(|dtype| supports_unary(kind, dtype))
     );
     rules::unary(kind, x)
 }
@@ -26,11 +27,24 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
         supports_binary(kind, a.dtype()),
         Type,
-        "[{}] is not defined for what it got: arrays of {}, expected another dtype",
+        "[{}] is not defined for what it got: arrays of {}, expected {}",
         kind.name(),
-        a.dtype()
+        a.dtype(),
+        families(|dtype| supports_binary(kind, dtype))
     );
     rules::binary(kind, a, b)
+}
+
+/// The dtypes for which this holds, in words.
+fn families(holds: impl Fn(DType) -> bool) -> String {
+    let named: [(&str, DType); 4] = [
+        ("bool", DType::Bool),
+        ("integers", DType::Int32),
+        ("real floating point numbers", DType::Float32),
+        ("complex numbers", DType::Complex64),
+    ];
+    let held: Vec<&str> = named.iter().filter(|(_, one)| holds(*one)).map(|(name, _)| *name).collect();
+    held.join(" or ")
 }
 
 /// The example of a function made by a table: some input, and the elements of the result with their Rust type.

@@ -1,7 +1,7 @@
 //! Binary: functions of two elements of one dtype.
 
 use umber_types::tape::{Step, binary_dtype};
-use umber_types::{BinaryKind, Result, UnaryKind};
+use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
 use super::rules::{
     add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like,
@@ -33,17 +33,24 @@ impl Binary {
             (Divide, _) => neg(&times(div(y, b)?)?)?,
             (Remainder, 0) => factor.clone(),
             (Remainder, _) => neg(&times(binary(FloorDivide, a, b)?)?)?,
-            (Power, 0) => {
-                // b a^(b-1), zero where b is zero even at a = 0.
-                let lowered = binary(Power, a, &sub(b, &constant(b, 1.0))?)?;
-                let slope = mul(b, &lowered)?;
-                let is_flat = binary(Equal, b, &zeros_like(b))?;
-                times(Array::record_one(Select, &[&is_flat, &zeros_like(b), &slope])?)?
-            }
+            (Power, 0) => match b.constant().map(Scalar::as_complex) {
+                Some((0.0, 0.0)) => return Ok(None),
+                Some(_) => times(mul(b, &binary(Power, a, &sub(b, &constant(b, 1.0))?)?)?)?,
+                None => {
+                    // b a^(b-1), zero at a = b = 0. Elsewhere nothing is selected by b alone, since the slope changes
+                    // with b even where it is zero.
+                    let zero = zeros_like(b);
+                    let is_flat = binary(LogicalAnd, &binary(Equal, a, &zero)?, &binary(Equal, b, &zero)?)?;
+                    let base = Array::record_one(Select, &[&is_flat, &constant(a, 1.0), a])?;
+                    let slope = mul(b, &binary(Power, &base, &sub(b, &constant(b, 1.0))?)?)?;
+                    times(Array::record_one(Select, &[&is_flat, &zero, &slope])?)?
+                }
+            },
             (Power, _) => {
                 // y log a, zero at a = 0 where y vanishes faster than log a grows.
-                let slope = mul(y, &unary(UnaryKind::Log, a)?)?;
                 let is_zero = binary(Equal, a, &zeros_like(a))?;
+                let base = Array::record_one(Select, &[&is_zero, &constant(a, 1.0), a])?;
+                let slope = mul(y, &unary(UnaryKind::Log, &base)?)?;
                 times(Array::record_one(Select, &[&is_zero, &zeros_like(a), &slope])?)?
             }
             (Maximum, 0) => masked(binary(Greater, a, b)?)?,
@@ -91,9 +98,10 @@ impl Binary {
     }
 }
 
-/// `a - b`, zero between equal infinities.
+/// `a - b`, zero between equal infinities. Equal numbers are subtracted: their distance changes with them.
 fn distance(a: &Array, b: &Array) -> Result<Array> {
     let is_same = binary(BinaryKind::Equal, a, b)?;
+    let is_same = binary(BinaryKind::LogicalAnd, &is_same, &unary(UnaryKind::IsInf, a)?)?;
     Array::record_one(Select, &[&is_same, &zeros_like(a), &sub(a, b)?])
 }
 

@@ -1,8 +1,8 @@
 //! Fft: discrete Fourier transforms of the lines along an axis.
 
 use smallvec::smallvec;
-use umber_kernels::fft::{Scaling, Transform};
-use umber_types::{DType, Result, Shape};
+use umber_numerics::fft::{Scaling, Transform};
+use umber_types::{DType, Error, Result, Shape};
 
 use super::rules::{broadcast, cast, linear_jvp, mul, reshape};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -21,6 +21,16 @@ pub struct Fft {
     pub length: usize,
 }
 
+/// `count` factors by their places, float64.
+pub(crate) fn factors(count: usize, factor: impl Fn(usize) -> f64) -> Result<Array> {
+    let mut factors: Vec<f64> = Vec::new();
+    factors
+        .try_reserve_exact(count)
+        .map_err(|_| Error::Memory(format!("[fft] no memory for {count} factors along a line")))?;
+    factors.extend((0..count).map(factor));
+    Array::from_slice(&factors, [count])
+}
+
 impl Fft {
     /// The transform of `x`.
     pub(crate) fn apply(self, x: &Array) -> Result<Array> {
@@ -36,10 +46,10 @@ impl Fft {
         let half = self.length / 2 + 1;
         // The first element is its own mirror image, and the last of a line of even length.
         let alone = |k: usize| k == 0 || 2 * k == self.length;
-        let weights: Vec<f64> = (0..half).map(|k| if alone(k) { 1.0 } else { factor }).collect();
+        let weights = factors(half, |k| if alone(k) { 1.0 } else { factor })?;
         let ones: Shape = std::iter::repeat_n(1, x.ndim()).collect();
         let shape = ones.with(self.axis, half);
-        let weights = cast(&reshape(&Array::from_slice(&weights, [half])?, shape)?, x.dtype())?;
+        let weights = cast(&reshape(&weights, shape)?, x.dtype())?;
         mul(x, &broadcast(&weights, x.shape())?)
     }
 }
@@ -95,7 +105,7 @@ impl Primitive for Fft {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            umber_kernels::fft::fft(self.transform, self.scaling, self.length, self.axis, inputs[0], output)
+            umber_numerics::fft::fft(self.transform, self.scaling, self.length, self.axis, inputs[0], output)
         })
     }
 }

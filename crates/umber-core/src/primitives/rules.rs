@@ -56,6 +56,12 @@ pub(crate) fn div(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::Divide, a, b)
 }
 
+/// The polynomial with these coefficients, the constant one first.
+pub(crate) fn polynomial(x: &Array, coefficients: &[f64]) -> Result<Array> {
+    let Some((&last, rest)) = coefficients.split_last() else { return Ok(zeros_like(x)) };
+    rest.iter().rev().try_fold(constant(x, last), |sum, &next| add(&mul(&sum, x)?, &constant(x, next)))
+}
+
 /// `-x`.
 pub(crate) fn neg(x: &Array) -> Result<Array> {
     unary(UnaryKind::Negative, x)

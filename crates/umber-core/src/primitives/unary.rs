@@ -7,7 +7,7 @@ use umber_types::tape::{Step, unary_dtype};
 use umber_types::{BinaryKind, Result, UnaryKind};
 
 use super::rules::{
-    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like,
+    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, sub, unary, zeros_like,
 };
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -59,7 +59,9 @@ impl Unary {
             Sinh => unary(Cosh, x)?,
             Cosh => unary(Sinh, x)?,
             Tanh => sub(&one(), &unary(Square, y)?)?,
-            Arcsinh => unary(Rsqrt, &add(&square()?, &one())?)?,
+            Arcsinh if x.dtype().is_complex() => unary(Rsqrt, &add(&square()?, &one())?)?,
+            // The square of a great number overflows, its distance from a corner does not.
+            Arcsinh => unary(Reciprocal, &binary(BinaryKind::Hypot, x, &one())?)?,
             // The product of roots keeps the branch for complex arguments.
             Arccosh => mul(&unary(Rsqrt, &sub(x, &one())?)?, &unary(Rsqrt, &add(x, &one())?)?)?,
             Arctanh => unary(Reciprocal, &sub(&one(), &square()?)?)?,
@@ -73,20 +75,30 @@ impl Unary {
             Digamma => Unary::trigamma(x)?,
             I0 => unary(I1, x)?,
             I0e => sub(&unary(I1e, x)?, &mul(&unary(Sign, x)?, y)?)?,
-            I1 => sub(&unary(I0, x)?, &Unary::over(y, x)?)?,
+            I1 => sub(&unary(I0, x)?, &Unary::over(I1, y, x)?)?,
             I1e => {
-                let flat = sub(&unary(I0e, x)?, &Unary::over(y, x)?)?;
+                let flat = sub(&unary(I0e, x)?, &Unary::over(I1e, y, x)?)?;
                 sub(&flat, &mul(&unary(Sign, x)?, y)?)?
             }
         };
         Ok(Derivative::Factor(factor))
     }
 
-    /// `y / x` for a `y` that goes to zero as `x / 2`.
-    fn over(y: &Array, x: &Array) -> Result<Array> {
-        let is_zero = binary(BinaryKind::Equal, x, &zeros_like(x))?;
-        let safe = Array::record_one(Select, &[&is_zero, &constant(x, 1.0), x])?;
-        Array::record_one(Select, &[&is_zero, &constant(x, 0.5), &div(y, &safe)?])
+    /// `y / x` for `y = i1(x)` or `i1e(x)`; near zero by their series (DLMF 10.25.2), which can be differentiated again.
+    fn over(kind: UnaryKind, y: &Array, x: &Array) -> Result<Array> {
+        let size = unary(UnaryKind::Abs, x)?;
+        let is_near = binary(BinaryKind::Less, &size, &constant(x, 1.0))?;
+        let near = Array::record_one(Select, &[&is_near, x, &zeros_like(x)])?;
+        let far = Array::record_one(Select, &[&is_near, &constant(x, 1.0), x])?;
+        let mut coefficients = [0.5; 12];
+        for k in 1..coefficients.len() {
+            coefficients[k] = coefficients[k - 1] / (4 * k * (k + 1)) as f64;
+        }
+        let mut series = polynomial(&unary(UnaryKind::Square, &near)?, &coefficients)?;
+        if kind == UnaryKind::I1e {
+            series = mul(&series, &unary(UnaryKind::Exp, &neg(&unary(UnaryKind::Abs, &near)?)?)?)?;
+        }
+        Array::record_one(Select, &[&is_near, &series, &div(y, &far)?])
     }
 
     /// The derivative of digamma: `ζ(2, x)`, by reflection (DLMF 5.15.6) below zero.

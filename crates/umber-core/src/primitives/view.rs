@@ -66,11 +66,21 @@ impl Primitive for View {
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| bail!(Value, "[view] the bits of an array have no derivative; astype converts values"))
+        rule(|| {
+            bail!(
+                Value,
+                "[view] got a derivative to take of the bits of an array, expected astype, which converts values"
+            )
+        })
     }
 
     fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
-        rule(|| bail!(Value, "[view] the bits of an array have no derivative; astype converts values"))
+        rule(|| {
+            bail!(
+                Value,
+                "[view] got a derivative to take of the bits of an array, expected astype, which converts values"
+            )
+        })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {

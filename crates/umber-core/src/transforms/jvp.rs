@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::trace::{Site, Tape, Trace, is_flat, settle, zero_derivative};
+use super::trace::{Site, Tape, Trace, check_is_real, is_flat, settle, zero_derivative};
 use super::vjp::{Slots, pull};
 use super::{control_flow, custom};
 use crate::device;
@@ -41,7 +41,8 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
         inputs.len()
     );
     let mut settled = Vec::with_capacity(tangents.len());
-    for (input, tangent) in inputs.iter().zip(tangents) {
+    for (i, (input, tangent)) in inputs.iter().zip(tangents).enumerate() {
+        check_is_real("[jvp] tangent", i, tangent, input)?;
         ensure!(
             input.shape() == tangent.shape(),
             Value,

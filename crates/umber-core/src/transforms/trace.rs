@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{Result, ScatterKind};
+use umber_types::{Result, ScatterKind, ensure};
 
 pub(super) use crate::graph::Tape;
 use crate::graph::tracing::{self, Residuals, Tracing, WithResiduals};
@@ -116,6 +116,18 @@ pub(super) fn is_flat(node: &Node) -> bool {
     let is_bool = |dtype| dtype == umber_types::DType::Bool;
     node.outputs.iter().all(|output| is_bool(output.spec.dtype))
         && !node.lock_inputs().iter().any(|input| is_bool(input.dtype()))
+}
+
+/// Fails for a complex derivative of what is real: its imaginary part would be lost.
+pub(super) fn check_is_real(what: &str, i: usize, derivative: &Array, like: &Array) -> Result<()> {
+    let (got, expected) = (derivative.dtype(), like.dtype().inexact());
+    let of = if like.dtype() == expected { String::new() } else { format!(" (for {})", like.dtype()) };
+    ensure!(
+        expected.is_complex() || !got.is_complex(),
+        Value,
+        "{what} {i}: got {got}, expected {expected}{of} or another dtype without an imaginary part"
+    );
+    Ok(())
 }
 
 /// A derivative with respect to `like`, in the dtype derivatives of it have; `None` is zero.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::trace::{Site, Tape, Trace, accumulate, is_flat, settle, zero_derivative};
+use super::trace::{Site, Tape, Trace, accumulate, check_is_real, is_flat, settle, zero_derivative};
 use super::{control_flow, holders};
 use crate::device;
 use crate::graph::{Array, Node};
@@ -39,7 +39,8 @@ pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> R
         cotangents.len(),
         outputs.len()
     );
-    for (output, cotangent) in outputs.iter().zip(cotangents) {
+    for (i, (output, cotangent)) in outputs.iter().zip(cotangents).enumerate() {
+        check_is_real("[vjp] cotangent", i, cotangent, output)?;
         ensure!(
             output.shape() == cotangent.shape(),
             Value,

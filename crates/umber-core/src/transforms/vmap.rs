@@ -138,7 +138,7 @@ pub fn from_front(output: &Batched, lanes: usize, axis: Option<i64>) -> Result<A
         ensure!(
             !output.batched,
             Value,
-            "[vmap] an output differs from lane to lane, expected an axis for it in out_axes, got None"
+            "[vmap] out_axes: got None for an output that differs from lane to lane, expected an axis"
         );
         return Ok(output.array.clone());
     };

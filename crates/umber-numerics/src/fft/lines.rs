@@ -150,7 +150,7 @@ impl Lines {
         transform: impl Fn(&mut [T], &mut [T]) + Sync,
     ) -> Result<()> {
         let (block, length) = (self.block(), self.lengths[0]);
-        let room = || Some((zeros::<T>(block * length)?, zeros::<T>(scratch)?));
+        let room = || Some((zeros::<T>(block.checked_mul(length)?)?, zeros::<T>(scratch)?));
         self.share(room, |(lines, scratch), range| {
             self.blocks(range, block, |places| {
                 self.gather(lines, places);
@@ -174,8 +174,8 @@ impl Lines {
         let block = self.block();
         let room = || {
             Some(Worker {
-                input: zeros(block * self.lengths[0])?,
-                output: zeros(block * self.lengths[1])?,
+                input: zeros(block.checked_mul(self.lengths[0])?)?,
+                output: zeros(block.checked_mul(self.lengths[1])?)?,
                 scratch: zeros(scratch)?,
             })
         };

@@ -64,7 +64,7 @@ impl Scaling {
 /// `length` is that of the lines in numbers; see [`Transform::lengths`] for how many elements that makes.
 ///
 /// # Errors
-/// If there is no memory for the buffers.
+/// If there is no memory for the plan or the buffers.
 ///
 /// # Panics
 /// If `length` is zero, or dtypes or shapes do not fit the transform.
@@ -105,7 +105,7 @@ where
         Transform::Forward | Transform::Inverse => {
             let forward = transform == Transform::Forward;
             let direction = if forward { FftDirection::Forward } else { FftDirection::Inverse };
-            let plan = T::plan_complex(length, direction);
+            let plan = T::plan_complex(length, direction)?;
             let scratch = plan.get_inplace_scratch_len();
             let work = |lines: &mut [Complex<T>], scratch: &mut [Complex<T>]| {
                 plan.process_with_scratch(lines, scratch);
@@ -114,7 +114,7 @@ where
             if lines.are_dense() { lines.in_place(scratch, work) } else { lines.in_buffer(scratch, work) }
         }
         Transform::RealForward => {
-            let plan = T::plan_real_forward(length);
+            let plan = T::plan_real_forward(length)?;
             lines.run(plan.get_scratch_len(), |worker: &mut Worker<T, Complex<T>, Complex<T>>| {
                 let ends = worker.input.chunks_mut(length).zip(worker.output.chunks_mut(length / 2 + 1));
                 for (input, output) in ends {
@@ -124,7 +124,7 @@ where
             })
         }
         Transform::RealInverse => {
-            let plan = T::plan_real_inverse(length);
+            let plan = T::plan_real_inverse(length)?;
             let half = length / 2 + 1;
             lines.run(plan.get_scratch_len(), |worker: &mut Worker<Complex<T>, T, Complex<T>>| {
                 for (input, output) in worker.input.chunks_mut(half).zip(worker.output.chunks_mut(length)) {

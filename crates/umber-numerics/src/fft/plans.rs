@@ -3,21 +3,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
-use umber_types::Element;
+use umber_types::{Element, Error, Result};
 
+use super::Transform;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 
 /// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
 const KEPT: usize = 1 << 24;
+/// Bytes of a plan from which on it is tried whether there is memory for it.
+const TRIED: usize = 1 << 20;
 
 /// The planners of one dtype, which keep their plans.
 pub(super) struct Planners<T: FftNum> {
     complex: FftPlanner<T>,
     real: RealFftPlanner<T>,
-    /// The lengths there may be plans of.
-    lengths: HashSet<usize>,
+    /// The transforms and lengths there may be plans of.
+    planned: HashSet<(Transform, usize)>,
 }
 
 type Shared<T> = ForkMutex<Option<Planners<T>>>;
@@ -28,37 +32,73 @@ pub(super) trait Real: FftNum + Element {
     fn planners() -> &'static Shared<Self>;
 
     /// The plan of complex lines of a length.
-    fn plan_complex(length: usize, direction: FftDirection) -> Arc<dyn Fft<Self>> {
-        with(Self::planners(), length, |planners| planners.complex.plan_fft(length, direction))
+    fn plan_complex(length: usize, direction: FftDirection) -> Result<Arc<dyn Fft<Self>>> {
+        let transform = match direction {
+            FftDirection::Forward => Transform::Forward,
+            FftDirection::Inverse => Transform::Inverse,
+        };
+        with(Self::planners(), transform, length, |planners| planners.complex.plan_fft(length, direction))
     }
 
     /// The plan of the transform of real lines of a length.
-    fn plan_real_forward(length: usize) -> Arc<dyn RealToComplex<Self>> {
-        with(Self::planners(), length, |planners| planners.real.plan_fft_forward(length))
+    fn plan_real_forward(length: usize) -> Result<Arc<dyn RealToComplex<Self>>> {
+        with(Self::planners(), Transform::RealForward, length, |planners| {
+            planners.real.plan_fft_forward(length)
+        })
     }
 
     /// The plan of the transform to real lines of a length.
-    fn plan_real_inverse(length: usize) -> Arc<dyn ComplexToReal<Self>> {
-        with(Self::planners(), length, |planners| planners.real.plan_fft_inverse(length))
+    fn plan_real_inverse(length: usize) -> Result<Arc<dyn ComplexToReal<Self>>> {
+        with(Self::planners(), Transform::RealInverse, length, |planners| {
+            planners.real.plan_fft_inverse(length)
+        })
     }
 }
 
 fn with<T: FftNum, R>(
     shared: &'static Shared<T>,
+    transform: Transform,
     length: usize,
     plan: impl FnOnce(&mut Planners<T>) -> R,
-) -> R {
+) -> Result<R> {
     let mut planners = shared.lock();
-    if planners.as_ref().is_some_and(|kept| kept.lengths.iter().sum::<usize>() >= KEPT) {
+    if planners
+        .as_ref()
+        .is_some_and(|kept| kept.planned.iter().map(|(_, length)| length).sum::<usize>() >= KEPT)
+    {
         *planners = None;
     }
     let kept = planners.get_or_insert_with(|| Planners {
         complex: FftPlanner::new(),
         real: RealFftPlanner::new(),
-        lengths: HashSet::new(),
+        planned: HashSet::new(),
     });
-    kept.lengths.insert(length);
-    plan(kept)
+    if !kept.planned.contains(&(transform, length)) {
+        try_planning::<T>(length)?;
+        kept.planned.insert((transform, length));
+    }
+    Ok(plan(kept))
+}
+
+/// Fail where there is no memory for a plan, as planning itself would end the process.
+fn try_planning<T>(length: usize) -> Result<()> {
+    let mut rest = length;
+    for prime in [2, 3, 5, 7, 11] {
+        while rest.is_multiple_of(prime) {
+            rest /= prime;
+        }
+    }
+    // Measured: factors for every number of the line, and of what other primes make up ten times as many in the
+    // convolution that takes their place (Bluestein).
+    let numbers = if rest == 1 { length } else { rest.saturating_mul(10).saturating_add(length) };
+    let bytes = numbers.saturating_mul(size_of::<Complex<T>>());
+    let mut room: Vec<u8> = Vec::new();
+    if bytes >= TRIED && room.try_reserve_exact(bytes).is_err() {
+        return Err(Error::Memory(format!(
+            "[fft] no memory for the plan of lines of {length} numbers, which takes about {bytes} bytes"
+        )));
+    }
+    Ok(())
 }
 
 impl Real for f32 {

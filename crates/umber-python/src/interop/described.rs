@@ -47,6 +47,9 @@ impl Copying {
     }
 }
 
+/// Bytes that are copied faster than threads are asked for.
+const SMALL: usize = 1 << 14;
+
 /// Somebody's memory as they describe it.
 pub(super) struct Described {
     pub(super) start: *mut u8,
@@ -192,6 +195,8 @@ impl Checked {
                 Array::from_storage(storage, self.from.dtype).or_raise().map(Some)
             }
             Fate::Shared => Ok(None),
+            // SAFETY: passed on from the caller.
+            Fate::Copied if self.span <= SMALL && self.is_dense() => unsafe { self.copy_bytes() }.map(Some),
             Fate::Copied => {
                 // SAFETY: passed on from the caller; the array lives no longer than the call.
                 let array = unsafe { self.over(Box::new(())) }?;
@@ -238,6 +243,25 @@ impl Checked {
             offset: self.offset / itemsize,
         };
         Array::from_buffer(Arc::new(buffer), layout, self.from.dtype).or_raise()
+    }
+
+    /// Are the elements in row-major order, one after the other?
+    fn is_dense(&self) -> bool {
+        let mut step = self.from.dtype.size() as isize;
+        self.from.shape.iter().zip(&self.from.strides).rev().all(|(&length, &stride)| {
+            let follows = length == 1 || stride == step;
+            step *= length as isize;
+            follows
+        })
+    }
+
+    /// A copy of dense memory, by the calling thread.
+    unsafe fn copy_bytes(&self) -> PyResult<Array> {
+        let mut storage = Storage::allocate(&self.shape, self.from.dtype).or_raise()?;
+        let view = storage.view_mut(self.from.dtype).expect("fresh storage is unique");
+        // SAFETY: dense memory spans as many bytes as the storage has, and the caller promises that they are readable.
+        unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr(), view.start(), self.span) };
+        Array::from_storage(storage, self.from.dtype).or_raise()
     }
 
     /// A copy element by element, for memory that kernels cannot read.

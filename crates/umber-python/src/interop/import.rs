@@ -112,10 +112,10 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     let held = Held::new(object, ffi::PyBUF_FULL_RO as c_int)?;
     let view = &held.0;
     let format = if view.format.is_null() {
-        "B".to_owned()
+        "B".into()
     } else {
         // SAFETY: a NUL-terminated string that lives as long as the view.
-        unsafe { CStr::from_ptr(view.format) }.to_string_lossy().into_owned()
+        unsafe { CStr::from_ptr(view.format) }.to_string_lossy()
     };
     let ndim = usize::try_from(view.ndim).unwrap_or(0);
     let is_of_ctypes = is_of_ctypes(object);
@@ -166,8 +166,10 @@ fn dense_strides(shape: &[usize], itemsize: isize) -> Vec<isize> {
 fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
     let viewed = object.cast::<PyMemoryView>().ok().and_then(|view| view.getattr("obj").ok());
     let owner = viewed.as_ref().unwrap_or(object);
-    // Its array types are made for their lengths, so that the metaclass tells.
-    owner.get_type().get_type().module().is_ok_and(|module| module == "_ctypes")
+    // Its array types are made for their lengths, so that the metaclass tells, if it is not the usual one.
+    let metaclass = owner.get_type().get_type();
+    !metaclass.is(object.py().get_type::<PyType>())
+        && metaclass.module().is_ok_and(|module| module == "_ctypes")
 }
 
 /// The dtype that an array interface tells.
@@ -372,7 +374,7 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
     let numpy = a.py().import("numpy")?;
     if !a.is_instance(&numpy.getattr("ndarray")?)? {
         return Err(PyTypeError::new_err(format!(
-            "[from_numpy] expected a NumPy array, got {}",
+            "[from_numpy] a: got {}, expected a NumPy array",
             a.get_type().name()?
         )));
     }

@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 
 pub(crate) use described::Copying;
 pub(crate) use import::from_shared;
+pub(crate) use numpy::scalar as numpy_scalar;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     export::register(module)?;

@@ -2,14 +2,43 @@
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use umber::DType;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyInt, PyTuple, PyType};
+use umber::{DType, Scalar};
 
 use super::buffer::Bits;
 use super::described::refuse;
 use super::export::Export;
 use super::formats::typestr;
+use crate::args::number;
 use crate::array::PyArray;
+
+/// The value of one of NumPy's scalars that has one in umber; `None` for anything else.
+pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
+    static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let py = object.py();
+    let generic = match GENERIC.get(py) {
+        Some(generic) => generic,
+        None => {
+            // Where NumPy is not loaded there are no scalars of its.
+            let loaded = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
+            let Some(numpy) = loaded.get_item("numpy")? else { return Ok(None) };
+            GENERIC.get_or_try_init(py, || {
+                PyResult::Ok(numpy.getattr("generic")?.cast_into::<PyType>()?.unbind())
+            })?
+        }
+    };
+    if !object.is_instance(generic.bind(py))? {
+        return Ok(None);
+    }
+    let value = object.call_method0("item")?;
+    // Times are integers to Python where their unit is too fine for its own, or none.
+    let is_time = value.is_instance_of::<PyInt>() && {
+        let kind: String = object.getattr("dtype")?.getattr("kind")?.extract()?;
+        matches!(kind.as_str(), "m" | "M")
+    };
+    if is_time { Ok(None) } else { number(&value) }
+}
 
 #[pymethods]
 impl PyArray {

@@ -6,7 +6,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
 use umber::{DType, ops};
 
 use crate::array::PyArray;
@@ -219,9 +219,10 @@ fn ufunc_call<'py>(
     }
     let kwargs = kwargs.copy()?;
     // A condition that holds everywhere is none.
-    if kwargs.get_item("where")?.is_some_and(|all| {
-        all.is_exact_instance_of::<pyo3::types::PyBool>() && all.is_truthy().unwrap_or(false)
-    }) {
+    if kwargs
+        .get_item("where")?
+        .is_some_and(|all| all.is_exact_instance_of::<PyBool>() && all.is_truthy().unwrap_or(false))
+    {
         kwargs.del_item("where")?;
     }
     let Ok(dtype) = dtype_of(&kwargs)? else { return Ok(None) };
@@ -252,6 +253,18 @@ fn ufunc_call<'py>(
     Ok(if call.binds()? { Some(call) } else { None })
 }
 
+/// What `==` and `!=` say of arrays of ours and values of NumPy's of which no array of ours can be made, such as text
+/// and times: NumPy's comparison operators come by here. `None` for other ufuncs, and where there is no such value.
+fn foreign_equality(ufunc: &Bound<'_, PyAny>, inputs: &[Bound<'_, PyAny>]) -> PyResult<Option<bool>> {
+    let answer = match name_of(ufunc, "__array_ufunc__")?.as_str() {
+        "equal" => false,
+        "not_equal" => true,
+        _ => return Ok(None),
+    };
+    let is_foreign = inputs.iter().any(|input| !matches!(convert::from_object(input, None), Ok(Some(_))));
+    Ok(is_foreign.then_some(answer))
+}
+
 /// `np.add.at(a, indices, b)`: every index counts, also where it is repeated.
 fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let ours = matches!(name, "add" | "subtract" | "multiply" | "divide" | "maximum" | "minimum");
@@ -261,6 +274,7 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
     let (true, Ok(array)) = (ours, target.cast::<PyArray>()) else {
         return Err(PyTypeError::new_err(format!("[np.{name}.at] is not defined for arrays of umber")));
     };
+    crate::indexing::settle_object(indices)?;
     let updated = target.getattr("at")?.get_item(indices)?.call_method1(name, (value,))?;
     array.get().update(updated.cast::<PyArray>()?.get().get())?;
     Ok(target.py().None().into_bound(target.py()))
@@ -383,7 +397,13 @@ impl PyArray {
             return update_at(&name_of(ufunc, "__array_ufunc__")?, &inputs);
         }
         if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
-            return delivered(call.run()?, &outs);
+            let result = call.run();
+            if let ("__call__", true, true, Err(_)) = (method, kwargs.is_empty(), outs.is_empty(), &result)
+                && let Some(answer) = foreign_equality(ufunc, &inputs)?
+            {
+                return Ok(PyBool::new(py, answer).to_owned().into_any());
+            }
+            return delivered(result?, &outs);
         }
         let writes = outs.iter().any(PyAnyMethods::is_instance_of::<PyArray>);
         if writes && kwargs.contains("where")? {

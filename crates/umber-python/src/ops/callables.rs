@@ -12,6 +12,7 @@ use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
+use crate::trees::class_of;
 
 /// `array` with its first axes in the order of all but `axis`, merged into one.
 fn as_rows(array: &Array, axis: usize) -> Result<Array> {
@@ -109,8 +110,12 @@ fn piece<'py>(
     } else {
         piece.clone()
     };
-    from_object(&value, None)?
-        .ok_or_else(|| PyTypeError::new_err(format!("[piecewise] got a piece of type {}", value.get_type())))
+    from_object(&value, None)?.ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "[piecewise] funclist: got {}, expected functions, numbers or arrays",
+            class_of(&value)
+        ))
+    })
 }
 
 /// `x` where each function (or number) of `funclist` is taken at the elements for which the condition of the same place holds;
@@ -133,14 +138,22 @@ fn piecewise<'py>(
         Ok(Operand::Array(array)) if array.ndim() == x.ndim() => vec![array],
         _ => super::shaping::list("piecewise", condlist)?,
     };
-    let pieces = funclist.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let pieces = funclist
+        .try_iter()
+        .map_err(|_| {
+            PyTypeError::new_err(format!(
+                "[piecewise] funclist: got {}, expected a sequence of functions, numbers or arrays",
+                class_of(funclist)
+            ))
+        })?
+        .collect::<PyResult<Vec<_>>>()?;
     if pieces.len() == conditions.len() + 1 {
         let otherwise = ops::none_holds(&conditions.iter().collect::<Vec<_>>(), &x).or_raise()?;
         conditions.push(otherwise);
     }
     if pieces.len() != conditions.len() {
         return Err(PyValueError::new_err(format!(
-            "[piecewise] got {} functions for {} conditions, expected as many or one more",
+            "[piecewise] funclist: got {} functions for {} conditions, expected as many or one more",
             pieces.len(),
             conditions.len()
         )));

@@ -70,6 +70,9 @@ fn put(
 ) -> PyResult<()> {
     let (old, mode) = (a.get().get(), mode_of("put", mode)?);
     let (ind, v) = (ind.alone(), v.beside(&old)?);
+    if mode == OutOfBounds::Raise {
+        crate::indexing::settle(a.py(), [&ind])?;
+    }
     let new = on(stream, || ops::put(&old, &ind, &v, mode))?;
     a.get().update(new)?;
     Ok(())

@@ -157,7 +157,7 @@ pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
     };
     match value_or_foreign {
         Some(Scalar::Complex(..)) | None => Err(PyTypeError::new_err(format!(
-            "[{op}] {name}: expected a real number, got {}",
+            "[{op}] {name}: got {}, expected a real number",
             value.get_type().name()?
         ))),
         Some(value) => Ok(value),

@@ -38,7 +38,7 @@ fn check_weighted(op: &str, method: QuantileMethod) -> PyResult<()> {
         return Ok(());
     }
     Err(PyValueError::new_err(format!(
-        "[{op}] got weights for another method than 'inverted_cdf', which alone takes them"
+        "[{op}] method: got weights with another than 'inverted_cdf', expected that, which alone takes them"
     )))
 }
 

@@ -9,6 +9,7 @@ use crate::args::{Ints, Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
+use crate::trees::class_of;
 
 /// An optional array argument, as the core takes it.
 fn given(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
@@ -37,7 +38,7 @@ impl RandomState {
 
     fn __getitem__(&self, index: isize) -> PyResult<PyArray> {
         if index != 0 && index != -1 {
-            return Err(PyIndexError::new_err("[random.state] holds one key"));
+            return Err(no_such_key(index));
         }
         random::state().or_raise().map(PyArray::from)
     }
@@ -49,12 +50,19 @@ impl RandomState {
         ))
     }
 
-    fn __setitem__(&self, index: isize, key: &Bound<'_, PyArray>) -> PyResult<()> {
+    fn __setitem__(&self, index: isize, key: &Bound<'_, PyAny>) -> PyResult<()> {
         if index != 0 && index != -1 {
-            return Err(PyIndexError::new_err("[random.state] holds one key"));
+            return Err(no_such_key(index));
         }
+        let key = key.cast::<PyArray>().map_err(|_| {
+            PyTypeError::new_err(format!("[random.state] got {}, expected the array of a key", class_of(key)))
+        })?;
         random::set_state(key.get().get()).or_raise()
     }
+}
+
+fn no_such_key(index: isize) -> PyErr {
+    PyIndexError::new_err(format!("[random.state] got index {index}, expected 0: it holds one key"))
 }
 
 /// The 64 bits of a seed.

@@ -237,7 +237,8 @@ fn unwrap(
 ) -> PyResult<PyArray> {
     let p = p.alone();
     let period = period.map_or(Ok(Some(Scalar::Float(std::f64::consts::TAU))), number)?;
-    let period = period.ok_or_else(|| PyTypeError::new_err("[unwrap] period: expected a number"))?;
+    let period =
+        period.ok_or_else(|| PyTypeError::new_err("[unwrap] period: got None, expected a number"))?;
     on(stream, || ops::unwrap(&p, discont, axis, period)).map(PyArray::from)
 }
 

@@ -6,6 +6,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use umber::Array;
 use umber::transforms::Trace;
 
+use super::call_user;
 use crate::args::Ints;
 use crate::enter::OrRaise;
 use crate::trees::{Place, Tree};
@@ -127,7 +128,7 @@ impl Chosen {
                 (None, None) => {}
             }
         }
-        let returned = fun.call(PyTuple::new(py, given)?, named.as_ref())?;
+        let returned = call_user(fun, PyTuple::new(py, given)?, named.as_ref())?;
         Ok(Followed { trees, trace, returned })
     }
 

@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use umber::Array;
 use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
 
+use super::call_user;
 use super::signature::{Objects, Signature};
 use super::{Whole, check_callable, describe};
 use crate::array::PyArray;
@@ -296,7 +297,7 @@ impl CompiledFunction {
         let pair = given.bind(py).cast::<PyTuple>()?;
         let (args, kwargs) = (pair.get_item(0)?, pair.get_item(1)?);
         let returned =
-            self.fun.bind(py).call(args.cast::<PyTuple>()?.clone(), Some(kwargs.cast::<PyDict>()?))?;
+            call_user(self.fun.bind(py), args.cast::<PyTuple>()?.clone(), Some(kwargs.cast::<PyDict>()?))?;
         Tree::of(&returned)
     }
 
@@ -366,7 +367,7 @@ impl CompiledFunction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         if !compile::is_enabled() {
-            return self.fun.bind(py).call(args.clone(), kwargs).map(Bound::unbind);
+            return call_user(self.fun.bind(py), args.clone(), kwargs).map(Bound::unbind);
         }
         let call = self.take_apart(py, args, kwargs)?;
         let answer = self.answer(py, &call)?;

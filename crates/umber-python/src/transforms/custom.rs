@@ -9,6 +9,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
 use umber::{Array, Result, ops};
 
+use super::call_user;
 use super::vmap::spread;
 use super::{Whole, check_callable, describe};
 use crate::array::PyArray;
@@ -116,7 +117,7 @@ impl CustomFunction {
     ) -> PyResult<Py<PyAny>> {
         let rules = self.lock().copied(py);
         if rules.given() == Given::default() {
-            return self.fun.bind(py).call(args, kwargs).map(Bound::unbind);
+            return call_user(self.fun.bind(py), args, kwargs).map(Bound::unbind);
         }
         let called = Called::new(py, args, kwargs)?;
         let returned = called.call(self.fun.bind(py), &called.arrays)?;
@@ -176,7 +177,7 @@ impl Called {
         let (positional, named) = arrays.split_at(self.positional.count());
         let args = self.positional.rebuild(py, positional)?;
         let kwargs = self.named.rebuild(py, named)?;
-        fun.call(args.bind(py).cast::<PyTuple>()?, Some(kwargs.bind(py).cast::<PyDict>()?))
+        call_user(fun, args.bind(py).cast::<PyTuple>()?, Some(kwargs.bind(py).cast::<PyDict>()?))
     }
 }
 
@@ -208,7 +209,7 @@ impl PyRules {
     ) -> PyResult<Bound<'py, PyAny>> {
         let rule = rule.expect("asked for rules that were given").bind(py);
         let kwargs = self.keywords.rebuild(py, keywords)?;
-        rule.call(PyTuple::new(py, given)?, Some(kwargs.bind(py).cast::<PyDict>()?))
+        call_user(rule, PyTuple::new(py, given)?, Some(kwargs.bind(py).cast::<PyDict>()?))
     }
 
     fn keyword(&self, py: Python<'_>, index: usize) -> String {
@@ -447,7 +448,7 @@ fn one_or_several(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
     }
     if !value.is_instance_of::<PyList>() && !value.is_instance_of::<PyTuple>() {
         return Err(PyValueError::new_err(format!(
-            "[depends] {name}: expected an array or a sequence of arrays, got {}",
+            "[depends] {name}: got {}, expected an array or a sequence of arrays",
             class_of(value)
         )));
     }

@@ -12,6 +12,7 @@ use umber::graph::program::Operand;
 use umber::io::functions;
 use umber::{Array, ArraySpec};
 
+use super::call_user;
 use super::check_callable;
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
@@ -91,7 +92,7 @@ fn run(
     for ((name, _), array) in signature.keywords.iter().zip(named) {
         kwargs.set_item(name, handed(array)?)?;
     }
-    outputs_of(&fun.call(args, Some(&kwargs))?)
+    outputs_of(&call_user(fun, args, Some(&kwargs))?)
 }
 
 /// Follow `fun` on placeholders like the arrays of a call.
@@ -430,9 +431,9 @@ impl ImportedFunction {
                 .map(|(i, trace)| format!(" {}. {}", i + 1, listed(&trace.signature)))
                 .collect();
             return Err(PyValueError::new_err(format!(
-                "[import_function::call] no imported function matches the arguments, expected one of\n{}\ngot {}",
-                known.join("\n"),
-                listed(&signature)
+                "[import_function::call] no imported function matches the arguments: got {}\nexpected one of\n{}",
+                listed(&signature),
+                known.join("\n")
             )));
         };
         as_tuple(py, &trace.call(&call.arrays()).or_raise()?)

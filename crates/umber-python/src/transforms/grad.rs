@@ -4,15 +4,16 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
+use umber::Array;
 use umber::transforms::{Trace, pull_back, push_forward};
-use umber::{Array, DType, ops};
 
 use super::arguments::Chosen;
+use super::call_user;
 use super::{Whole, check_callable, describe};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
-use crate::trees::class_of;
+use crate::trees::{Place, Tree, class_of};
 
 /// A function that gives the gradient of another, and its value where asked for.
 #[pyclass(name = "GradFunction", module = "umber.core", frozen, dict, weakref)]
@@ -38,12 +39,11 @@ impl GradFunction {
         match first.cast_into::<PyArray>() {
             Ok(value) if value.get().get().ndim() == 0 => Ok(value),
             Ok(value) => Err(PyValueError::new_err(format!(
-                "[{op}] The return value of the function whose gradient we want to compute: expected {wanted}; got \
-                 an array of shape {}",
+                "[{op}] the function's result: got an array of shape {}, expected {wanted}",
                 value.get().get().shape()
             ))),
             Err(_) => Err(PyValueError::new_err(format!(
-                "[{op}] The return value of the function whose gradient we want to compute: expected {wanted}; got {}",
+                "[{op}] the function's result: got {}, expected {wanted}",
                 class_of(returned)
             ))),
         }
@@ -155,53 +155,77 @@ pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<
     list.try_iter()?.enumerate().map(one).collect()
 }
 
-/// The arrays a function returned: one, or a list or tuple of them.
-fn returned_arrays(op: &str, returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
-    match returned.cast::<PyArray>() {
-        Ok(array) => Ok(vec![array.get().get()]),
-        Err(_) if returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>() => {
-            arrays(op, "outputs", returned)
-        }
-        Err(_) => Err(PyValueError::new_err(format!(
-            "[{op}] got {} from the function, expected arrays",
-            returned.get_type().name()?
-        ))),
+/// A list of trees of arrays, as a tree.
+fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Tree> {
+    let (py, class) = (list.py(), class_of(list));
+    if list.is_instance_of::<PyArray>() || list.is_instance_of::<PyDict>() {
+        let article = if class == "array" { "an" } else { "a" };
+        return Err(PyValueError::new_err(format!(
+            "[{op}] {name}: got {article} {class}, expected a list of arrays"
+        )));
     }
+    let items = list.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+    let tree = Tree::of(PyList::new(py, items)?.as_any())?;
+    check_leaves(py, op, name, &tree)?;
+    Ok(tree)
 }
 
-fn wrap(arrays: impl IntoIterator<Item = Array>) -> Vec<PyArray> {
-    arrays.into_iter().map(PyArray::from).collect()
+/// Refuse whatever is no array.
+fn check_leaves(py: Python<'_>, op: &str, name: &str, tree: &Tree) -> PyResult<()> {
+    tree.visit_places(&Place::Root(name), &mut |leaf, place| match leaf {
+        Tree::Other(value) => Err(refused(op, &place.text(py), value.bind(py))),
+        _ => Ok(()),
+    })
 }
 
-fn call<'py>(fun: &Bound<'py, PyAny>, inputs: &[Array]) -> PyResult<Bound<'py, PyAny>> {
-    fun.call1(PyTuple::new(fun.py(), wrap(inputs.iter().cloned()))?)
+fn refused(op: &str, place: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyValueError::new_err(format!("[{op}] {place}: got {}, expected an array", class_of(value)))
 }
 
-/// What a function returned: arrays, and what came with them where that was announced.
+fn call<'py>(fun: &Bound<'py, PyAny>, primals: &Tree, inputs: &[Array]) -> PyResult<Bound<'py, PyAny>> {
+    let given = primals.rebuild(fun.py(), inputs)?;
+    call_user(fun, given.bind(fun.py()).cast::<PyList>()?.to_tuple(), None)
+}
+
+/// What a function returned, and what came with it where that was announced. Several results are a list, and so is one
+/// array.
 fn outputs<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
     has_aux: bool,
-) -> PyResult<(Vec<Array>, Option<Bound<'py, PyAny>>)> {
+) -> PyResult<(Tree, Option<Bound<'py, PyAny>>)> {
     let (returned, aux) = parted(op, returned, has_aux)?;
-    Ok((returned_arrays(op, &returned)?, aux))
+    let tree = match Tree::of(&returned)? {
+        Tree::Tuple(items, _) => Tree::List(items),
+        Tree::Array(array) => Tree::List(vec![Tree::Array(array)]),
+        Tree::Other(_) => {
+            return Err(PyValueError::new_err(format!(
+                "[{op}] got {} from the function, expected arrays",
+                class_of(&returned)
+            )));
+        }
+        tree => tree,
+    };
+    check_leaves(returned.py(), op, "outputs", &tree)?;
+    Ok((tree, aux))
 }
 
 /// Outputs, derivatives, and what came with them.
 fn answer<'py>(
     py: Python<'py>,
-    outputs: Vec<Array>,
-    derivatives: Vec<Array>,
+    outputs: &Tree,
+    (derivatives, like): (&[Array], &Tree),
     aux: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let list = |arrays: Vec<Array>| Ok::<_, PyErr>(wrap(arrays).into_pyobject(py)?.into_any());
-    let parts = [list(outputs)?, list(derivatives)?];
-    PyTuple::new(py, parts.into_iter().chain(aux).collect::<Vec<_>>())
+    let parts = [outputs.rebuild(py, &outputs.arrays())?, like.rebuild(py, derivatives)?];
+    PyTuple::new(py, parts.into_iter().chain(aux.map(Bound::unbind)).collect::<Vec<_>>())
 }
 
 /// Vector-Jacobian product: the outputs of `fun` at `primals`, and `cotangents` pulled back to the inputs.
 ///
-/// With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
+/// Primals, outputs and what belongs to them are lists of arrays, or of lists, tuples and dicts of arrays; outputs may
+/// be a dict, too. With `has_aux` the function returns a pair of outputs and anything else, which is the third of the
+/// answer.
 #[pyfunction]
 #[pyo3(signature = (fun, primals, cotangents, *, has_aux = false))]
 fn vjp<'py>(
@@ -211,19 +235,21 @@ fn vjp<'py>(
     has_aux: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("vjp", fun)?;
-    let primals = arrays("vjp", "primals", primals)?;
-    let cotangents = arrays("vjp", "cotangents", cotangents)?;
-    let mut trace = Trace::with_data(&primals).or_raise()?;
-    let (outputs, aux) = outputs("vjp", call(fun, &trace.inputs)?, has_aux)?;
-    check_like("vjp", "output", &outputs, "cotangents", &cotangents)?;
+    let primals = listed("vjp", "primals", primals)?;
+    let cotangents = given_for("vjp", "cotangents", cotangents)?;
+    let mut trace = Trace::with_data(&primals.arrays()).or_raise()?;
+    let (outputs, aux) = outputs("vjp", call(fun, &primals, &trace.inputs)?, has_aux)?;
+    let cotangents = cotangents.like("vjp", "output", &outputs)?;
     trace.returned();
-    let pulled = pull_back(&trace.inputs, &outputs, &cotangents).or_raise()?;
-    answer(fun.py(), outputs, pulled, aux)
+    let pulled = pull_back(&trace.inputs, &outputs.arrays(), &cotangents).or_raise()?;
+    answer(fun.py(), &outputs, (&pulled, &primals), aux)
 }
 
 /// Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
 ///
-/// With `has_aux` the function returns a pair of outputs and anything else, which is the third of the answer.
+/// Primals, outputs and what belongs to them are lists of arrays, or of lists, tuples and dicts of arrays; outputs may
+/// be a dict, too. With `has_aux` the function returns a pair of outputs and anything else, which is the third of the
+/// answer.
 #[pyfunction]
 #[pyo3(signature = (fun, primals, tangents, *, has_aux = false))]
 fn jvp<'py>(
@@ -233,43 +259,70 @@ fn jvp<'py>(
     has_aux: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("jvp", fun)?;
-    let primals = arrays("jvp", "primals", primals)?;
-    let tangents = arrays("jvp", "tangents", tangents)?;
-    check_like("jvp", "primal", &primals, "tangents", &tangents)?;
-    let trace = Trace::forwards(&primals).or_raise()?;
-    let (outputs, aux) = outputs("jvp", call(fun, &trace.inputs)?, has_aux)?;
-    let tangents = tangents
-        .iter()
-        .zip(&primals)
-        .map(|(tangent, primal)| ops::astype(tangent, tangent_dtype(primal)).or_raise())
-        .collect::<PyResult<Vec<_>>>()?;
-    let pushed = push_forward(&trace.inputs, &outputs, &tangents).or_raise()?;
-    answer(fun.py(), outputs, pushed, aux)
+    let primals = listed("jvp", "primals", primals)?;
+    let tangents = given_for("jvp", "tangents", tangents)?.like("jvp", "primal", &primals)?;
+    let trace = Trace::forwards(&primals.arrays()).or_raise()?;
+    let (outputs, aux) = outputs("jvp", call(fun, &primals, &trace.inputs)?, has_aux)?;
+    let pushed = push_forward(&trace.inputs, &outputs.arrays(), &tangents).or_raise()?;
+    answer(fun.py(), &outputs, (&pushed, &outputs), aux)
 }
 
-fn tangent_dtype(primal: &Array) -> DType {
-    primal.dtype().inexact()
+/// Tangents or cotangents as they were given.
+struct Directions<'py> {
+    name: &'static str,
+    value: Bound<'py, PyAny>,
+    /// The arrays, where nothing is nested.
+    flat: Option<Vec<Array>>,
 }
 
-/// As many as, and of the same shapes as.
-fn check_like(op: &str, one: &str, values: &[Array], others: &str, given: &[Array]) -> PyResult<()> {
-    if values.len() != given.len() {
-        return Err(PyValueError::new_err(format!(
-            "[{op}] got {} {others} for {} {one}s, expected one for each",
-            given.len(),
-            values.len()
-        )));
+fn given_for<'py>(op: &str, name: &'static str, value: &Bound<'py, PyAny>) -> PyResult<Directions<'py>> {
+    if value.is_instance_of::<PyDict>() {
+        return Ok(Directions { name, value: value.clone(), flat: None });
     }
-    for (i, (value, given)) in values.iter().zip(given).enumerate() {
-        if value.shape() != given.shape() {
-            return Err(PyValueError::new_err(format!(
-                "[{op}] got {others}[{i}] of shape {}, expected the {one}'s shape {}",
-                given.shape(),
-                value.shape()
-            )));
+    let tree = listed(op, name, value)?;
+    let is_flat =
+        matches!(&tree, Tree::List(items) if items.iter().all(|item| matches!(item, Tree::Array(_))));
+    let flat = is_flat.then(|| tree.arrays());
+    let value = tree.rebuild(value.py(), &tree.arrays())?.into_bound(value.py());
+    Ok(Directions { name, value, flat })
+}
+
+impl Directions<'_> {
+    /// One for each array of `values`: built like them, or a list in their order; of the same shapes.
+    fn like(self, op: &str, one: &str, values: &Tree) -> PyResult<Vec<Array>> {
+        let (py, name) = (self.value.py(), self.name);
+        let given = match self.flat {
+            Some(flat) if flat.len() != values.count() => {
+                return Err(PyValueError::new_err(format!(
+                    "[{op}] got {} {name} for {} {one}s, expected one for each",
+                    flat.len(),
+                    values.count()
+                )));
+            }
+            Some(flat) => flat,
+            None => {
+                let mut found = Vec::new();
+                values.aligned(op, &self.value, &Place::Root(name), &mut found)?;
+                let array = |(i, given): (usize, Option<Bound<'_, PyAny>>)| {
+                    let given = given.unwrap_or_else(|| py.None().into_bound(py));
+                    let array = given.cast::<PyArray>().map(|array| array.get().get());
+                    array.map_err(|_| refused(op, &values.place_of(py, name, i), &given))
+                };
+                found.into_iter().enumerate().map(array).collect::<PyResult<_>>()?
+            }
+        };
+        for (i, (value, given)) in values.arrays().iter().zip(&given).enumerate() {
+            if value.shape() != given.shape() {
+                return Err(PyValueError::new_err(format!(
+                    "[{op}] got {} of shape {}, expected the {one}'s shape {}",
+                    values.place_of(py, name, i),
+                    given.shape(),
+                    value.shape()
+                )));
+            }
         }
+        Ok(given)
     }
-    Ok(())
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -10,6 +10,7 @@ use umber::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
 use umber::{ArraySpec, Shape, ops};
 
 use super::arguments::Chosen;
+use super::call_user;
 use super::grad::parted;
 use super::{Whole, check_callable, describe};
 use crate::args::Ints;
@@ -189,7 +190,8 @@ fn linearize<'py>(
     arguments.check_arrays(py, "linearize", &Place::Root("primals"))?;
     let trace = Trace::with_data(&arguments.arrays()).or_raise()?;
     let given = arguments.rebuild(py, &trace.inputs)?;
-    let (returned, aux) = parted("linearize", fun.call1(given.bind(py).cast::<PyTuple>()?)?, has_aux)?;
+    let (returned, aux) =
+        parted("linearize", call_user(fun, given.bind(py).cast::<PyTuple>()?, None)?, has_aux)?;
     let outputs = Tree::of(&returned)?;
     outputs.check_arrays(py, "linearize", &Place::Root("the function's result"))?;
     let linear = Linear::of(&trace.inputs, &outputs.arrays()).or_raise()?;
@@ -296,7 +298,8 @@ fn eval_shape<'py>(
             if is_spec { placeholder(py) } else { Ok(value.clone_ref(py)) }
         })?);
     }
-    let returned = fun.call(given[0].bind(py).cast::<PyTuple>()?, Some(given[1].bind(py).cast::<PyDict>()?));
+    let returned =
+        call_user(fun, given[0].bind(py).cast::<PyTuple>()?, Some(given[1].bind(py).cast::<PyDict>()?));
     ops::random::set_state(random).or_raise()?;
     let outputs = Tree::of(&returned?)?;
     outputs.map(

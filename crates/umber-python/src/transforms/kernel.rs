@@ -7,6 +7,7 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::Mapped;
 use umber::{Array, ops};
 
+use super::call_user;
 use super::{Whole, check_callable, describe};
 use crate::args::Operand;
 use crate::array::PyArray;
@@ -60,7 +61,7 @@ impl Call<'_, '_> {
             Operand::Number(_) => Ok(given),
         });
         let arguments = PyTuple::new(py, arguments.collect::<PyResult<Vec<_>>>()?)?;
-        let tree = Tree::of(&self.function.call1(arguments)?)?;
+        let tree = Tree::of(&call_user(self.function, arguments, None)?)?;
         tree.check_arrays(py, "kernel", &Place::Root("the function's result"))?;
         let outputs = tree.arrays();
         match outputs.iter().find(|output| output.ndim() > 0) {

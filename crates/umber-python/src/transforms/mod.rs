@@ -12,8 +12,13 @@ pub(crate) mod kernel;
 mod signature;
 mod vmap;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::{PyRecursionError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use umber::kernels::stack::stack_left;
+
+use crate::explain::settled;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     eval::register(module)?;
@@ -41,12 +46,31 @@ impl Whole {
     }
 }
 
+/// Bytes of stack that a function of the user's finds at least, for the kernels that it may run.
+const ROOM: usize = 192 << 10;
+
+/// What a function of the user's returns. Where one calls itself through transforms without end, the interpreter's own
+/// limit may come later than the end of the stack.
+pub(crate) fn call_user<'py>(
+    fun: &Bound<'py, PyAny>,
+    args: impl PyCallArgs<'py>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if stack_left() < ROOM {
+        let name = fun.getattr("__name__").map_or_else(|_| "call".into(), |name| name.to_string());
+        return Err(PyRecursionError::new_err(format!(
+            "[{name}] got functions that call each other deeper than the stack of their thread, expected fewer"
+        )));
+    }
+    fun.call(args, kwargs).map_err(|error| settled(fun.py(), error))
+}
+
 /// Refuse what cannot be called.
 fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
     if fun.is_callable() {
         return Ok(());
     }
-    Err(PyTypeError::new_err(format!("[{op}] expected a function, got {}", fun.get_type().name()?)))
+    Err(PyTypeError::new_err(format!("[{op}] got {}, expected a function", fun.get_type().name()?)))
 }
 
 /// The name that a transformed function goes by.

@@ -8,6 +8,7 @@ use umber::transforms::{Mapped, from_front};
 use umber::types::shape::normalize_axis;
 use umber::{Array, Error};
 
+use super::call_user;
 use super::{Whole, check_callable, describe};
 use crate::enter::{OrRaise, to_exception};
 use crate::trees::{Place, Tree, class_of, dict_of};
@@ -55,7 +56,7 @@ pub(super) fn spread<A>(
         || axes.is_instance_of::<PyList>())
     {
         return Err(PyTypeError::new_err(format!(
-            "[{op}] {name}: expected integers and None, alone or nested in tuples, lists and dicts, got {}",
+            "[{op}] {name}: got {}, expected integers and None, alone or nested in tuples, lists and dicts",
             class_of(axes)
         )));
     }
@@ -172,7 +173,7 @@ impl VmapFunction {
         let lane = lanes.positional.rebuild(py, positional)?;
         let named = lanes.named.rebuild(py, named)?;
         let lane = lane.bind(py).cast::<PyTuple>()?;
-        let returned = self.fun.bind(py).call(lane, Some(named.bind(py).cast::<PyDict>()?))?;
+        let returned = call_user(self.fun.bind(py), lane, Some(named.bind(py).cast::<PyDict>()?))?;
         let outputs = Tree::of(&returned)?;
         outputs.check_arrays(py, "vmap", &Place::Root("the function's result"))?;
         let mut axes = Vec::new();

@@ -68,9 +68,9 @@ class Module(dict):
         else:
             if _is_foreign_array(value):
                 warnings.warn(
-                    f"[{type(self).__name__}] {key} is a {type(value).__module__} array, which is "
-                    f"neither a parameter nor saved, expected umber.core.array({key}) if it shall "
-                    "be one",
+                    f"[{type(self).__name__}] {key}: got a {type(value).__module__} array, which "
+                    f"is neither a parameter nor saved, expected umber.core.array({key}) if it "
+                    "shall be one",
                     stacklevel=2,
                 )
             super().__setattr__(key, value)
@@ -314,11 +314,10 @@ class Module(dict):
         Returns:
             The module itself.
         """
-        weights: dict[str, mx.array] = dict(
-            mx.load(os.fspath(file_or_weights))  # type: ignore[arg-type]
-            if isinstance(file_or_weights, (str, os.PathLike))
-            else file_or_weights
-        )
+        if isinstance(file_or_weights, (str, os.PathLike)):
+            weights = _weights_in(os.fspath(file_or_weights))
+        else:
+            weights = _weights_by_path(file_or_weights)
         # Files may name a module that stands at several places by any of them, or all.
         parameters = self.filter_and_map(Module.valid_parameter_filter)
         slots = find_slots(self, parameters, mx.array)
@@ -374,6 +373,35 @@ class Module(dict):
         return self
 
 
+def _weights_in(file: str) -> dict[str, mx.array]:
+    """The arrays of a file by their names."""
+    content = mx.load(file)
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"[load_weights] got {file}, which holds one array of shape {content.shape} without "
+            "a name, expected arrays by their names (.safetensors, .npz or .gguf)"
+        )
+    return content
+
+
+def _weights_by_path(pairs: Any) -> dict[str, mx.array]:
+    """A dict of pairs, or of a dict."""
+    if not isinstance(pairs, Iterable) or isinstance(pairs, mx.array):
+        raise TypeError(
+            f"[load_weights] got {type(pairs).__name__}, "
+            "expected a file, pairs (path, array) or a dict"
+        )
+    weights = {}
+    for pair in pairs.items() if isinstance(pairs, dict) else pairs:
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise TypeError(
+                f"[load_weights] got {type(pair).__name__} as an entry, "
+                "expected pairs (path, array) with a string as path"
+            )
+        weights[pair[0]] = pair[1]
+    return weights
+
+
 def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> None:
     extra = sorted(weights.keys() - places.keys())
     if extra:
@@ -392,12 +420,12 @@ def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> Non
     for path, value in weights.items():
         if not isinstance(value, mx.array):
             raise ValueError(
-                f"[load_weights] {path} has type {type(value).__name__}, expected an array"
+                f"[load_weights] {path}: got {type(value).__name__}, expected an array"
             )
         expected = places[path].value.shape
         if value.shape != expected:
             raise ValueError(
-                f"[load_weights] {path} has the shape {value.shape}, expected {expected}"
+                f"[load_weights] {path}: got the shape {value.shape}, expected {expected}"
             )
 
 
@@ -447,7 +475,7 @@ class _Walk(NamedTuple):
         if isinstance(value, list):
             return [self.place(module, f"{key}.{i}", child) for i, child in enumerate(value)]
         raise RuntimeError(
-            f"[filter_and_map] {key} has type {type(value).__name__}, "
+            f"[filter_and_map] {key}: got {type(value).__name__}, "
             "expected a leaf, a module, a dict or a list"
         )
 

@@ -268,7 +268,7 @@ def _check_last_axis(op: str, x: mx.array, weight: mx.array | None) -> None:
         raise ValueError(f"[{op}] got an input without axes, expected at least one axis")
     if weight is not None and x.shape[-1] != weight.shape[0]:
         raise ValueError(
-            f"[{op}] the input's last axis has size {x.shape[-1]}, expected {weight.shape[0]}"
+            f"[{op}] the input's last axis: got size {x.shape[-1]}, expected {weight.shape[0]}"
         )
 
 

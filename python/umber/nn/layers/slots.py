@@ -60,7 +60,10 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
         elif strict and not (_is_container(new, leaf) and not new):
             if is_there:
                 raise _mismatch(place, new, old)
-            raise ValueError(f"[Module.update] got a value for {place}, which does not exist")
+            raise ValueError(
+                f"[Module.update] {place} does not exist: got a value of type "
+                f"{type(new).__name__}, expected only places that the module has"
+            )
 
 
 def _is_container(value: Any, leaf: type) -> bool:

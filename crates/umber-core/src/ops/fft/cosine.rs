@@ -19,10 +19,10 @@ use super::{Norm, Transform, fit};
 use crate::graph::Array;
 use crate::ops::elementwise::{add, exp, imag, multiply, negative, real};
 use crate::ops::{arange, concatenate, weak};
-use crate::primitives::fft::Fft;
+use crate::primitives::fft::{Fft, factors};
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::{reversed, slice_along};
-use umber_kernels::fft::Scaling;
+use umber_numerics::fft::Scaling;
 
 /// Which of the four symmetries of a line beyond its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -172,8 +172,7 @@ impl Line {
     /// Every other element with its sign changed, beginning with the second.
     fn alternating(&self, x: &Array) -> Result<Array> {
         let sign = |place: usize| if place.is_multiple_of(2) { 1.0 } else { -1.0 };
-        let signs: Vec<f64> = (0..x.shape()[self.axis]).map(sign).collect();
-        multiply(x, &along(x, self.axis, &signs)?)
+        multiply(x, &along(x, self.axis, sign)?)
     }
 
     /// Sines of types 2 to 4 are cosines of the line with its direction or signs changed.
@@ -198,10 +197,11 @@ impl Line {
     }
 }
 
-/// Factors along an axis of `x`.
-fn along(x: &Array, axis: usize, factors: &[f64]) -> Result<Array> {
-    let aligned: Shape = (0..x.ndim()).map(|other| if other == axis { factors.len() } else { 1 }).collect();
-    cast(&Array::from_slice(factors, aligned)?, x.dtype())
+/// Factors along an axis of `x`, by their places.
+fn along(x: &Array, axis: usize, factor: impl Fn(usize) -> f64) -> Result<Array> {
+    let count = x.shape()[axis];
+    let aligned: Shape = (0..x.ndim()).map(|other| if other == axis { count } else { 1 }).collect();
+    cast(&reshape(&factors(count, factor)?, aligned)?, x.dtype())
 }
 
 /// `x` with the elements at both ends multiplied.
@@ -209,10 +209,9 @@ fn scaled(x: &Array, axis: usize, [first, last]: [f64; 2]) -> Result<Array> {
     if first == 1.0 && last == 1.0 {
         return Ok(x.clone());
     }
-    let mut factors = vec![1.0; x.shape()[axis]];
-    factors[0] *= first;
-    *factors.last_mut().expect("lines have an element") *= last;
-    multiply(x, &along(x, axis, &factors)?)
+    let end = x.shape()[axis] - 1;
+    let at = |place: usize, end: usize, factor: f64| if place == end { factor } else { 1.0 };
+    multiply(x, &along(x, axis, |place| at(place, 0, first) * at(place, end, last))?)
 }
 
 /// What both ends of a line are multiplied by before the transform and after it, to make its matrix orthogonal.

@@ -15,8 +15,8 @@ pub use self::hermitian::{hfft, ihfft};
 pub use self::several::{AxesOf, fftn, ifftn, irfftn, rfftn};
 pub use self::short_time::{Frames, istft, stft};
 
-use umber_kernels::fft::Scaling;
-pub use umber_kernels::fft::Transform;
+use umber_numerics::fft::Scaling;
+pub use umber_numerics::fft::Transform;
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Shape, bail, ensure};
 

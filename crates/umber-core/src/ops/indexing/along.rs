@@ -2,13 +2,14 @@
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::shape::normalize_axis;
-use umber_types::{Axes, DType, Result, ScatterKind, Shape, bail, ensure};
+use umber_types::{Axes, BinaryKind, DType, Result, ScatterKind, Shape, bail, ensure};
 
 use super::check_integers;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::cast_constant;
 use crate::primitives::gather::{Places, iota};
-use crate::primitives::rules;
+use crate::primitives::rules::{self, binary, constant};
+use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice, slice_along};
 use crate::primitives::slice_update::slice_update;
 
@@ -172,6 +173,10 @@ impl Block {
             let axis = normalize_axis(op, axis, a.ndim())?;
             let place = sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
             let first = rules::reshape(&slice_along(&starts, 0, number, 1)?, Shape::scalar())?;
+            // Places below zero would count from the end.
+            let outside = rules::sub(&first, &constant(&first, a.shape()[axis] as i64))?;
+            let is_negative = binary(BinaryKind::Less, &first, &constant(&first, 0))?;
+            let first = Array::record_one(Select, &[&is_negative, &outside, &first])?;
             indices[place] = rules::add(&iota(&grid, place)?, &rules::broadcast(&first, &grid)?)?;
         }
         let axes = SmallVec::from_slice(&sorted);
@@ -196,7 +201,7 @@ impl Block {
 /// A block of `sizes` elements that starts at `start[i]` along `axes[i]`, at zero along the others.
 ///
 /// The starts are an array, so they may be computed. Fails if the block is larger than the array, or if it lies outside
-/// (when evaluated).
+/// (when evaluated), a negative start included.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,10 +1,10 @@
 //! What becomes of indices that lie outside.
 
-use umber_types::{DType, Result, bail};
+use umber_types::{DType, KeepAxes, Result, ensure};
 
 use super::check_integers;
 use crate::graph::Array;
-use crate::ops::{clip, remainder};
+use crate::ops::{clip, max, min, remainder};
 use crate::primitives::rules::{cast, constant};
 
 /// What becomes of an index that lies outside of an axis.
@@ -33,24 +33,35 @@ pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds
     }
 }
 
-/// Refuse indices outside of an axis where they are few and have their values: later would be too late for whoever
-/// writes, since the array that is written to would be lost.
-pub(super) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
+/// Refuse indices outside of an axis where they have their values: later would be too late for whoever writes, since
+/// the array that is written to would be lost.
+pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
     const FEW: usize = 1 << 10;
-    let is_known = indices.is_evaluated() && !indices.is_volatile() && indices.size() <= FEW;
-    if !is_known || indices.dtype() == DType::UInt64 {
+    if !indices.is_evaluated() || indices.is_volatile() {
         return Ok(());
     }
-    let length = length as i64;
-    let is_outside = |index: &i64| !(-length..length).contains(index);
-    match cast(indices, DType::Int64)?.to_vec::<i64>()?.iter().find(|index| is_outside(index)) {
-        Some(index) => {
-            bail!(
-                Index,
-                "[{op}] index {index} is out of bounds for axis {axis} with size {length}: got {index}, \
+    let length = length as i128;
+    // Of many the extremes say enough, and kernels find them faster.
+    let telling = if indices.size() <= FEW {
+        vec![indices.clone()]
+    } else {
+        vec![min(indices, None, KeepAxes::No)?, max(indices, None, KeepAxes::No)?]
+    };
+    for index in telling.iter().map(wide).collect::<Result<Vec<_>>>()?.concat() {
+        ensure!(
+            (-length..length).contains(&index),
+            Index,
+            "[{op}] index {index} is out of bounds for axis {axis} with size {length}: got {index}, \
              expected -{length} <= index < {length}"
-            )
-        }
-        None => Ok(()),
+        );
     }
+    Ok(())
+}
+
+/// Integers of any dtype.
+fn wide(indices: &Array) -> Result<Vec<i128>> {
+    if indices.dtype() == DType::UInt64 {
+        return Ok(indices.to_vec::<u64>()?.into_iter().map(i128::from).collect());
+    }
+    Ok(cast(indices, DType::Int64)?.to_vec::<i64>()?.into_iter().map(i128::from).collect())
 }

@@ -19,7 +19,7 @@ use plan::Plan;
 
 pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
 pub use bounds::OutOfBounds;
-pub(crate) use bounds::settle;
+pub(crate) use bounds::{check_known, settle};
 pub use spelling::{Place, Stepped};
 
 /// One entry of an index, as NumPy reads it.

@@ -1,7 +1,7 @@
 //! Determinants, ranks and condition numbers.
 
 use smallvec::smallvec;
-use umber_kernels::linalg::OnSingular;
+use umber_numerics::linalg::OnSingular;
 use umber_types::{KeepAxes, Result, ensure};
 
 use super::factors::values_of;

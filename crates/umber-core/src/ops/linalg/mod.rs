@@ -65,7 +65,7 @@ fn rounded(x: &Array, operand: DType) -> Result<Array> {
 }
 
 /// The distance of one from the next number of the dtype that `dtype` is computed in.
-fn epsilon(dtype: DType) -> f64 {
+pub(crate) fn epsilon(dtype: DType) -> f64 {
     match computing(dtype).real() {
         DType::Float64 => f64::EPSILON,
         _ => f64::from(f32::EPSILON),

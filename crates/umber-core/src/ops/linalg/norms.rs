@@ -197,9 +197,22 @@ fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array>
 /// `sqrt(sum(|x|²))` over axes, which stay with length one, for dtypes whose squares neither overflow nor vanish in
 /// double precision.
 fn wide_length(x: &Array, axes: &Axes) -> Result<Array> {
-    let size = if x.dtype().is_complex() { ops::abs(x)? } else { x.clone() };
-    let sum = reduced(ReduceKind::Sum, &ops::square(&cast(&size, DType::Float64)?)?, axes)?;
-    cast(&power_or(&sum, 0.5, 0.0)?, size.dtype())
+    let wide = cast(x, if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 })?;
+    let sum = reduced(ReduceKind::Sum, &square_of_size(&wide, None)?, axes)?;
+    cast(&power_or(&sum, 0.5, 0.0)?, x.dtype().real())
+}
+
+/// `|x|²`, or `|x / scale|²`: not through the absolute value, whose derivatives at zero are not those of its square.
+fn square_of_size(x: &Array, scale: Option<&Array>) -> Result<Array> {
+    let square = |part: &Array| match scale {
+        Some(scale) => ops::square(&ops::divide(part, scale)?),
+        None => ops::square(part),
+    };
+    if x.dtype().is_complex() {
+        ops::add(&square(&ops::real(x)?)?, &square(&ops::imag(x)?)?)
+    } else {
+        square(x)
+    }
 }
 
 /// `sum(|x|^p)^(1/p)` over axes, which stay with length one.
@@ -227,10 +240,11 @@ fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
     // Powers of elements near one neither overflow nor vanish, and a scale that is a power of two rounds nothing.
     let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
     let scale = power_of_two(&reduced(kind, &size, axes)?)?;
-    let ratio = ops::divide(&size, &broadcast(&scale, size.shape())?)?;
+    let spread = broadcast(&scale, size.shape())?;
     let powers = if p == 2.0 {
-        ops::square(&ratio)?
+        square_of_size(x, Some(&spread))?
     } else {
+        let ratio = ops::divide(&size, &spread)?;
         power_or(&ratio, p, if p > 0.0 { 0.0 } else { f64::INFINITY })?
     };
     let sum = reduced(ReduceKind::Sum, &powers, axes)?;

@@ -1,6 +1,6 @@
 //! Linear equations: inverses and what stands in for them.
 
-use umber_kernels::linalg::{Form, OnSingular};
+use umber_numerics::linalg::{Form, OnSingular};
 use umber_types::{DType, KeepAxes, Result, Shape, bail, ensure, promote};
 
 use super::factors::values_of;

@@ -1,6 +1,6 @@
 //! Distributions whose draws are made from others, or by rejection: each element has a stream of numbers of its own.
 
-use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Shape, UnaryKind, ensure};
+use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Shape, UnaryKind, bail, ensure};
 
 use super::continuous::unit;
 use super::{key_or_next, split};
@@ -153,7 +153,8 @@ pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Opti
 /// Dirichlet: along the last axis, [`gamma`] draws of the parameters `alpha` over their sum. `shape` is that of the draw without
 /// its last axis.
 ///
-/// Fails for a dtype that is not real floating point, or if `alpha` has no axes.
+/// Draws of an `alpha` with an element that is not positive are NaN. Fails for a dtype that is not real floating point, if
+/// `alpha` has no axes, or for a constant that is not positive.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -187,7 +188,7 @@ pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option
 /// Economics 12, 1993) for others. Elements whose rate is negative or NaN are -1 (the least value of an unsigned dtype);
 /// counts that an integer dtype cannot hold are its greatest number.
 ///
-/// Fails for a constant rate below zero or above what an integer dtype holds, or for bool and complex dtypes.
+/// Fails for a constant rate that is NaN, below zero or above what an integer dtype holds, or for bool and complex dtypes.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -207,11 +208,10 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
         "[poisson] got dtype {dtype}, expected an integer or real floating-point dtype"
     );
     let known = rate.constant().map(Scalar::as_f64);
-    ensure!(
-        known.is_none_or(|rate| rate >= 0.0),
-        Value,
-        "[poisson] got a rate below zero, expected 0 or more"
-    );
+    if let Some(rate) = known.filter(|&rate| rate.is_nan() || rate < 0.0) {
+        let got = if rate.is_nan() { "NaN as the rate" } else { "a rate below zero" };
+        bail!(Value, "[poisson] got {got}, expected 0 or more");
+    }
     if dtype.is_integer()
         && let Some(rate) = known
     {

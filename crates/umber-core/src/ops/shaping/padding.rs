@@ -78,7 +78,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     ensure!(
         widths.len() == 1 || widths.len() == ndim,
         Value,
-        "[pad] got {} pairs of widths, expected 1 or {ndim}",
+        "[pad] pad_width: got {} pairs of widths, expected one, or one for each of {ndim} axes",
         widths.len()
     );
     let mut lengths: SmallVec<[i64; 6]> = SmallVec::new();

@@ -148,6 +148,29 @@ pub(crate) fn reciprocal_or_zero(x: &Array) -> Result<Array> {
     Array::record_one(Select, &[&is_zero, &zero, &unary(UnaryKind::Reciprocal, &safe)?])
 }
 
+/// Where values `d` differ by `differences` that rounding explains, by as much as the greatest of them lets it be.
+pub(crate) fn is_rounding(differences: &Array, d: &Array) -> Result<Array> {
+    let axis = d.ndim() - 1;
+    let n = d.shape()[axis];
+    if n == 0 {
+        return binary(BinaryKind::Equal, differences, &zeros_like(differences));
+    }
+    let kind = umber_types::ReduceKind::Max;
+    let size = unary(UnaryKind::Abs, d)?;
+    let greatest = Array::record_one(reduce::Reduce { kind, axes: umber_types::Axes::one(axis) }, &[&size])?;
+    let share = 2.0 * n as f64 * crate::ops::linalg::epsilon(d.dtype());
+    let bound = mul(&greatest, &constant(&greatest, share))?;
+    let bound = if differences.ndim() > d.ndim() { as_column(&bound)? } else { bound };
+    let bound = broadcast(&bound, differences.shape())?;
+    binary(BinaryKind::LessEqual, &unary(UnaryKind::Abs, differences)?, &bound)
+}
+
+/// `1 / x`, and zero where `is_none` holds.
+pub(crate) fn reciprocal_unless(is_none: &Array, x: &Array) -> Result<Array> {
+    let safe = Array::record_one(Select, &[is_none, &constant(x, 1.0), x])?;
+    Array::record_one(Select, &[is_none, &zeros_like(x), &unary(UnaryKind::Reciprocal, &safe)?])
+}
+
 /// The real part of a complex array; a real one as it is.
 pub(crate) fn real(x: &Array) -> Result<Array> {
     if x.dtype().is_complex() { unary(UnaryKind::Real, x) } else { Ok(x.clone()) }

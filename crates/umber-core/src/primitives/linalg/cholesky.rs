@@ -1,7 +1,7 @@
 //! Cholesky: a Hermitian positive definite matrix as `L Lᴴ`.
 
 use smallvec::smallvec;
-use umber_kernels::linalg::Form;
+use umber_numerics::linalg::Form;
 use umber_types::Result;
 
 use super::{adjoint, adjoint_times, batch_of, explained, hermitian_part, lower, solve, taller_stack};
@@ -31,8 +31,8 @@ impl Primitive for Cholesky {
             let both = add(&lower(&inner, 0)?, &lower(&inner, -1)?)?;
             let half = mul(&both, &constant(&both, 0.5))?;
             let upper = adjoint(l)?;
-            let left = solve(Form::Upper, &upper, &hermitian_part(&half)?)?;
-            Ok(smallvec![Some(hermitian_part(&solve(Form::Upper, &upper, &adjoint(&left)?)?)?)])
+            let left = solve("cholesky", Form::Upper, &upper, &hermitian_part(&half)?)?;
+            Ok(smallvec![Some(hermitian_part(&solve("cholesky", Form::Upper, &upper, &adjoint(&left)?)?)?)])
         })
     }
 
@@ -40,8 +40,13 @@ impl Primitive for Cholesky {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            let outcome = umber_kernels::linalg::cholesky(inputs[0], &output);
-            explained(outcome, "cholesky", "is not positive definite", batch_of(inputs[0].shape()))
+            let outcome = umber_numerics::linalg::cholesky(inputs[0], &output);
+            explained(
+                outcome,
+                "cholesky",
+                "is not positive definite, expected one that is",
+                batch_of(inputs[0].shape()),
+            )
         })
     }
 }

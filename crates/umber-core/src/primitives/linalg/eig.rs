@@ -1,7 +1,7 @@
 //! Eig: the eigenvalues of square matrices, and their eigenvectors.
 
 use smallvec::smallvec;
-use umber_kernels::linalg::Form;
+use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{
@@ -68,7 +68,7 @@ impl Primitive for Eig {
         let name = if self.has_vectors { "eig" } else { "eigvals" };
         task.run(|inputs, outputs| {
             let (values, vectors) = outputs.split_first().expect("eigenvalues are always answered");
-            let outcome = umber_kernels::linalg::eig(inputs[0], values, vectors.first());
+            let outcome = umber_numerics::linalg::eig(inputs[0], values, vectors.first());
             let batch: Shape = batch_of(inputs[0].shape()).into();
             explained(outcome, name, "has eigenvalues that do not converge", &batch)
         })

@@ -4,8 +4,8 @@ use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
 use super::{
-    adjoint, adjoint_times, batch_of, diagonal_matrix, differences, explained, hermitian_part, product,
-    reciprocal_or_zero, taller_stack,
+    adjoint, adjoint_times, batch_of, diagonal_matrix, differences, explained, hermitian_part, is_rounding,
+    product, reciprocal_unless, taller_stack,
 };
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
@@ -29,8 +29,8 @@ impl Primitive for Eigh {
         Ok(if self.has_vectors { smallvec![values, inputs[0].clone()] } else { values.into() })
     }
 
-    // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where that is infinite: equal values
-    // are taken to stay equal. The cotangent is that of a function of Hermitian matrices: Hermitian itself.
+    // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where values are equal but for
+    // rounding: they are taken to stay equal. The cotangent is that of a function of Hermitian matrices: Hermitian itself.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let a = &at.inputs[0];
@@ -40,7 +40,8 @@ impl Primitive for Eigh {
                 return Ok(smallvec![Some(product(&both[1], &middle, &adjoint(&both[1])?)?)]);
             }
             let (values, v) = (&at.outputs[0], &at.outputs[1]);
-            let gaps = cast(&reciprocal_or_zero(&differences(values)?)?, a.dtype())?;
+            let gaps = differences(values)?;
+            let gaps = cast(&reciprocal_unless(&is_rounding(&gaps, values)?, &gaps)?, a.dtype())?;
             let turning = mul(&gaps, &adjoint_times(v, &cotangents[1])?)?;
             let middle = add(&diagonal_matrix(&cast(&cotangents[0], a.dtype())?)?, &turning)?;
             Ok(smallvec![Some(product(v, &hermitian_part(&middle)?, &adjoint(v)?)?)])
@@ -53,7 +54,7 @@ impl Primitive for Eigh {
         let name = if self.has_vectors { "eigh" } else { "eigvalsh" };
         task.run(|inputs, outputs| {
             let (values, vectors) = outputs.split_first().expect("eigenvalues are always answered");
-            let outcome = umber_kernels::linalg::eigh(inputs[0], values, vectors.first());
+            let outcome = umber_numerics::linalg::eigh(inputs[0], values, vectors.first());
             let batch: Shape = batch_of(inputs[0].shape()).into();
             explained(outcome, name, "has eigenvalues that do not converge", &batch)
         })

@@ -48,7 +48,7 @@ impl Primitive for Expm {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            let outcome = umber_kernels::linalg::expm(inputs[0], &output);
+            let outcome = umber_numerics::linalg::expm(inputs[0], &output);
             explained(outcome, "expm", "has no exponential", batch_of(inputs[0].shape()))
         })
     }

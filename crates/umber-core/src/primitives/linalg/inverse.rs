@@ -1,7 +1,7 @@
 //! Inverse: the matrix that undoes a matrix.
 
 use smallvec::smallvec;
-use umber_kernels::linalg::OnSingular;
+use umber_numerics::linalg::OnSingular;
 use umber_types::Result;
 
 use super::{adjoint, batch_of, explained, product, taller_stack};
@@ -44,8 +44,13 @@ impl Primitive for Inverse {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            let outcome = umber_kernels::linalg::inverse(self.on_singular, inputs[0], &output);
-            explained(outcome, self.name, "is singular", batch_of(inputs[0].shape()))
+            let outcome = umber_numerics::linalg::inverse(self.on_singular, inputs[0], &output);
+            explained(
+                outcome,
+                self.name,
+                "is singular, expected one with an inverse",
+                batch_of(inputs[0].shape()),
+            )
         })
     }
 }

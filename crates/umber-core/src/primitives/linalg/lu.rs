@@ -1,7 +1,7 @@
 //! Lu: the rows of a matrix, reordered, as a unit lower times an upper triangular matrix.
 
 use smallvec::smallvec;
-use umber_kernels::linalg::Form;
+use umber_numerics::linalg::Form;
 use umber_types::{DType, Result, Shape};
 
 use super::{
@@ -36,7 +36,7 @@ pub(crate) fn unpack_upper(packed: &Array) -> Result<Array> {
 
 /// `b a⁻ᴴ` for triangular `a`.
 fn over_adjoint(form: Form, a: &Array, b: &Array) -> Result<Array> {
-    adjoint(&solve(form, a, &adjoint(b)?)?)
+    adjoint(&solve("lu_factor", form, a, &adjoint(b)?)?)
 }
 
 /// The cotangent of the reordered matrix from those of its factors; only the parts of them count that are not constant.
@@ -56,7 +56,7 @@ fn pull(packed: &Array, ct: &Array) -> Result<Array> {
         below = Some(pulled);
     }
     if n > size {
-        let pulled = solve(Form::UnitUpper, &adjoint(&square)?, &columns_from(ct, size)?)?;
+        let pulled = solve("lu_factor", Form::UnitUpper, &adjoint(&square)?, &columns_from(ct, size)?)?;
         ct_l = sub(&ct_l, &lower(&times_adjoint(&pulled, &columns_from(packed, size)?)?, -1)?)?;
         beside = Some(pulled);
     }
@@ -65,7 +65,7 @@ fn pull(packed: &Array, ct: &Array) -> Result<Array> {
         &lower(&adjoint_times(&unit_lower, &ct_l)?, -1)?,
         &upper(&times_adjoint(&ct_u, &upper(&square, 0)?)?, 0)?,
     )?;
-    let left = solve(Form::UnitUpper, &adjoint(&square)?, &inner)?;
+    let left = solve("lu_factor", Form::UnitUpper, &adjoint(&square)?, &inner)?;
     let whole = over_adjoint(Form::Upper, &square, &left)?;
     match (below, beside) {
         (Some(below), _) => joined(whole, below, 2),
@@ -109,7 +109,7 @@ impl Primitive for Lu {
         task.run(|inputs, outputs| {
             let batch: Shape = batch_of(inputs[0].shape()).into();
             let [packed, pivots, places] = outputs else { unreachable!("lu has three outputs") };
-            let outcome = umber_kernels::linalg::lu(inputs[0], packed, pivots, places);
+            let outcome = umber_numerics::linalg::lu(inputs[0], packed, pivots, places);
             explained(outcome, "lu_factor", "has no factors", &batch)
         })
     }

@@ -17,7 +17,7 @@ mod qr;
 mod solve;
 mod svd;
 
-use umber_kernels::linalg::Failure;
+use umber_numerics::linalg::Failure;
 use umber_types::{Error, Result};
 
 pub(crate) use self::algebra::*;

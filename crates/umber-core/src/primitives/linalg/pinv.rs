@@ -54,7 +54,7 @@ impl Primitive for Pinv {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            let outcome = umber_kernels::linalg::pinv(f64::from_bits(self.tolerance), inputs[0], &output);
+            let outcome = umber_numerics::linalg::pinv(f64::from_bits(self.tolerance), inputs[0], &output);
             explained(
                 outcome,
                 "pinv",

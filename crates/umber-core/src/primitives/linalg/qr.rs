@@ -1,7 +1,7 @@
 //! Qr: a matrix as one with orthonormal columns times an upper triangular one.
 
 use smallvec::smallvec;
-use umber_kernels::linalg::Form;
+use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{
@@ -43,7 +43,7 @@ fn pull_tall(q: &Array, r: &Array, ct_q: &Array, ct_r: &Array) -> Result<Array> 
 
 /// `b r⁻ᴴ`.
 fn over_adjoint(r: &Array, b: &Array) -> Result<Array> {
-    adjoint(&solve(Form::Upper, r, &adjoint(b)?)?)
+    adjoint(&solve("qr", Form::Upper, r, &adjoint(b)?)?)
 }
 
 impl Primitive for Qr {
@@ -96,7 +96,7 @@ impl Primitive for Qr {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run(|inputs, outputs| {
             let [q, r] = outputs else { unreachable!("qr has two outputs") };
-            let outcome = umber_kernels::linalg::qr(inputs[0], q, r);
+            let outcome = umber_numerics::linalg::qr(inputs[0], q, r);
             explained(outcome, "qr", "has no factors", batch_of(inputs[0].shape()))
         })
     }

@@ -1,7 +1,7 @@
 //! Solve: systems of linear equations.
 
 use smallvec::SmallVec;
-use umber_kernels::linalg::Form;
+use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
@@ -19,9 +19,9 @@ pub struct Solve {
     pub name: &'static str,
 }
 
-/// [`Solve`] for derivatives.
-pub(crate) fn solve(form: Form, a: &Array, b: &Array) -> Result<Array> {
-    Array::record_one(Solve { form, name: "solve" }, &[a, b])
+/// [`Solve`] for derivatives of the function `name`.
+pub(crate) fn solve(name: &'static str, form: Form, a: &Array, b: &Array) -> Result<Array> {
+    Array::record_one(Solve { form, name }, &[a, b])
 }
 
 /// One `[n, n]` matrix for all right sides `[..., n, k]`: they are more columns of one.
@@ -84,9 +84,9 @@ impl Primitive for Solve {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            let outcome = umber_kernels::linalg::solve(self.form, inputs[0], inputs[1], &output);
+            let outcome = umber_numerics::linalg::solve(self.form, inputs[0], inputs[1], &output);
             let batch: Shape = batch_of(inputs[0].shape()).into();
-            explained(outcome, self.name, "is singular", &batch)
+            explained(outcome, self.name, "is singular, expected one with an inverse", &batch)
         })
     }
 }

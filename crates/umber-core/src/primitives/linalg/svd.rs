@@ -5,8 +5,8 @@ use umber_types::{Result, Shape};
 
 use super::{
     adjoint, adjoint_times, as_column, as_row, batch_of, columns, columns_from, diagonal_matrix, diagonal_of,
-    differences, explained, first_columns, first_rows, imaginary, minus_adjoint, product, reciprocal_or_zero,
-    rows, rows_from, scale_columns, scale_rows, taller_stack,
+    differences, explained, first_columns, first_rows, imaginary, is_rounding, minus_adjoint, product,
+    reciprocal_unless, rows, rows_from, scale_columns, scale_rows, taller_stack,
 };
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
@@ -36,7 +36,7 @@ fn outside(basis: &Array, x: &Array) -> Result<Array> {
     sub(x, &matmul(basis, &adjoint_times(basis, x)?)?)
 }
 
-/// `1 / (s[j]² - s[i]²)`, zero where that is infinite: equal values are taken to stay equal.
+/// `1 / (s[j]² - s[i]²)`, zero where values are equal but for rounding: they are taken to stay equal.
 fn gaps(s: &Array) -> Result<Array> {
     let differences = differences(s)?;
     let sums = {
@@ -44,7 +44,13 @@ fn gaps(s: &Array) -> Result<Array> {
         let row = broadcast(&as_row(s)?, shape)?;
         add(&row, &broadcast(&as_column(s)?, shape)?)?
     };
-    mul(&reciprocal_or_zero(&differences)?, &reciprocal_or_zero(&sums)?)
+    let is_equal = is_rounding(&differences, s)?;
+    mul(&reciprocal_unless(&is_equal, &differences)?, &reciprocal_unless(&is_equal, &sums)?)
+}
+
+/// `1 / s`, zero where `s` is zero but for rounding.
+fn inverse_of(s: &Array) -> Result<Array> {
+    reciprocal_unless(&is_rounding(s, s)?, s)
 }
 
 /// What the vectors' cotangents become, for one vector a singular value.
@@ -54,7 +60,7 @@ fn gaps(s: &Array) -> Result<Array> {
 /// `dAᴴ U S⁻¹`.
 fn pull_vectors(u: &Array, s: &Array, v: &Array, ct_u: &Array, ct_v: &Array) -> Result<Array> {
     let gaps = cast(&gaps(s)?, u.dtype())?;
-    let inverse = cast(&reciprocal_or_zero(s)?, u.dtype())?;
+    let inverse = cast(&inverse_of(s)?, u.dtype())?;
     let (in_u, in_v) = (adjoint_times(u, ct_u)?, adjoint_times(v, ct_v)?);
     let mut middle = add(
         &scale_columns(&mul(&gaps, &minus_adjoint(&in_u)?)?, s)?,
@@ -73,7 +79,7 @@ fn pull_vectors(u: &Array, s: &Array, v: &Array, ct_u: &Array, ct_v: &Array) -> 
 /// What the cotangents of further vectors of `u` become, which follow the others without turning in themselves:
 /// `-U₂ ctᴴ U₁ S⁻¹ V₁ᴴ`.
 fn pull_rest(rest: &Array, ct: &Array, u: &Array, s: &Array, v: &Array) -> Result<Array> {
-    let inner = scale_columns(&product(rest, &adjoint(ct)?, u)?, &reciprocal_or_zero(s)?)?;
+    let inner = scale_columns(&product(rest, &adjoint(ct)?, u)?, &inverse_of(s)?)?;
     matmul(&inner, &adjoint(v)?)
 }
 
@@ -132,8 +138,8 @@ impl Primitive for Svd {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run(|inputs, outputs| {
             let outcome = match outputs {
-                [values] => umber_kernels::linalg::svd(inputs[0], values, None),
-                [u, values, v] => umber_kernels::linalg::svd(inputs[0], values, Some([u, v])),
+                [values] => umber_numerics::linalg::svd(inputs[0], values, None),
+                [u, values, v] => umber_numerics::linalg::svd(inputs[0], values, Some([u, v])),
                 _ => unreachable!("svd has one output or three"),
             };
             explained(outcome, "svd", "has singular values that do not converge", batch_of(inputs[0].shape()))

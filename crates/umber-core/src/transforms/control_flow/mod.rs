@@ -55,7 +55,7 @@ pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>
             Some(loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents))
         }
         Op::Branch(branch) => Some(branches::pull_branch(branch, &inputs, wanted, cotangents)),
-        Op::While(repeated) => Some(whiles::pull_while(repeated)),
+        Op::While(repeated) => Some(whiles::pull_while(repeated, &inputs, wanted, cotangents)),
         _ => None,
     }
 }

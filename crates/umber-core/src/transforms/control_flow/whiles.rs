@@ -5,14 +5,29 @@ use umber_types::{KeepAxes, Result, Shape, bail};
 use super::until::record;
 use super::{batch_body, chosen, derivative_spec, follow, pushed, spread, zero};
 use crate::graph::{Array, ArraySpec};
+use crate::op::Op;
 use crate::ops;
 use crate::primitive::{Batched, Cotangents, lanes};
+use crate::primitives::control::Control;
 use crate::primitives::control_flow::{Construct, While};
 use crate::primitives::rules::{self, reshape};
 
-/// Reverse mode would have to know how many carries to keep.
-pub(super) fn pull_while(repeated: &While) -> Result<Cotangents> {
-    match repeated.0.construct {
+/// Reverse mode would have to know how many carries to keep, unless no derivative passes through the loop.
+pub(super) fn pull_while(
+    repeated: &While,
+    inputs: &[Array],
+    wanted: &[bool],
+    cotangents: &[Option<Array>],
+) -> Result<Cotangents> {
+    let it = &*repeated.0;
+    let is_stopped = |input: &Array| matches!(input.node().op(), Op::Control(Control::StopGradient));
+    let moving: Vec<bool> =
+        inputs.iter().zip(wanted).map(|(input, &wanted)| wanted && !is_stopped(input)).collect();
+    let active = spread(&it.body.program, it.body.outputs.len(), &moving);
+    if !active.iter().zip(cotangents).any(|(&active, cotangent)| active && cotangent.is_some()) {
+        return Ok(inputs.iter().map(|_| None).collect());
+    }
+    match it.construct {
         Construct::ForiLoop => bail!(
             Value,
             "[fori_loop] a loop between bounds that are computed has no gradient: it cannot be known how many \

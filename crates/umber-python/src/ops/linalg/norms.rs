@@ -36,7 +36,7 @@ impl OrderArg {
     fn order(self, op: &str) -> PyResult<Order> {
         match self {
             OrderArg::Number(p) => Ok(Order::Number(p)),
-            OrderArg::Name(name) if name == "fro" => Ok(Order::Frobenius),
+            OrderArg::Name(name) if name == "fro" || name == "f" => Ok(Order::Frobenius),
             OrderArg::Name(name) if name == "nuc" => Ok(Order::Nuclear),
             OrderArg::Name(name) => Err(PyValueError::new_err(format!(
                 "[linalg.{op}] got ord '{name}', expected a number, 'fro' or 'nuc'"

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::transforms::control_flow::Branches;
 
+use super::super::call_user;
 use super::super::check_callable;
 use super::leaves::Leaves;
 use crate::args::Operand;
@@ -22,7 +23,7 @@ fn follow(
         let py = function.py();
         let followed = branches.follow();
         let given = operands.tree.rebuild(py, &followed.trace.inputs)?;
-        let returned = function.call1(given.bind(py).cast::<PyTuple>()?.clone())?;
+        let returned = call_user(function, given.bind(py).cast::<PyTuple>()?.clone(), None)?;
         let outputs = match &first {
             Some(first) => first.matching(py, op, "result", &returned)?,
             None => first.insert(Leaves::of(op, "result", &returned)?).arrays.clone(),

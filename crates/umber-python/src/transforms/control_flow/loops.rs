@@ -9,6 +9,7 @@ use umber::transforms::control_flow::{
 use umber::types::promote::promote;
 use umber::{Array, Error, ops};
 
+use super::super::call_user;
 use super::super::check_callable;
 use super::leaves::Leaves;
 use crate::convert::from_object;
@@ -114,7 +115,7 @@ fn scan<'py>(
         let following =
             Scan::begin(Construct::Scan, &init.arrays, &xs.arrays, length, &|i| xs.name(i)).or_raise()?;
         let carry = init.tree.rebuild(py, following.carry())?;
-        let returned = f.call1((carry, xs.tree.rebuild(py, following.row())?))?;
+        let returned = call_user(f, (carry, xs.tree.rebuild(py, following.row())?), None)?;
         let is_pair = returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>();
         if !is_pair || returned.len()? != 2 {
             return Err(PyTypeError::new_err(format!(
@@ -181,7 +182,7 @@ fn fori_loop<'py>(
     for tries in 0.. {
         let following = ForiLoop::begin(lower.clone(), upper.clone(), &init.arrays).or_raise()?;
         let index = crate::array::PyArray::from(following.index().clone());
-        let returned = body_fun.call1((index, init.tree.rebuild(py, following.carry())?))?;
+        let returned = call_user(body_fun, (index, init.tree.rebuild(py, following.carry())?), None)?;
         let carry = init.matching(py, "fori_loop", "carry", &returned)?;
         if tries < MOST_TRIES && yield_dtypes(&mut init, &carry)? {
             continue;
@@ -213,7 +214,7 @@ fn while_loop<'py>(
     for tries in 0.. {
         let begun = WhileLoop::begin(&init.arrays);
         let followed = begun.follow();
-        let returned = cond_fun.call1((init.tree.rebuild(py, &followed.trace.inputs)?,))?;
+        let returned = call_user(cond_fun, (init.tree.rebuild(py, &followed.trace.inputs)?,), None)?;
         let Some(pred) = from_object(&returned, None)? else {
             return Err(PyTypeError::new_err(format!(
                 "[while_loop] cond_fun returned {}, expected a scalar",
@@ -222,7 +223,7 @@ fn while_loop<'py>(
         };
         let looked_at = begun.end_condition(followed, &pred).or_raise()?;
         let followed = looked_at.follow();
-        let returned = body_fun.call1((init.tree.rebuild(py, &followed.trace.inputs)?,))?;
+        let returned = call_user(body_fun, (init.tree.rebuild(py, &followed.trace.inputs)?,), None)?;
         let carry = init.matching(py, "while_loop", "carry", &returned)?;
         if tries < MOST_TRIES && yield_dtypes(&mut init, &carry)? {
             continue;
@@ -270,7 +271,8 @@ fn map<'py>(f: &Bound<'py, PyAny>, xs: &Bound<'py, PyAny>, batch_size: Option<i6
     let name = |i: usize| xs.name(i);
     let Some(size) = rows("map", "batch_size", batch_size)? else {
         let following = Scan::begin(Construct::Map, &[], &xs.arrays, None, &name).or_raise()?;
-        let rows = Leaves::of("map", "result", &f.call1((xs.tree.rebuild(py, following.row())?,))?)?;
+        let rows =
+            Leaves::of("map", "result", &call_user(f, (xs.tree.rebuild(py, following.row())?,), None)?)?;
         let scanned =
             following.end(Vec::new(), &rows.arrays, &|i| rows.name(i), ScanOptions::default()).or_raise()?;
         return rows.tree.rebuild(py, &scanned.stacked);
@@ -279,7 +281,7 @@ fn map<'py>(f: &Bound<'py, PyAny>, xs: &Bound<'py, PyAny>, batch_size: Option<i6
     let mut first: Option<Leaves> = None;
     let stacked = batches.run::<Failure>(&mut |lane| {
         let row = xs.tree.rebuild(py, lane).map_err(Failure::Python)?;
-        let returned = f.call1((row,)).map_err(Failure::Python)?;
+        let returned = call_user(f, (row,), None).map_err(Failure::Python)?;
         let rows = Leaves::of("map", "result", &returned).map_err(Failure::Python)?;
         let arrays = rows.arrays.clone();
         first.get_or_insert(rows);

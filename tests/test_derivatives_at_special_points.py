@@ -1,0 +1,149 @@
+"""Derivatives where a formula that is right elsewhere divides by zero, overflows or cancels."""
+
+import numpy as np
+import pytest
+import umber.core as mx
+from arrays import to_numpy
+
+F = mx.float64
+
+
+def close(got, want, tolerance=1e-12):
+    np.testing.assert_allclose(to_numpy(got), want, rtol=tolerance, atol=tolerance)
+
+
+def nth(function, order):
+    for _ in range(order):
+        function = mx.grad(function)
+    return function
+
+
+def test_logaddexp_of_equal_numbers_is_curved():
+    x = mx.array(0.0, dtype=F)
+    close(nth(lambda x: mx.logaddexp(x, 0), 2)(x), 0.25)
+    close(nth(lambda x: mx.logaddexp(0, x), 2)(x), 0.25)
+    close(nth(lambda x: mx.logaddexp2(x, 0), 2)(x), 0.25 * np.log(2))
+    infinity = mx.array(np.inf, dtype=F)
+    for either in (infinity, -infinity):
+        both = mx.grad(mx.logaddexp, argnums=(0, 1))(either, either)
+        assert [part.item() for part in both] == [0.5, 0.5]
+        assert nth(lambda x: mx.logaddexp(x, 0), 2)(either).item() == 0
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, F])
+def test_norm_of_vectors_with_zeros(dtype):
+    v = np.array([0.0, 3, 4])
+    want = np.eye(3) / 5 - np.outer(v, v) / 125
+    close(mx.hessian(mx.linalg.norm)(mx.array(v, dtype=dtype)), want, 1e-6)
+    of_complex = lambda b: mx.linalg.norm(b + 0j)  # noqa: E731
+    point = mx.array([0.0, 1.0], dtype=dtype)
+    for hessian in (mx.hessian(of_complex), mx.jacrev(mx.jacrev(of_complex))):
+        close(hessian(point), [[1, 0], [0, 0]], 1e-6)
+
+
+@pytest.mark.parametrize("power", [mx.power, mx.float_power])
+def test_powers_at_small_exponents(power):
+    f = lambda v: power(v[0], v[1])  # noqa: E731
+    at = lambda *v: mx.array(v, dtype=F)  # noqa: E731
+    log = np.log(2.0)
+    close(mx.hessian(f)(at(2.0, 0.0)), [[0, 0.5], [0.5, log**2]])
+    third = mx.jacfwd(mx.hessian(f))
+    close(third(at(2.0, 1.0))[0, 0, 1], 0.5)
+    close(third(at(2.0, 0.0))[0, 0, 1], -0.25)
+    for exponent in range(4):
+        for order in range(4):
+            want = float(order == exponent) * [1, 1, 2, 6][order]
+            given = nth(lambda x, e=exponent: power(x, mx.array(float(e), dtype=F)), order)
+            assert given(mx.array(0.0, dtype=F)).item() == want
+            plain = nth(lambda x, e=exponent: power(x, e), order)
+            assert plain(mx.array(0.0, dtype=F)).item() == want
+
+
+def test_sinc_near_zero():
+    for order, want in enumerate([1, 0, -(np.pi**2) / 3, 0, np.pi**4 / 5]):
+        close(nth(mx.sinc, order)(mx.array(0.0, dtype=F)), want)
+    assert mx.grad(mx.sinc)(mx.array(1e-4)).item() == pytest.approx(-3.2898681e-4, rel=1e-6)
+    # Both sides of where the series ends.
+    for x in (0.5 - 1e-9, 0.5 + 1e-9):
+        close(mx.sinc(mx.array(x, dtype=F)), np.sinc(x), 1e-15)
+        close(nth(mx.sinc, 2)(mx.array(x, dtype=F)), 16 / np.pi - 2 * np.pi, 1e-7)
+    assert mx.grad(mx.sinc)(mx.array(1e30)).item() < 1e-29
+    assert np.isnan(mx.grad(mx.sinc)(mx.array(np.nan)).item())
+
+
+def test_bessel_functions_near_zero():
+    for order, want in enumerate([0, 0.5, 0, 0.375, 0, 0.3125]):
+        close(nth(mx.i1, order)(mx.array(0.0, dtype=F)), want)
+    for x in (1 - 1e-9, 1 + 1e-9, -1e-3):
+        at = mx.array(x, dtype=F)
+        close(mx.grad(mx.i1)(at), mx.i0(at).item() - mx.i1(at).item() / x)
+        scaled = mx.i1e(at).item()
+        close(mx.grad(mx.i1e)(at), mx.i0e(at).item() - scaled / x - np.sign(x) * scaled)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+@pytest.mark.parametrize("rank", [0, 1, 2, 4])
+def test_second_derivatives_of_singular_determinants(n, rank, rng):
+    """det is linear in each row, so differences of four values are its second derivatives."""
+    a = rng.normal(size=(n, min(n, rank))) @ rng.normal(size=(min(n, rank), n))
+    want = np.zeros((n, n, n, n))
+    for place in np.ndindex(n, n, n, n):
+        if place[0] != place[2]:
+            for i, j in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                moved = a.copy()
+                moved[place[0], place[1]] += i
+                moved[place[2], place[3]] += j
+                want[place] += (-1) ** (i + j) * np.linalg.det(moved)
+    close(mx.hessian(mx.linalg.det)(mx.array(a, dtype=F)), want, 1e-10)
+
+
+def test_third_derivative_of_the_determinant_of_zeros():
+    third = mx.jacfwd(mx.hessian(mx.linalg.det))(mx.zeros((3, 3), dtype=F))
+    close(third[0, 0, 1, 1, 2, 2], 1)
+    close(third[0, 1, 1, 0, 2, 2], -1)
+
+
+def test_second_derivatives_of_large_singular_determinants_are_refused():
+    with pytest.raises(RuntimeError, match=r"\[linalg\.det\] the matrix is singular"):
+        mx.eval(mx.grad(lambda a: mx.grad(mx.linalg.det)(a).sum())(mx.zeros((9, 9))))
+
+
+def test_complex_derivatives_of_real_numbers_are_refused():
+    square = lambda x: x * x  # noqa: E731
+    for op, what in ((mx.jvp, "tangent"), (mx.vjp, "cotangent")):
+        message = rf"\[{op.__name__}\] {what} 0: got complex64, expected float32"
+        for primal in (mx.array([1.0]), mx.array([1])):
+            with pytest.raises(ValueError, match=message):
+                op(square, [primal], [mx.array([1j])])
+
+
+@pytest.mark.parametrize(("x", "dtype"), [(1e30, mx.float32), (1e200, F)])
+def test_arcsinh_of_great_numbers(x, dtype):
+    assert mx.grad(mx.arcsinh)(mx.array(x, dtype=dtype)).item() == pytest.approx(1 / x, rel=1e-6)
+    assert mx.grad(mx.arcsinh)(mx.array(-x, dtype=dtype)).item() == pytest.approx(1 / x, rel=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [mx.float32, F])
+def test_singular_values_that_are_equal_but_for_rounding(dtype, rng):
+    """The space beside the first vector of ones: a finite gradient, that of the complement."""
+    weights = mx.array(rng.normal(size=(3, 3)), dtype=dtype)
+
+    def beside(x):
+        u = mx.linalg.svd(x)[0]
+        return (weights * (u[:, 1:] @ u[:, 1:].T)).sum()
+
+    def along(x):
+        u = mx.linalg.svd(x)[0]
+        return (weights * (mx.eye(3, dtype=dtype) - u[:, :1] @ u[:, :1].T)).sum()
+
+    ones = mx.ones((3, 3), dtype=dtype)
+    close(mx.grad(beside)(ones), to_numpy(mx.grad(along)(ones)), 1e-5)
+
+
+def test_factors_of_singular_matrices_name_themselves():
+    for name, function in (
+        ("qr", lambda a: mx.linalg.qr(a)[1].sum()),
+        ("lu", lambda a: mx.linalg.lu(a)[2].sum()),
+    ):
+        with pytest.raises(RuntimeError, match=rf"\[linalg\.{name}\w*\] the matrix is singular"):
+            mx.eval(mx.grad(function)(mx.ones((2, 2))))
