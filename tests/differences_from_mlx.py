@@ -458,10 +458,10 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         Difference(
             "vecdot",
             "mx.vecdot(mx.array([1], dtype=mx.uint8), mx.array([1], dtype=mx.uint8))",
-            "int32 or uint32 for small integers",
+            "int32 or uint32 for bool and small integers",
             "the dtype of the factors, as in `inner` and `matmul`",
             "The array API standard's answer.",
-            when=has("uint8", "uint16", "int8", "int16"),
+            when=has("bool_", "uint8", "uint16", "int8", "int16"),
         ),
         Difference(
             "softmax",

@@ -419,6 +419,12 @@ def test_vecdot_keeps_the_dtype():
     assert xp.vecdot(x, x).item() == (200 * 200 + 100 * 100) % 256
 
 
+def test_vecdot_of_bool_is_bool_as_matmul():
+    x, y = xp.asarray([[True, True], [True, False]]), xp.asarray([[True, True], [False, True]])
+    assert xp.vecdot(x, y).dtype == xp.matmul(x, y).dtype == xp.bool
+    assert xp.vecdot(x, y).tolist() == [True, False]
+
+
 def test_shape_of_nothing():
     assert xp.broadcast_shapes() == ()
 

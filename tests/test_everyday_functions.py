@@ -21,6 +21,14 @@ BAD_INPUT = [
     (lambda: mx.dot(a(2, 3), a(2, 3)), VALUE, "[dot]"),
     (lambda: mx.vdot(a(2, 3), a(5)), VALUE, "[vdot]"),
     (lambda: mx.cross(a(4), a(4)), VALUE, "[linalg.cross]"),
+    (lambda: mx.cross(a(3), a(3), axisa=1), (IndexError, ValueError), "[linalg.cross]"),
+    (lambda: mx.cross(a(3), a(3), axisc=1), (IndexError, ValueError), "[linalg.cross]"),
+    (lambda: mx.unravel_index(mx.array([1]), (2,), "K"), VALUE, "[unravel_index] order: got 'K'"),
+    (
+        lambda: mx.ravel_multi_index((mx.array([1]),), (2,), order="A"),
+        VALUE,
+        "[ravel_multi_index] order: got 'A', expected 'C' or 'F'",
+    ),
     (lambda: mx.modf(COMPLEX), TYPE, "[modf]"),
     (lambda: mx.fix(COMPLEX), TYPE, "[trunc]"),
     (lambda: mx.invert(a(2)), TYPE, "[bitwise_invert]"),
@@ -360,3 +368,28 @@ def test_casts_from_half_precision_round(dtype):
         assert whole.tolist() == made.astype(mx.int32).tolist()
     back = (mx.array([2049.3]) * 1.0).astype(dtype).astype(mx.float32)
     assert back.item() == {mx.float16: 2050.0, mx.bfloat16: 2048.0}[dtype]
+
+
+def test_cross_along_axes_of_each_operand(rng):
+    x, y = rng.normal(size=(3, 4, 2)), rng.normal(size=(4, 2, 3))
+    for options in ({"axisa": 0}, {"axisa": 0, "axisc": 1}, {"axisa": -3, "axisb": 2, "axisc": 0}):
+        got = mx.cross(mx.array(x, mx.float64), mx.array(y, mx.float64), **options)
+        want = np.cross(x, y, **options)
+        assert got.shape == want.shape
+        np.testing.assert_allclose(to_numpy(got), want, rtol=1e-12)
+    # `axis` goes before the others.
+    got = mx.cross(mx.array(x, mx.float64), mx.array(x[::-1], mx.float64), 0, axisa=1, axisc=2)
+    np.testing.assert_allclose(to_numpy(got), np.cross(x, x[::-1], axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_places_and_coordinates_in_an_order(order):
+    shape, places = (3, 4, 5), np.array([[0, 7], [33, 59]])
+    got = mx.unravel_index(mx.array(places), shape, order)
+    want = np.unravel_index(places, shape, order)
+    assert [part.tolist() for part in got] == [part.tolist() for part in want]
+    assert mx.ravel_multi_index(got, shape, order=order).tolist() == places.tolist()
+    outside = (mx.array([-1, 3]), mx.array([4, 1]), mx.array([9, -9]))
+    for mode in ("wrap", "clip"):
+        want = np.ravel_multi_index(tuple(np.asarray(o) for o in outside), shape, mode, order)
+        assert mx.ravel_multi_index(outside, shape, mode, order).tolist() == want.tolist()

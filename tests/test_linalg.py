@@ -136,7 +136,7 @@ def test_triangular_matrices_with_a_zero_are_singular(name):
 
 
 def test_negative_power_of_a_singular_matrix():
-    with pytest.raises(RuntimeError, match=r"\[linalg\.inv\] the matrix is singular"):
+    with pytest.raises(RuntimeError, match=r"\[linalg\.matrix_power\] the matrix is singular"):
         mx.eval(linalg.matrix_power(mx.array(SINGULAR), -1))
 
 
@@ -188,7 +188,65 @@ def test_least_squares():
     shortest, residuals, rank, _ = linalg.lstsq(mx.array(SINGULAR), mx.array([1.0, 2.0]))
     assert_close(to_numpy(shortest), np.array([0.2, 0.4]), tolerance_of("float32", 10))
     assert rank.item() == 1
-    assert residuals.item() < 1e-10
+    assert residuals.shape == (0,)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 3), (2, 3), (5, 0)])
+@pytest.mark.parametrize("deficient", [False, True])
+@pytest.mark.parametrize("columns", [(), (1,), (4,), (0,)])
+def test_residuals_have_numpys_shape(rng, shape, deficient, columns):
+    a, b = rng.normal(size=shape), rng.normal(size=(shape[0], *columns))
+    if deficient:
+        a[:, 1:] = a[:, :1]
+    got = linalg.lstsq(to_umber(a, "float64"), to_umber(b, "float64"))
+    want = np.linalg.lstsq(a, b, rcond=None)
+    for left, right in zip(got, want, strict=True):
+        assert left.shape == np.shape(right)
+        assert_close(to_numpy(left), np.asarray(right), tolerance_of("float64", 100))
+
+
+def test_residuals_of_a_batch_stay(rng):
+    a, b = rng.normal(size=(2, 4, 2)), rng.normal(size=4)
+    a[0, :, 1] = a[0, :, 0]
+    x, residuals, rank, _ = linalg.lstsq(to_umber(a, "float64"), to_umber(b, "float64"))
+    assert rank.tolist() == [1, 2]
+    want = ((b - np.einsum("bij,bj->bi", a, to_numpy(x))) ** 2).sum(-1, keepdims=True)
+    assert_close(to_numpy(residuals), want, tolerance_of("float64", 100))
+
+
+def test_residuals_under_transforms(rng):
+    a, b = rng.normal(size=(2, 4, 2)), rng.normal(size=(2, 4))
+    want = [np.linalg.lstsq(*pair, rcond=None)[1] for pair in zip(a, b, strict=True)]
+    x, y = to_umber(a, "float64"), to_umber(b, "float64")
+
+    def residuals(a, b):
+        return linalg.lstsq(a, b)[1]
+
+    assert_close(to_numpy(mx.vmap(residuals)(x, y)), np.stack(want), tolerance_of("float64", 100))
+    assert_close(to_numpy(mx.compile(residuals)(x[0], y[0])), want[0], tolerance_of("float64", 100))
+    slope = mx.grad(lambda b: residuals(x[0], b).sum())(y[0])
+    solved = np.linalg.lstsq(a[0], b[0], rcond=None)[0]
+    assert_close(to_numpy(slope), 2 * (b[0] - a[0] @ solved), tolerance_of("float64", 100))
+
+
+def test_ranks_by_tolerance_and_of_hermitian_matrices(rng):
+    a = np.stack([np.diag([-5.0, 1.0, 0.01]), np.diag([3.0, -2.0, 1.0])])
+    x = to_umber(a, "float64")
+    for tol in (None, 0.5, 1.0, 2.5, np.array([0.001, 2.5])):
+        for hermitian in (False, True):
+            got = linalg.matrix_rank(x, None if tol is None else mx.array(tol), hermitian)
+            assert got.tolist() == np.linalg.matrix_rank(a, tol, hermitian).tolist()
+    for rtol in (0.1, 0.5, np.array([0.5, 0.1])):
+        got = linalg.matrix_rank(x, hermitian=True, rtol=mx.array(rtol))
+        assert got.tolist() == np.linalg.matrix_rank(a, hermitian=True, rtol=rtol).tolist()
+    # The upper triangle is not read.
+    lopsided = np.tril(np.ones((3, 3)))
+    assert linalg.matrix_rank(to_umber(lopsided, "float64"), hermitian=True).item() == 1
+    assert linalg.matrix_rank(mx.zeros((2, 0, 0)), hermitian=True).tolist() == [0, 0]
+    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] tol: got rtol too"):
+        linalg.matrix_rank(x, 0.1, rtol=0.1)
+    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] got matrices of 2 rows"):
+        linalg.matrix_rank(mx.ones((2, 3)), hermitian=True)
 
 
 # Infinities and NaN ------------------------------------------------------------------------------

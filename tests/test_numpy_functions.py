@@ -39,7 +39,10 @@ BAD_INPUT = [
     (lambda: mx.nanmax(a(2), axis=1), AXIS, "[nanmax]"),
     (lambda: mx.nanargmin(a(0)), ValueError, "[nanargmin]"),
     (lambda: mx.nanargmax(a(2), axis=1), AXIS, "[nanargmax]"),
-    (lambda: mx.nanmedian(a(0)), ValueError, "[nanmedian]"),
+    (lambda: mx.nanmedian(a(2), axis=1), AXIS, "[nanmedian]"),
+    (lambda: mx.nanmean(a(2), dtype=mx.int32), TypeError, "[nanmean] dtype: got int32"),
+    (lambda: mx.nanvar(a(2), dtype=mx.int32), TypeError, "[nanvar] dtype: got int32"),
+    (lambda: mx.nanstd(a(2), dtype=mx.bool_), TypeError, "[nanstd] dtype: got bool"),
     (lambda: mx.nanmedian(a(2, dtype=mx.complex64)), (TypeError, ValueError), "[nanmedian]"),
     (lambda: mx.nancumsum(a(2), axis=1), AXIS, "[nancumsum]"),
     (lambda: mx.nancumprod(a(2), axis=1), AXIS, "[nancumprod]"),
@@ -135,7 +138,12 @@ BAD_INPUT = [
     (lambda: mx.polyder(a(2), -1), ValueError, "[polyder]"),
     (lambda: mx.polyint(a(2), -1), ValueError, "[polyint]"),
     (lambda: mx.polyint(a(2), 1 << 40), ValueError, "[polyint]"),
+    (lambda: mx.polyint(a(2), 3, [1.0, 2.0]), ValueError, "[polyint] k: got"),
+    (lambda: mx.polyint(a(2), 1, a(1, 1)), ValueError, "[polyint] k: got"),
     (lambda: mx.polyfit(a(3), a(2), 1), ValueError, "[polyfit]"),
+    (lambda: mx.polyfit(a(2), a(2), 1, cov=True), ValueError, "[polyfit] cov: got 2 points"),
+    (lambda: mx.polyfit(a(3), a(3), 1, cov="scaled"), ValueError, "[polyfit] cov: got 'scaled'"),
+    (lambda: mx.polyfit(a(3), a(3), 1, cov=3), TypeError, "[polyfit] cov: got int, expected True"),
     (lambda: mx.polyfit(a(0), a(0), 1), ValueError, "[polyfit]"),
     (lambda: mx.polyfit(a(3), a(3), -1), ValueError, "[polyfit]"),
     (lambda: mx.polyfit(a(3), a(3), 1, w=a(2)), ValueError, "[polyfit]"),
@@ -234,6 +242,48 @@ def test_rows_without_a_number(name):
     assert_close(to_numpy(getattr(mx, name)(mx.array(values), axis=1)), want)
 
 
+# Integers hold no NaN, and NumPy rounds a variance in a dtype of integers before it is done.
+NAN_DTYPES = [
+    *((name, d) for name in ("nansum", "nanprod") for d in ("float64", "complex64", "int64")),
+    *((name, d) for name in ("nanmean", "nanvar", "nanstd") for d in ("float32", "float64")),
+    ("nanmean", "complex64"),
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), NAN_DTYPES)
+@pytest.mark.parametrize("kind", ["float16", "float32", "int16"])
+def test_nan_reductions_in_a_dtype(name, dtype, kind):
+    values = np.arange(1, 13).reshape(3, 4).astype(kind)
+    if kind != "int16":
+        values[1, 1:] = NAN
+    got = getattr(mx, name)(mx.array(values), axis=1, dtype=getattr(mx, dtype))
+    want = getattr(np, name)(values, axis=1, dtype=dtype)
+    assert name_of(got.dtype) == want.dtype.name
+    np.testing.assert_allclose(to_numpy(got), want, rtol=1e-6)
+
+
+def test_nan_sums_are_computed_in_the_dtype():
+    x = mx.full((70000,), 1.0, mx.float16)
+    assert mx.nansum(x, dtype=mx.float32).item() == 70000.0
+    assert mx.nansum(mx.array([NAN, 2.0]), dtype=mx.int32).item() == 2
+    assert mx.nanmean(mx.array([1, 4]), dtype=mx.int64).item() == 2
+
+
+@pytest.mark.parametrize("name", ["median", "nanmedian"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int32"])
+def test_median_of_nothing_is_nan(name, dtype):
+    for shape, axis in (((0,), None), ((2, 0), 1), ((2, 0, 3), (0, 1)), ((2, 0), 0)):
+        values = np.zeros(shape, dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = getattr(np, name)(values, axis=axis)
+        for keepdims in (False, True):
+            got = getattr(mx, name)(mx.array(values), axis=axis, keepdims=keepdims)
+            assert keepdims or got.shape == want.shape
+            assert np.isnan(to_numpy(got)).all()
+            assert name_of(got.dtype) == (dtype if "float" in dtype else "float32")
+
+
 def test_dispersion_without_freedom():
     x = mx.array([[NAN, 2.0], [1.0, 2.0]])
     got = to_numpy(mx.nanvar(x, axis=1, ddof=1))
@@ -241,6 +291,32 @@ def test_dispersion_without_freedom():
     assert got[1] == 0.5
     assert np.isnan(mx.nanstd(mx.array([NAN])).item())
     assert np.isnan(mx.nanvar(mx.array([INF, 1.0])).item())
+
+
+@pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
+def test_places_in_slices_of_nothing_but_nan(name):
+    find = getattr(mx, name)
+    text = rf"\[{name}\] got a slice of nothing but NaN, expected at least one number"
+    x = mx.array([[NAN, 1.0, 3.0], [NAN, NAN, NAN]])
+    bad = [
+        find(x, axis=1),
+        find(x, axis=0),
+        find(x.T, axis=0, keepdims=True),
+        find(mx.array(NAN)),
+        find(x[1]) + 1,
+        mx.vmap(find)(x),
+        mx.compile(find)(x[1]),
+    ]
+    for result in bad:
+        for _ in range(2):
+            with pytest.raises(ValueError, match=text):
+                mx.eval(result)
+    want = getattr(np, name)([NAN, 1.0, 3.0])
+    assert find(x).item() == find(x[0]).item() == mx.vmap(find)(x[:1]).item() == want
+    assert mx.compile(find)(x[0]).item() == want
+    assert find(x[:, :0].reshape(0, 2), axis=1).shape == (0,)
+    slope = mx.grad(lambda v: v[find(v)])(x[0])
+    assert slope.tolist() == [float(i == want) for i in range(3)]
 
 
 def test_infinities_are_numbers():
@@ -362,6 +438,63 @@ def test_polyfit_is_accurate():
     got = to_numpy(mx.polyfit(mx.array(x), mx.array(y), 9))
     want = np.polyfit(x.astype(np.float64), y.astype(np.float64), 9)
     np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [None, 2.5, [1.0], [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("m", [0, 1, 3])
+def test_polyint_from_constants(k, m):
+    p = [3.0, 1.0, 2.0]
+    if m == 0 and k is not None:
+        k = 1.0
+    got = to_numpy(mx.polyint(mx.array(p), m, k))
+    np.testing.assert_allclose(got, np.polyint(p, m, k), rtol=1e-6)
+    assert name_of(mx.polyint(mx.array([1, 2]), 1, mx.array([1.0], mx.float64)).dtype) == "float64"
+
+
+def points(rng, *columns):
+    x = np.linspace(-1, 3, 9)
+    y = (1 - x + x**2)[(slice(None), *(None for _ in columns))] + rng.normal(size=(9, *columns))
+    return x, y
+
+
+@pytest.mark.parametrize("columns", [(), (2,)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_polyfit_in_full(rng, columns, weighted):
+    x, y = points(rng, *columns)
+    w = np.linspace(1, 2, 9) if weighted else None
+    inputs = [mx.array(v, mx.float64) for v in (x, y)]
+    options = {"w": None if w is None else mx.array(w, mx.float64)}
+    got = mx.polyfit(*inputs, 2, full=True, **options)
+    want = np.polyfit(x, y, 2, full=True, w=w)
+    assert len(got) == 5
+    for left, right in zip(got[:4], want[:4], strict=True):
+        assert left.shape == np.shape(right)
+        np.testing.assert_allclose(to_numpy(left), right, rtol=1e-9)
+    assert got[4] == want[4]
+    for cov in (True, "unscaled"):
+        got = mx.polyfit(*inputs, 2, cov=cov, **options)
+        want = np.polyfit(x, y, 2, cov=cov, w=w)
+        for left, right in zip(got, want, strict=True):
+            assert left.shape == right.shape
+            np.testing.assert_allclose(to_numpy(left), right, rtol=1e-9)
+
+
+def test_polyfit_leaves_out_small_singular_values():
+    x, y = np.array([1.0, 1.0, 2.0]), np.array([2.0, 4.0, 5.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fits = [(np.polyfit(x, y, 3, full=True), np.polyfit(x, y, 3, 0.1))]
+        fits += [(np.polyfit(x, y, 1, 0.9, True), np.polyfit(x, y, 1, 0.9))]
+    inputs = mx.array(x, mx.float64), mx.array(y, mx.float64)
+    for degree, rcond, (full, plain) in zip((3, 1), (0.1, 0.9), fits, strict=True):
+        got = mx.polyfit(*inputs, degree, None if degree == 3 else rcond, True)
+        for left, right in zip(got[:4], full[:4], strict=True):
+            assert left.shape == np.shape(right)
+            np.testing.assert_allclose(to_numpy(left), right, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(to_numpy(mx.polyfit(*inputs, degree, rcond)), plain, rtol=1e-9)
+    single = mx.polyfit(mx.array(x, mx.float32), mx.array(y, mx.float32), 1, full=True)
+    assert {name_of(part.dtype) for part in single[:4]} == {"float32", "int32"}
+    assert single[4] == 3 * np.finfo(np.float32).eps
 
 
 def test_polyfit_of_too_few_places():

@@ -527,6 +527,22 @@ def test_keys_decide_and_may_be_mapped(name):
     assert (to_numpy(draw(keys[0])) == to_numpy(mx.compile(draw)(keys[0]))).all()
 
 
+def test_shuffle_is_in_place_and_answers_the_array():
+    key, x = mx.random.key(3), mx.arange(20)
+    want = mx.random.permutation(mx.arange(20), key=key).tolist()
+    assert mx.random.shuffle(x, key=key) is x
+    assert x.tolist() == want != list(range(20))
+    rows = mx.arange(40).reshape(2, 20)
+    mx.random.shuffle(rows, 1, key)
+    assert rows.tolist() == [want, [20 + i for i in want]]
+    # What is not an array of umber stays, and a copy is answered.
+    foreign = np.arange(20, dtype=np.int32)
+    assert mx.random.shuffle(foreign, key=key).tolist() == want
+    assert foreign.tolist() == list(range(20))
+    with pytest.raises(TypeError, match=r"\[shuffle\] x: got str"):
+        mx.random.shuffle("abc")
+
+
 def test_an_element_has_numbers_of_its_own():
     """What one element takes moves no other, and neither does how many threads there are."""
     key = mx.random.key(2)

@@ -205,6 +205,13 @@ PARAMETERS = {
     ),
     **{f"{name}.m": "int" for name in ("eye", "tri")},
     **{f"{name}.m": "int" for name in ("polyder", "polyint")},
+    "polyint.k": "_Operand",
+    "polyfit.full": "bool",
+    "polyfit.cov": "bool | Literal['unscaled']",
+    "matrix_rank.tol": "_Operand",
+    "matrix_rank.hermitian": "bool",
+    **dict.fromkeys("axisa axisb axisc".split(), "int"),
+    **{f"{name}.order": "Literal['C', 'F']" for name in ("unravel_index", "ravel_multi_index")},
     **{f"{name}.k": "int" for name in "eye tri tril triu diag topk rot90".split()},
     **{f"{name}.start": "int" for name in ("rollaxis",)},
     "count": "int",
@@ -396,8 +403,8 @@ RETURNS = {
     **dict.fromkeys("ndim size".split(), "int"),
     "unique": "array | tuple[array, ...]",
     **dict.fromkeys("split array_split hsplit vsplit dsplit quantize".split(), "list[array]"),
-    # `where` of a condition alone is a tuple; `Any` keeps its usual form usable.
-    "where": "array | Any",
+    # Tuples of a condition alone, and in full; `Any` keeps the usual form usable.
+    **dict.fromkeys("polyfit where".split(), "array | Any"),
     **dict.fromkeys("intersect1d indices".split(), "array | tuple[array, ...]"),
     **dict.fromkeys(
         "nonzero tril_indices triu_indices diag_indices ix_ unravel_index unique_all unique_counts"

@@ -1634,11 +1634,16 @@ def cov(
 def cross(
     a: _Operand,
     b: _Operand,
-    axis: int = ...,
+    axis: int | None = None,
     *,
+    axisa: int = ...,
+    axisb: int = ...,
+    axisc: int = ...,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`."""
+    """Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`, or without it along `axisa` of `a`
+    and `axisb` of `b`, into `axisc` of the result.
+    """
 
 
 def cummax(
@@ -2978,7 +2983,7 @@ def nanargmax(
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Index of the first largest number along `axis`, as uint32; 0 where there is none."""
+    """Index of the first largest number along `axis`, as uint32. Where there is none, evaluation raises ValueError."""
 
 
 def nanargmin(
@@ -2989,7 +2994,7 @@ def nanargmin(
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Index of the first smallest number along `axis`, as uint32; 0 where there is none."""
+    """Index of the first smallest number along `axis`, as uint32. Where there is none, evaluation raises ValueError."""
 
 
 def nancumprod(
@@ -3031,9 +3036,13 @@ def nanmean(
     axis: _Axes | None = None,
     keepdims: builtins.bool = False,
     *,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32."""
+    """Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.
+
+    `dtype` is what it is computed and answered in.
+    """
 
 
 def nanmedian(
@@ -3084,9 +3093,13 @@ def nanprod(
     axis: _Axes | None = None,
     keepdims: builtins.bool = False,
     *,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Product over `axis` of what is a number; 1 where nothing is."""
+    """Product over `axis` of what is a number; 1 where nothing is.
+
+    `dtype` is what it is computed and answered in.
+    """
 
 
 def nanquantile(
@@ -3117,11 +3130,13 @@ def nanstd(
     ddof: int = 0,
     *,
     correction: int | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Standard deviation over `axis` of what is a number: the square root of `nanvar`.
 
-    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
+    it is computed in.
     """
 
 
@@ -3131,9 +3146,13 @@ def nansum(
     axis: _Axes | None = None,
     keepdims: builtins.bool = False,
     *,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Sum over `axis` of what is a number; 0 where nothing is."""
+    """Sum over `axis` of what is a number; 0 where nothing is.
+
+    `dtype` is what it is computed and answered in.
+    """
 
 
 def nanvar(
@@ -3144,11 +3163,13 @@ def nanvar(
     ddof: int = 0,
     *,
     correction: int | None = None,
+    dtype: _DType = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.
 
-    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+    NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
+    it is computed in.
     """
 
 
@@ -3334,19 +3355,34 @@ def polyfit(
     x: _Operand,
     y: _Operand,
     deg: int,
-    *,
+    rcond: float | None = None,
+    full: builtins.bool = False,
     w: _Operand | None = None,
+    cov: builtins.bool | Literal['unscaled'] = False,
+    *,
     stream: _StreamOrDevice = None,
-) -> array:
+) -> array | Any:
     """Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
 
     `sum(w**2 * (y - p(x))**2)` is least. `y` may have several columns, each with its polynomial in a column of the
     result. Computed in double precision; integers answer float32.
+
+    Singular values of the powers of `x` up to `rcond` times the greatest count as zero. With `full` the answer is
+    (coefficients, residuals, rank, singular values, rcond); with `cov` it is (coefficients, covariances), in the unit of
+    the residuals, or for "unscaled" of the weights.
     """
 
 
-def polyint(p: _Operand, m: int = 1, *, stream: _StreamOrDevice = None) -> array:
-    """Integral of the polynomial with coefficients `p` that is zero at zero, taken `m` times. Integers answer float32."""
+def polyint(
+    p: _Operand,
+    m: int = 1,
+    k: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Integral of the polynomial with coefficients `p`, taken `m` times. `k` are the values at zero, one for all or one for
+    each, the first integral's first; zero by default. Integers answer float32.
+    """
 
 
 def polymul(a1: _Operand, a2: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -3556,11 +3592,13 @@ def ravel_multi_index(
     multi_index: array | Sequence[_Operand],
     dims: int,
     mode: Literal['raise', 'wrap', 'clip'] = "raise",
+    order: Literal['C', 'F'] = "C",
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
     """The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
-    One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip").
+    One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"). In `order` "F" the
+    first axis runs fastest.
     """
 
 
@@ -4294,10 +4332,13 @@ def unpackbits(
 def unravel_index(
     indices: _Operand,
     shape: _Shape,
+    order: Literal['C', 'F'] = "C",
     *,
     stream: _StreamOrDevice = None,
 ) -> tuple[array, ...]:
-    """The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape."""
+    """The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape; in `order` "F"
+    it was flattened with the first axis running fastest.
+    """
 
 
 def unstack(

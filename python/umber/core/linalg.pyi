@@ -27,11 +27,16 @@ def cond(
 def cross(
     a: _Operand,
     b: _Operand,
-    axis: int = ...,
+    axis: int | None = None,
     *,
+    axisa: int = ...,
+    axisb: int = ...,
+    axisc: int = ...,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`."""
+    """Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`, or without it along `axisa` of `a`
+    and `axisb` of `b`, into `axisc` of the result.
+    """
 
 
 def det(a: _Operand, *, stream: _StreamOrDevice = None) -> array:
@@ -82,6 +87,9 @@ def lstsq(
 ) -> tuple[array, array, array, array]:
     """Least squares: the shortest `x` that makes `|b - a @ x|` least, the squares of that for each right side, the ranks
     (int32) and the singular values of `a`. Those up to `rcond` times the greatest count as zero.
+
+    As NumPy's, the squares of one matrix are none unless it has more rows than columns and full rank, for which it is
+    evaluated.
     """
 
 
@@ -114,12 +122,14 @@ def matrix_power(a: _Operand, n: int, *, stream: _StreamOrDevice = None) -> arra
 
 def matrix_rank(
     a: _Operand,
+    tol: _Operand | None = None,
+    hermitian: bool = False,
     *,
     rtol: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32;
-    an array has one `rtol` for each matrix.
+    """Numbers of singular values above `tol`, or above `rtol` (by default max(m, n) times the dtype's eps) times the
+    greatest, as int32; an array has one for each matrix. Of `hermitian` matrices the lower triangle is read.
     """
 
 

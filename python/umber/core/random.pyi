@@ -205,7 +205,9 @@ def shuffle(
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """A copy of `x` with its parts along `axis` in random order. (Arrays do not change in place: NumPy's would.)"""
+    """Put the parts of `x` along `axis` into random order, in place, and answer it. What is not an array of umber stays as it
+    is: the answer is a copy.
+    """
 
 
 def split(key: array, num: int = 2, stream: _StreamOrDevice = None) -> array:

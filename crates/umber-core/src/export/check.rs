@@ -87,6 +87,10 @@ impl Site<'_> {
                 bail!(Value, "[{}] is no step of a program, expected an operation on inputs", self.op.name())
             }
             Op::Control(Control::Depends { .. }) => self.must(!self.inputs.is_empty(), "at least one input"),
+            Op::Control(Control::Found(_)) => {
+                self.takes(2)?;
+                self.must(self.inputs[1].dtype == DType::Bool, "places and a condition of bool")
+            }
             Op::Binary(_) => self.alike(2),
             Op::Select(_) => {
                 self.takes(3)?;

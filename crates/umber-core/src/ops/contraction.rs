@@ -1,7 +1,7 @@
 //! Products of matrices and of their kin.
 
 use smallvec::SmallVec;
-use umber_types::{Axes, DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
+use umber_types::{Axes, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
 
 use super::promotion::{cast_constant, meet};
 use super::reductions;
@@ -288,7 +288,7 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     let products = mul(&x, &y)?;
     let sum = reductions::sum(&products, Some(&[axis as i64]), KeepAxes::No)?;
     // A product keeps the dtype of its factors, whatever sums of many small integers have.
-    if products.dtype() == DType::Bool { Ok(sum) } else { cast(&sum, products.dtype()) }
+    cast(&sum, products.dtype())
 }
 
 /// The Kronecker product: `a` with each element replaced by its multiple of `b`.

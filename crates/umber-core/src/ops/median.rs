@@ -2,7 +2,7 @@
 
 use umber_types::{BinaryKind, KeepAxes, Result};
 
-use super::reductions::{axes_of, check_not_empty, finish, widened};
+use super::reductions::{axes_of, finish, widened};
 use crate::graph::Array;
 use crate::primitives::merged::Merged;
 use crate::primitives::rules::{add, binary, cast, constant, mul};
@@ -12,7 +12,7 @@ use crate::primitives::sort::{Sort, Sorted};
 
 /// The median over axes: the middle element in order, or the mean of the two middle ones; NaN if any element is.
 ///
-/// Floating dtypes stay, others answer float32. Fails over an axis without elements.
+/// Floating dtypes stay, others answer float32. NaN over an axis without elements.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -25,7 +25,9 @@ use crate::primitives::sort::{Sort, Sorted};
 /// ```
 pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("median", a, axes)?;
-    check_not_empty("median", a, &axes)?;
+    if axes.iter().any(|&axis| a.shape()[axis] == 0) {
+        return Ok(Array::full(a.shape().reduced(&axes, keep), f64::NAN, a.dtype().inexact()));
+    }
     let merged = Merged::new(&cast(a, a.dtype().inexact())?, &axes)?;
     let axis = merged.array.ndim() - 1;
     let length = merged.array.shape()[axis];

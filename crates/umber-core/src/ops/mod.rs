@@ -122,7 +122,7 @@ pub use creation::*;
 pub use dots::{dot, vdot};
 pub use einsum::{einsum, einsum_path};
 pub use elementwise::*;
-pub use fitting::polyfit;
+pub use fitting::{CovarianceUnit, FullFit, polyfit, polyfit_covariance, polyfit_full};
 pub use gathered::*;
 pub use hadamard::*;
 pub use histograms::*;

@@ -2,16 +2,16 @@
 //!
 //! Arrays of integers and bool hold no such elements: for them these are the ordinary functions.
 
-use umber_types::{DType, KeepAxes, Result, Scalar};
+use umber_types::{ArgReduceKind, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
 
 use super::elementwise::{divide, greater, isnan, logical_not, real, select, sqrt, square, subtract};
 use super::naming::under;
-use super::promotion::weak;
-use super::reductions::{
-    all, argmax, argmin, axes_of, check_not_empty, count_true, max, min, prod, sum, widened,
-};
+use super::promotion::{cast_constant, weak};
+use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, count_true, max, min, sum, widened};
 use super::scans::{ScanOrder, cumprod, cumsum};
+use super::selection::{Selection, mean_selected, reduce_selected, std_selected, var_selected};
 use crate::graph::Array;
+use crate::primitives::control::Control;
 use crate::primitives::rules::{cast, conj, mul};
 
 /// `a` with `value` in place of what is not a number.
@@ -28,28 +28,45 @@ pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dty
     cast(&count_true(&is_number, &axes_of("count", a, axes)?, keep)?, dtype)
 }
 
-/// The sum over axes of what is a number; 0 where nothing is.
+/// A selection of all elements in a given dtype.
+fn within<'a>(dtype: Option<DType>) -> Selection<'a> {
+    Selection { dtype, ..Selection::default() }
+}
+
+/// `a` in the dtype asked for, which must be able to hold its NaN.
+fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
+    let Some(dtype) = dtype else { return Ok(a.clone()) };
+    ensure!(
+        dtype.is_inexact(),
+        Type,
+        "[{op}] dtype: got {dtype} for an array of {}, expected an inexact one",
+        a.dtype()
+    );
+    cast_constant(a, dtype)
+}
+
+/// The sum over axes of what is a number, in `dtype` where one is given; 0 where nothing is.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nansum(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [3.0]);
+/// assert_eq!(ops::nansum(&x, None, KeepAxes::No, None)?.to_vec::<f32>()?, [3.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    under("nansum", sum(&filled(a, 0.0)?, axes, keep))
+pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: Option<DType>) -> Result<Array> {
+    under("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, within(dtype)))
 }
 
-/// The product over axes of what is a number; 1 where nothing is.
+/// The product over axes of what is a number, in `dtype` where one is given; 1 where nothing is.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
 /// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nanprod(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [6.0]);
+/// assert_eq!(ops::nanprod(&x, None, KeepAxes::No, None)?.to_vec::<f32>()?, [6.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    under("nanprod", prod(&filled(a, 1.0)?, axes, keep))
+pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: Option<DType>) -> Result<Array> {
+    under("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, within(dtype)))
 }
 
 /// The running sum along an axis, which stays as it is at what is not a number.
@@ -82,17 +99,24 @@ fn mean_of(x: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     divide(&sum(&filled(x, 0.0)?, axes, keep)?, &count)
 }
 
-/// The mean over axes of what is a number; NaN where nothing is, float32 for integers.
+/// The mean over axes of what is a number, in `dtype` where one is given; NaN where nothing is, float32 for integers.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nanmean(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [1.5]);
+/// assert_eq!(ops::nanmean(&x, None, KeepAxes::No, None)?.to_vec::<f32>()?, [1.5]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
+///
+/// # Errors
+/// Where the dtype is one of integers, and that of `a` is not.
+pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: Option<DType>) -> Result<Array> {
     axes_of("nanmean", a, axes)?;
-    cast(&mean_of(&widened(a)?, axes, keep)?, a.dtype().inexact())
+    if dtype.is_some() && !a.dtype().is_inexact() {
+        return mean_selected(a, axes, keep, within(dtype));
+    }
+    let a = asked("nanmean", a, dtype)?;
+    cast(&mean_of(&widened(&a)?, axes, keep)?, a.dtype().inexact())
 }
 
 /// Variance in the dtype computed in.
@@ -110,17 +134,30 @@ fn variance(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Resul
     select(&has_freedom, &variance, &weak(Scalar::Float(f64::NAN), &variance))
 }
 
-/// The variance over axes of the `n` elements that are a number, `sum(|a - mean|²) / (n - ddof)`; NaN where `ddof`
-/// leaves nothing.
+/// The variance over axes of the `n` elements that are a number, `sum(|a - mean|²) / (n - ddof)`, computed in `dtype`
+/// where one is given; NaN where `ddof` leaves nothing.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 3.0], [3])?;
-/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0)?.to_vec::<f32>()?, [1.0]);
+/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0, None)?.to_vec::<f32>()?, [1.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanvar(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+///
+/// # Errors
+/// As of [`nanmean`].
+pub fn nanvar(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: i64,
+    dtype: Option<DType>,
+) -> Result<Array> {
     axes_of("nanvar", a, axes)?;
+    if dtype.is_some() && !a.dtype().is_inexact() {
+        return var_selected(a, axes, keep, ddof as f64, within(dtype));
+    }
+    let a = &asked("nanvar", a, dtype)?;
     cast(&variance(a, axes, keep, ddof)?, a.dtype().inexact().real())
 }
 
@@ -129,11 +166,24 @@ pub fn nanvar(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Res
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 5.0], [3])?;
-/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0)?.to_vec::<f32>()?, [2.0]);
+/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0, None)?.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanstd(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
+///
+/// # Errors
+/// As of [`nanmean`].
+pub fn nanstd(
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: i64,
+    dtype: Option<DType>,
+) -> Result<Array> {
     axes_of("nanstd", a, axes)?;
+    if dtype.is_some() && !a.dtype().is_inexact() {
+        return std_selected(a, axes, keep, ddof as f64, within(dtype));
+    }
+    let a = &asked("nanstd", a, dtype)?;
     cast(&sqrt(&variance(a, axes, keep, ddof)?)?, a.dtype().inexact().real())
 }
 
@@ -180,7 +230,7 @@ pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
     extremum("nanmax", max, f64::NEG_INFINITY, a, axes, keep)
 }
 
-/// The index of the least number along an axis, or of the flattened array; 0 where there is none.
+/// The index of the least number along an axis, or of the flattened array; an error at evaluation where there is none.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -189,10 +239,11 @@ pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    under("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))
+    let found = under("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))?;
+    among_numbers(ArgReduceKind::ArgMin, found, a, axis, keep)
 }
 
-/// The index of the greatest number along an axis, or of the flattened array; 0 where there is none.
+/// The index of the greatest number along an axis, or of the flattened array; an error at evaluation where there is none.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -201,5 +252,21 @@ pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    under("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))
+    let found = under("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))?;
+    among_numbers(ArgReduceKind::ArgMax, found, a, axis, keep)
+}
+
+/// Places that were found, whose evaluation fails where there is no number to find.
+fn among_numbers(
+    kind: ArgReduceKind,
+    found: Array,
+    a: &Array,
+    axis: Option<i64>,
+    keep: KeepAxes,
+) -> Result<Array> {
+    if !a.dtype().is_inexact() {
+        return Ok(found);
+    }
+    let is_without = all(&isnan(a)?, axis.as_ref().map(std::slice::from_ref), keep)?;
+    Array::record_one(Control::Found(kind), &[&found, &is_without])
 }

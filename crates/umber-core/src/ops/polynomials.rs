@@ -150,24 +150,43 @@ pub fn polyder(p: &Array, order: i64) -> Result<Array> {
     Ok(p)
 }
 
-/// The integral of a polynomial that is zero at zero, taken `order` times; inexact.
+/// The integral of a polynomial, taken `order` times; inexact. `constants` are the values at zero, the first integral's
+/// first, or one for all; without them they are zero.
 ///
 /// ```
 /// use umber_core::{Array, ops};
 /// let p = Array::from_slice(&[2.0f32, 1.0], [2])?;
-/// assert_eq!(ops::polyint(&p, 1)?.to_vec::<f32>()?, [1.0, 1.0, 0.0]);
+/// assert_eq!(ops::polyint(&p, 1, None)?.to_vec::<f32>()?, [1.0, 1.0, 0.0]);
+/// let five = Array::from_slice(&[5.0f32], [1])?;
+/// assert_eq!(ops::polyint(&p, 1, Some(&five))?.to_vec::<f32>()?, [1.0, 1.0, 5.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where the order is negative or above 4096.
-pub fn polyint(p: &Array, order: i64) -> Result<Array> {
+/// Where the order is negative or above 4096, or there are fewer constants.
+pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array> {
     ensure!((0..=MOST as i64).contains(&order), Value, "[polyint] got order {order}, expected 0 to {MOST}");
     let p = coefficients("polyint", p)?;
-    let mut p = cast_constant(&p, p.dtype().inexact())?;
-    for _ in 0..order {
+    let dtype = constants.map_or(p.dtype(), |k| promote(p.dtype(), k.dtype())).inexact();
+    let mut p = cast_constant(&p, dtype)?;
+    let constants = match constants {
+        None => Array::full([order as usize].into(), 0, dtype),
+        Some(k) => {
+            let fits = k.ndim() <= 1 && (k.size() == 1 || k.size() >= order as usize);
+            ensure!(
+                fits,
+                Value,
+                "[polyint] k: got constants of shape {}, expected a number or {order} of them",
+                k.shape()
+            );
+            let k = reshape(&cast_constant(k, dtype)?, [k.size()])?;
+            if k.size() == 1 { broadcast(&k, &[order as usize].into())? } else { k }
+        }
+    };
+    for i in 0..order as usize {
         let powers = arange(p.size() as f64, 0.0, -1.0, DType::Int32)?;
-        p = shifted(&divide(&p, &cast(&powers, p.dtype())?)?, 0, 1)?;
+        let rising = divide(&p, &cast(&powers, dtype)?)?;
+        p = concatenate(&[&rising, &slice_along(&constants, 0, i, 1)?], Some(0))?;
     }
     Ok(p)
 }

@@ -4,6 +4,7 @@ use umber_types::{DType, KeepAxes, Result, Shape, ensure};
 
 use super::elementwise::{add, astype, divide, equal, isinf, isnan, less, multiply, select, subtract};
 use super::median::median;
+use super::naming::under;
 use super::nan_reductions::count_numbers;
 use super::quantile_places::{Found, QuantileMethod, number, places};
 use super::reductions::{axes_of, check_not_empty, widened};
@@ -224,7 +225,7 @@ pub fn nanpercentile(
     quantile_of("nanpercentile", a, &hundredths("nanpercentile", q)?, axes, keep, method, Nan::IsSkipped)
 }
 
-/// The median over axes of what is a number; NaN where nothing is.
+/// The median over axes of what is a number; NaN where nothing is, also where nothing is at all.
 ///
 /// ```
 /// use umber_core::{Array, KeepAxes, ops};
@@ -234,10 +235,11 @@ pub fn nanpercentile(
 /// ```
 ///
 /// # Errors
-/// Where the axes hold no elements, or the elements are complex.
+/// Where the elements are complex.
 pub fn nanmedian(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    if !a.dtype().is_inexact() {
-        return median(a, axes, keep);
+    let is_without = axes_of("nanmedian", a, axes)?.iter().any(|&axis| a.shape()[axis] == 0);
+    if !a.dtype().is_inexact() || (is_without && !a.dtype().is_complex()) {
+        return under("nanmedian", median(a, axes, keep));
     }
     quantile_of(
         "nanmedian",

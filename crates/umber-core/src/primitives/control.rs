@@ -1,10 +1,11 @@
 //! Control: what transforms must not look through, or must look through in their own way.
 
 use smallvec::smallvec;
-use umber_types::Result;
+use umber_kernels::View;
+use umber_types::{ArgReduceKind, DType, ReduceKind, Result, Shape, ensure};
 
 use super::rules::{tangent_or_zero, zeros_like};
-use crate::graph::{Array, ArraySpec, Specs};
+use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
 /// An operation that matters to transforms, not to values.
@@ -17,6 +18,9 @@ pub enum Control {
         /// How many are answered with.
         outputs: u32,
     },
+    /// The first input, places of extremes among numbers; evaluation fails where the second, bool, says of any that there
+    /// are none.
+    Found(ArgReduceKind),
 }
 
 /// `inputs`, to be computed after all of `dependencies` and all of one another.
@@ -32,10 +36,20 @@ impl Control {
     /// How many of the inputs are answered with.
     fn outputs(self) -> usize {
         match self {
-            Control::StopGradient => 1,
+            Control::StopGradient | Control::Found(_) => 1,
             Control::Depends { outputs } => outputs as usize,
         }
     }
+}
+
+/// Is any element of a mask true?
+fn holds_anywhere(mask: View<'_>) -> Result<bool> {
+    let one: Shape = mask.shape().iter().map(|_| 1).collect();
+    let mut found = Storage::allocate(&one, DType::Bool)?;
+    let axes: Vec<usize> = (0..one.ndim()).collect();
+    let view = found.view_mut(DType::Bool).expect("fresh storage is unique");
+    umber_kernels::reduce::reduce(ReduceKind::Any, mask, &axes, view);
+    Ok(found.dense_bytes(DType::Bool).is_some_and(|bytes| bytes != [0]))
 }
 
 impl Primitive for Control {
@@ -43,6 +57,8 @@ impl Primitive for Control {
         match self {
             Control::StopGradient => "stop_gradient",
             Control::Depends { .. } => "depends",
+            Control::Found(ArgReduceKind::ArgMin) => "nanargmin",
+            Control::Found(ArgReduceKind::ArgMax) => "nanargmax",
         }
     }
 
@@ -53,7 +69,7 @@ impl Primitive for Control {
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         Some(Ok(match self {
             Control::StopGradient => smallvec![Some(zeros_like(&at.inputs[0]))],
-            Control::Depends { .. } => {
+            Control::Depends { .. } | Control::Found(_) => {
                 (0..at.inputs.len()).map(|input| cotangents.get(input).cloned()).collect()
             }
         }))
@@ -62,7 +78,7 @@ impl Primitive for Control {
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         Some(Ok(match self {
             Control::StopGradient => vec![zeros_like(&at.outputs[0])],
-            Control::Depends { .. } => {
+            Control::Depends { .. } | Control::Found(_) => {
                 let pushed = tangents.iter().zip(at.outputs);
                 pushed.map(|(tangent, output)| tangent_or_zero(tangent.as_ref(), output)).collect()
             }
@@ -81,6 +97,14 @@ impl Primitive for Control {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        if let Control::Found(_) = self {
+            ensure!(
+                !holds_anywhere(task.view(1))?,
+                Value,
+                "[{}] got a slice of nothing but NaN, expected at least one number",
+                self.name()
+            );
+        }
         task.outputs = task.inputs.drain(..self.outputs()).map(Some).collect();
         Ok(())
     }

@@ -100,35 +100,64 @@ fn ix_(py: Python<'_>, args: Vec<Operand>, stream: Option<StreamArg>) -> PyResul
     tuple(py, compute(py, stream, || ops::ix_(&arrays.iter().collect::<Vec<_>>()))?)
 }
 
-/// The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape.
+/// Does an array's first axis run fastest in the order of that name?
+fn first_runs_fastest(op: &str, order: &str) -> PyResult<bool> {
+    match order {
+        "C" => Ok(false),
+        "F" => Ok(true),
+        other => Err(PyValueError::new_err(format!("[{op}] order: got '{other}', expected 'C' or 'F'"))),
+    }
+}
+
+/// The lengths in the other order.
+fn turned(shape: &Shape) -> Shape {
+    shape.iter().rev().copied().collect()
+}
+
+/// The coordinates, a tuple of an uint32 array for each axis, of places in the flattened array of a shape; in `order` "F"
+/// it was flattened with the first axis running fastest.
 #[pyfunction]
-#[pyo3(signature = (indices, shape, *, stream = None))]
-fn unravel_index(
-    py: Python<'_>,
+#[pyo3(signature = (indices, shape, order = "C", *, stream = None))]
+fn unravel_index<'py>(
+    py: Python<'py>,
     indices: Operand,
     shape: Ints,
+    order: &str,
     stream: Option<StreamArg>,
-) -> PyResult<Bound<'_, PyTuple>> {
+) -> PyResult<Bound<'py, PyTuple>> {
     let shape = Shape::checked("unravel_index", shape.as_slice()).or_raise()?;
     let indices = indices.alone();
-    tuple(py, compute(py, stream, || ops::unravel_index(&indices, &shape))?)
+    if !first_runs_fastest("unravel_index", order)? {
+        return tuple(py, compute(py, stream, || ops::unravel_index(&indices, &shape))?);
+    }
+    let mut found = compute(py, stream, || ops::unravel_index(&indices, &turned(&shape)))?;
+    found.reverse();
+    tuple(py, found)
 }
 
 /// The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
-/// One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip").
+/// One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"). In `order` "F" the
+/// first axis runs fastest.
 #[pyfunction]
-#[pyo3(signature = (multi_index, dims, mode = "raise", *, stream = None))]
+#[pyo3(signature = (multi_index, dims, mode = "raise", order = "C", *, stream = None))]
 fn ravel_multi_index(
     py: Python<'_>,
     multi_index: &Bound<'_, PyAny>,
     dims: Ints,
     mode: &str,
+    order: &str,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let shape = Shape::checked("ravel_multi_index", dims.as_slice()).or_raise()?;
     let (along, mode) =
         (rows("ravel_multi_index", multi_index)?, super::choosing::mode_of("ravel_multi_index", mode)?);
-    let along: Vec<&Array> = along.iter().collect();
+    let mut along: Vec<&Array> = along.iter().collect();
+    let shape = if first_runs_fastest("ravel_multi_index", order)? {
+        along.reverse();
+        turned(&shape)
+    } else {
+        shape
+    };
     compute(py, stream, || ops::ravel_multi_index(&along, &shape, mode)).map(PyArray::from)
 }
 

@@ -8,18 +8,49 @@ use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::ops::reductions::{arg_reductions, reductions};
 
-reductions! {
+/// Reductions over any axes that may compute in a given dtype.
+macro_rules! typed_reductions {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// `dtype` is what it is computed and answered in.
+            #[pyfunction]
+            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, dtype = None, stream = None))]
+            fn $name(
+                a: Operand,
+                axis: Option<Ints>,
+                keepdims: bool,
+                dtype: Option<DtypeArg>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let (a, dtype) = (a.alone(), dtype.map(|dtype| dtype.0));
+                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims), dtype)).map(PyArray::from)
+            }
+        )*
+
+        fn register_typed_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+typed_reductions! {
     nansum "Sum over `axis` of what is a number; 0 where nothing is.",
     nanprod "Product over `axis` of what is a number; 1 where nothing is.",
     nanmean "Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.",
+}
+
+reductions! {
     nanmin "Smallest number over `axis`; NaN where there is none.",
     nanmax "Largest number over `axis`; NaN where there is none.",
     nanmedian "Median over `axis` of what is a number; NaN where nothing is.",
 }
 
 arg_reductions! {
-    nanargmin "Index of the first smallest number along `axis`, as uint32; 0 where there is none.",
-    nanargmax "Index of the first largest number along `axis`, as uint32; 0 where there is none.",
+    nanargmin "Index of the first smallest number along `axis`, as uint32. Where there is none, evaluation raises ValueError.",
+    nanargmax "Index of the first largest number along `axis`, as uint32. Where there is none, evaluation raises ValueError.",
 }
 
 /// Dispersions, with `ddof` taken off the number of elements.
@@ -28,19 +59,24 @@ macro_rules! dispersions {
         $(
             #[doc = $doc]
             ///
-            /// NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`.
+            /// NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
+            /// it is computed in.
             #[pyfunction]
-            #[pyo3(signature = (a, /, axis = None, keepdims = false, ddof = 0, *, correction = None, stream = None))]
+            #[pyo3(
+                signature = (a, /, axis = None, keepdims = false, ddof = 0, *, correction = None, dtype = None,
+                    stream = None)
+            )]
             fn $name(
                 a: Operand,
                 axis: Option<Ints>,
                 keepdims: bool,
                 ddof: i64,
                 correction: Option<i64>,
+                dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
-                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
-                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims), ddof)).map(PyArray::from)
+                let (a, ddof, dtype) = (a.alone(), correction.unwrap_or(ddof), dtype.map(|dtype| dtype.0));
+                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims), ddof, dtype)).map(PyArray::from)
             }
         )*
 
@@ -89,6 +125,7 @@ scans! {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_reductions(module)?;
+    register_typed_reductions(module)?;
     register_arg_reductions(module)?;
     register_dispersions(module)?;
     register_scans(module)

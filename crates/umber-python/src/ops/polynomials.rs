@@ -1,7 +1,8 @@
 //! Polynomials as vectors of coefficients, the highest power first.
 
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use umber::ops::{self, Powers};
+use umber::ops::{self, CovarianceUnit, Powers};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
@@ -51,29 +52,81 @@ fn polyder(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
     on(stream, || ops::polyder(&p, m)).map(PyArray::from)
 }
 
-/// Integral of the polynomial with coefficients `p` that is zero at zero, taken `m` times. Integers answer float32.
+/// Integral of the polynomial with coefficients `p`, taken `m` times. `k` are the values at zero, one for all or one for
+/// each, the first integral's first; zero by default. Integers answer float32.
 #[pyfunction]
-#[pyo3(signature = (p, m = 1, *, stream = None))]
-fn polyint(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+#[pyo3(signature = (p, m = 1, k = None, *, stream = None))]
+fn polyint(p: Operand, m: i64, k: Option<Operand>, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let p = p.alone();
-    on(stream, || ops::polyint(&p, m)).map(PyArray::from)
+    let k = k.map(|k| k.beside(&p)).transpose()?;
+    on(stream, || ops::polyint(&p, m, k.as_ref())).map(PyArray::from)
 }
 
 /// Coefficients of the polynomial of degree `deg` that lies closest to the points `(x, y)`, the highest power first.
 ///
 /// `sum(w**2 * (y - p(x))**2)` is least. `y` may have several columns, each with its polynomial in a column of the
 /// result. Computed in double precision; integers answer float32.
+///
+/// Singular values of the powers of `x` up to `rcond` times the greatest count as zero. With `full` the answer is
+/// (coefficients, residuals, rank, singular values, rcond); with `cov` it is (coefficients, covariances), in the unit of
+/// the residuals, or for "unscaled" of the weights.
 #[pyfunction]
-#[pyo3(signature = (x, y, deg, *, w = None, stream = None))]
+#[pyo3(
+    signature = (x, y, deg, rcond = None, full = false, w = None, cov = CovArg(None), *, stream = None),
+    text_signature = "(x, y, deg, rcond=None, full=False, w=None, cov=False, *, stream=None)"
+)]
+#[expect(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn polyfit(
+    py: Python<'_>,
     x: Operand,
     y: Operand,
     deg: i64,
+    rcond: Option<f64>,
+    full: bool,
     w: Option<Operand>,
+    cov: CovArg,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Bound<'_, PyAny>> {
     let (x, y, w) = (x.alone(), y.alone(), w.map(Operand::alone));
-    on(stream, || ops::polyfit(&x, &y, deg, w.as_ref())).map(PyArray::from)
+    let w = w.as_ref();
+    let coefficients = if full || rcond.is_some() {
+        let fit = compute(py, stream, || ops::polyfit_full(&x, &y, deg, w, rcond))?;
+        if full {
+            let arrays = [fit.coefficients, fit.residuals, fit.rank, fit.values].map(PyArray::from);
+            let [p, residuals, rank, values] = arrays;
+            return Ok((p, residuals, rank, values, fit.tolerance).into_pyobject(py)?.into_any());
+        }
+        fit.coefficients
+    } else {
+        on(stream, || ops::polyfit(&x, &y, deg, w))?
+    };
+    let coefficients = PyArray::from(coefficients);
+    let Some(unit) = cov.0 else { return Ok(Bound::new(py, coefficients)?.into_any()) };
+    let covariances = on(stream, || ops::polyfit_covariance(&x, &y, deg, w, unit))?;
+    Ok((coefficients, PyArray::from(covariances)).into_pyobject(py)?.into_any())
+}
+
+/// `cov`: a bool, or "unscaled".
+struct CovArg(Option<CovarianceUnit>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for CovArg {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(is_wanted) = object.extract::<bool>() {
+            return Ok(CovArg(is_wanted.then_some(CovarianceUnit::Residuals)));
+        }
+        match object.extract::<&str>() {
+            Ok("unscaled") => Ok(CovArg(Some(CovarianceUnit::Weights))),
+            Ok(other) => {
+                Err(PyValueError::new_err(format!("got '{other}', expected True, False or 'unscaled'")))
+            }
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "got {}, expected True, False or 'unscaled'",
+                object.get_type().name()?
+            ))),
+        }
+    }
 }
 
 /// Quotient and remainder of two polynomials: (quotient, remainder), the latter without coefficients in front that are

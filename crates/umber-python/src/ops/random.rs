@@ -311,17 +311,39 @@ fn permutation(
     on(stream, || random::permutation(count, key.as_ref())).map(PyArray::from)
 }
 
-/// A copy of `x` with its parts along `axis` in random order. (Arrays do not change in place: NumPy's would.)
+/// Put the parts of `x` along `axis` into random order, in place, and answer it. What is not an array of umber stays as it
+/// is: the answer is a copy.
 #[pyfunction]
 #[pyo3(signature = (x, axis = 0, key = None, stream = None))]
-fn shuffle(
-    x: Operand,
+fn shuffle<'py>(
+    py: Python<'py>,
+    x: Shuffled<'py>,
     axis: i64,
-    key: Option<&Bound<'_, PyArray>>,
+    key: Option<&Bound<'py, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
-    let (x, key) = (x.alone(), given(key));
-    on(stream, || random::shuffle(&x, axis, key.as_ref())).map(PyArray::from)
+) -> PyResult<Bound<'py, PyArray>> {
+    let (old, key) = (x.value.alone(), given(key));
+    let new = on(stream, || random::shuffle(&old, axis, key.as_ref()))?;
+    let Some(array) = x.array else { return Bound::new(py, PyArray::from(new)) };
+    array.get().update(new)?;
+    Ok(array)
+}
+
+/// What is shuffled, and the array to write it into.
+struct Shuffled<'py> {
+    value: Operand,
+    array: Option<Bound<'py, PyArray>>,
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Shuffled<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Shuffled {
+            value: object.extract()?,
+            array: object.cast::<PyArray>().ok().map(Borrowed::to_owned),
+        })
+    }
 }
 
 /// Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.

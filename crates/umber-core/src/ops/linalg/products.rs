@@ -1,8 +1,10 @@
 //! Products and powers of matrices.
 
+use umber_numerics::linalg::OnSingular;
 use umber_types::shape::normalize_axis;
 use umber_types::{Result, bail, ensure};
 
+use super::solving::inverse_of;
 use super::{rounded, square};
 use crate::graph::Array;
 use crate::ops;
@@ -39,8 +41,12 @@ pub fn expm(a: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
-    square("matrix_power", a)?;
-    let base = if n < 0 { super::inv(a)? } else { a.clone() };
+    let x = square("matrix_power", a)?;
+    let base = if n < 0 {
+        rounded(&inverse_of(&x, OnSingular::Fail, "matrix_power")?, a.dtype())?
+    } else {
+        a.clone()
+    };
     if n == 0 {
         return identity_of(&a.shape()[..a.ndim() - 2], a.shape()[a.ndim() - 1], a.dtype());
     }
@@ -158,8 +164,34 @@ fn multiply_chain(chain: &[Array], splits: &[Vec<usize>], from: usize, to: usize
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn cross(a: &Array, b: &Array, axis: i64) -> Result<Array> {
+    cross_along(a, b, CrossAxes { left: axis, right: axis, result: axis })
+}
+
+/// Along which axes the vectors of a cross product lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CrossAxes {
+    /// That of the left operand.
+    pub left: i64,
+    /// That of the right operand.
+    pub right: i64,
+    /// That of the result.
+    pub result: i64,
+}
+
+/// [`cross`] of vectors along an axis of each operand, into another of the result.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Shape, ops::linalg::{CrossAxes, cross_along}};
+/// let (x, y) = (Array::from([[1], [0], [0]]), Array::from([[0, 1, 0]]));
+/// let product = cross_along(&x, &y, CrossAxes { left: 0, right: 1, result: 0 })?;
+/// assert_eq!(product.shape(), &Shape::from([3, 1]));
+/// assert_eq!(product.to_vec::<i32>()?, [0, 0, 1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn cross_along(a: &Array, b: &Array, axes: CrossAxes) -> Result<Array> {
     let dtype = umber_types::promote(a.dtype(), b.dtype());
-    let (x, y) = (vectors(&cast(a, dtype)?, axis)?, vectors(&cast(b, dtype)?, axis)?);
+    let (x, y) = (vectors(&cast(a, dtype)?, axes.left)?, vectors(&cast(b, dtype)?, axes.right)?);
     let Some(shape) = x.shape().broadcast(y.shape()) else {
         bail!(
             Value,
@@ -178,7 +210,7 @@ pub fn cross(a: &Array, b: &Array, axis: i64) -> Result<Array> {
         )
     };
     let product = ops::concatenate(&[&component(1, 2)?, &component(2, 0)?, &component(0, 1)?], Some(-1))?;
-    move_axis(&product, last, normalize_axis("linalg.cross", axis, shape.ndim())?)
+    move_axis(&product, last, normalize_axis("linalg.cross", axes.result, shape.ndim())?)
 }
 
 /// Vectors along the last axis, with three elements.

@@ -7,6 +7,7 @@ use super::factors::values_of;
 use super::{Triangle, computing, epsilon, matrices, rounded, square};
 use crate::graph::Array;
 use crate::ops;
+use crate::ops::dependent;
 use crate::primitives::linalg::{
     Inverse, Pinv, Solve, adjoint_times, as_column, batch_shape, identity, solve_shared, times_adjoint,
 };
@@ -190,7 +191,8 @@ pub fn pinv(a: &Array, tolerance: Option<f64>) -> Result<Array> {
 pub struct LeastSquares {
     /// The solution of least length, `[..., n]` or `[..., n, k]`.
     pub solution: Array,
-    /// The squares `|b - a x|²`, one for each right side.
+    /// The squares `|b - a x|²`, one for each right side, also if it is one. As NumPy's they are none for one matrix that
+    /// is not of full rank, or has no more rows than columns.
     pub residuals: Array,
     /// The rank of each matrix, int32.
     pub rank: Array,
@@ -201,7 +203,9 @@ pub struct LeastSquares {
 /// The `x` that makes `|b - a x|` least, for matrices `a` `[..., m, n]` and a vector `b` `[m]` or matrices
 /// `[..., m, k]`; the shortest of several.
 ///
-/// Singular values count as in [`pinv`]. Fails if `b` has another number of rows than `a`.
+/// Singular values count as in [`pinv`]. A matrix of more rows than columns is evaluated, as its rank says how many
+/// residuals there are; inside `vmap` and `compile` it counts as of full rank. Fails if `b` has another number of rows
+/// than `a`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -228,18 +232,41 @@ pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquare
     let (x, y) = (cast(a, computing(dtype))?, cast(b, computing(dtype))?);
     let tolerance = tolerance.unwrap_or_else(|| default_tolerance(&x));
     let solution = ops::matmul(&Array::record_one(Pinv::new(tolerance), &[&x])?, &y)?;
-    let product = ops::matmul(&x, &solution)?;
-    let distance = sub(&broadcast(&y, product.shape())?, &product)?;
-    let axis = if y.ndim() == 1 { -1 } else { -2 };
-    let size = ops::abs(&distance)?;
-    let residuals = ops::sum(&ops::square(&size)?, Some(&[axis]), KeepAxes::No)?;
     let values = values_of(&x)?;
+    let rank = super::determinants::rank_of(&values, tolerance)?;
+    let residuals = if x.ndim() == 2 && y.ndim() <= 2 && !has_residuals(&x, &rank)? {
+        Array::full([0].into(), 0, dtype.real())
+    } else {
+        rounded(&residuals_of(&x, &solution, &y)?, dtype)?
+    };
     Ok(LeastSquares {
         solution: rounded(&solution, dtype)?,
-        residuals: rounded(&residuals, dtype)?,
-        rank: super::determinants::rank_of(&values, tolerance)?,
+        residuals,
+        rank,
         values: rounded(&values, dtype)?,
     })
+}
+
+/// Does NumPy tell how far the right sides of one matrix are away?
+fn has_residuals(a: &Array, rank: &Array) -> Result<bool> {
+    let (rows, columns) = (a.shape()[0], a.shape()[1]);
+    if rows <= columns {
+        return Ok(false);
+    }
+    Ok(dependent::known(rank)?.is_none_or(|rank| rank.as_i64() == columns as i64))
+}
+
+/// `|b - a x|²` for each right side, also for a vector.
+fn residuals_of(a: &Array, solution: &Array, b: &Array) -> Result<Array> {
+    let is_vector = b.ndim() == 1;
+    let (x, y) = if is_vector {
+        (ops::expand_dims(solution, &[-1])?, as_column(b)?)
+    } else {
+        (solution.clone(), b.clone())
+    };
+    let product = ops::matmul(a, &x)?;
+    let distance = sub(&broadcast(&y, product.shape())?, &product)?;
+    ops::sum(&ops::square(&ops::abs(&distance)?)?, Some(&[-2]), KeepAxes::No)
 }
 
 /// The dtype of numbers of singular values.

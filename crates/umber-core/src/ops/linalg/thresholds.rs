@@ -1,28 +1,84 @@
-//! Ranks and pseudo-inverses where every matrix has a tolerance of its own, as the array API allows.
+//! Ranks and pseudo-inverses by any tolerance: every matrix may have one of its own, as the array API allows.
 
-use umber_types::{KeepAxes, Result, ensure};
+use umber_types::{DType, KeepAxes, Result, SortOrder, ensure};
 
+use super::eigenvalues::eigvalsh;
 use super::factors::{svd, values_of};
-use super::solving::COUNT;
-use super::{Basis, matrices, rounded};
+use super::solving::{COUNT, default_tolerance};
+use super::{Basis, Triangle, matrices, rounded, square};
 use crate::graph::Array;
 use crate::ops;
 use crate::primitives::linalg::adjoint;
 use crate::primitives::rules::{cast, constant};
 use crate::primitives::slice::slice_along;
 
-/// Where singular values are above their matrix's tolerance times the greatest.
-fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
+/// Tolerances, one for each matrix, beside the singular values `values`.
+fn beside(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     ensure!(
         tolerances.dtype().is_floating() || tolerances.dtype().is_integer(),
         Type,
         "[linalg.{op}] got tolerances of {}, expected real numbers",
         tolerances.dtype()
     );
+    ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])
+}
+
+/// Where singular values are above their matrix's tolerance times the greatest.
+fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
     let greatest = slice_along(values, axis, 0, length.min(1))?;
-    let tolerances = ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])?;
-    ops::greater(values, &ops::multiply(&greatest, &tolerances)?)
+    ops::greater(values, &ops::multiply(&greatest, &beside(op, values, tolerances)?)?)
+}
+
+/// Up to where singular values count as zero; an array has a number for each matrix, or one for all.
+#[derive(Clone, Copy, Debug)]
+pub enum Threshold<'a> {
+    /// `max(m, n)` rounding errors of the greatest.
+    Rounding,
+    /// A part of the greatest.
+    Relative(&'a Array),
+    /// A number.
+    Absolute(&'a Array),
+}
+
+/// What is known of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symmetry {
+    /// Nothing.
+    General,
+    /// They equal their adjoint, hence their lower triangle tells them: singular values are the sizes of eigenvalues.
+    Hermitian,
+}
+
+/// The number of singular values above a threshold, int32.
+///
+/// `[..., m, n]` to `[...]`. Fails for fewer than two axes, for Hermitian matrices that are not square, and for
+/// thresholds that are not real.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg::{Symmetry, Threshold, matrix_rank_above}};
+/// let a = Array::from([[-4.0f32, 0.0], [0.0, 0.5]]);
+/// let one = Array::from([1.0f32]);
+/// let rank = matrix_rank_above(&a, Threshold::Absolute(&one), Symmetry::Hermitian)?;
+/// assert_eq!(rank.to_vec::<i32>()?, [1]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn matrix_rank_above(a: &Array, threshold: Threshold<'_>, symmetry: Symmetry) -> Result<Array> {
+    const OP: &str = "matrix_rank";
+    let values = match symmetry {
+        Symmetry::General => values_of(&matrices(OP, a)?)?,
+        Symmetry::Hermitian => {
+            let sizes = ops::abs(&eigvalsh(&square(OP, a)?, Triangle::Lower)?)?;
+            ops::sort(&sizes, Some(-1), SortOrder::Descending)?
+        }
+    };
+    let is_counted = match threshold {
+        Threshold::Rounding => counted(OP, &values, &Array::scalar(default_tolerance(a), DType::Float64))?,
+        Threshold::Relative(tolerances) => counted(OP, &values, tolerances)?,
+        Threshold::Absolute(bounds) => ops::greater(&values, &beside(OP, &values, bounds)?)?,
+    };
+    ops::sum(&cast(&is_counted, COUNT)?, Some(&[-1]), KeepAxes::No)
 }
 
 /// [`matrix_rank`](super::matrix_rank) with a relative tolerance for each matrix: `tolerances` broadcasts with the batch.
@@ -38,9 +94,7 @@ fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn matrix_rank_within(a: &Array, tolerances: &Array) -> Result<Array> {
-    let values = values_of(&matrices("matrix_rank", a)?)?;
-    let counts = cast(&counted("matrix_rank", &values, tolerances)?, COUNT)?;
-    ops::sum(&counts, Some(&[-1]), KeepAxes::No)
+    matrix_rank_above(a, Threshold::Relative(tolerances), Symmetry::General)
 }
 
 /// [`pinv`](super::pinv) with a relative tolerance for each matrix: `tolerances` broadcasts with the batch.

@@ -21,7 +21,7 @@ pub struct Inverse {
 
 /// What messages say where the function that was called is not known.
 fn name() -> &'static str {
-    "linalg.inv"
+    "inv"
 }
 
 impl Primitive for Inverse {

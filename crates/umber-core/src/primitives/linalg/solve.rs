@@ -39,7 +39,7 @@ pub(crate) fn solve_shared(op: Solve, a: &Array, b: &Array) -> Result<Array> {
 
 /// What messages say where the function that was called is not known.
 fn name() -> &'static str {
-    "linalg.solve"
+    "solve"
 }
 
 impl Primitive for Solve {

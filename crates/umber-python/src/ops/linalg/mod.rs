@@ -5,9 +5,9 @@ mod products;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umber::ops::linalg::{self, Basis, Triangle};
+use umber::ops::linalg::{self, Basis, Symmetry, Threshold, Triangle};
 
-use crate::args::{Operand, StreamArg, on};
+use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
 use crate::named_tuple::NamedTuple;
 
@@ -217,32 +217,48 @@ fn pinv(a: Operand, rtol: Option<Operand>, stream: Option<StreamArg>) -> One {
     .map(PyArray::from)
 }
 
-/// Numbers of singular values above `rtol` (by default max(m, n) times the dtype's eps) times the greatest, as int32;
-/// an array has one `rtol` for each matrix.
+/// Numbers of singular values above `tol`, or above `rtol` (by default max(m, n) times the dtype's eps) times the
+/// greatest, as int32; an array has one for each matrix. Of `hermitian` matrices the lower triangle is read.
 #[pyfunction]
-#[pyo3(signature = (a, *, rtol = None, stream = None))]
-fn matrix_rank(a: Operand, rtol: Option<Operand>, stream: Option<StreamArg>) -> One {
-    let a = a.alone();
-    on(stream, || match rtol {
-        None => linalg::matrix_rank(&a, None),
-        Some(Operand::Number(rtol)) => linalg::matrix_rank(&a, Some(rtol.as_f64())),
-        Some(Operand::Array(rtol)) => linalg::matrix_rank_within(&a, &rtol),
-    })
-    .map(PyArray::from)
+#[pyo3(signature = (a, tol = None, hermitian = false, *, rtol = None, stream = None))]
+fn matrix_rank(
+    a: Operand,
+    tol: Option<Operand>,
+    hermitian: bool,
+    rtol: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> One {
+    let (a, tol, rtol) = (a.alone(), tol.map(Operand::alone), rtol.map(Operand::alone));
+    let threshold = match (&tol, &rtol) {
+        (None, None) => Threshold::Rounding,
+        (None, Some(rtol)) => Threshold::Relative(rtol),
+        (Some(tol), None) => Threshold::Absolute(tol),
+        (Some(_), Some(_)) => {
+            return Err(PyValueError::new_err(
+                "[linalg.matrix_rank] tol: got rtol too, expected one of both",
+            ));
+        }
+    };
+    let symmetry = if hermitian { Symmetry::Hermitian } else { Symmetry::General };
+    on(stream, || linalg::matrix_rank_above(&a, threshold, symmetry)).map(PyArray::from)
 }
 
 /// Least squares: the shortest `x` that makes `|b - a @ x|` least, the squares of that for each right side, the ranks
 /// (int32) and the singular values of `a`. Those up to `rcond` times the greatest count as zero.
+///
+/// As NumPy's, the squares of one matrix are none unless it has more rows than columns and full rank, for which it is
+/// evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, b, rcond = None, *, stream = None))]
 fn lstsq(
+    py: Python<'_>,
     a: Operand,
     b: Operand,
     rcond: Option<f64>,
     stream: Option<StreamArg>,
 ) -> PyResult<(PyArray, PyArray, PyArray, PyArray)> {
     let (a, b) = Operand::pair(a, b)?;
-    let found = on(stream, || linalg::lstsq(&a, &b, rcond))?;
+    let found = compute(py, stream, || linalg::lstsq(&a, &b, rcond))?;
     Ok((found.solution.into(), found.residuals.into(), found.rank.into(), found.values.into()))
 }
 

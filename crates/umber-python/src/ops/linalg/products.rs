@@ -25,12 +25,22 @@ fn multi_dot(arrays: Vec<Operand>, stream: Option<StreamArg>) -> One {
     on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(PyArray::from)
 }
 
-/// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`.
+/// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`, or without it along `axisa` of `a`
+/// and `axisb` of `b`, into `axisc` of the result.
 #[pyfunction]
-#[pyo3(signature = (a, b, axis = -1, *, stream = None))]
-fn cross(a: Operand, b: Operand, axis: i64, stream: Option<StreamArg>) -> One {
+#[pyo3(signature = (a, b, axis = None, *, axisa = -1, axisb = -1, axisc = -1, stream = None))]
+fn cross(
+    a: Operand,
+    b: Operand,
+    axis: Option<i64>,
+    axisa: i64,
+    axisb: i64,
+    axisc: i64,
+    stream: Option<StreamArg>,
+) -> One {
     let (a, b) = Operand::pair(a, b)?;
-    on(stream, || linalg::cross(&a, &b, axis)).map(PyArray::from)
+    let [left, right, result] = axis.map_or([axisa, axisb, axisc], |axis| [axis; 3]);
+    on(stream, || linalg::cross_along(&a, &b, linalg::CrossAxes { left, right, result })).map(PyArray::from)
 }
 
 /// Diagonals of the matrices along the last two axes, `offset` above the main one.
