@@ -83,7 +83,8 @@ fn parts_of_an_order() {
 fn medians() {
     let half = array(&[f16::MAX; 2], [2]);
     assert_eq!(doubles(&ops::median(&half, None, KeepAxes::No).unwrap()), [f64::from(f16::MAX)]);
-    assert!(ops::median(&array::<f32>(&[], [0, 3]), None, KeepAxes::No).is_err());
+    let of_nothing = ops::median(&array::<f32>(&[], [0, 3]), None, KeepAxes::No).unwrap();
+    assert!(of_nothing.to_vec::<f32>().unwrap()[0].is_nan());
     let x = array(&[4i32, 1, 3, 2, 10, 30, 20, 0], [2, 4]);
     let median = ops::median(&x, Some(&[1]), KeepAxes::No).unwrap();
     assert_eq!(values::<f32>(&median), [2.5, 15.0]);
