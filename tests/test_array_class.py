@@ -199,3 +199,18 @@ def test_subclass():
     assert mx.grad(lambda x: mx.square(x).sum())(x).tolist() == [2.0, 4.0]
     x[0] = 5
     assert x.tolist() == [5.0, 2.0]
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (4,), (3, 2), (2, 0)])
+def test_reversed_goes_backwards_over_the_first_axis(shape):
+    x = mx.arange(float(np.prod(shape))).reshape(shape)
+    assert [row.tolist() for row in reversed(x)] == list(reversed(x.tolist()))
+    rows = reversed(x)
+    assert iter(rows) is rows
+
+
+def test_reversed_can_be_differentiated_and_needs_an_axis():
+    gradient = mx.grad(lambda x: sum(i * row.sum() for i, row in enumerate(reversed(x))))
+    assert gradient(mx.ones((3, 2))).tolist() == [[2.0, 2.0], [1.0, 1.0], [0.0, 0.0]]
+    with pytest.raises(TypeError, match=r"^\[reversed\] got a 0-d array, expected"):
+        reversed(mx.array(1.0))

@@ -68,3 +68,57 @@ def test_gaps_in_a_tree():
     assert utils.tree_unflatten([("2", "a")]) == [{}, {}, "a"]
     with pytest.raises(ValueError, match="places without a leaf"):
         utils.tree_unflatten([("0", 1), ("10000000", 2)])
+
+
+FLAT = {  # start, end: the shape of a (2, 3, 4) array flattened so, None where that is refused
+    (0, -1): (24,),
+    (1, 1): (2, 3, 4),
+    (1, 9): (2, 12),
+    (-9, 1): (6, 4),
+    (-9, 9): (24,),
+    (2, 2): (2, 3, 4),
+    (3, -1): None,
+    (5, 9): None,
+    (0, -9): None,
+    (-9, -9): None,
+    (2, 1): None,
+    (-1, -2): None,
+}
+
+
+@pytest.mark.parametrize("axes", FLAT)
+def test_flatten_refuses_a_start_behind_its_end(axes):
+    x, wanted = mx.ones((2, 3, 4)), FLAT[axes]
+    if wanted:
+        assert mx.flatten(x, *axes).shape == x.flatten(*axes).shape == wanted
+    else:
+        for call in (mx.flatten, type(x).flatten):
+            with pytest.raises(ValueError, match=r"^\[flatten\] got start_axis .*, expected"):
+                call(x, *axes)
+    assert mx.flatten(mx.array(1.0), *axes).shape == (1,)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda: mx.broadcast_to(mx.array(1.0), (2**20, 2**20)),
+        lambda: mx.broadcast_arrays(mx.array(1.0), mx.broadcast_to(2.0, (2**20, 2**20)))[0],
+        lambda: mx.compile(lambda: mx.broadcast_to(mx.array(1.0), (2**20, 2**20)))(),
+    ],
+)
+def test_a_broadcast_constant_takes_no_memory(view):
+    x = view()
+    mx.eval(x)
+    assert x.shape == (2**20, 2**20)
+    assert x[3, 5].item() == 1.0
+    assert x[0, :3].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_broadcast_constant_is_written_like_any_array():
+    x = mx.broadcast_to(mx.array(1.0), (2, 2))
+    mx.eval(x)
+    other = mx.broadcast_to(x, (3, 2, 2))
+    x[0, 0] = 5.0
+    assert x.tolist() == [[5.0, 1.0], [1.0, 1.0]]
+    assert other.tolist() == [[[1.0, 1.0]] * 2] * 3
+    assert mx.full((2,), mx.array(2.0)).tolist() == [2.0, 2.0]

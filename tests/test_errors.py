@@ -289,7 +289,7 @@ resource.setrlimit(resource.RLIMIT_AS, (used + {more}, resource.RLIM_INFINITY))
 try:
     mx.eval({call})
 except MemoryError as error:
-    assert str(error).startswith(("[{op}] ", "[malloc] ")), error
+    assert str(error).startswith(("[{op}] ", "[concatenate] ")), error
 else:
     raise AssertionError("there was memory")
 """
@@ -370,3 +370,33 @@ def test_traceback_names_the_recording_line(line, error):
     assert error in run.stderr
     message = run.stderr.split(error, 1)[1]
     assert "line 3" in message or ":3" in message, run.stderr
+
+
+@pytest.mark.parametrize("width", [1 << 63, (1, 1 << 63), [(1 << 70, 0)], -(1 << 64)])
+def test_widths_beyond_64_bits(width):
+    with pytest.raises(mx.RangeError, match=r"^\[pad\] pad_width: got .*, expected"):
+        mx.pad(mx.ones(2), width)
+
+
+@pytest.mark.parametrize(
+    "state", [(b"", [2**63, 2], "float32"), ("no bytes", [1], "float32"), (b"", "ab", "float32")]
+)
+def test_states_that_no_array_has(state):
+    with pytest.raises(
+        (TypeError, ValueError), match=r"^\[__setstate__\] .*got .*expected"
+    ) as said:
+        mx.array(0).__setstate__(state)
+    assert "extract" not in str(said.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "op"),
+    [
+        (lambda: mx.random.uniform(shape=(2**46,)) + 1, "random_bits"),
+        (lambda: mx.sort(mx.broadcast_to(mx.array(1.0), (2**46,))), "sort"),
+        (lambda: mx.arange(2**46, dtype=mx.int64), "arange"),
+    ],
+)
+def test_memory_that_cannot_be_had_names_what_wanted_it(call, op):
+    with pytest.raises(MemoryError, match=rf"^\[{op}\] no memory .*: got \d+ bytes .*, expected"):
+        mx.eval(call())

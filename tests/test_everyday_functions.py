@@ -393,3 +393,32 @@ def test_places_and_coordinates_in_an_order(order):
     for mode in ("wrap", "clip"):
         want = np.ravel_multi_index(tuple(np.asarray(o) for o in outside), shape, mode, order)
         assert mx.ravel_multi_index(outside, shape, mode, order).tolist() == want.tolist()
+
+
+JOINED = ("concatenate", "concat", "stack", "hstack", "vstack", "dstack", "column_stack")
+
+
+@pytest.mark.parametrize("name", JOINED)
+@pytest.mark.parametrize("shape", [(2, 2), (3, 2, 4)])
+def test_joins_take_an_array_as_its_parts(name, shape):
+    x = mx.arange(float(np.prod(shape))).reshape(shape)
+    found, wanted = getattr(mx, name)(x), getattr(np, name)(np.array(x))
+    assert found.tolist() == wanted.tolist()
+    weights = mx.arange(1.0, found.size + 1).reshape(found.shape)
+    gradients = [
+        mx.grad(lambda x: (getattr(mx, name)(parts(x)) * weights).sum())(x)  # noqa: B023
+        for parts in (lambda x: x, list)
+    ]
+    assert gradients[0].tolist() == gradients[1].tolist()
+
+
+def test_an_array_of_vectors_is_a_sequence_of_them():
+    x = mx.arange(4.0).reshape(2, 2)
+    assert mx.concatenate(x, axis=None).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert mx.stack(mx.arange(3)).tolist() == [0, 1, 2]
+    assert mx.stack(x, axis=1).tolist() == [[0.0, 2.0], [1.0, 3.0]]
+    squares = mx.stack([x, x])
+    assert mx.linalg.multi_dot(squares).tolist() == (x @ x).tolist()
+    for join in (mx.stack, mx.vstack, mx.linalg.multi_dot):
+        with pytest.raises(TypeError, match=r"^\[\w+\] got a 0-d array, expected"):
+            join(mx.array(1.0))

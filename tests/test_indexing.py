@@ -301,6 +301,22 @@ def test_values_of_another_number_than_the_mask_picks(count):
     assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
+@pytest.mark.parametrize(("shape", "index"), [((5, 0), 0), ((0,), 0), ((0, 4), 0), ((0, 4), 1)])
+def test_masks_of_no_elements_pick_nothing(shape, index, rng):
+    """Where the mask is 0 long the array may be longer, as in NumPy."""
+    a = rng.standard_normal((3, 5, 4) if index else (5, 4)).astype(np.float32)
+    mask = np.zeros(shape, bool)
+    place = (slice(None), mask) if index else mask
+    ours = (slice(None), mx.array(mask)) if index else mx.array(mask)
+    x = mx.array(a)
+    assert x[ours].shape == a[place].shape
+    x[ours] = 7.0
+    x[ours] += 1.0
+    np.testing.assert_array_equal(to_numpy(x), a)
+    with pytest.raises(IndexError):
+        x[mx.zeros((0, 3), mx.bool_)]
+
+
 @pytest.mark.parametrize(
     ("index", "words"),
     [

@@ -114,8 +114,6 @@ FUNCTIONS = {
     "round": lambda np_, x: np_.round(x, 1),
     "nan_to_num": lambda np_, x: np_.nan_to_num(x, nan=1.0),
     "isclose": lambda np_, x: np_.isclose(x, x + 1, rtol=0.5),
-    "zeros_like": lambda np_, x: np_.zeros_like(x),
-    "full_like": lambda np_, x: np_.full_like(x, 3),
     "einsum": lambda np_, x: np_.einsum("ij,kj->ik", x, x),
     "tensordot": lambda np_, x: np_.tensordot(x, x, axes=((1,), (1,))),
     "broadcast_to": lambda np_, x: np_.broadcast_to(x, (2, 2, 3)),
@@ -132,6 +130,32 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions_answer_with_our_arrays(name):
     assert_ours(FUNCTIONS[name](np, mx.array(X)), FUNCTIONS[name](np, X))
+
+
+def test_what_is_made_to_be_written_is_numpys():
+    """Writes through views of it arrive, as programs written for NumPy expect."""
+    x = mx.array(X)
+    for made in (np.zeros_like(x), np.ones_like(x), np.full_like(x, 3), np.empty_like(x)):
+        assert type(made) is np.ndarray
+        assert made.shape == x.shape
+        assert made.dtype == np.float32
+        made[0][1:] = 7
+        assert made[0, 1] == 7
+    assert np.zeros_like(x, dtype=np.int8).dtype == np.int8
+    assert mx.grad(lambda x: (x * np.ones_like(x)).sum())(x).tolist() == [[1.0] * 3] * 2
+
+
+def test_what_umber_does_not_take_numpy_does():
+    np.testing.assert_array_equal(
+        np.pad(mx.array(X[0]), (1, 2), constant_values=(5, 6)),
+        np.pad(X[0], (1, 2), constant_values=(5, 6)),
+    )
+    ends = mx.array(X[0]), mx.array(X[1])
+    np.testing.assert_array_equal(np.linspace(*ends, 3), np.linspace(X[0], X[1], 3))
+    rows = np.array([[1.0, 1.0], [2.0, 3.0]])[:1]
+    np.testing.assert_array_equal(np.apply_along_axis(np.unique, 1, mx.array(rows)), [[1.0]])
+    with pytest.raises(ValueError, match="pad"):
+        mx.grad(lambda x: np.pad(x, (1, 2), constant_values=(5, 6)).sum())(mx.array(X[0]))
 
 
 def test_functions_of_several_arrays():
@@ -213,6 +237,9 @@ def test_dtype_is_computed_in():
 def test_repeated_indices_all_count():
     x = mx.zeros((3,))
     np.add.at(x, mx.array([0, 0, 2]), 1.0)
+    theirs = np.zeros(3)
+    np.add.at(theirs, [0, 0, 2], mx.array([1.0, 2.0, 4.0]))
+    assert theirs.tolist() == [3.0, 0.0, 4.0]
     assert x.tolist() == [2.0, 0.0, 1.0]
     with pytest.raises(TypeError, match=r"\[np.hypot.at\]"):
         np.hypot.at(x, [0], 1.0)

@@ -518,3 +518,24 @@ def test_several_optimizers_and_places_without_parameters():
     tree = {"layers": [{"w": mx.ones((1, 1)), "b": mx.ones((1,))}, {}, {"w": mx.ones((1, 1))}]}
     new = optimizer.apply_gradients(tree, tree)
     assert tree_map(lambda x: x.item(), new) == {"layers": [{"w": 0.0, "b": -9.0}, {}, {"w": 0.0}]}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rate: optimizers.SGD(rate),
+        lambda rate: optimizers.Adam(rate),
+        lambda rate: setattr(optimizers.SGD(0.1), "learning_rate", rate),
+        lambda rate: optimizers.SGD(lambda step: rate),
+    ],
+)
+@pytest.mark.parametrize("rate", ["0.1", None, [0.1], b"1"])
+def test_a_learning_rate_is_a_number(make, rate):
+    text = rf"^\[\w+\] learning_rate: got {type(rate).__name__}, expected a number"
+    with pytest.raises(TypeError, match=text):
+        make(rate)
+
+
+@pytest.mark.parametrize("rate", [1, 0.5, np.float32(0.5), np.array(0.5), mx.array(0.5), True])
+def test_learning_rates_of_any_kind_of_number(rate):
+    assert optimizers.SGD(rate).learning_rate.item() == float(rate)

@@ -135,3 +135,13 @@ def test_many_shapes_like_mlx():
     for shape in shapes:
         values = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
         assert repr(mx.array(values)) == repr(other.array(values)), shape
+
+
+def test_printing_reads_only_what_it_prints():
+    wide = mx.broadcast_to(mx.array([1.0]), (10**6, 10**6))
+    row = "[1, 1, 1, ..., 1, 1, 1]"
+    text = f",\n{' ' * 7}".join([row] * 3 + ["..."] + [row] * 3)
+    assert repr(wide) == f"array([{text}], dtype=float32)"
+    x = mx.arange(80).reshape(8, 10)
+    for view in (x.T, x[::-1], x[:, ::-3], x[2:, 1], mx.broadcast_to(x[0], (2, 10)), x[:0]):
+        assert repr(view) == repr(mx.array(view.tolist(), mx.int32).reshape(view.shape))

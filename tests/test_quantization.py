@@ -92,10 +92,10 @@ def test_dequantize(mode, size, bits):
 
 
 @pytest.mark.parametrize("transpose", [True, False])
-@pytest.mark.parametrize("rows", [1, 2, 5, 9, 12, 13, 40])
+@pytest.mark.parametrize("rows", [1, 2, 5, 9, 12, 13, 17, 40, 95])
 @pytest.mark.parametrize(("mode", "size", "bits"), FORMATS)
 def test_products(mode, size, bits, rows, transpose):
-    w = RNG.standard_normal((37, 5 * size)).astype(np.float32)
+    w = RNG.standard_normal((37, 9 * size)).astype(np.float32)
     parts = quantized.quantize(w, mode, size, bits)
     biases = parts[2] if mode == "affine" else None
     dense = quantized.dequantize(*parts[:2], biases, mode, size, bits)

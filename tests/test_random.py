@@ -640,3 +640,20 @@ def test_multivariate_normal():
 def test_choice_refuses_what_are_no_probabilities(p, replace):
     with pytest.raises(ValueError, match=r"\[choice\]"):
         mx.random.choice(3, (2,), replace=replace, p=mx.array(p))
+
+
+def test_laplace_follows_its_parameters_as_normal_does():
+    """A sample is `loc + scale * standard`: its gradient in `scale` is what was drawn."""
+    key = mx.random.key(7)
+    standard = mx.random.laplace((4,), key=key)
+
+    def total(loc, scale):
+        return mx.random.laplace((4,), loc=loc, scale=scale, key=key).sum()
+
+    loc, scale = mx.grad(total, argnums=(0, 1))(mx.array(2.0), mx.array(3.0))
+    assert loc.item() == 4.0
+    np.testing.assert_allclose(scale.item(), standard.sum().item(), rtol=1e-6)
+    rows = mx.random.laplace((2, 4), loc=mx.arange(4.0), scale=mx.zeros(4), key=key)
+    assert rows.tolist() == [[0.0, 1.0, 2.0, 3.0]] * 2
+    exact = mx.random.laplace((), mx.float64, 0.1, 0.0)
+    assert exact.item() == 0.1

@@ -341,3 +341,58 @@ def test_gradients_of_parts_of_one_array():
         np.testing.assert_allclose(np.array(mx.compile(slope)(x)), np.array(slope(x)), err_msg=name)
         lanes = mx.vmap(slope)(mx.stack([x, 2 * x]))
         np.testing.assert_allclose(np.array(lanes[1]), np.array(slope(2 * x)), err_msg=name)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_values_read_on_the_way(seed):
+    """Evaluating on the way changes nothing, also where constants are computed beside."""
+
+    def followed(reads):
+        draw = np.random.default_rng(seed)
+
+        def f(x):
+            values = [x, x * 1.0]
+            for _ in range(draw.integers(4, 10)):
+                one, other = (values[draw.integers(len(values))] for _ in range(2))
+                ratio = mx.array(3.0) / (mx.array(float(draw.integers(3, 6))) - 1)
+                values.append(
+                    [
+                        one * other,
+                        one * ratio,
+                        mx.sqrt(mx.abs(one) + mx.exp(ratio - 1)),
+                        one / (mx.abs(other) + 1),
+                        mx.where(ratio - 1 > mx.array(0.25), one, other) * 1.1,
+                        mx.tanh(one) + mx.stop_gradient(other * ratio),
+                    ][draw.integers(6)]
+                )
+                if draw.random() < 0.4 and reads:
+                    mx.eval(values[-1])
+            if reads:
+                mx.eval(values[-1])
+            return values[-1].sum()
+
+        return f
+
+    for x in (mx.array(1.7), mx.array([0.3, -1.2])):
+        assert_close(mx.grad(followed(True))(x), mx.grad(followed(False))(x), F32)
+
+
+def described(x):
+    """Twice the sum of x."""
+    return 2 * x.sum()
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        *(mx.grad, mx.value_and_grad, mx.vmap, mx.checkpoint, mx.custom_function, mx.compile),
+        *(mx.jacfwd, mx.jacrev, mx.hessian, mx.fast.kernel),
+    ],
+)
+def test_transformed_functions_say_what_they_are_of(transform):
+    made = transform(described)
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        assert getattr(made, name) == getattr(described, name)
+    assert callable(made.__wrapped__)
+    assert getattr(transform(mx.compile(described)), "__name__") == "described"  # noqa: B009
+    assert callable(transform(type("Callable", (), {"__call__": lambda self, x: x.sum()})()))

@@ -75,7 +75,7 @@ fn real_draws_are_those_of_mlx() {
     assert_near(&between, &[0.05435328185558319, 1.4976427555084229]);
     let gumbel = random::gumbel(&[3], DType::Float32, key).unwrap();
     assert_near(&gumbel, &[-0.399931937456131, 0.15906675159931183, 0.23506566882133484]);
-    let laplace = random::laplace(&[3], DType::Float32, 1.0, 2.0, key).unwrap();
+    let laplace = random::laplace(&[3], DType::Float32, Some(&scalar(1.0)), Some(&scalar(2.0)), key).unwrap();
     assert_near(&laplace, &[2.597151756286621, 1.3195843696594238, 1.1947433948516846]);
     let complex = values::<Complex32>(&random::normal(&[2], DType::Complex64, None, None, key).unwrap());
     let expected = [Complex32::new(-0.534_195_3, -0.521_659_1), Complex32::new(-0.082_411_42, -0.484_838_2)];

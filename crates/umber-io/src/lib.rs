@@ -30,8 +30,12 @@ use umber_types::{Error, Result, ensure};
 
 /// An error of the operating system's about a file.
 fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
-    let expected = if op == "load" { "a file that can be read" } else { "a place that can be written" };
-    let text = format!("[{op}] {name}: {error}, expected {expected}");
+    let (verb, expected) = if op == "load" {
+        ("read", "a file that can be read")
+    } else {
+        ("write", "a place that can be written")
+    };
+    let text = format!("[{op}] cannot {verb} {name}: got {error}, expected {expected}");
     if error.kind() == io::ErrorKind::NotFound { Error::NotFound(text) } else { Error::Io(text) }
 }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use smallvec::SmallVec;
+use umber_types::shape::out_of_bounds;
 use umber_types::{Element, Error, Result, match_dtype};
 
 use crate::View;
@@ -210,13 +211,6 @@ pub(crate) fn batches(range: Range<usize>) -> impl Iterator<Item = Range<usize>>
 
 fn not_integers(view: &View) -> Error {
     Error::Type(format!("indices must be integers, got {}", view.dtype()))
-}
-
-fn out_of_bounds(index: i128, axis: usize, length: usize) -> Error {
-    Error::Index(format!(
-        "index {index} is out of bounds for axis {axis} with size {length}: got {index}, expected -{length} <= index < \
-         {length}"
-    ))
 }
 
 /// Errors of tasks that run at once: the one that comes first in order counts, whichever is found first.

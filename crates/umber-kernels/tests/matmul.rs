@@ -297,6 +297,36 @@ fn large_products() {
     }
 }
 
+/// As many rows as are not worth packing the right matrix for, with columns and depths that end anywhere.
+#[test]
+fn products_of_some_rows() {
+    let shapes = [
+        (17, 37, 40),
+        (24, 520, 129),
+        (33, 600, 513),
+        (40, 513, 1030),
+        (96, 100, 600),
+        (12, 512, 33),
+        (64, 33, 2000),
+        (31, 515, 70),
+    ];
+    for (seed, (m, n, k)) in shapes.into_iter().enumerate() {
+        for lies in [
+            [Lie::Dense, Lie::Dense, Lie::Dense],
+            [Lie::Dense, Lie::Transposed, Lie::Padded],
+            [Lie::Transposed, Lie::Transposed, Lie::Dense],
+            [Lie::Every, Lie::Padded, Lie::Shared],
+        ] {
+            for sum in [None, Some((2.0, -1.0))] {
+                let case = Case { batch: vec![], m, n, k, lies, sum, seed: seed as u64 };
+                check::<f32>(&case);
+                check::<f64>(&case);
+                check::<bf16>(&case);
+            }
+        }
+    }
+}
+
 #[test]
 fn halves_are_rounded_once() {
     // In float16 the running sum would stop at 2048; in float32 it does not.
@@ -444,8 +474,8 @@ fn threads_and_children_multiply() {
 /// Lesser instruction sets than the best compute the same.
 #[test]
 fn every_instruction_set_multiplies() {
-    let tests = ["sixteen_bit", "infinities", "halves", "large_products", "program"];
-    repeat_under(&["scalar", "avx2", "avx512"], &tests, 6);
+    let tests = ["sixteen_bit", "infinities", "halves", "large_products", "some_rows", "program"];
+    repeat_under(&["scalar", "avx2", "avx512"], &tests, 7);
 }
 
 #[test]

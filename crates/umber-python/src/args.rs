@@ -157,6 +157,20 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
         if object.is_instance_of::<PyStream>() {
             return Err(PyTypeError::new_err("got Stream, expected a Device"));
         }
+        if let Ok(name) = object.cast::<PyString>() {
+            let kind = match name.to_str()? {
+                "cpu" => umber::types::DeviceType::Cpu,
+                "gpu" => umber::types::DeviceType::Gpu,
+                other => {
+                    return Err(PyValueError::new_err(format!(
+                        "got '{other}', expected 'cpu', 'gpu' or a Device"
+                    )));
+                }
+            };
+            return device::default_stream(umber::Device { kind, index: 0 })
+                .or_raise()
+                .map(|s| DeviceArg(StreamArg(s)));
+        }
         match object.extract::<StreamArg>() {
             Ok(stream) => Ok(DeviceArg(stream)),
             Err(error) if error.is_instance_of::<PyTypeError>(object.py()) => {
@@ -202,6 +216,23 @@ pub(crate) fn compute<T: Send>(
     body: impl Send + FnOnce() -> umber::Result<T>,
 ) -> PyResult<T> {
     py.detach(|| on(stream, body))
+}
+
+/// Which diagonal of a matrix: any integer, since those beyond the last are all alike.
+#[derive(Clone, Copy)]
+pub(crate) struct Diagonal(pub(crate) i64);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Diagonal {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<i64>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+                Ok(Diagonal(if object.gt(0)? { i64::MAX } else { i64::MIN }))
+            }
+            diagonal => diagonal.map(Diagonal),
+        }
+    }
 }
 
 /// One integer or a sequence of them: axes, shapes, repetitions.

@@ -1,5 +1,6 @@
 //! `array`: a handle whose content may be rebound, which is what in-place updates are.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -143,7 +144,6 @@ impl PyArray {
     }
 
     fn __float__(&self, py: Python<'_>) -> PyResult<f64> {
-        warn_if_traced(py, &self.get())?;
         match one_element(py, "float", &self.get())? {
             Scalar::Complex(..) => {
                 Err(PyTypeError::new_err("[float] got a complex array, expected real numbers"))
@@ -179,11 +179,11 @@ impl PyArray {
     }
 
     fn __iter__(&self) -> PyResult<ArrayIterator> {
-        let array = noting_sizes(self.get());
-        if array.ndim() == 0 {
-            return Err(PyTypeError::new_err("[iter] got a 0-d array, expected at least one axis"));
-        }
-        Ok(ArrayIterator { array, next: 0 })
+        ArrayIterator::new("iter", self, Direction::Forward)
+    }
+
+    fn __reversed__(&self) -> PyResult<ArrayIterator> {
+        ArrayIterator::new("reversed", self, Direction::Backward)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -323,14 +323,34 @@ fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
             array.shape()
         ))));
     }
-    enter(py, || array.item())
+    let value = enter(py, || array.item())?;
+    warn_if_traced(py, array)?;
+    Ok(value)
 }
 
 /// Iterates over the first axis.
 #[pyclass(name = "ArrayIterator", module = "umber.core")]
 pub(crate) struct ArrayIterator {
     array: Array,
-    next: usize,
+    left: Range<usize>,
+    direction: Direction,
+}
+
+/// Which end of an axis comes first.
+#[derive(Clone, Copy)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+impl ArrayIterator {
+    fn new(op: &str, array: &PyArray, direction: Direction) -> PyResult<ArrayIterator> {
+        let array = noting_sizes(array.get());
+        let Some(&length) = array.shape().first() else {
+            return Err(PyTypeError::new_err(format!("[{op}] got a 0-d array, expected at least one axis")));
+        };
+        Ok(ArrayIterator { array, left: 0..length, direction })
+    }
 }
 
 #[pymethods]
@@ -340,11 +360,12 @@ impl ArrayIterator {
     }
 
     fn __next__(&mut self) -> PyResult<Option<PyArray>> {
-        if self.next >= self.array.shape()[0] {
-            return Ok(None);
-        }
-        let index = ops::Index::Int(self.next as i64);
-        self.next += 1;
+        let next = match self.direction {
+            Direction::Forward => self.left.next(),
+            Direction::Backward => self.left.next_back(),
+        };
+        let Some(next) = next else { return Ok(None) };
+        let index = ops::Index::Int(next as i64);
         ops::get(&self.array, &[index]).or_raise().map(PyArray::from).map(Some)
     }
 }

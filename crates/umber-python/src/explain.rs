@@ -330,6 +330,9 @@ fn reason<'a>(
     {
         return format!("got {got}, expected {expected}").into();
     }
+    if let Some(got) = text.strip_prefix("Can't extract `").and_then(|rest| rest.split('`').next()) {
+        return format!("got {got}, expected a sequence").into();
+    }
     if let Some(got) = text.strip_prefix("must be real number, not ") {
         return format!("got {got}, expected a number").into();
     }

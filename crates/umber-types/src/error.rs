@@ -50,6 +50,11 @@ impl Error {
         }
     }
 
+    /// The error with the name of an operation in front: `[take] index 3 …`.
+    pub fn of(self, op: &str) -> Error {
+        self.map_message(|text| format!("[{op}] {text}"))
+    }
+
     /// The same error with its text rewritten.
     #[must_use]
     pub fn map_message(self, rewrite: impl FnOnce(String) -> String) -> Error {

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::{Result, bail, ensure};
+use crate::{Error, Result, bail, ensure};
 
 /// The lengths of an array's axes, 64-bit throughout.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
@@ -18,7 +18,7 @@ pub struct Shape(SmallVec<[usize; 4]>);
 pub struct Axes(SmallVec<[usize; 4]>);
 
 impl TryFrom<Vec<i64>> for Shape {
-    type Error = crate::Error;
+    type Error = Error;
 
     fn try_from(lengths: Vec<i64>) -> Result<Shape> {
         Shape::checked("shape", &lengths)
@@ -26,7 +26,7 @@ impl TryFrom<Vec<i64>> for Shape {
 }
 
 impl TryFrom<Vec<usize>> for Axes {
-    type Error = crate::Error;
+    type Error = Error;
 
     fn try_from(axes: Vec<usize>) -> Result<Axes> {
         ensure!(axes.is_sorted_by(|a, b| a < b), Value, "[axes] got {axes:?}, expected each once, sorted");
@@ -190,13 +190,27 @@ impl fmt::Display for Shape {
     }
 }
 
+/// What a place among `count`, counted from the end if negative, is expected to be: `-3 <= axis < 3`.
+pub fn within(place: &str, count: usize) -> String {
+    if count == 0 { format!("no {place}") } else { format!("-{count} <= {place} < {count}") }
+}
+
+/// The error of an index that lies outside of an axis, without the operation's name.
+pub fn out_of_bounds(index: impl fmt::Display, axis: usize, length: usize) -> Error {
+    Error::Index(format!(
+        "index {index} is out of bounds for axis {axis} with size {length}: got {index}, expected {}",
+        within("index", length)
+    ))
+}
+
 /// Bring one axis, counted from the end if negative, into `0..ndim`.
 pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
     let shifted = if axis < 0 { axis.saturating_add(ndim as i64) } else { axis };
     ensure!(
         (0..ndim as i64).contains(&shifted),
         Axis,
-        "[{op}] axis {axis} is out of bounds: got an array with {ndim} dimensions, expected -{ndim} <= axis < {ndim}"
+        "[{op}] axis {axis} is out of bounds: got an array with {ndim} dimensions, expected {}",
+        within("axis", ndim)
     );
     Ok(shifted as usize)
 }

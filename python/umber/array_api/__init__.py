@@ -6,6 +6,7 @@ few parameters. `x.__array_namespace__()` gives this module, `api_version=` an o
 `UMBER_ARRAY_API_VERSION` in the environment says which one this module itself is.
 """
 
+import umber.core as _core
 from umber.core import (
     abs as abs,
     acos as acos,
@@ -14,7 +15,6 @@ from umber.core import (
     all as all,
     any as any,
     arange as arange,
-    asarray as asarray,
     asin as asin,
     asinh as asinh,
     astype as astype,
@@ -148,7 +148,7 @@ from umber.core import (
 )
 
 from . import fft as fft, linalg as linalg
-from ._creation import full as full, full_like as full_like
+from ._creation import asarray as asarray, full as full, full_like as full_like
 from ._elementwise import clip as clip
 from ._manipulation import broadcast_arrays as broadcast_arrays
 from ._searching import (
@@ -168,4 +168,13 @@ from ._statistics import cumulative_prod as cumulative_prod, cumulative_sum as c
 from ._versions import speak_as_asked as _speak_as_asked
 
 __array_api_version__: str
+
+
+def __getattr__(name: str) -> object:
+    """What the standard lacks and clients ask for all the same is that of `umber.core`."""
+    if not name.startswith("_") and hasattr(_core, name):
+        return getattr(_core, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 _speak_as_asked(globals())

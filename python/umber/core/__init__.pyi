@@ -436,6 +436,7 @@ class array:
         """For pickle, of every protocol."""
 
     def __repr__(self) -> str: ...
+    def __reversed__(self) -> Iterator[array]: ...
     def __rfloordiv__(self, other: _Operand) -> array: ...
     def __rlshift__(self, other: _Operand) -> array: ...
     def __rmatmul__(self, other: _Operand) -> array: ...
@@ -514,6 +515,9 @@ class array:
 
     def conj(self, *, stream: _StreamOrDevice = None) -> array:
         """Complex conjugate of each element."""
+
+    def copy(self) -> array:
+        """An array of its own with the same value."""
 
     def cos(self, *, stream: _StreamOrDevice = None) -> array:
         """Cosine of each element."""
@@ -691,6 +695,9 @@ class array:
     ) -> array:
         """Product over `axis`, of elements converted to `dtype` first."""
 
+    def ravel(self, *, stream: _StreamOrDevice = None) -> array:
+        """All elements along one axis, the last axis running fastest."""
+
     @property
     def real(self) -> array:
         """The real part."""
@@ -763,6 +770,15 @@ class array:
 
     def swapaxes(self, axis1: int, axis2: int, *, stream: _StreamOrDevice = None) -> array:
         """Two axes exchanged."""
+
+    def take(
+        self,
+        indices: _Operand,
+        axis: int | None = None,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Elements at `indices` along `axis` (of the flattened array by default)."""
 
     def to_device(self, device: _Device, /, *, stream: Stream | None = None) -> array:
         """The array in the memory of `device`: itself where that is the one it is in."""
@@ -988,7 +1004,7 @@ def apply_along_axis(
 
 
 def arange(
-    start: float,
+    start: float | None = None,
     stop: float | None = None,
     step: float | None = None,
     dtype: _DType = None,
@@ -996,7 +1012,7 @@ def arange(
     device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`start, start + step, …` up to but not including `stop`; `arange(stop)` starts at zero.
+    """`start, start + step, …` up to but not including `stop`; `arange(stop)` and `arange(stop=stop)` start at zero.
 
     The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given.
     """

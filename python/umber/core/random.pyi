@@ -128,8 +128,8 @@ def key(seed: int) -> array:
 def laplace(
     shape: _Shape = [],
     dtype: _DType = None,
-    loc: float = 0.0,
-    scale: float = 1.0,
+    loc: _Operand = 0.0,
+    scale: _Operand = 1.0,
     key: array | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:

@@ -103,15 +103,25 @@ class Optimizer:
 
     @learning_rate.setter
     def learning_rate(self, learning_rate: float | mx.array) -> None:
-        self.state["learning_rate"] = _as_array(learning_rate)
+        self.state["learning_rate"] = self._as_array("learning_rate", learning_rate)
 
     def _maybe_schedule(self, name: str, value: float | Schedule) -> None:
         """Set an entry of the state to a number, or to what a schedule gives for each step."""
         if callable(value):
             self._schedulers[name] = value
-            self.state[name] = _as_array(value(self.step))
-        else:
-            self.state[name] = _as_array(value)
+            value = value(self.step)
+        self.state[name] = self._as_array(name, value)
+
+    def _as_array(self, name: str, value: float | mx.array) -> mx.array:
+        if isinstance(value, mx.array):
+            return value
+        # `float` reads strings too, which are no numbers.
+        if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+            raise TypeError(
+                f"[{type(self).__name__}] {name}: got {type(value).__name__}, "
+                "expected a number, an array or a function of the step"
+            )
+        return mx.array(float(value), mx.float32)
 
 
 class MultiOptimizer(Optimizer):
@@ -195,10 +205,6 @@ def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
         f"[{type(optimizer).__name__}] got an optimizer without {method}, "
         "expected a class that defines it"
     )
-
-
-def _as_array(value: float | mx.array) -> mx.array:
-    return value if isinstance(value, mx.array) else mx.array(float(value), mx.float32)
 
 
 def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:

@@ -32,11 +32,15 @@ pub(super) fn fold(program: &Program, given: usize, captured: &[Array]) -> Resul
         return Ok(program.clone());
     }
     let mut folded = program.clone();
-    let steps = folded.steps.iter_mut().flat_map(|step| step.inputs.iter_mut());
-    for operand in steps.chain(&mut folded.outputs) {
+    let steps =
+        folded.steps.iter_mut().flat_map(|step| step.inputs.iter_mut()).map(|operand| (operand, false));
+    let outputs = folded.outputs.iter_mut().map(|operand| (operand, true));
+    for (operand, is_output) in steps.chain(outputs) {
         let Operand::Slot(slot) = *operand else { continue };
         let array = (slot as usize).checked_sub(given).and_then(|place| captured.get(place));
-        if let Some(array) = array
+        // What a broadcast gives is one element however large it is, where a constant would be written out.
+        if let Some(array) =
+            array.filter(|array| !is_output || !matches!(array.node().op(), Op::Broadcast(_)))
             && let Some(value) = known.get(&node_id(array.node()))
         {
             *operand = Operand::Constant(Box::new((array.spec().clone(), *value)));

@@ -18,16 +18,24 @@ impl<'a> Taken<'a> {
         Taken { from }
     }
 
-    /// Give inputs back to nodes that were not finished and that `keep` says somebody can still reach.
-    pub(super) fn restore(&mut self, keep: impl Fn(&Arc<Node>) -> bool) {
-        self.from.retain(|(node, inputs)| {
-            if keep(node) {
-                *node.lock_inputs() = std::mem::take(inputs);
-                false
-            } else {
-                true
+    /// Give all inputs back.
+    pub(super) fn restore(&mut self) {
+        for (node, inputs) in self.from.drain(..) {
+            *node.lock_inputs() = inputs;
+        }
+    }
+
+    /// Give inputs back to nodes that do not finish but that somebody else reaches, if only through another of them.
+    ///
+    /// Inputs were listed before their users; the plan has a handle to each.
+    pub(super) fn restore_reachable(&mut self, finishes: impl Fn(&Arc<Node>) -> bool) {
+        for i in (0..self.from.len()).rev() {
+            let node = self.from[i].0;
+            if !finishes(node) && Arc::strong_count(node) > 1 + self.handles(node) {
+                let (_, inputs) = self.from.remove(i);
+                *node.lock_inputs() = inputs;
             }
-        });
+        }
     }
 
     /// How many of the handles to `node` are in here?

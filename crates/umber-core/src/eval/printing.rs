@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use umber_types::{DType, Error, Result, Scalar};
+use umber_types::{DType, Layout, Result, Scalar, Shape};
 
-use crate::graph::Array;
+use crate::graph::{Array, Storage};
 
 /// Arrays with more axes are not spelled out: nobody could read it, and each bracket takes stack.
 pub const MOST_AXES: usize = 128;
@@ -16,37 +16,38 @@ const DIGITS: usize = 6;
 /// `array([1, 2], dtype=int32)`: evaluated, and the middle of long axes left out. Real numbers get as many decimals
 /// as asked for, else their shortest form of six significant digits.
 pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
-    let dense = array.to_dense()?;
-    let dtype = dense.dtype();
-    let storage = dense.storage().expect("just evaluated");
-    let Some(bytes) = storage.dense_bytes(dtype) else {
-        return Err(Error::Runtime("[print] the elements do not lie densely".into()));
-    };
-    if dense.ndim() > MOST_AXES {
+    array.eval()?;
+    let dtype = array.dtype();
+    let storage = array.storage().expect("just evaluated");
+    if array.ndim() > MOST_AXES {
         return Ok(format!("array(..., dtype={})", dtype.name()));
     }
     let mut text = String::from("array(");
     let indent = text.len() + 1;
-    Writer { dtype, decimals }.axis(&mut text, bytes, dense.shape(), indent);
+    Writer { storage, dtype, decimals }.axis(&mut text, 0, storage.layout.offset, indent);
     text.push_str(", dtype=");
     text.push_str(dtype.name());
     text.push(')');
     Ok(text)
 }
 
-struct Writer {
+/// Reads the elements it prints where they lie: what is left out may be more than memory could hold.
+struct Writer<'a> {
+    storage: &'a Storage,
     dtype: DType,
     decimals: Option<usize>,
 }
 
-impl Writer {
-    fn axis(&self, text: &mut String, bytes: &[u8], shape: &[usize], indent: usize) {
-        let Some((&length, rest)) = shape.split_first() else {
-            text.push_str(&self.element(Scalar::from_bytes(self.dtype, bytes)));
+impl Writer<'_> {
+    /// The axes from `axis` on of the part that begins at `offset`.
+    fn axis(&self, text: &mut String, axis: usize, offset: usize, indent: usize) {
+        let Layout { shape, strides, .. } = &self.storage.layout;
+        let Some(&length) = shape.get(axis) else {
+            text.push_str(&self.element(self.at(offset)));
             return;
         };
-        let step = rest.iter().product::<usize>() * self.dtype.size();
-        let separator = if rest.is_empty() { ", ".into() } else { format!(",\n{}", " ".repeat(indent)) };
+        let separator =
+            if axis + 1 == shape.ndim() { ", ".into() } else { format!(",\n{}", " ".repeat(indent)) };
         text.push('[');
         let mut i = 0;
         while i < length {
@@ -58,10 +59,16 @@ impl Writer {
                 i = length - EDGE;
                 continue;
             }
-            self.axis(text, &bytes[i * step..(i + 1) * step], rest, indent + 1);
+            self.axis(text, axis + 1, offset.wrapping_add_signed(i as isize * strides[axis]), indent + 1);
             i += 1;
         }
         text.push(']');
+    }
+
+    fn at(&self, offset: usize) -> Scalar {
+        let place = Layout { offset, ..Layout::contiguous(Shape::scalar()) };
+        let one = self.storage.with_layout(place);
+        Scalar::from_bytes(self.dtype, one.dense_bytes(self.dtype).expect("one element lies densely"))
     }
 
     fn element(&self, value: Scalar) -> String {

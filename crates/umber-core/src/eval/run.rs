@@ -18,6 +18,9 @@ use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
 use crate::primitive::CpuTask;
 
+/// How the allocator's errors begin, behind the names of operations perhaps.
+const MALLOC: &str = "[malloc] ";
+
 /// Run everything in the plan.
 pub(super) fn run(mut plan: Plan) -> Result<()> {
     let mut interrupts = Interrupts::new();
@@ -58,6 +61,15 @@ fn guard(plan: &Plan, i: usize, body: impl FnOnce(&Plan) -> Result<()>) -> Resul
             .unwrap_or("unknown panic");
         let name = node_at(plan, i).op().name();
         Err(Error::Runtime(format!("[{name}] the kernel failed: {text}")))
+    });
+    let result = result.map_err(|error| match error {
+        Error::Memory(text) => Error::Memory(match text.split_once(MALLOC) {
+            Some((_, fault)) => {
+                format!("[{}] no memory for the result: {fault}", node_at(plan, i).op().name())
+            }
+            None => text,
+        }),
+        error => error,
     });
     result.map_err(|error| match node_at(plan, i).origin() {
         Some(origin) => error.map_message(|text| format!("{text}\nrecorded at {origin}")),
@@ -122,25 +134,18 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
     let outputs: SmallVec<[&Arc<Node>; 2]> =
         members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
     let is_output = |node: &Arc<Node>| outputs.iter().any(|output| Arc::ptr_eq(output, node));
-    // A member that is not stored stays pending; should somebody hold it, it keeps its inputs.
-    let counts: SmallVec<[usize; 8]> = listed.iter().map(|node| 1 + taken.handles(node)).collect();
-    taken.restore(|node| {
-        !is_output(node)
-            && listed
-                .iter()
-                .zip(&counts)
-                .any(|(member, &own)| Arc::ptr_eq(member, node) && Arc::strong_count(node) > own)
-    });
+    // A member that is not stored stays pending.
+    taken.restore_reachable(is_output);
     let storages = match allocate(&work, &outputs, &taken) {
         Ok(storages) => storages,
         Err(error) => {
-            taken.restore(|_| true);
+            taken.restore();
             return Err(error);
         }
     };
     let computed = compute(&work, &outputs, &storages);
     if computed.is_err() {
-        taken.restore(|_| true);
+        taken.restore();
         return computed;
     }
     for (output, storage) in outputs.iter().zip(storages) {

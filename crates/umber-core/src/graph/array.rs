@@ -119,7 +119,13 @@ impl Array {
 
     /// An evaluated array over memory that exists.
     pub fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
-        ensure!(storage.fits(dtype), Value, "[array] the layout reaches outside its buffer");
+        ensure!(
+            storage.fits(dtype),
+            Value,
+            "[array] the layout reaches outside its buffer: got shape {} of {dtype} in {} bytes, expected one that fits",
+            storage.layout.shape,
+            storage.buffer.bytes()
+        );
         let spec = ArraySpec { shape: storage.layout.shape.clone(), dtype };
         let op = Leaf::Data.into();
         let node = Node::build(op, Inputs::new(), spec.into(), device::current_stream(), None, None);

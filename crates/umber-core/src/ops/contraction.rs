@@ -225,8 +225,7 @@ pub fn tensordot_count(a: &Array, b: &Array, count: usize) -> Result<Array> {
     ensure!(
         count <= a.ndim().min(b.ndim()),
         Value,
-        "[tensordot] cannot contract {count} axes of what it got: arrays of shapes {} and {}, expected the last axes \
-         of one as long as the first of the other",
+        "[tensordot] got {count} axes for arrays of shapes {} and {}, expected at most the axes of either",
         a.shape(),
         b.shape()
     );

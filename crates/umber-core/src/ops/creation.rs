@@ -1,12 +1,12 @@
 //! Arrays from parameters.
 
-use umber_types::{DType, Result, Scalar, Shape, bail, ensure};
+use umber_types::{DType, Result, Scalar, Shape, bail, ensure, promote};
 
 use super::elementwise::{add, astype, multiply};
 use super::promotion::cast_constant;
 use crate::graph::Array;
 use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
-use crate::primitives::rules::broadcast;
+use crate::primitives::rules::{broadcast, reshape};
 
 /// An array full of zeros.
 ///
@@ -134,26 +134,82 @@ pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType
         Overflow,
         "[linspace] got {length} elements, expected no more than memory can address"
     );
-    let wide =
-        if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 };
     let count = if endpoint { length - 1 } else { length };
     if length <= 1 || count == 0 {
         return Ok(Array::full(Shape::from([length as usize]), start, dtype));
     }
-    let index = arange(0.0, length as f64, 1.0, wide)?;
+    let wide = computed_in(dtype);
     if dtype.is_integer() {
-        // By whole steps where there are any: cutting off must not meet 28.999….
         let step = Array::scalar((stop - start) / count as f64, wide);
-        return astype(&add(&multiply(&index, &step)?, &Array::scalar(start, wide))?, dtype);
+        return stepped(&Array::scalar(start, wide), &step, length, dtype);
     }
-    // Weighted from both ends, so that the last value is exactly `stop`.
-    let t = multiply(&index, &Array::scalar(1.0 / count as f64, wide))?;
-    let rest = super::subtract(&Array::scalar(1.0, wide), &t)?;
-    let value =
-        add(&multiply(&rest, &Array::scalar(start, wide))?, &multiply(&t, &Array::scalar(stop, wide))?)?;
-    let is_last = super::equal(&index, &Array::scalar(count as f64, wide))?;
-    let exact = super::select(&is_last, &Array::scalar(stop, wide), &value)?;
-    astype(&exact, dtype)
+    weighted(&Array::scalar(start, wide), &Array::scalar(stop, wide), length, count, dtype)
+}
+
+/// The dtype that evenly spaced values of `dtype` are computed in.
+fn computed_in(dtype: DType) -> DType {
+    if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 }
+}
+
+/// Integers by whole steps where there are any: cutting off must not meet 28.999….
+fn stepped(start: &Array, step: &Array, length: i64, dtype: DType) -> Result<Array> {
+    let index = arange(0.0, length as f64, 1.0, step.dtype())?;
+    astype(&add(&multiply(&index, step)?, start)?, dtype)
+}
+
+/// Values weighted from both ends, so that the last one is exactly `stop`.
+fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
+    let real = start.dtype().real();
+    let index = arange(0.0, length as f64, 1.0, real)?;
+    let t = multiply(&index, &Array::scalar(1.0 / count as f64, real))?;
+    let rest = super::subtract(&Array::scalar(1.0, real), &t)?;
+    let value = add(&multiply(&rest, start)?, &multiply(&t, stop)?)?;
+    let is_last = super::equal(&index, &Array::scalar(count as f64, real))?;
+    astype(&super::select(&is_last, stop, &value)?, dtype)
+}
+
+/// [`linspace`] between the one elements of two arrays, which it can be differentiated in.
+///
+/// Fails for a negative length and for arrays of other than one element.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let line = ops::linspace_between(&Array::from(0.0f32), &Array::from(1.0f32), 3, true, DType::Float32)?;
+/// assert_eq!(line.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn linspace_between(
+    start: &Array,
+    stop: &Array,
+    length: i64,
+    endpoint: bool,
+    dtype: DType,
+) -> Result<Array> {
+    ensure!(length >= 0, Value, "[linspace] got {length} as number of samples, expected 0 or more");
+    let wide = computed_in(dtype);
+    let wide = if dtype.is_complex() { promote(wide, DType::Complex64) } else { wide };
+    let (start, stop) = (one_of("linspace", start, wide)?, one_of("linspace", stop, wide)?);
+    let count = if endpoint { length - 1 } else { length };
+    if length <= 1 || count == 0 {
+        return astype(&broadcast(&start, &Shape::from([length as usize]))?, dtype);
+    }
+    if dtype.is_integer() {
+        let step = super::divide(&super::subtract(&stop, &start)?, &Array::scalar(count as f64, wide))?;
+        return stepped(&start, &step, length, dtype);
+    }
+    weighted(&start, &stop, length, count, dtype)
+}
+
+/// The one element of an array in `dtype`, without axes.
+pub(super) fn one_of(op: &str, a: &Array, dtype: DType) -> Result<Array> {
+    ensure!(
+        a.size() == 1,
+        Value,
+        "[{op}] got an array of shape {} as one end, expected one element",
+        a.shape()
+    );
+    astype(&reshape(a, Shape::scalar())?, dtype)
 }
 
 /// [`linspace`] between complex numbers: real and imaginary parts are evenly spaced.

@@ -3,7 +3,7 @@
 //! How many elements hold decides a shape, so that what is searched is evaluated where it stands, as by `.item()`; what
 //! is picked is differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
 
-use umber_types::shape::normalize_axis;
+use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure, promote};
 
 use super::dependent;
@@ -130,12 +130,9 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
     let places = dependent::places_of(op, &cast(condition, DType::Bool)?)?;
     if condition.size() > length && places.size() > 0 {
         let last = dependent::value_of(op, &slice_along(&places, 0, places.size() - 1, 1)?)?.as_i64();
-        ensure!(
-            last < length as i64,
-            Index,
-            "[{op}] index {last} is out of bounds for axis {axis} with size {length}: got {last}, expected -{length} \
-             to {length} - 1"
-        );
+        if last >= length as i64 {
+            return Err(out_of_bounds(last, axis, length).of(op));
+        }
     }
     take(a, &places, Some(axis as i64))
 }

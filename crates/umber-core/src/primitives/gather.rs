@@ -188,7 +188,7 @@ pub(crate) fn named(op: &str, error: Error) -> Error {
         Error::Index(_) if matches!(op, "slice" | "slice_update") => Error::Index(format!(
             "[{op}] got a start from which the block leaves the array, expected 0 <= start <= length - size"
         )),
-        Error::Index(text) if !text.starts_with('[') => Error::Index(format!("[{op}] {text}")),
+        Error::Index(text) if !text.starts_with('[') => Error::Index(text).of(op),
         other => other,
     }
 }

@@ -21,6 +21,7 @@ pub(crate) mod product;
 mod registers;
 pub(crate) mod scratch;
 mod segmented;
+pub(crate) mod some_rows;
 mod split;
 pub(crate) mod stream;
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_tiles.rs")]

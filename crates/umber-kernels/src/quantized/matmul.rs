@@ -8,7 +8,7 @@ use super::packed::Packed;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::{Into, Matrix, Product as Dense};
-use crate::matmul::{indexed, scratch};
+use crate::matmul::{indexed, scratch, some_rows};
 use crate::row::{Real, Work};
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
@@ -165,6 +165,9 @@ impl Task<'_> {
                 return few_rows(self.packed, first, x, m, self.n, out.cast());
             }
         }
+        if self.turned == Turned::Yes && some_rows::ROWS.contains(&m) && self.k > 0 {
+            return self.some_rows(first, x, m, out);
+        }
         let unit = match self.turned {
             Turned::Yes => 16,
             Turned::No => self.packed.how.group_size(),
@@ -198,6 +201,32 @@ impl Task<'_> {
                     let slice = Dense { k: depths.len(), a: whole.a.from(0, depth), b, ..whole };
                     W::multiply_wide(&slice, into);
                 }
+            });
+        });
+    }
+
+    /// Products of rows that are too few to pack blocks of floats for.
+    fn some_rows<W: Work + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
+        let (k, size) = (self.k, self.packed.how.group_size());
+        let source = x;
+        let strip = self.n.div_ceil(num_threads()).next_multiple_of(some_rows::LINES).min(BLOCK);
+        parallel_for(self.n.div_ceil(strip.max(1)), |job| {
+            let start = job * strip;
+            let columns = strip.min(self.n - start);
+            let product = some_rows::Turned {
+                m,
+                n: columns,
+                k,
+                a: Matrix { start: source.as_ptr(), rows: k as isize, columns: 1 },
+                out: out.at(start as isize),
+                out_row: self.n as isize,
+            };
+            some_rows::turned(&product, Into::Fresh, &|columns, depths, room| {
+                let depth = depths.len();
+                for (line, column) in room.chunks_exact_mut(depth).zip(columns) {
+                    self.packed.read(first + start + column, depths.start / size, line);
+                }
+                Matrix { start: room.as_ptr(), rows: depth as isize, columns: 1 }
             });
         });
     }

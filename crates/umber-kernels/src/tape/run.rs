@@ -24,10 +24,12 @@ use crate::view::{View, ViewMut};
 const SHORT_ROW: usize = 192;
 /// Outputs from this size on bypass the caches: nobody will find them there anyway.
 const STREAM_FROM: usize = 8 << 20;
-/// Programs over this much memory ask for the next block while they compute one, ...
+/// Programs over this much memory ask for the next block while they compute one.
 const PREFETCH_FROM: usize = 512 << 10;
-/// ... if they store nothing, or have as many steps: between fewer, requests only delay what is written.
+/// Fewer steps are over before requests are answered.
 const PREFETCH_STEPS: usize = 6;
+/// Programs that cost no more have no time to hide requests in but that of their stores.
+const PREFETCH_COST: usize = 3;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
@@ -55,6 +57,17 @@ pub(crate) enum Rows {
     One,
 }
 
+/// When is the next block asked for?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prefetch {
+    /// Never: the processor does so by itself, or the caches have it.
+    Never,
+    /// Between the steps.
+    WithSteps,
+    /// While a block is written past the caches, during which nothing would be read.
+    WithStores,
+}
+
 /// A view as the walk sees it.
 pub(super) struct Operand {
     pub(super) start: *mut u8,
@@ -76,7 +89,7 @@ pub(super) struct Run<'p> {
     /// May instructions write into outputs?
     pub(super) direct: bool,
     pub(super) stream: bool,
-    pub(super) prefetch: bool,
+    pub(super) prefetch: Prefetch,
 }
 
 // SAFETY: threads work on disjoint ranges of blocks, so on disjoint elements of the outputs; views promise the rest.
@@ -135,7 +148,16 @@ impl<'p> Run<'p> {
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
         run.direct = !donated && !stream;
         run.stream = stream;
-        run.prefetch = is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS;
+        run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
+            Prefetch::WithSteps
+        } else if stream
+            && program.cost <= PREFETCH_COST
+            && !inputs.iter().any(|input| input.dtype().is_half())
+        {
+            Prefetch::WithStores
+        } else {
+            Prefetch::Never
+        };
         run
     }
 
@@ -153,8 +175,7 @@ impl<'p> Run<'p> {
             copy_inputs: false,
             direct: false,
             stream: false,
-            // Nothing is written meanwhile that requests could delay.
-            prefetch: is_large(inputs, 0),
+            prefetch: if is_large(inputs, 0) { Prefetch::WithSteps } else { Prefetch::Never },
         };
         run.inputs = inputs
             .iter()

@@ -4,9 +4,12 @@ use smallvec::SmallVec;
 
 use super::blocks::{gather, prefetch, scatter, splat, stream};
 use super::program::REGISTER;
-use super::run::{Access, Operand, Run};
+use super::run::{Access, Operand, Prefetch, Run};
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
+
+/// Bytes written past the caches between requests for the next block.
+const STREAMED: usize = 256;
 
 /// Where things are while a block is computed.
 pub(super) struct Walk<'r> {
@@ -126,7 +129,7 @@ impl<'r> Walk<'r> {
         }
         let instructions = &run.program.instructions;
         for (i, instruction) in instructions.iter().enumerate() {
-            if run.prefetch {
+            if run.prefetch == Prefetch::WithSteps {
                 self.prefetch(start + count, i, instructions.len());
             }
             let [a, b, c] = instruction.arguments.map(|value| self.values[value as usize].cast_const());
@@ -243,7 +246,7 @@ impl<'r> Walk<'r> {
                     let to = self.address(operand, start as isize);
                     // Equal: an instruction has written there, or an input is its own output.
                     if source != to && run.stream {
-                        stream(source, to, count * size);
+                        self.stream(source, to, count * size, start + count);
                     } else if source != to {
                         scatter(size, source, to, 1, count);
                     }
@@ -259,6 +262,24 @@ impl<'r> Walk<'r> {
                     scatter(size, source, self.address(operand, start as isize * stride), stride, count);
                 }
             }
+        }
+    }
+
+    /// Write a block past the caches. Meanwhile what the block from `next` on reads is asked for.
+    ///
+    /// # Safety
+    /// As [`stream`].
+    unsafe fn stream(&self, from: *const u8, to: *mut u8, bytes: usize, next: usize) {
+        if self.run.prefetch != Prefetch::WithStores {
+            // SAFETY: passed on.
+            return unsafe { stream(from, to, bytes) };
+        }
+        let parts = bytes.div_ceil(STREAMED);
+        for part in 0..parts {
+            let begin = part * STREAMED;
+            // SAFETY: passed on; parts lie in the block.
+            unsafe { stream(from.add(begin), to.add(begin), STREAMED.min(bytes - begin)) };
+            self.prefetch(next, part, parts);
         }
     }
 

@@ -31,6 +31,9 @@ const FOLDS: [(&str, &str, Option<&str>); 7] = [
 /// Functions that write into their first argument.
 const WRITERS: [&str; 6] = ["copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"];
 
+/// Functions that make arrays to be written into, which views of arrays of umber would not let through.
+const MAKERS: [&str; 4] = ["empty_like", "zeros_like", "ones_like", "full_like"];
+
 /// A call on its way: function, arguments, and what NumPy asks for beside them.
 struct Call<'py> {
     function: Bound<'py, PyAny>,
@@ -107,6 +110,30 @@ fn viewed_all<'py>(kwargs: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> 
         made.set_item(name, viewed(&value)?)?;
     }
     Ok(made)
+}
+
+/// Is an array in there, at any depth of sequences, that a transformation follows?
+fn holds_traced(object: &Bound<'_, PyAny>) -> bool {
+    if let Ok(array) = object.cast::<PyArray>() {
+        return array.get().get().is_traced();
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        return dict.iter().any(|(_, value)| holds_traced(&value));
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        return tuple.iter().any(|item| holds_traced(&item));
+    }
+    object.cast::<PyList>().is_ok_and(|list| list.iter().any(|item| holds_traced(&item)))
+}
+
+/// An array of NumPy's of the same shape and dtype, without memory of its own; `None` where NumPy has no such dtype.
+fn stand_in<'py>(array: &Bound<'py, PyArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let value = array.get().get();
+    let numpy = array.py().import("numpy")?;
+    let Ok(dtype) = numpy.call_method1("dtype", (value.dtype().name(),)) else { return Ok(None) };
+    let shape = PyTuple::new(array.py(), value.shape().iter())?;
+    let element = numpy.call_method1("empty", ((), dtype))?;
+    numpy.call_method1("broadcast_to", (element, shape)).map(Some)
 }
 
 /// Put a result where `out` says: into the memory of a NumPy array, or in place of the value of one of ours.
@@ -268,12 +295,13 @@ fn foreign_equality(ufunc: &Bound<'_, PyAny>, inputs: &[Bound<'_, PyAny>]) -> Py
 /// `np.add.at(a, indices, b)`: every index counts, also where it is repeated.
 fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let ours = matches!(name, "add" | "subtract" | "multiply" | "divide" | "maximum" | "minimum");
-    let [target, indices, value] = inputs else {
-        return Err(PyTypeError::new_err(format!("[np.{name}.at] is not defined for arrays of umber")));
+    let (true, [target, indices, value]) = (ours, inputs) else {
+        return Err(PyTypeError::new_err(format!(
+            "[np.{name}.at] got {} operands, expected three of one of the functions that `.at` of an array has",
+            inputs.len()
+        )));
     };
-    let (true, Ok(array)) = (ours, target.cast::<PyArray>()) else {
-        return Err(PyTypeError::new_err(format!("[np.{name}.at] is not defined for arrays of umber")));
-    };
+    let array = target.cast::<PyArray>()?;
     crate::indexing::settle_object(indices)?;
     let updated = target.getattr("at")?.get_item(indices)?.call_method1(name, (value,))?;
     array.get().update(updated.cast::<PyArray>()?.get().get())?;
@@ -393,7 +421,8 @@ impl PyArray {
                 return Ok(py.NotImplemented().into_bound(py));
             }
         }
-        if method == "at" {
+        let is_ours = |object: &Bound<'_, PyAny>| object.is_instance_of::<PyArray>();
+        if method == "at" && inputs.first().is_some_and(is_ours) {
             return update_at(&name_of(ufunc, "__array_ufunc__")?, &inputs);
         }
         if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
@@ -447,12 +476,29 @@ impl PyArray {
         {
             return slf.getattr(name.as_str());
         }
+        if let (true, true, Some(like)) = (own, MAKERS.contains(&name.as_str()), stand_in(slf)?) {
+            let others = args.iter().skip(1).map(|arg| viewed(&arg)).collect::<PyResult<Vec<_>>>()?;
+            let args = std::iter::once(like).chain(others).collect::<Vec<_>>();
+            return func.call(PyTuple::new(py, args)?, Some(&viewed_all(kwargs)?));
+        }
         let kwargs = kwargs.copy()?;
         let outs = outs_of(&kwargs)?;
-        if let Some(call) = function_call(func, args, &kwargs)? {
-            return delivered(call.run()?, &outs);
-        }
-        let args = viewed(args.as_any())?.cast_into::<PyTuple>()?;
-        delivered(func.call(args, Some(&viewed_all(&kwargs)?))?, &outs)
+        let by_numpy = || {
+            let args = viewed(args.as_any())?.cast_into::<PyTuple>()?;
+            func.call(args, Some(&viewed_all(&kwargs)?))
+        };
+        let result = match function_call(func, args, &kwargs)? {
+            None => by_numpy(),
+            Some(call) => call.run().or_else(|refused| {
+                // What ours does not take NumPy's may, unless derivatives would be lost by it.
+                let is_refusal =
+                    refused.is_instance_of::<PyTypeError>(py) || refused.is_instance_of::<PyValueError>(py);
+                if !is_refusal || holds_traced(args.as_any()) || holds_traced(kwargs.as_any()) {
+                    return Err(refused);
+                }
+                by_numpy().map_err(|_| refused)
+            }),
+        };
+        delivered(result?, &outs)
     }
 }

@@ -3,10 +3,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::ops::{self, Selection};
+use umber::ops::{self, ElementOrder, Selection};
 use umber::types::ReduceKind;
 
-use crate::args::{Ints, StreamArg, axes, keep, on, scan_order};
+use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
@@ -295,6 +295,24 @@ impl PyArray {
     #[pyo3(signature = (decimals = 0, *, stream = None))]
     fn round(&self, decimals: i32, stream: Option<StreamArg>) -> PyResult<PyArray> {
         on(stream, || ops::round(&self.get(), decimals)).map(PyArray::from)
+    }
+
+    /// All elements along one axis, the last axis running fastest.
+    #[pyo3(signature = (*, stream = None))]
+    fn ravel(&self, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        on(stream, || ops::ravel(&self.get(), ElementOrder::RowMajor)).map(PyArray::from)
+    }
+
+    /// Elements at `indices` along `axis` (of the flattened array by default).
+    #[pyo3(signature = (indices, axis = None, *, stream = None))]
+    fn take(&self, indices: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+        let indices = indices.alone();
+        on(stream, || ops::take(&self.get(), &indices, axis)).map(PyArray::from)
+    }
+
+    /// An array of its own with the same value.
+    fn copy(&self) -> PyArray {
+        self.get().into()
     }
 
     /// A matrix with this array on diagonal `k`, or diagonal `k` of this matrix.

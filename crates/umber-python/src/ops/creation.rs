@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyTuple};
 use umber::{Array, DType, Scalar, Shape, ops};
 
-use crate::args::{DeviceArg, Ints, Operand, StreamArg, check_fits, number, on, placed};
+use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, number, on, placed};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
-use crate::enter::OrRaise;
+use crate::enter::{OrRaise, enter, warn_if_traced};
 
 fn shape_of(op: &str, shape: &Ints) -> PyResult<Shape> {
     Shape::checked(op, shape.as_slice()).or_raise()
@@ -149,7 +149,9 @@ fn full_like(
 pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
-        return crate::enter::enter(value.py(), || array.item());
+        let scalar = enter(value.py(), || array.item())?;
+        warn_if_traced(value.py(), &array)?;
+        return Ok(scalar);
     }
     let value_or_foreign = match number(value)? {
         Some(value) => Some(value),
@@ -164,6 +166,31 @@ pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
     }
 }
 
+/// The ends of a line as arrays, if a transformation follows one of them: it goes on through what lies between.
+pub(super) fn followed_ends(
+    op: &str,
+    start: &Bound<'_, PyAny>,
+    stop: &Bound<'_, PyAny>,
+) -> PyResult<Option<(Array, Array)>> {
+    let is_followed =
+        |end: &Bound<'_, PyAny>| end.cast::<PyArray>().is_ok_and(|array| array.get().get().is_traced());
+    if !is_followed(start) && !is_followed(stop) {
+        return Ok(None);
+    }
+    let end = |name: &str, value: &Bound<'_, PyAny>| -> PyResult<Array> {
+        match value.cast::<PyArray>() {
+            Ok(array) => Ok(array.get().get()),
+            Err(_) => {
+                let value = end_of_line(op, name, value)?;
+                let dtype =
+                    if matches!(value, Scalar::Complex(..)) { DType::Complex128 } else { DType::Float64 };
+                Ok(Array::scalar(value, dtype))
+            }
+        }
+    };
+    Ok(Some((end("start", start)?, end("stop", stop)?)))
+}
+
 /// The value of a whole number, exactly.
 fn whole(value: Scalar) -> Option<i128> {
     match value {
@@ -174,16 +201,16 @@ fn whole(value: Scalar) -> Option<i128> {
     }
 }
 
-/// `start, start + step, …` up to but not including `stop`; `arange(stop)` starts at zero.
+/// `start, start + step, …` up to but not including `stop`; `arange(stop)` and `arange(stop=stop)` start at zero.
 ///
 /// The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given.
 #[pyfunction]
 #[pyo3(
-    signature = (start, stop = None, step = None, dtype = None, *, device = None, stream = None),
-    text_signature = "(start, stop=None, step=None, dtype=None, *, device=None, stream=None)"
+    signature = (start = None, stop = None, step = None, dtype = None, *, device = None, stream = None),
+    text_signature = "(start=None, stop=None, step=None, dtype=None, *, device=None, stream=None)"
 )]
 fn arange(
-    start: &Bound<'_, PyAny>,
+    start: Option<&Bound<'_, PyAny>>,
     stop: Option<&Bound<'_, PyAny>>,
     step: Option<&Bound<'_, PyAny>>,
     dtype: Option<DtypeArg>,
@@ -191,9 +218,14 @@ fn arange(
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let stream = placed("arange", stream, device)?;
-    let (first, last) = match stop {
-        Some(stop) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
-        None => (Scalar::Int(0), bound("arange", "stop", start)?),
+    let (first, last) = match (start, stop) {
+        (Some(start), Some(stop)) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
+        (None, Some(stop)) | (Some(stop), None) => (Scalar::Int(0), bound("arange", "stop", stop)?),
+        (None, None) => {
+            return Err(PyTypeError::new_err(
+                "[arange] got no end, expected arange(stop) or arange(start, stop)",
+            ));
+        }
     };
     let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", step))?;
     let given = [first, last, step].map(Scalar::default_dtype);
@@ -221,7 +253,12 @@ fn linspace(
     device: Option<DeviceArg>,
 ) -> PyResult<PyArray> {
     let stream = placed("linspace", stream, device)?;
-    let (first, last) = (end_of_line("start", start)?, end_of_line("stop", stop)?);
+    if let Some((first, last)) = followed_ends("linspace", start, stop)? {
+        let is_complex = first.dtype().is_complex() || last.dtype().is_complex();
+        let dtype = or(dtype, if is_complex { DType::Complex64 } else { DType::Float32 });
+        return on(stream, || ops::linspace_between(&first, &last, num, endpoint, dtype)).map(PyArray::from);
+    }
+    let (first, last) = (end_of_line("linspace", "start", start)?, end_of_line("linspace", "stop", stop)?);
     let is_complex = [first, last].iter().any(|end| matches!(end, Scalar::Complex(..)));
     if is_complex || dtype.is_some_and(|dtype| dtype.0.is_complex()) {
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
@@ -232,26 +269,26 @@ fn linspace(
 }
 
 /// A number that a line begins or ends with.
-fn end_of_line(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match value.cast::<PyComplex>() {
         Ok(_) => Ok(number(value)?.unwrap_or(Scalar::Int(0))),
-        Err(_) => bound("linspace", name, value),
+        Err(_) => bound(op, name, value),
     }
 }
 
 /// A matrix of `n` rows and `m` (by default `n`) columns with ones on diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (n, m = None, k = 0, dtype = None, *, device = None, stream = None))]
+#[pyo3(signature = (n, m = None, k = Diagonal(0), dtype = None, *, device = None, stream = None), text_signature = "(n, m=None, k=0, dtype=None, *, device=None, stream=None)")]
 fn eye(
     n: i64,
     m: Option<i64>,
-    k: i64,
+    k: Diagonal,
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let stream = placed("eye", stream, device)?;
-    on(stream, || ops::eye(n, m.unwrap_or(n), k, or(dtype, DType::Float32))).map(PyArray::from)
+    on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(PyArray::from)
 }
 
 /// The identity matrix of order `n`.
@@ -263,31 +300,31 @@ fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyRes
 
 /// A matrix of `n` rows and `m` (by default `n`) columns with ones on and below diagonal `k`.
 #[pyfunction]
-#[pyo3(signature = (n, m = None, k = 0, dtype = None, *, stream = None))]
+#[pyo3(signature = (n, m = None, k = Diagonal(0), dtype = None, *, stream = None), text_signature = "(n, m=None, k=0, dtype=None, *, stream=None)")]
 fn tri(
     n: i64,
     m: Option<i64>,
-    k: i64,
+    k: Diagonal,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    on(stream, || ops::tri(n, m.unwrap_or(n), k, or(dtype, DType::Float32))).map(PyArray::from)
+    on(stream, || ops::tri(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(PyArray::from)
 }
 
 /// `x` with zeros above diagonal `k` of the last two axes.
 #[pyfunction]
-#[pyo3(signature = (x, k = 0, *, stream = None))]
-fn tril(x: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+#[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
+fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let x = x.alone();
-    on(stream, || ops::tril(&x, k)).map(PyArray::from)
+    on(stream, || ops::tril(&x, k.0)).map(PyArray::from)
 }
 
 /// `x` with zeros below diagonal `k` of the last two axes.
 #[pyfunction]
-#[pyo3(signature = (x, k = 0, *, stream = None))]
-fn triu(x: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+#[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
+fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<PyArray> {
     let x = x.alone();
-    on(stream, || ops::triu(&x, k)).map(PyArray::from)
+    on(stream, || ops::triu(&x, k.0)).map(PyArray::from)
 }
 
 /// A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix.

@@ -98,13 +98,19 @@ fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyRes
 }
 
 /// A scale, which cannot be negative. That of an array is not looked at: it may not be computed yet.
-fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
-    if let Some(Operand::Number(value)) = &scale
+fn check_scale(scale: Option<&Operand>) -> PyResult<()> {
+    if let Some(Operand::Number(value)) = scale
         && !matches!(value, umber::Scalar::Complex(..))
         && value.as_f64() < 0.0
     {
         return Err(PyValueError::new_err(format!("scale: got {}, expected 0 or more", value.as_f64())));
     }
+    Ok(())
+}
+
+/// A scale as an array.
+fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
+    check_scale(scale.as_ref())?;
     Ok(scale.map(Operand::alone))
 }
 
@@ -228,20 +234,29 @@ fn gumbel(
 /// Numbers of the Laplace distribution with mean `loc` and scale `scale`.
 #[pyfunction]
 #[pyo3(
-    signature = (shape = None, dtype = None, loc = 0.0, scale = 1.0, key = None, stream = None),
+    signature = (shape = None, dtype = None, loc = None, scale = None, key = None, stream = None),
     text_signature = "(shape=[], dtype=None, loc=0.0, scale=1.0, key=None, stream=None)"
 )]
 fn laplace(
     shape: Option<Ints>,
     dtype: Option<DtypeArg>,
-    loc: f64,
-    scale: f64,
+    loc: Option<Operand>,
+    scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let (dtype, key) = (or(dtype, DType::Float32), given(key));
-    on(stream, || random::laplace(shape_or_scalar(shape.as_ref()), dtype, loc, scale, key.as_ref()))
-        .map(PyArray::from)
+    // A number goes to the dtype directly, without rounding in between.
+    let exact = |parameter: Operand| match parameter {
+        Operand::Number(value) => Array::scalar(value, dtype),
+        Operand::Array(array) => array,
+    };
+    check_scale(scale.as_ref())?;
+    let (loc, scale) = (loc.map(exact), scale.map(exact));
+    on(stream, || {
+        random::laplace(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
+    })
+    .map(PyArray::from)
 }
 
 /// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.

@@ -1,6 +1,6 @@
 //! Shapes and layouts.
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::ops::{self, PadMode, PadStatistic, Split};
@@ -14,16 +14,14 @@ pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
     arrays.into_iter().map(PyArray::from).collect()
 }
 
-/// A sequence of arrays, in one dtype-free list.
+/// A sequence of arrays, in one dtype-free list. Of one array it is the parts along its first axis.
 pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
-    if arrays.is_instance_of::<PyArray>() {
-        return Err(PyTypeError::new_err(format!("[{op}] got one array, expected a sequence of arrays")));
-    }
     let Ok(items) = arrays.try_iter() else {
-        return Err(PyTypeError::new_err(format!(
-            "[{op}] got {}, expected a sequence of arrays",
-            arrays.get_type().name()?
-        )));
+        let got = match arrays.is_instance_of::<PyArray>() {
+            true => "a 0-d array".to_owned(),
+            false => arrays.get_type().name()?.to_string(),
+        };
+        return Err(PyTypeError::new_err(format!("[{op}] got {got}, expected a sequence of arrays")));
     };
     items.map(|item| Ok(item?.extract::<Operand>()?.alone())).collect()
 }
@@ -255,12 +253,23 @@ fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) 
     on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(PyArray::from)
 }
 
+/// What was read as integers; `None` where it is something else, and an error where one is too large.
+fn in_range<T>(py: Python<'_>, read: PyResult<T>) -> PyResult<Option<T>> {
+    match read {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.is_instance_of::<PyOverflowError>(py) => Err(PyOverflowError::new_err(
+            "[pad] pad_width: got an integer beyond 64 bits, expected one that fits them",
+        )),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Widths before and after every axis, from one number, a pair, or a pair an axis.
 fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
-    if let Ok(one) = given.extract::<i64>() {
+    if let Some(one) = in_range(given.py(), given.extract::<i64>())? {
         return Ok(vec![(one, one); ndim]);
     }
-    if let Ok(flat) = given.extract::<Vec<i64>>() {
+    if let Some(flat) = in_range(given.py(), given.extract::<Vec<i64>>())? {
         return match flat[..] {
             [one] => Ok(vec![(one, one); ndim]),
             [before, after] => Ok(vec![(before, after); ndim]),
@@ -270,7 +279,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             ))),
         };
     }
-    let Ok(pairs) = given.extract::<Vec<Vec<i64>>>() else {
+    let Some(pairs) = in_range(given.py(), given.extract::<Vec<Vec<i64>>>())? else {
         return Err(PyTypeError::new_err(format!(
             "[pad] pad_width: got {}, expected an integer, a pair of integers, or a pair an axis",
             given.get_type().name()?

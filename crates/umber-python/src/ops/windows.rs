@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use umber::{DType, ops};
 
-use super::creation::bound;
+use super::creation::{bound, followed_ends};
 use crate::args::{StreamArg, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
@@ -60,6 +60,11 @@ fn logspace(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    if let Some((start, stop)) = followed_ends("logspace", start, stop)? {
+        let dtype = or(dtype, DType::Float32);
+        return on(stream, || ops::logspace_between(&start, &stop, num, endpoint, base, dtype))
+            .map(PyArray::from);
+    }
     let (start, stop) =
         (bound("logspace", "start", start)?.as_f64(), bound("logspace", "stop", stop)?.as_f64());
     let dtype = or(dtype, DType::Float32);
@@ -79,6 +84,10 @@ fn geomspace(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
+    if let Some((start, stop)) = followed_ends("geomspace", start, stop)? {
+        let dtype = or(dtype, DType::Float32);
+        return on(stream, || ops::geomspace_between(&start, &stop, num, endpoint, dtype)).map(PyArray::from);
+    }
     let (start, stop) =
         (bound("geomspace", "start", start)?.as_f64(), bound("geomspace", "stop", stop)?.as_f64());
     on(stream, || ops::geomspace(start, stop, num, endpoint, or(dtype, DType::Float32))).map(PyArray::from)

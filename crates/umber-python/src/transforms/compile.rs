@@ -8,9 +8,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use umber::Array;
 use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
 
-use super::call_user;
 use super::signature::{Objects, Signature};
 use super::{Whole, check_callable, describe};
+use super::{call_user, called_as};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::outside;
@@ -434,13 +434,7 @@ fn compile_function<'py>(
         graphs: Cache::default(),
         families: Cache::default(),
     };
-    let compiled = Bound::new(py, compiled)?;
-    for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
-        if let Ok(value) = fun.getattr(name) {
-            compiled.setattr(name, value)?;
-        }
-    }
-    Ok(compiled)
+    called_as(compiled, fun)
 }
 
 /// Let compiled functions run as written.

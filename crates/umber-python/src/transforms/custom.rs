@@ -9,9 +9,9 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
 use umber::{Array, Result, ops};
 
-use super::call_user;
 use super::vmap::spread;
 use super::{Whole, check_callable, describe};
+use super::{call_as, call_user, called_as};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry};
@@ -74,11 +74,15 @@ impl CustomFunction {
         Ok(CustomFunction { whole: Whole::YES, fun: f.clone().unbind(), rules: Mutex::default() })
     }
 
-    /// What the function is and is called. Of instances only: the class itself wraps nothing.
+    /// The name, the place and the documentation of the function.
+    fn __init__(slf: &Bound<'_, Self>, f: &Bound<'_, PyAny>) -> PyResult<()> {
+        call_as(slf.as_any(), f)
+    }
+
+    /// The function itself. Of instances only: the class wraps nothing.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match name {
             "__wrapped__" => Ok(self.fun.bind(py).clone()),
-            "__name__" | "__qualname__" => self.fun.bind(py).getattr(name),
             _ => {
                 Err(PyAttributeError::new_err(format!("'custom_function' object has no attribute '{name}'")))
             }
@@ -436,9 +440,9 @@ impl CheckpointFunction {
 /// What lies between its arguments and its results is not kept for the gradient: less memory for more work. Arrays
 /// that `fun` captures, such as the parameters of a layer, get their gradients too (Chen et al., 2016).
 #[pyfunction]
-fn checkpoint(fun: &Bound<'_, PyAny>) -> PyResult<CheckpointFunction> {
+fn checkpoint<'py>(fun: &Bound<'py, PyAny>) -> PyResult<Bound<'py, CheckpointFunction>> {
     check_callable("checkpoint", fun)?;
-    Ok(CheckpointFunction { whole: Whole::YES, fun: fun.clone().unbind() })
+    called_as(CheckpointFunction { whole: Whole::YES, fun: fun.clone().unbind() }, fun)
 }
 
 /// One array, or a list or tuple of them.

@@ -8,8 +8,8 @@ use umber::Array;
 use umber::transforms::{Trace, pull_back, push_forward};
 
 use super::arguments::Chosen;
-use super::call_user;
 use super::{Whole, check_callable, describe};
+use super::{call_user, called_as};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -114,30 +114,34 @@ pub(super) fn parted<'py>(
 /// returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false))]
-fn grad(
-    fun: &Bound<'_, PyAny>,
+fn grad<'py>(
+    fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     argnames: Option<&Bound<'_, PyAny>>,
     has_aux: bool,
-) -> PyResult<GradFunction> {
+) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("grad", fun)?;
     let chosen = Chosen::new("grad", argnums, argnames)?;
-    Ok(GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: false, has_aux })
+    let made =
+        GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: false, has_aux };
+    called_as(made, fun)
 }
 
 /// As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
 /// gradient)`.
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false))]
-fn value_and_grad(
-    fun: &Bound<'_, PyAny>,
+fn value_and_grad<'py>(
+    fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     argnames: Option<&Bound<'_, PyAny>>,
     has_aux: bool,
-) -> PyResult<GradFunction> {
+) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("value_and_grad", fun)?;
     let chosen = Chosen::new("value_and_grad", argnums, argnames)?;
-    Ok(GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: true, has_aux })
+    let made =
+        GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: true, has_aux };
+    called_as(made, fun)
 }
 
 /// The arrays of a list argument.

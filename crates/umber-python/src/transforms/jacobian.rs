@@ -10,9 +10,9 @@ use umber::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
 use umber::{ArraySpec, Shape, ops};
 
 use super::arguments::Chosen;
-use super::call_user;
 use super::grad::parted;
 use super::{Whole, check_callable, describe};
+use super::{call_user, called_as};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
@@ -79,16 +79,17 @@ impl JacobianFunction {
     }
 }
 
-fn jacobian(
+fn jacobian<'py>(
     op: &'static str,
-    fun: &Bound<'_, PyAny>,
+    fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     direction: Direction,
     has_aux: bool,
-) -> PyResult<JacobianFunction> {
+) -> PyResult<Bound<'py, JacobianFunction>> {
     check_callable(op, fun)?;
     let chosen = Chosen::new(op, argnums, None)?;
-    Ok(JacobianFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, direction, has_aux })
+    let made = JacobianFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, direction, has_aux };
+    called_as(made, fun)
 }
 
 /// A function that computes the Jacobian of `fun` with respect to the arguments `argnums`, column by column.
@@ -100,14 +101,22 @@ fn jacobian(
 /// function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`.
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, has_aux = false))]
-fn jacfwd(fun: &Bound<'_, PyAny>, argnums: Option<Ints>, has_aux: bool) -> PyResult<JacobianFunction> {
+fn jacfwd<'py>(
+    fun: &Bound<'py, PyAny>,
+    argnums: Option<Ints>,
+    has_aux: bool,
+) -> PyResult<Bound<'py, JacobianFunction>> {
     jacobian("jacfwd", fun, argnums, Direction::Forward, has_aux)
 }
 
 /// As `jacfwd`, computed row by row, which suits functions with more inputs than outputs.
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, has_aux = false))]
-fn jacrev(fun: &Bound<'_, PyAny>, argnums: Option<Ints>, has_aux: bool) -> PyResult<JacobianFunction> {
+fn jacrev<'py>(
+    fun: &Bound<'py, PyAny>,
+    argnums: Option<Ints>,
+    has_aux: bool,
+) -> PyResult<Bound<'py, JacobianFunction>> {
     jacobian("jacrev", fun, argnums, Direction::Reverse, has_aux)
 }
 
@@ -117,15 +126,13 @@ fn jacrev(fun: &Bound<'_, PyAny>, argnums: Option<Ints>, has_aux: bool) -> PyRes
 /// that structure once more in place of each array there.
 #[pyfunction]
 #[pyo3(signature = (fun, argnums = None, has_aux = false))]
-fn hessian(
-    py: Python<'_>,
-    fun: &Bound<'_, PyAny>,
+fn hessian<'py>(
+    fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     has_aux: bool,
-) -> PyResult<JacobianFunction> {
+) -> PyResult<Bound<'py, JacobianFunction>> {
     let first = jacobian("hessian", fun, argnums.clone(), Direction::Reverse, has_aux)?;
-    let first = Bound::new(py, first)?.into_any();
-    jacobian("hessian", &first, argnums, Direction::Forward, has_aux)
+    jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux)
 }
 
 /// The linear function that another is like at a point.

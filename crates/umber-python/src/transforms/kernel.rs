@@ -7,8 +7,8 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::Mapped;
 use umber::{Array, ops};
 
-use super::call_user;
 use super::{Whole, check_callable, describe};
+use super::{call_user, called_as};
 use crate::args::Operand;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -132,7 +132,7 @@ impl ScalarKernel {
 /// >>> leaky(mx.array([-2.0, 3.0]), 0.5).tolist()
 /// [-1.0, 3.0]
 #[pyfunction]
-pub(crate) fn kernel(function: &Bound<'_, PyAny>) -> PyResult<ScalarKernel> {
+pub(crate) fn kernel<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ScalarKernel>> {
     check_callable("kernel", function)?;
-    Ok(ScalarKernel { whole: Whole::YES, function: function.clone().unbind() })
+    called_as(ScalarKernel { whole: Whole::YES, function: function.clone().unbind() }, function)
 }

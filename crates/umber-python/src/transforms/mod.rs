@@ -16,6 +16,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyRecursionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use pyo3::{PyClass, PyClassInitializer};
 use umber::kernels::stack::stack_left;
 
 use crate::explain::settled;
@@ -71,6 +72,26 @@ fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!("[{op}] got {}, expected a function", fun.get_type().name()?)))
+}
+
+/// A transformed function as an object that says of itself what `fun` does, as those of `functools.wraps` do.
+fn called_as<'py, T: PyClass + Into<PyClassInitializer<T>>>(
+    made: T,
+    fun: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, T>> {
+    let made = Bound::new(fun.py(), made)?;
+    call_as(made.as_any(), fun)?;
+    Ok(made)
+}
+
+/// Give an object the name, the place and the documentation of `fun`.
+fn call_as(made: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>) -> PyResult<()> {
+    for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
+        if let Ok(value) = fun.getattr(name) {
+            made.setattr(name, value)?;
+        }
+    }
+    Ok(())
 }
 
 /// The name that a transformed function goes by.

@@ -5,11 +5,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::{Mapped, from_front};
-use umber::types::shape::normalize_axis;
+use umber::types::shape::{normalize_axis, within};
 use umber::{Array, Error};
 
-use super::call_user;
 use super::{Whole, check_callable, describe};
+use super::{call_user, called_as};
 use crate::enter::{OrRaise, to_exception};
 use crate::trees::{Place, Tree, class_of, dict_of};
 
@@ -115,11 +115,10 @@ impl Lanes {
             let Some(axis) = *axis else { continue };
             let axis = normalize_axis("vmap", axis, array.ndim()).map_err(|_| {
                 to_exception(Error::Axis(format!(
-                    "[vmap] in_axes: axis {axis} is out of bounds for {} of shape {}: got {axis}, expected -{ndim} <= \
-                     axis < {ndim}",
+                    "[vmap] in_axes: axis {axis} is out of bounds for {} of shape {}: got {axis}, expected {}",
                     self.place_of(py, i),
                     array.shape(),
-                    ndim = array.ndim()
+                    within("axis", array.ndim())
                 )))
             })?;
             let length = array.shape()[axis];
@@ -231,19 +230,20 @@ impl AxesArg {
     signature = (fun, in_axes = AxesArg(None), out_axes = AxesArg(None)),
     text_signature = "(fun, in_axes=0, out_axes=0)"
 )]
-fn vmap(
-    py: Python<'_>,
-    fun: &Bound<'_, PyAny>,
+fn vmap<'py>(
+    py: Python<'py>,
+    fun: &Bound<'py, PyAny>,
     in_axes: AxesArg,
     out_axes: AxesArg,
-) -> PyResult<VmapFunction> {
+) -> PyResult<Bound<'py, VmapFunction>> {
     check_callable("vmap", fun)?;
-    Ok(VmapFunction {
+    let made = VmapFunction {
         whole: Whole::YES,
         fun: fun.clone().unbind(),
         in_axes: in_axes.or_zero(py)?,
         out_axes: out_axes.or_zero(py)?,
-    })
+    };
+    called_as(made, fun)
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

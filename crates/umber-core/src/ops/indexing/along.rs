@@ -1,7 +1,7 @@
 //! Functions that take index arrays.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::shape::normalize_axis;
+use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{Axes, BinaryKind, DType, Result, ScatterKind, Shape, bail, ensure};
 
 use super::check_integers;
@@ -30,15 +30,11 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     check_integers("take", indices)?;
     if let Some(index) = indices.constant() {
         let along = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
-        let length = along.map_or(a.size(), |axis| a.shape()[axis]) as i64;
+        let length = along.map_or(a.size(), |axis| a.shape()[axis]);
         let index = index.as_i64();
-        ensure!(
-            indices.size() == 0 || (-length..length).contains(&index),
-            Index,
-            "[take] index {index} is out of bounds for axis {} with size {length}: got {index}, expected -{length} \
-             to {length} - 1",
-            along.unwrap_or(0)
-        );
+        if indices.size() > 0 && !(-(length as i64)..length as i64).contains(&index) {
+            return Err(out_of_bounds(index, along.unwrap_or(0), length).of("take"));
+        }
     }
     let Some(axis) = axis else {
         let places = Places::grid("take", &[0], smallvec![indices.clone()]);

@@ -1,6 +1,7 @@
 //! What becomes of indices that lie outside.
 
-use umber_types::{DType, KeepAxes, Result, ensure};
+use umber_types::shape::out_of_bounds;
+use umber_types::{DType, KeepAxes, Result};
 
 use super::check_integers;
 use crate::graph::Array;
@@ -40,7 +41,7 @@ pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize)
     if !indices.is_evaluated() || indices.is_volatile() {
         return Ok(());
     }
-    let length = length as i128;
+    let known = length as i128;
     // Of many the extremes say enough, and kernels find them faster.
     let telling = if indices.size() <= FEW {
         vec![indices.clone()]
@@ -48,12 +49,9 @@ pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize)
         vec![min(indices, None, KeepAxes::No)?, max(indices, None, KeepAxes::No)?]
     };
     for index in telling.iter().map(wide).collect::<Result<Vec<_>>>()?.concat() {
-        ensure!(
-            (-length..length).contains(&index),
-            Index,
-            "[{op}] index {index} is out of bounds for axis {axis} with size {length}: got {index}, \
-             expected -{length} <= index < {length}"
-        );
+        if !(-known..known).contains(&index) {
+            return Err(out_of_bounds(index, axis, length).of(op));
+        }
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! Boolean masks become integer indices: the mask is evaluated where it stands.
 
+use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Error, Result, ScatterKind, Shape};
 
+use super::Index;
+use super::plan::axes_used;
 use crate::graph::{Array, Inputs};
 use crate::ops::dependent;
 use crate::ops::index_grids::unravelled;
@@ -28,6 +31,31 @@ impl Places {
     pub(super) fn indices(&self, mask: &Array) -> Result<Inputs> {
         unravelled(&self.flat, mask.shape())
     }
+}
+
+/// The index with masks of the shape of their axes, holding nowhere, for those without elements: in NumPy and in the array
+/// API standard a mask may be 0 long where the array is not. `None` if there are none.
+pub(super) fn fill_empty(shape: &Shape, index: &[Index]) -> Option<SmallVec<[Index; 4]>> {
+    let used: usize = index.iter().map(axes_used).sum();
+    let mut axis = 0;
+    let mut filled = None;
+    for (i, entry) in index.iter().enumerate() {
+        if let Index::Mask(mask) = entry
+            && mask.size() == 0
+            && mask.dtype() == DType::Bool
+            && let Some(axes) = shape.get(axis..axis + mask.ndim())
+            && **mask.shape() != *axes
+            && mask.shape().iter().zip(axes).all(|(&length, &whole)| length == 0 || length == whole)
+        {
+            let nowhere = Array::full(Shape::from(axes), false, DType::Bool);
+            filled.get_or_insert_with(|| SmallVec::from(index))[i] = Index::Mask(nowhere);
+        }
+        axis += match entry {
+            Index::Ellipsis => shape.ndim().saturating_sub(used),
+            other => axes_used(other),
+        };
+    }
+    filled
 }
 
 /// `a` updated where a mask of its first axes holds, under a transformation that hides the mask's value: the `i`-th place

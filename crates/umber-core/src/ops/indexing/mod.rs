@@ -61,6 +61,9 @@ pub enum Index {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
+    if let Some(index) = mask::fill_empty(a.shape(), index) {
+        return get(a, &index);
+    }
     if let Some(merged) = merge_masked_axes(a, index)? {
         return get(&merged.array, &merged.index);
     }
@@ -94,6 +97,9 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> Result<Array> {
+    if let Some(index) = mask::fill_empty(a.shape(), index) {
+        return update(kind, a, &index, values);
+    }
     let values = cast_constant(values, a.dtype())?;
     if let Some(updated) = update_where(kind, a, index, &values)? {
         return Ok(updated);

@@ -4,6 +4,7 @@
 //! are part of the window; where they stand still decides, as in NumPy, where the axes of index arrays go.
 
 use smallvec::SmallVec;
+use umber_types::shape::out_of_bounds;
 use umber_types::{Result, Shape, bail, ensure};
 
 use super::{Index, bounds, broadcast_indices, check_integers, mask};
@@ -237,13 +238,11 @@ pub(super) fn axes_used(entry: &Index) -> usize {
 /// An index counted from the start.
 fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
     let shifted = if place < 0 { place.saturating_add(length as i64) } else { place };
-    ensure!(
-        (0..length as i64).contains(&shifted),
-        Index,
-        "[index] index {place} is out of bounds for axis {axis} with size {length}: got {place}, expected -{length} \
-         to {length} - 1"
-    );
-    Ok(shifted as usize)
+    if (0..length as i64).contains(&shifted) {
+        Ok(shifted as usize)
+    } else {
+        Err(out_of_bounds(place, axis, length).of("index"))
+    }
 }
 
 /// Refuse a mask that is not bool, or whose shape is not that of the axes it picks from.

@@ -230,26 +230,35 @@ pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) 
 
 /// The Laplace distribution around `loc`.
 ///
-/// The density is `exp(-|x - loc| / scale) / (2 scale)`. Fails for a dtype that is not real floating point.
+/// The density is `exp(-|x - loc| / scale) / (2 scale)`; without them `loc` is zero and `scale` one. They broadcast with
+/// `shape`. Fails for a dtype that is not real floating point.
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::{DType, ops};
-/// let x = ops::random::laplace(&[3], DType::Float32, 5.0, 0.0, None)?;
+/// use umber::{Array, DType, ops};
+/// let (loc, scale) = (Array::from(5.0f32), Array::from(0.0f32));
+/// let x = ops::random::laplace(&[3], DType::Float32, Some(&loc), Some(&scale), None)?;
 /// assert_eq!(x.to_vec::<f32>()?, [5.0, 5.0, 5.0]); // no spread
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn laplace(shape: &[i64], dtype: DType, loc: f64, scale: f64, key: Option<&Array>) -> Result<Array> {
+pub fn laplace(
+    shape: &[i64],
+    dtype: DType,
+    loc: Option<&Array>,
+    scale: Option<&Array>,
+    key: Option<&Array>,
+) -> Result<Array> {
     check_floating("laplace", dtype)?;
-    ensure!(scale >= 0.0 || scale.is_nan(), Value, "[laplace] scale: got {scale}, expected 0 or more");
     let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
     let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
     let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;
-    if scale != 1.0 {
-        sample = rounded(&mul(&sample, &constant(&sample, scale))?)?;
+    if let Some(scale) = scale {
+        let (a, b) = meet("laplace", &sample, &cast_constant(scale, dtype)?)?;
+        sample = rounded(&mul(&a, &b)?)?;
     }
-    if loc != 0.0 {
-        sample = rounded(&add(&constant(&sample, loc), &sample)?)?;
+    if let Some(loc) = loc {
+        let (a, b) = meet("laplace", &cast_constant(loc, dtype)?, &sample)?;
+        sample = rounded(&add(&a, &b)?)?;
     }
     Ok(sample)
 }

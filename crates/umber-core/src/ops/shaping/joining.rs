@@ -127,8 +127,8 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
             ensure!(
                 length as i64 % count == 0,
                 Value,
-                "[split] cannot cut axis {axis} of what it got, shape {}, into {count} equal parts, expected a \
-                 divisor of its length",
+                "[split] got {count} sections for axis {axis} of an array of shape {}, expected a divisor of the \
+                 axis's length",
                 a.shape()
             );
             let part = length / count as usize;

@@ -68,15 +68,15 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     if ndim == 0 {
         return rules::reshape(a, [1]);
     }
-    let clamp =
-        |axis: i64| (if axis < 0 { axis.saturating_add(ndim) } else { axis }).clamp(0, ndim - 1) as usize;
-    let (start, end) = (clamp(start_axis), clamp(end_axis));
+    let from_front = |axis: i64| if axis < 0 { axis.saturating_add(ndim) } else { axis };
+    let (start, end) = (from_front(start_axis).max(0), from_front(end_axis).min(ndim - 1));
     ensure!(
         start <= end,
         Value,
-        "[flatten] got start_axis {start_axis} behind end_axis {end_axis}, expected it \
-     before"
+        "[flatten] got start_axis {start_axis} behind end_axis {end_axis} of an array with {ndim} dimensions, \
+         expected it before"
     );
+    let (start, end) = (start as usize, end as usize);
     let shape = a.shape();
     let joined: usize = shape[start..=end].iter().product();
     rules::reshape(

@@ -7,6 +7,7 @@ use super::tuple;
 use crate::graph::{Array, Inputs};
 use crate::ops::indexing::take;
 use crate::ops::promotion::common_shape;
+use crate::primitives::broadcast::Broadcast;
 use crate::primitives::gather::iota;
 use crate::primitives::rules;
 
@@ -29,7 +30,15 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
         "[broadcast_to] got an array of shape {}, expected one that broadcasts to shape {target}",
         a.shape()
     );
-    rules::broadcast(a, &target)
+    view(a, &target)
+}
+
+/// `a` under a shape that it broadcasts to, never copied: a constant is not written out either.
+fn view(a: &Array, shape: &Shape) -> Result<Array> {
+    if a.constant().is_none() || a.shape() == shape {
+        return rules::broadcast(a, shape);
+    }
+    Array::record_one(Broadcast { shape: shape.clone() }, &[a])
 }
 
 /// The shape that all of `shapes` broadcast to, that of a number for none.
@@ -67,7 +76,7 @@ pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
 /// ```
 pub fn broadcast_arrays(arrays: &[&Array]) -> Result<Vec<Array>> {
     let shape = common_shape("broadcast_arrays", arrays)?;
-    arrays.iter().map(|array| rules::broadcast(array, &shape)).collect()
+    arrays.iter().map(|array| view(array, &shape)).collect()
 }
 
 /// The array `reps[i]` times along each axis. The shorter of `reps` and shape is filled up with ones in front.

@@ -8,6 +8,7 @@ use super::One;
 use crate::args::{Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::ops::shaping::list;
 
 /// Square matrices to the power of the integer `n`; negative powers are of the inverse.
 #[pyfunction]
@@ -20,8 +21,8 @@ fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
 /// Product of two or more matrices, in the order that takes the fewest multiplications.
 #[pyfunction]
 #[pyo3(signature = (arrays, *, stream = None))]
-fn multi_dot(arrays: Vec<Operand>, stream: Option<StreamArg>) -> One {
-    let arrays: Vec<_> = arrays.into_iter().map(Operand::alone).collect();
+fn multi_dot(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> One {
+    let arrays = list("multi_dot", arrays)?;
     on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(PyArray::from)
 }
 

@@ -1,0 +1,220 @@
+//! Products of some rows, a dozen or two to a hundred, with a right matrix whose rows are next to each other: a library that packs
+//! it first takes as long for that as for multiplying, so it is read where it lies.
+//!
+//! A tile is the sums of some lines by one or two vectors of lanes, kept in registers. Lines are columns of the right matrix; the
+//! left one is turned once, so that its rows are lanes, and the result is turned back.
+
+use std::ops::{Range, RangeInclusive};
+
+use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use super::pack::copy;
+use super::product::{Into, Matrix, Product};
+use super::scratch;
+
+/// Rows that are worth turning: of fewer, sums along the depth are faster, and with more packing pays.
+pub(crate) const ROWS: RangeInclusive<usize> = 17..=96;
+/// Depth of a block of lines: it stays in the first cache.
+pub(crate) const DEPTH: usize = 512;
+/// The most lines of a tile, of which each needs the register of an address.
+pub(crate) const LINES: usize = 8;
+/// The most lanes of a vector.
+const LANES: usize = 16;
+
+/// Compute `a @ b` for `b` with dense rows, or answer `false` where this is no way to do it.
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    if !T::IN_REGISTERS || !ROWS.contains(&m) || b.rows != 1 || n < 32 || k < 32 {
+        return false;
+    }
+    let lines = |columns: Range<usize>, depths: Range<usize>, _: &mut [T]| {
+        b.transposed().from(columns.start, depths.start)
+    };
+    turned(&Turned { m, n, k, a, out, out_row }, into, &lines);
+    true
+}
+
+/// A product with a right matrix whose columns somebody else hands out.
+pub(crate) struct Turned<T> {
+    /// Rows of `a` and `out`.
+    pub(crate) m: usize,
+    /// Columns of `out`.
+    pub(crate) n: usize,
+    /// Columns of `a`.
+    pub(crate) k: usize,
+    /// The left operand.
+    pub(crate) a: Matrix<T>,
+    /// The element of the result at row and column zero.
+    pub(crate) out: *mut T,
+    /// Distance between rows of the result.
+    pub(crate) out_row: isize,
+}
+
+/// Compute a product whose right matrix `lines` hands out: given columns (at most [`LINES`]), depths (at most [`DEPTH`])
+/// and room for as many elements, a matrix whose rows are these columns, dense along the depth.
+pub(crate) fn turned<T: Ring>(
+    product: &Turned<T>,
+    into: Into,
+    lines: &dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T>,
+) {
+    let Turned { m, k, a, .. } = *product;
+    let width = m.next_multiple_of(LANES);
+    scratch::with((k + LINES) * width + LINES * DEPTH, |memory: &mut [T]| {
+        let (left, memory) = memory.split_at_mut(k * width);
+        let (sums, room) = memory.split_at_mut(LINES * width);
+        if m < width {
+            left.chunks_exact_mut(width).for_each(|row| row[m..].fill(T::ZERO));
+        }
+        copy(a.transposed(), k, m, left, width);
+        with_widest(Across { product, into, lines, width, left, sums, room });
+    });
+}
+
+struct Across<'a, T> {
+    product: &'a Turned<T>,
+    into: Into,
+    lines: &'a dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T>,
+    /// Rows of the left matrix, and those it is filled up with.
+    width: usize,
+    /// The left matrix, turned.
+    left: &'a [T],
+    /// Room for the sums of some columns.
+    sums: &'a mut [T],
+    /// Room for the lines.
+    room: &'a mut [T],
+}
+
+impl<T: Ring> VectorLoop<T> for Across<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let Across { product: &Turned { m, n, k, out, out_row, .. }, into, lines, width, left, sums, room } =
+            self;
+        for j in (0..n).step_by(LINES) {
+            let columns = j..n.min(j + LINES);
+            for depth in (0..k).step_by(DEPTH) {
+                let depths = depth..k.min(depth + DEPTH);
+                let lines = lines(columns.clone(), depths.clone(), room);
+                let mut i = 0;
+                while i < columns.len() {
+                    let height = height::<T, V>(columns.len() - i);
+                    let mut lane = 0;
+                    while lane < width {
+                        let tile = Tile {
+                            depth: depths.len(),
+                            lines: lines.from(i, 0),
+                            lanes: left[depth * width + lane..].as_ptr(),
+                            sums: sums[i * width + lane..].as_mut_ptr(),
+                            width,
+                            fresh: depth == 0,
+                        };
+                        // SAFETY: inside the product's shape, and sums for every line and lane.
+                        unsafe {
+                            if lane + 2 * V::COUNT <= width {
+                                tile.of_height::<V, FUSED, 2>(height);
+                                lane += 2 * V::COUNT;
+                            } else {
+                                tile.of_height::<V, FUSED, 1>(height);
+                                lane += V::COUNT;
+                            }
+                        }
+                    }
+                    i += height;
+                }
+            }
+            for i in 0..m {
+                let row = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
+                for line in 0..columns.len() {
+                    let sum = sums[line * width + i];
+                    // SAFETY: inside the output.
+                    unsafe {
+                        let to = row.add(line);
+                        *to = if into == Into::Fresh { sum } else { T::plus(*to, sum) };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How many lines the next tile has, of `left`: as many as the registers hold.
+#[inline(always)]
+fn height<T, V: Lanes<T>>(left: usize) -> usize {
+    let most = if V::COUNT * size_of::<T>() >= 64 { 8 } else { 4 };
+    [8, 4, 2].into_iter().find(|&height| height <= left.min(most)).unwrap_or(1)
+}
+
+/// Sums of some lines by some vectors of lanes: `sums[line, lane] += sum over depth of lines[line, depth] * lanes[depth, lane]`.
+struct Tile<T> {
+    depth: usize,
+    /// Dense along the depth.
+    lines: Matrix<T>,
+    lanes: *const T,
+    sums: *mut T,
+    /// From a row of lanes, or of sums, to the next.
+    width: usize,
+    /// Do the sums begin at zero?
+    fresh: bool,
+}
+
+impl<T: Ring> Tile<T> {
+    /// [`Tile::add`] for a height that [`height`] answered.
+    ///
+    /// # Safety
+    /// As of [`Tile::add`].
+    #[inline(always)]
+    unsafe fn of_height<V: Lanes<T>, const FUSED: bool, const R: usize>(&self, height: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            match height {
+                8 if V::COUNT * size_of::<T>() >= 64 => self.add::<V, FUSED, 8, R>(),
+                4 => self.add::<V, FUSED, 4, R>(),
+                2 => self.add::<V, FUSED, 2, R>(),
+                _ => self.add::<V, FUSED, 1, R>(),
+            }
+        }
+    }
+
+    /// Add the products of `L` lines and `R` vectors of lanes.
+    ///
+    /// # Safety
+    /// Everything within the shapes can be read, or written.
+    #[inline(always)]
+    unsafe fn add<V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(&self) {
+        let place = |line: usize, r: usize| self.sums.wrapping_add(line * self.width + r * V::COUNT);
+        let mut kept = [[V::splat(T::ZERO); R]; L];
+        // SAFETY: the caller's.
+        unsafe {
+            if !self.fresh {
+                for (line, kept) in kept.iter_mut().enumerate() {
+                    for (r, kept) in kept.iter_mut().enumerate() {
+                        *kept = V::load(place(line, r));
+                    }
+                }
+            }
+            let mut lines = [self.lines.start; L];
+            for (line, start) in lines.iter_mut().enumerate() {
+                *start = self.lines.at(line, 0);
+            }
+            let mut lanes = self.lanes;
+            for d in 0..self.depth {
+                let mut right = [V::splat(T::ZERO); R];
+                for (r, right) in right.iter_mut().enumerate() {
+                    *right = V::load(lanes.add(r * V::COUNT));
+                }
+                lanes = lanes.wrapping_add(self.width);
+                for (line, kept) in lines.iter().zip(&mut kept) {
+                    let left = V::splat(*line.add(d));
+                    for (kept, right) in kept.iter_mut().zip(right) {
+                        *kept = kept.add_product::<FUSED>(left, right);
+                    }
+                }
+            }
+            for (line, kept) in kept.into_iter().enumerate() {
+                for (r, kept) in kept.into_iter().enumerate() {
+                    kept.store(place(line, r));
+                }
+            }
+        }
+    }
+}
