@@ -79,12 +79,76 @@ def test_large_batches_and_long_lines(rng):
         np.testing.assert_allclose(back, x, atol=3e-6)
 
 
+def spectra(rng, name, shape, axis, precise):
+    """A transform of random lines, and what NumPy, which computes in double precision, says."""
+    x = line(rng, name, shape, np.float64 if precise else np.float32)
+    if name == "irfft":
+        x = np.take(x, range(shape[axis] // 2 + 1), axis)
+    wide = x.astype(np.complex128 if np.iscomplexobj(x) else np.float64)
+    got = to_numpy(getattr(mx.fft, name)(mx.asarray(x), n=shape[axis], axis=axis, norm="ortho"))
+    want = getattr(np.fft, name)(wide, shape[axis], axis, "ortho")
+    assert got.shape == want.shape
+    return np.linalg.norm(got - want) / np.linalg.norm(want)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+@pytest.mark.parametrize("bits", range(21))
+def test_powers_of_two(bits, name, rng):
+    """Few lines and many, which are transformed one by one, side by side or each as a matrix."""
+    n = 2**bits
+    for precise, bound in ((True, 1e-15), (False, 3e-7)):
+        for count in (1, 3, 17, 130):
+            if n * count <= 2**20:
+                assert spectra(rng, name, (count, n), 1, precise) <= bound
+                assert spectra(rng, name, (n, count), 0, precise) <= bound
+        if n <= 2**12:
+            assert spectra(rng, name, (3, n, 37), 1, precise) <= bound
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+def test_strided_powers_of_two(name, rng):
+    """Lines that are no neighbours, that are read backwards, and long ones with gaps."""
+    for shape, view in (
+        ((40, 3, 256), np.s_[::-1, 1:, ::2]),
+        ((256, 40, 3), np.s_[:, ::2, ::2]),
+        ((128, 40), np.s_[::-2, ::-1]),
+        ((2**15,), np.s_[::2]),
+        ((2**15,), np.s_[::-1]),
+        ((2, 2**14), np.s_[:, ::-1]),
+    ):
+        x = line(rng, name, shape)
+        for axis in range(len(shape)):
+            n = x[view].shape[axis]
+            n = 1 << (n.bit_length() - 1)
+            got = to_numpy(getattr(mx.fft, name)(mx.asarray(x)[view], n=n, axis=axis))
+            want = getattr(np.fft, name)(x[view], n, axis)
+            np.testing.assert_allclose(got, want, rtol=0, atol=2e-14 * np.abs(want).max())
+
+
+def test_not_a_number_stays_among_neighbours(rng):
+    """Lines that are transformed side by side do not see one another."""
+    for shape, axis in (((40, 256), 1), ((256, 40), 0), ((40, 8192), 1)):
+        x = rng.normal(size=shape).astype(np.float32)
+        x = np.moveaxis(x, axis, 0)
+        x[3, 5], x[7, 20] = np.nan, np.inf
+        x = np.moveaxis(x, 0, axis)
+        for name in ("fft", "rfft", "irfft"):
+            got = to_numpy(getattr(mx.fft, name)(mx.asarray(x), axis=axis))
+            finite = np.isfinite(np.moveaxis(got, axis, 0))
+            assert not finite[:, [5, 20]].all(axis=0).any()
+            assert np.delete(finite, [5, 20], 1).all()
+
+
 def test_threads_do_not_change_the_result():
     program = (
         "import umber.core as mx; x = mx.random.normal((500, 300), key=mx.random.key(0));"
         "import numpy as np;"
         "print(hash(np.array(mx.fft.fft2(x)).tobytes()),"
-        "hash(np.array(mx.fft.irfft(mx.fft.rfft(x, axis=0), axis=0)).tobytes()))"
+        "hash(np.array(mx.fft.irfft(mx.fft.rfft(x, axis=0), axis=0)).tobytes()));"
+        "[print(hash(np.array(mx.fft.irfft(mx.fft.rfft(x[:, :1], n, 0), n, 0)).tobytes()),"
+        "hash(np.array(mx.fft.fft(mx.reshape(x, (-1,)), 2**17)).tobytes()),"
+        "hash(np.array(mx.fft.irfft(mx.fft.rfft(x, n), n)).tobytes()),"
+        "hash(np.array(mx.fft.ifft(x, n, 0)).tobytes())) for n in (256, 2**14)]"
     )
     answers = {
         subprocess.run(

@@ -49,13 +49,12 @@ pub(crate) struct Turned<T> {
     pub(crate) out_row: isize,
 }
 
-/// Compute a product whose right matrix `lines` hands out: given columns (at most [`LINES`]), depths (at most [`DEPTH`])
-/// and room for as many elements, a matrix whose rows are these columns, dense along the depth.
-pub(crate) fn turned<T: Ring>(
-    product: &Turned<T>,
-    into: Into,
-    lines: &dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T>,
-) {
+/// Hands out a right matrix: given columns (at most [`LINES`]), depths (at most [`DEPTH`]) and room for as many elements, a
+/// matrix whose rows are these columns, dense along the depth.
+type Handing<'a, T> = dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T> + 'a;
+
+/// Compute a product whose right matrix `lines` hands out.
+pub(crate) fn turned<T: Ring>(product: &Turned<T>, into: Into, lines: &Handing<T>) {
     let Turned { m, k, a, .. } = *product;
     let width = m.next_multiple_of(LANES);
     scratch::with((k + LINES) * width + LINES * DEPTH, |memory: &mut [T]| {
@@ -72,7 +71,7 @@ pub(crate) fn turned<T: Ring>(
 struct Across<'a, T> {
     product: &'a Turned<T>,
     into: Into,
-    lines: &'a dyn Fn(Range<usize>, Range<usize>, &mut [T]) -> Matrix<T>,
+    lines: &'a Handing<'a, T>,
     /// Rows of the left matrix, and those it is filled up with.
     width: usize,
     /// The left matrix, turned.

@@ -75,7 +75,6 @@ pub(super) struct Operand {
     pub(super) access: Access,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is asked by itself, once a block")]
 pub(super) struct Run<'p> {
     pub(super) program: &'p Program,
     pub(super) plan: Plan,

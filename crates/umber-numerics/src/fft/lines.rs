@@ -11,8 +11,10 @@ use umber_kernels::shared::{Source, Target};
 use umber_kernels::threads::parallel_ranges;
 use umber_kernels::{View, ViewMut};
 
+use super::ends::{Group, MOST};
+
 /// Elements worth a task of their own.
-const GRAIN: usize = 1 << 13;
+pub(super) const GRAIN: usize = 1 << 13;
 /// Lines in a block where neighbours stand side by side: a cache line of the widest elements and more.
 const ABREAST: usize = 8;
 /// Elements up to which dense lines are transformed several at a time.
@@ -25,6 +27,8 @@ pub(super) struct Lines {
     others: Nest<2>,
     lengths: [usize; 2],
     steps: [isize; 2],
+    /// The first of the lines that are meant.
+    first: usize,
 }
 
 /// The buffers of one task, for one block of lines.
@@ -66,7 +70,55 @@ impl Lines {
             others,
             lengths: [src.shape()[axis], dst.shape()[axis]],
             steps: [src.strides()[axis], dst.strides()[axis]],
+            first: 0,
         }
+    }
+
+    /// How many lines are meant.
+    pub(super) fn count(&self) -> usize {
+        self.others.count() - self.first
+    }
+
+    /// Mean fewer lines: not the first ones.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.first += count;
+    }
+
+    /// Where reals are read and written.
+    pub(super) fn ends<T>(&self) -> (Source<T>, Target<T>) {
+        (self.src.cast(), self.dst.cast())
+    }
+
+    /// How far the elements of a line are from one another.
+    pub(super) fn steps(&self) -> [isize; 2] {
+        self.steps
+    }
+
+    /// Some lines, where elements of the source and of the destination are so many reals.
+    pub(super) fn group(&self, lines: Range<usize>, reals: [isize; 2]) -> [Group; 2] {
+        let (first, count) = (self.first + lines.start, lines.len());
+        if self.others.loops().len() <= 1 {
+            let strides = self.others.inner().strides;
+            return [0, 1].map(|i| {
+                let step = strides[i] * reals[i];
+                Group::regular(first as isize * step, step, count)
+            });
+        }
+        let mut starts = [[0; MOST]; 2];
+        let mut line = 0;
+        self.others.walk(first..first + count, |offsets| {
+            for i in 0..2 {
+                starts[i][line] = offsets[i] * reals[i];
+            }
+            line += 1;
+        });
+        starts.map(|starts| Group::irregular(&starts[..count]))
+    }
+
+    /// No memory for buffers.
+    pub(super) fn no_memory(&self) -> Error {
+        let length = self.lengths[0].max(self.lengths[1]);
+        Error::Memory(format!("[fft] no memory for the buffers of lines of {length} numbers"))
     }
 
     /// Is every line one piece of memory, on both sides?
@@ -85,15 +137,12 @@ impl Lines {
         work: impl Fn(&mut R, Range<usize>) + Sync,
     ) -> Result<()> {
         let failed = AtomicBool::new(false);
-        parallel_ranges(self.others.count(), self.grain(), |range| match room() {
-            Some(mut room) => work(&mut room, range),
+        parallel_ranges(self.count(), self.grain(), |range| match room() {
+            Some(mut room) => work(&mut room, self.first + range.start..self.first + range.end),
             None => failed.store(true, Ordering::Relaxed),
         });
         if failed.into_inner() {
-            let length = self.lengths[0].max(self.lengths[1]);
-            return Err(Error::Memory(format!(
-                "[fft] no memory for the buffers of lines of {length} numbers"
-            )));
+            return Err(self.no_memory());
         }
         Ok(())
     }
@@ -124,7 +173,7 @@ impl Lines {
     /// How many lines a buffer holds.
     fn block(&self) -> usize {
         let block = if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, ABREAST) } else { ABREAST };
-        block.min(self.others.count())
+        block.min(self.count())
     }
 
     /// Run `work` on the places of every block of lines in a range.

@@ -1,10 +1,20 @@
 //! Discrete Fourier transforms of the lines along an axis: `rustfft` for complex lines, `realfft` for real ones.
 //!
+//! Where their length is a power of two, lines are transformed side by side instead, a vector of them at a time, and
+//! long ones as matrices (`powers`).
+//!
 //! A block of lines is brought into dense buffers, transformed there and written back scaled. Lines that are dense
-//! already are transformed in the output itself. Lines are shared among threads; one line is not.
+//! already are transformed in the output itself. Lines are shared among threads; one line is only where it is a matrix.
 
+mod abreast;
+mod ends;
+mod halves;
 mod lines;
+mod long;
+mod passes;
 mod plans;
+mod powers;
+mod vector;
 
 use rustfft::FftDirection;
 use umber_types::{DType, Element, Result};
@@ -100,7 +110,11 @@ where
     Complex<T>: Element,
 {
     let factor = T::from_f64(scaling.factor(length)).expect("any float is one of T's");
-    let lines = Lines::new(src, axis, dst);
+    let mut lines = Lines::new(src, axis, dst);
+    lines.skip(powers::transform(transform, factor, length, &lines)?);
+    if lines.count() == 0 {
+        return Ok(());
+    }
     match transform {
         Transform::Forward | Transform::Inverse => {
             let forward = transform == Transform::Forward;

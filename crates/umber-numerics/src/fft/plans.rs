@@ -1,6 +1,6 @@
 //! Plans of transforms, kept for lengths that come again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use num_complex::Complex;
@@ -9,6 +9,8 @@ use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
 use umber_types::{Element, Error, Result};
 
 use super::Transform;
+use super::powers::{Numbers, Power, Way};
+use super::vector::Lane;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 
 /// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
@@ -22,12 +24,13 @@ pub(super) struct Planners<T: FftNum> {
     real: RealFftPlanner<T>,
     /// The transforms and lengths there may be plans of.
     planned: HashSet<(Transform, usize)>,
+    powers: HashMap<(Way, Numbers, usize), Arc<Power<T>>>,
 }
 
 type Shared<T> = ForkMutex<Option<Planners<T>>>;
 
 /// A real number that lines are made of.
-pub(super) trait Real: FftNum + Element {
+pub(super) trait Real: FftNum + Element + Lane {
     /// Where the planners of this type are.
     fn planners() -> &'static Shared<Self>;
 
@@ -53,6 +56,38 @@ pub(super) trait Real: FftNum + Element {
             planners.real.plan_fft_inverse(length)
         })
     }
+
+    /// The plan of complex lines of a power of two, or of real ones of twice that length.
+    fn plan_power(way: Way, numbers: Numbers, length: usize) -> Result<Arc<Power<Self>>> {
+        let mut planners = Self::planners().lock();
+        let powers = &mut kept(&mut planners).powers;
+        if let Some(plan) = powers.get(&(way, numbers, length)) {
+            return Ok(Arc::clone(plan));
+        }
+        let plan = Power::new(way, numbers, length).ok_or_else(|| {
+            Error::Memory(format!("[fft] no memory for the plan of lines of {length} numbers"))
+        })?;
+        let plan = Arc::new(plan);
+        powers.insert((way, numbers, length), Arc::clone(&plan));
+        Ok(plan)
+    }
+}
+
+/// The planners, without any plans where those had become too many.
+fn kept<T: FftNum>(planners: &mut Option<Planners<T>>) -> &mut Planners<T> {
+    let numbers = planners.as_ref().map_or(0, |kept| {
+        let powers = kept.powers.keys().map(|(_, _, length)| length);
+        kept.planned.iter().map(|(_, length)| length).chain(powers).sum::<usize>()
+    });
+    if numbers >= KEPT {
+        *planners = None;
+    }
+    planners.get_or_insert_with(|| Planners {
+        complex: FftPlanner::new(),
+        real: RealFftPlanner::new(),
+        planned: HashSet::new(),
+        powers: HashMap::new(),
+    })
 }
 
 fn with<T: FftNum, R>(
@@ -62,17 +97,7 @@ fn with<T: FftNum, R>(
     plan: impl FnOnce(&mut Planners<T>) -> R,
 ) -> Result<R> {
     let mut planners = shared.lock();
-    if planners
-        .as_ref()
-        .is_some_and(|kept| kept.planned.iter().map(|(_, length)| length).sum::<usize>() >= KEPT)
-    {
-        *planners = None;
-    }
-    let kept = planners.get_or_insert_with(|| Planners {
-        complex: FftPlanner::new(),
-        real: RealFftPlanner::new(),
-        planned: HashSet::new(),
-    });
+    let kept = kept(&mut planners);
     if !kept.planned.contains(&(transform, length)) {
         try_planning::<T>(length)?;
         kept.planned.insert((transform, length));

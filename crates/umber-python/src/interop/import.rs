@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 use umber::memory::{Access, Stability};
@@ -87,11 +88,13 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
         return class.module().is_ok_and(|module| module.to_string_lossy().starts_with("jaxlib"));
     }
     // Of NumPy's arrays the view itself, and whatever it is a view of down to the owner.
-    let flag = object.getattr("flags").and_then(|flags| flags.getattr("writeable"));
+    let flag = object
+        .getattr(intern!(object.py(), "flags"))
+        .and_then(|flags| flags.getattr(intern!(object.py(), "writeable")));
     if !flag.is_ok_and(|writable| writable.is_truthy().is_ok_and(|writable| !writable)) {
         return false;
     }
-    match object.getattr("base") {
+    match object.getattr(intern!(object.py(), "base")) {
         Ok(base) if base.is_none() => true,
         Ok(base) => is_fixed(&base),
         Err(_) => false,

@@ -17,9 +17,10 @@ pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
 /// A sequence of arrays, in one dtype-free list. Of one array it is the parts along its first axis.
 pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     let Ok(items) = arrays.try_iter() else {
-        let got = match arrays.is_instance_of::<PyArray>() {
-            true => "a 0-d array".to_owned(),
-            false => arrays.get_type().name()?.to_string(),
+        let got = if arrays.is_instance_of::<PyArray>() {
+            "a 0-d array".to_owned()
+        } else {
+            arrays.get_type().name()?.to_string()
         };
         return Err(PyTypeError::new_err(format!("[{op}] got {got}, expected a sequence of arrays")));
     };

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umber::Array;
@@ -68,7 +69,7 @@ enum Device {
 
 /// Memory that only another device can read is refused before it is asked for, unless a copy may be made of it.
 fn check_device(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<()> {
-    let Ok(tell) = object.getattr("__dlpack_device__") else { return Ok(()) };
+    let Ok(tell) = object.getattr(intern!(object.py(), "__dlpack_device__")) else { return Ok(()) };
     let (kind, _): (i32, i32) = tell.call0()?.extract()?;
     if CPU_READABLE.contains(&kind) || (device == Device::Cpu && copying != Copying::Never) {
         return Ok(());
@@ -88,7 +89,7 @@ fn wrong_device(kind: i32) -> PyErr {
 fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let keywords = PyDict::new(py);
-    keywords.set_item("max_version", (VERSION.major, VERSION.minor))?;
+    keywords.set_item(intern!(py, "max_version"), (VERSION.major, VERSION.minor))?;
     if device == Device::Cpu {
         keywords.set_item("dl_device", (CPU, 0))?;
     }
@@ -97,7 +98,7 @@ fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) ->
         Copying::Always => keywords.set_item("copy", true)?,
         Copying::Never => keywords.set_item("copy", false)?,
     }
-    match object.call_method("__dlpack__", (), Some(&keywords)) {
+    match object.call_method(intern!(py, "__dlpack__"), (), Some(&keywords)) {
         // A producer of before these keywords, perhaps; where it fails again the first error says why.
         Err(first) if first.is_instance_of::<PyTypeError>(py) => {
             object.call_method0("__dlpack__").map_err(|_| first)
@@ -179,8 +180,7 @@ pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> P
 fn import_to(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<Array> {
     check_device(object, device, copying)?;
     let capsule = request(object, device, copying)?;
-    let stability = if is_fixed(object) { Stability::Fixed } else { Stability::Changing };
-    consume(&capsule, stability, copying)
+    consume(&capsule, || if is_fixed(object) { Stability::Fixed } else { Stability::Changing }, copying)
 }
 
 fn is_named(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
@@ -188,8 +188,13 @@ fn is_named(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
     unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) == 1 }
 }
 
-/// Take over what a capsule holds; one that is refused is left as it was.
-fn consume(capsule: &Bound<'_, PyAny>, stability: Stability, copying: Copying) -> PyResult<Array> {
+/// Take over what a capsule holds; one that is refused is left as it was. `stability` is that of memory which the consumer
+/// may not write.
+fn consume(
+    capsule: &Bound<'_, PyAny>,
+    stability: impl Fn() -> Stability,
+    copying: Copying,
+) -> PyResult<Array> {
     let pointer = capsule.as_ptr();
     if is_named(capsule, VERSIONED_NAME) {
         // SAFETY: a capsule of this name holds a managed tensor of this kind; of another major version only the
@@ -211,7 +216,7 @@ fn consume(capsule: &Bound<'_, PyAny>, stability: Stability, copying: Copying) -
             let (access, stability) = match (is_copied, flags & READ_ONLY != 0) {
                 (true, false) => (Access::Writable, Stability::Fixed),
                 (true, true) => (Access::ReadOnly, Stability::Fixed),
-                (false, true) => (Access::ReadOnly, stability),
+                (false, true) => (Access::ReadOnly, stability()),
                 (false, false) => (Access::Writable, Stability::Changing),
             };
             let copying = if is_copied { Copying::IfNeeded } else { copying };
@@ -224,7 +229,7 @@ fn consume(capsule: &Bound<'_, PyAny>, stability: Stability, copying: Copying) -
         return unsafe {
             let managed = ffi::PyCapsule_GetPointer(pointer, NAME.as_ptr()).cast::<Managed>();
             // Without flags nobody knows who may write: never through us, perhaps by the producer.
-            let checked = read(&(*managed).tensor, Access::Undeclared, stability)?.check(copying)?;
+            let checked = read(&(*managed).tensor, Access::Undeclared, stability())?.check(copying)?;
             take(capsule, USED_NAME, checked, Owned::Plain(managed))
         };
     }
@@ -276,8 +281,8 @@ fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<boo
     if let Ok(own) = x.cast::<PyArray>() {
         return super::super::import::own(own, copying);
     }
-    if !x.hasattr("__dlpack__")? {
-        return consume(x, Stability::Changing, copying).map(PyArray::sharing);
+    if !x.hasattr(intern!(x.py(), "__dlpack__"))? {
+        return consume(x, || Stability::Changing, copying).map(PyArray::sharing);
     }
     let device = if device.is_some() { Device::Cpu } else { Device::Unsaid };
     import_to(x, device, copying).map(PyArray::sharing)

@@ -1,0 +1,270 @@
+//! Transforms of lines side by side: passes over rows of lanes, in place.
+//!
+//! A row holds one number of every line, the real parts and then the imaginary ones. Each pass decimates in frequency:
+//! it takes `radix` rows that lie as far apart as they can, and leaves blocks that are transforms of their own. So the
+//! results end in the order of reversed digits, which whoever reads them undoes.
+#![expect(
+    clippy::needless_range_loop,
+    reason = "what a loop names by number are rows of one tile or line together"
+)]
+
+use super::vector::{Lane, Vector};
+
+/// Rows of a block that stays in the nearest cache.
+const NEAR: usize = 128;
+
+/// One pass over blocks of rows.
+struct Pass {
+    /// Rows of a block.
+    rows: usize,
+    radix: usize,
+    /// Where its factors begin: those of one number after the other.
+    factors: usize,
+}
+
+/// How lines of a length that is a power of two are transformed.
+pub(super) struct Passes<T> {
+    pub(super) length: usize,
+    steps: Vec<Pass>,
+    factors: Vec<T>,
+    /// The row where each result ends; that after the last is its own.
+    pub(super) places: Vec<u32>,
+}
+
+/// `exp(-2πi k / n)`
+pub(super) fn root(k: usize, n: usize) -> [f64; 2] {
+    let k = k % n;
+    // Angles below an eighth of a turn, so that equal factors come out equal and right angles exact.
+    let eighth = 8 * k / n;
+    let quarters = eighth.div_ceil(2);
+    let rest = (4 * k) as f64 - (quarters * n) as f64;
+    let (sin, cos) = (rest / (4 * n) as f64 * std::f64::consts::TAU).sin_cos();
+    match quarters % 4 {
+        0 => [cos, -sin],
+        1 => [-sin, -cos],
+        2 => [-cos, sin],
+        _ => [sin, cos],
+    }
+}
+
+/// Nothing, with room for so many.
+pub(super) fn room<T>(length: usize) -> Option<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(length).ok()?;
+    Some(room)
+}
+
+impl<T: Lane> Passes<T> {
+    /// Nothing if there is no memory for it.
+    pub(super) fn new(length: usize) -> Option<Passes<T>> {
+        debug_assert!(length.is_power_of_two());
+        let mut bits = length.trailing_zeros();
+        let mut passes = Vec::new();
+        let (mut rows, mut count) = (length, 0);
+        while bits > 0 {
+            let step = match bits {
+                1 => 1,
+                2 | 4 => 2,
+                _ => 3,
+            };
+            let radix = 1 << step;
+            passes.push(Pass { rows, radix, factors: count });
+            if rows > radix {
+                count += 2 * (radix - 1) * (rows / radix);
+            }
+            rows /= radix;
+            bits -= step;
+        }
+        let mut factors = room(count)?;
+        for pass in &passes {
+            if pass.rows > pass.radix {
+                for j in 0..pass.rows / pass.radix {
+                    factors.extend((1..pass.radix).flat_map(|q| root(j * q, pass.rows).map(T::of)));
+                }
+            }
+        }
+        let mut places = room(length + 1)?;
+        places.extend((0..length).map(|mut k| {
+            let mut place = 0;
+            for pass in &passes {
+                place += k % pass.radix * (pass.rows / pass.radix);
+                k /= pass.radix;
+            }
+            place as u32
+        }));
+        places.push(length as u32);
+        Some(Passes { length, steps: passes, factors, places })
+    }
+
+    /// Transform the lines of `length` rows.
+    ///
+    /// # Safety
+    /// The rows are there, and the instruction set is.
+    #[inline(always)]
+    pub(super) unsafe fn run<V: Vector<Lane = T>>(&self, rows: *mut V) {
+        let far = self.steps.iter().take_while(|pass| pass.rows > NEAR).count();
+        // SAFETY: the caller's; blocks make up the rows.
+        unsafe {
+            for pass in &self.steps[..far] {
+                self.pass(pass, rows, self.length);
+            }
+            let Some(first) = self.steps.get(far) else { return };
+            for block in 0..self.length / first.rows {
+                for pass in &self.steps[far..] {
+                    self.pass(pass, rows.add(2 * block * first.rows), first.rows);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pass<V: Vector<Lane = T>>(&self, pass: &Pass, rows: *mut V, count: usize) {
+        let apart = pass.rows / pass.radix;
+        // SAFETY: blocks of `pass.rows` rows make up `count` of them, and the factors are those of the pass.
+        unsafe {
+            let factors = self.factors.as_ptr().add(pass.factors);
+            match (pass.radix, apart) {
+                (2, 1) => each_block::<V, Two, 2>(rows, count),
+                (4, 1) => each_block::<V, Four, 4>(rows, count),
+                (8, 1) => each_block::<V, Eight, 8>(rows, count),
+                (4, _) => each_row::<V, Four, 4>(rows, count, apart, factors),
+                _ => each_row::<V, Eight, 8>(rows, count, apart, factors),
+            }
+        }
+    }
+}
+
+/// A complex number of every line.
+pub(super) type Row<V> = [V; 2];
+
+#[inline(always)]
+unsafe fn add<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+    // SAFETY: the caller's.
+    unsafe { [a[0].add(b[0]), a[1].add(b[1])] }
+}
+
+#[inline(always)]
+unsafe fn sub<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+    // SAFETY: the caller's.
+    unsafe { [a[0].sub(b[0]), a[1].sub(b[1])] }
+}
+
+/// `a - ib`
+#[inline(always)]
+unsafe fn add_turned<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+    // SAFETY: the caller's.
+    unsafe { [a[0].add(b[1]), a[1].sub(b[0])] }
+}
+
+/// `a + ib`
+#[inline(always)]
+unsafe fn sub_turned<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+    // SAFETY: the caller's.
+    unsafe { [a[0].sub(b[1]), a[1].add(b[0])] }
+}
+
+#[inline(always)]
+pub(super) unsafe fn times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
+    // SAFETY: the caller's.
+    unsafe { [a[0].mul_sub(b[0], a[1].mul(b[1])), a[0].mul_add(b[1], a[1].mul(b[0]))] }
+}
+
+/// The transform of a few rows.
+trait Few<const R: usize> {
+    unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; R]);
+}
+
+struct Two;
+impl Few<2> for Two {
+    #[inline(always)]
+    unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 2]) {
+        // SAFETY: the caller's.
+        unsafe { *x = [add(x[0], x[1]), sub(x[0], x[1])] }
+    }
+}
+
+struct Four;
+impl Few<4> for Four {
+    #[inline(always)]
+    unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 4]) {
+        // SAFETY: the caller's.
+        unsafe {
+            let (a, b) = (add(x[0], x[2]), sub(x[0], x[2]));
+            let (c, d) = (add(x[1], x[3]), sub(x[1], x[3]));
+            *x = [add(a, c), add_turned(b, d), sub(a, c), sub_turned(b, d)];
+        }
+    }
+}
+
+struct Eight;
+impl Few<8> for Eight {
+    #[inline(always)]
+    unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 8]) {
+        // SAFETY: the caller's.
+        unsafe {
+            let mut even = [x[0], x[2], x[4], x[6]];
+            let mut odd = [x[1], x[3], x[5], x[7]];
+            Four::transform(&mut even);
+            Four::transform(&mut odd);
+            let root = V::splat(V::Lane::of(std::f64::consts::FRAC_1_SQRT_2));
+            // (1 - i) / √2 and (-1 - i) / √2, their halves added with the product.
+            let [a, b] = odd[1];
+            let (p, q) = (a.add(b), b.sub(a));
+            let [a, b] = odd[3];
+            let (r, s) = (b.sub(a), a.add(b));
+            *x = [
+                add(even[0], odd[0]),
+                [p.mul_add(root, even[1][0]), q.mul_add(root, even[1][1])],
+                add_turned(even[2], odd[2]),
+                [r.mul_add(root, even[3][0]), s.mul_from(root, even[3][1])],
+                sub(even[0], odd[0]),
+                [p.mul_from(root, even[1][0]), q.mul_from(root, even[1][1])],
+                sub_turned(even[2], odd[2]),
+                [r.mul_from(root, even[3][0]), s.mul_add(root, even[3][1])],
+            ];
+        }
+    }
+}
+
+/// Transform blocks of `R` rows, which need no factors.
+#[inline(always)]
+unsafe fn each_block<V: Vector<Lane: Lane>, F: Few<R>, const R: usize>(rows: *mut V, count: usize) {
+    for block in 0..count / R {
+        // SAFETY: the caller's.
+        unsafe {
+            let at = rows.add(2 * block * R).cast::<[Row<V>; R]>();
+            let mut x = *at;
+            F::transform(&mut x);
+            *at = x;
+        }
+    }
+}
+
+/// Transform every `R` rows that are `apart` from one another, and multiply the results by their factors.
+#[inline(always)]
+unsafe fn each_row<V: Vector<Lane: Lane>, F: Few<R>, const R: usize>(
+    rows: *mut V,
+    count: usize,
+    apart: usize,
+    factors: *const V::Lane,
+) {
+    for block in 0..count / (R * apart) {
+        // SAFETY: the caller's.
+        unsafe {
+            let rows = rows.cast::<Row<V>>().add(block * R * apart);
+            for j in 0..apart {
+                let mut x = [*rows.add(j); R];
+                for q in 1..R {
+                    x[q] = *rows.add(j + q * apart);
+                }
+                F::transform(&mut x);
+                *rows.add(j) = x[0];
+                let factors = factors.add(2 * (R - 1) * j);
+                for q in 1..R {
+                    let factor = [V::splat(*factors.add(2 * q - 2)), V::splat(*factors.add(2 * q - 1))];
+                    *rows.add(j + q * apart) = times(x[q], factor);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Vectors whose lanes are numbers of different lines, for each instruction set.
+//!
+//! Intrinsics, since squares of lanes are to be transposed in registers, and butterflies of eight rows to stay in them.
+
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+use std::sync::OnceLock;
+
+use num_traits::Float;
+
+/// As many numbers as a register holds.
+///
+/// # Safety
+/// All functions may only be called where the instruction set of the vector is there, as [`Work::run`] can be sure of.
+pub(super) trait Vector: Copy {
+    /// What lanes hold.
+    type Lane: Float + Send + Sync + 'static;
+    /// As many vectors as one has lanes.
+    type Square: AsMut<[Self]> + AsRef<[Self]> + Copy;
+    /// How many lanes there are.
+    const LANES: usize;
+
+    unsafe fn splat(x: Self::Lane) -> Self;
+    unsafe fn load(from: *const Self::Lane) -> Self;
+    unsafe fn store(self, to: *mut Self::Lane);
+    unsafe fn add(self, other: Self) -> Self;
+    unsafe fn sub(self, other: Self) -> Self;
+    unsafe fn mul(self, other: Self) -> Self;
+    /// `self * a + b`
+    unsafe fn mul_add(self, a: Self, b: Self) -> Self;
+    /// `self * a - b`
+    unsafe fn mul_sub(self, a: Self, b: Self) -> Self;
+    /// `b - self * a`
+    unsafe fn mul_from(self, a: Self, b: Self) -> Self;
+    /// Have the cache line of an address, which need not be one of memory, brought near.
+    unsafe fn ask(at: *const Self::Lane);
+    /// The even and the odd lanes of two vectors.
+    unsafe fn part(a: Self, b: Self) -> [Self; 2];
+    /// Inverse of [`Vector::part`].
+    unsafe fn weave(a: Self, b: Self) -> [Self; 2];
+    /// The last lane first.
+    unsafe fn reversed(self) -> Self;
+    /// A square of splats.
+    unsafe fn square(x: Self) -> Self::Square;
+    /// Transpose.
+    unsafe fn turn(x: &mut Self::Square);
+}
+
+/// Something to do with vectors of the best instruction set.
+pub(super) trait Work<T> {
+    /// What comes of it.
+    type Output;
+
+    /// Everything called in loops must be `#[inline(always)]`, or it is not compiled for the instruction set.
+    ///
+    /// # Safety
+    /// The processor has the instruction set of the vectors.
+    unsafe fn run<V: Vector<Lane = T>>(self) -> Self::Output;
+}
+
+/// One lane, for numbers on their own.
+#[derive(Clone, Copy)]
+pub(super) struct Plain<T>(pub(super) T);
+
+impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
+    type Lane = T;
+    type Square = [Self; 1];
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    unsafe fn splat(x: T) -> Self {
+        Plain(x)
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const T) -> Self {
+        // SAFETY: the caller's.
+        unsafe { Plain(*from) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut T) {
+        // SAFETY: the caller's.
+        unsafe { *to = self.0 }
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Plain(self.0 + other.0)
+    }
+    #[inline(always)]
+    unsafe fn sub(self, other: Self) -> Self {
+        Plain(self.0 - other.0)
+    }
+    #[inline(always)]
+    unsafe fn mul(self, other: Self) -> Self {
+        Plain(self.0 * other.0)
+    }
+    #[inline(always)]
+    unsafe fn mul_add(self, a: Self, b: Self) -> Self {
+        Plain(self.0 * a.0 + b.0)
+    }
+    #[inline(always)]
+    unsafe fn mul_sub(self, a: Self, b: Self) -> Self {
+        Plain(self.0 * a.0 - b.0)
+    }
+    #[inline(always)]
+    unsafe fn mul_from(self, a: Self, b: Self) -> Self {
+        Plain(b.0 - self.0 * a.0)
+    }
+    #[inline(always)]
+    unsafe fn ask(_: *const T) {}
+    #[inline(always)]
+    unsafe fn part(a: Self, b: Self) -> [Self; 2] {
+        [a, b]
+    }
+    #[inline(always)]
+    unsafe fn weave(a: Self, b: Self) -> [Self; 2] {
+        [a, b]
+    }
+    #[inline(always)]
+    unsafe fn reversed(self) -> Self {
+        self
+    }
+    #[inline(always)]
+    unsafe fn square(x: Self) -> [Self; 1] {
+        [x]
+    }
+    #[inline(always)]
+    unsafe fn turn(_: &mut [Self; 1]) {}
+}
+
+/// A type of lane, and the vectors of it that this processor has.
+pub(super) trait Lane: Float + Send + Sync + 'static {
+    /// Do something with them.
+    fn vectors<W: Work<Self>>(work: W) -> W::Output;
+    /// How many lanes they have; 1 where there are none.
+    fn lanes() -> usize;
+    /// The nearest.
+    fn of(x: f64) -> Self;
+}
+
+macro_rules! lane {
+    ($t:ident, $n:literal, $wide:ident, $half:ident) => {
+        impl Lane for $t {
+            fn vectors<W: Work<$t>>(work: W) -> W::Output {
+                #[cfg(target_arch = "x86_64")]
+                match level() {
+                    // SAFETY: the level says so.
+                    2 => return unsafe { x86::$wide(work) },
+                    // SAFETY: as above.
+                    1 => return unsafe { x86::$half(work) },
+                    _ => {}
+                }
+                // SAFETY: that needs nothing.
+                unsafe { work.run::<Plain<$t>>() }
+            }
+            fn lanes() -> usize {
+                if level() == 0 { 1 } else { $n << level() }
+            }
+            fn of(x: f64) -> $t {
+                x as $t
+            }
+        }
+    };
+}
+lane!(f32, 4, wide32, half32);
+lane!(f64, 2, wide64, half64);
+
+/// The best instruction set of this processor: 0 none of these, 1 AVX2 with FMA, 2 AVX-512.
+///
+/// `UMBER_CPU` limits it as it does that of other kernels.
+fn level() -> usize {
+    static LEVEL: OnceLock<usize> = OnceLock::new();
+    *LEVEL.get_or_init(|| match std::env::var("UMBER_CPU").as_deref() {
+        Ok("scalar") => 0,
+        Ok("avx2") => supported().min(1),
+        _ => supported(),
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn supported() -> usize {
+    if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
+        return 0;
+    }
+    let wide = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    if wide { 2 } else { 1 }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn supported() -> usize {
+    0
+}
