@@ -80,10 +80,10 @@ impl Isa for Avx512 {
     }
 }
 
-/// The best instance for this processor: 0 portable, 1 AVX2, 2 AVX-512.
+/// The best instance for this processor: 0 portable, 1 AVX2 with FMA and F16C, 2 AVX-512 F, BW, DQ and VL besides.
 ///
 /// `UMBER_CPU=scalar`, `avx2`, `avx512` or `amx` asks for no more than that, to test or compare.
-pub(crate) fn level() -> usize {
+pub fn level() -> usize {
     const UNKNOWN: u8 = u8::MAX;
     static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
     let known = LEVEL.load(Ordering::Relaxed);

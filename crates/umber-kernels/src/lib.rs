@@ -14,7 +14,7 @@ pub mod gated_delta;
 pub mod gather;
 mod halves;
 mod indices;
-mod isa;
+pub mod isa;
 mod keys;
 mod math;
 pub mod matmul;

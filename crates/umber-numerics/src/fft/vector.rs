@@ -5,9 +5,8 @@
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-use std::sync::OnceLock;
-
 use num_traits::Float;
+use umber_kernels::isa::level;
 
 /// As many numbers as a register holds.
 ///
@@ -164,32 +163,3 @@ macro_rules! lane {
 }
 lane!(f32, 4, wide32, half32);
 lane!(f64, 2, wide64, half64);
-
-/// The best instruction set of this processor: 0 none of these, 1 AVX2 with FMA, 2 AVX-512.
-///
-/// `UMBER_CPU` limits it as it does that of other kernels.
-fn level() -> usize {
-    static LEVEL: OnceLock<usize> = OnceLock::new();
-    *LEVEL.get_or_init(|| match std::env::var("UMBER_CPU").as_deref() {
-        Ok("scalar") => 0,
-        Ok("avx2") => supported().min(1),
-        _ => supported(),
-    })
-}
-
-#[cfg(target_arch = "x86_64")]
-fn supported() -> usize {
-    if !(is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")) {
-        return 0;
-    }
-    let wide = is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512vl");
-    if wide { 2 } else { 1 }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn supported() -> usize {
-    0
-}
