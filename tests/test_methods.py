@@ -16,11 +16,14 @@ METHODS = {
     "argmin": [(), (1,), (0, True)],
     "astype": [(mx.float16,), (mx.int32,)],
     "conj": [()],
+    "copy": None,
     "cos": [()],
     "cummax": [(1,)],
     "cummin": [(1,)],
     "cumprod": [(1,)],
     "cumsum": [(1,)],
+    "ravel": [()],
+    "take": [(mx.array([5, 0, -1]),), (mx.array([[1, 0]]), 1)],
     "diag": [(), (1,)],
     "diagonal": [(), (1,)],
     "exp": [()],
@@ -116,6 +119,13 @@ def test_method_is_the_function(name, arguments):
 )
 def test_method_is_there(name):
     assert callable(getattr(mx.array, name))
+
+
+def test_a_copy_is_an_array_of_its_own():
+    x = sample()
+    y = x.copy()
+    y[0] = 0
+    same(x, sample())
 
 
 def test_reshape_and_transpose_take_axes_either_way():

@@ -169,7 +169,7 @@ def test_own_arrays():
 def test_devices():
     with pytest.raises(ValueError, match="gpu"):
         mx.asarray(VALUES, device=mx.gpu)
-    with pytest.raises(TypeError, match=r"^\[asarray\] device: got str, expected"):
+    with pytest.raises(TypeError, match=r"^\[asarray\] device: got int, expected"):
         mx.asarray(VALUES, device=3)
 
 
