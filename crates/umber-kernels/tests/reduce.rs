@@ -289,6 +289,46 @@ proptest! {
     }
 }
 
+/// The sum of squares, perhaps of what is cast before, against loops over values whose squares are exact.
+fn check_squares<T: Value, R: Value>(shape: &Layout, axes: &Axes, seed: u64) {
+    let mut random = Random(seed);
+    let src = Operand::<T>::under(shape, || T::from_i64(random.below(7) as i64 - 3));
+    let mut steps = vec![];
+    if T::DTYPE != R::DTYPE {
+        steps.push(Step::Cast { x: 0, to: R::DTYPE });
+    }
+    let x = steps.len() as u32;
+    steps.push(match seed % 2 {
+        0 => Step::Unary { kind: UnaryKind::Square, x },
+        _ => Step::Binary { kind: BinaryKind::Multiply, a: x, b: x },
+    });
+    let program =
+        Program::new(&Tape { inputs: vec![T::DTYPE], steps, outputs: vec![x + 1] }).expect("a square");
+    let results = shape.shape.reduced(axes, KeepAxes::No);
+    let mut found = Operand::dense(vec![R::from_i64(-1); results.size()], &results);
+    reduce_program(ReduceKind::Sum, &program, &[src.view()], &shape.shape, axes, found.view_mut());
+    for (found, group) in found.data.iter().zip(groups(&src, axes)) {
+        let root = |value: T| (0..4).find(|&root| T::from_i64(root * root).same(value.times(value)));
+        let squares: Vec<R> =
+            group.iter().filter_map(|&value| root(value)).map(|root| R::from_i64(root * root)).collect();
+        assert!(found.same(R::sum(&squares)), "{shape:?} {axes:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn sums_of_squares(shape in shapes(), seed: u64, mask: u8) {
+        let layout = scrambled(&shape, seed, true);
+        let axes = Axes::sorted((0..shape.len()).filter(|axis| mask >> axis & 1 == 1));
+        check_squares::<f32, f32>(&layout, &axes, seed);
+        check_squares::<f32, f64>(&layout, &axes, seed);
+        check_squares::<f64, f64>(&layout, &axes, seed);
+        check_squares::<f64, f32>(&layout, &axes, seed);
+        check_squares::<i32, f32>(&layout, &axes, seed);
+    }
+}
+
 #[test]
 fn computed_elements_of_long_and_wide_arrays() {
     for (shape, axes) in LONG_AND_WIDE {

@@ -65,6 +65,10 @@ reductions! {
     SumInt32,
     /// Product of narrow integers as int32.
     ProdInt32,
+    /// Sum of squares in the dtype of the source.
+    SumSquares,
+    /// Sum of squares of float32 as float64.
+    SumSquaresWide,
     /// Logarithm of the sum of exponentials, for partial results: reductions have a kernel of their own.
     LogSumExp
 }
@@ -278,6 +282,18 @@ complexes! {
     Complex32, f32, widen_complex, narrow_complex;
     Complex64, f64, same, same;
 }
+
+#[inline(always)]
+fn square<T: Copy + std::ops::Mul<Output = T>>(value: T) -> T {
+    value * value
+}
+
+fold!(SumSquares<f32> { f32 => f64 => f32, from 0.0, load square,
+    by add, add, widen f64::from, finish |total| total as f32, vectors true });
+fold!(SumSquares<f64> { f64 => f64 => f64, from 0.0, load square,
+    by add, add, widen same, finish same, vectors true });
+fold!(SumSquaresWide<f32> { f64 => f64 => f64, from 0.0, load |value| square(f64::from(value)),
+    by add, add, widen same, finish same, vectors true });
 
 macro_rules! narrow_integers {
     ($($ty:ty, $load:expr;)*) => { $(

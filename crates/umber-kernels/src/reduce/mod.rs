@@ -16,7 +16,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
-use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32};
+use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide};
 pub(crate) use self::leaves::vectorised_for;
 use self::leaves::{Leaves, Room};
 use crate::nest::{Loop, Nest};
@@ -59,6 +59,13 @@ pub fn reduce_program(
     axes: &[usize],
     dst: ViewMut,
 ) {
+    if kind == ReduceKind::Sum
+        && program.is_square()
+        && let [src] = inputs
+        && let Some(leaves) = square_leaves(src.dtype(), dst.dtype())
+    {
+        return fold(leaves, *src, axes, dst);
+    }
     let leaves = leaves_of(kind, program.output_dtype(), dst.dtype());
     prologue::fold(leaves, program, inputs, shape, axes, dst);
 }
@@ -127,6 +134,16 @@ fn leaves_of(kind: ReduceKind, from: DType, to: DType) -> &'static Leaves {
         ReduceKind::Max => match_dtype!(number from, T => leaves!(Max<T>), else => leaves!(Any<u8>)),
         ReduceKind::All => truth_leaves!(from, All),
         ReduceKind::Any => truth_leaves!(from, Any),
+    }
+}
+
+/// The leaves of a sum of squares, which are cheap enough to be made where elements are loaded.
+fn square_leaves(from: DType, to: DType) -> Option<&'static Leaves> {
+    match (from, to) {
+        (DType::Float32, DType::Float32) => Some(leaves!(SumSquares<f32>)),
+        (DType::Float32, DType::Float64) => Some(leaves!(SumSquaresWide<f32>)),
+        (DType::Float64, DType::Float64) => Some(leaves!(SumSquares<f64>)),
+        _ => None,
     }
 }
 

@@ -42,7 +42,8 @@ pub(super) fn fold(task: &Task) {
 fn fold_results(task: &Task, range: Range<usize>) {
     let work = task.reduced.count();
     let inner = task.reduced.inner();
-    if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && work <= SEGMENT {
+    // Of nothing there is no place to step through.
+    if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && (1..=SEGMENT).contains(&work) {
         let [stride, dst_stride] = task.kept.inner().strides;
         task.kept.runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));

@@ -66,6 +66,11 @@ impl Program {
         self.block
     }
 
+    /// Is the one output the square of the one input, in whatever dtype it has?
+    pub(crate) fn is_square(&self) -> bool {
+        self.is_square
+    }
+
     /// The dtype of the one output.
     pub(crate) fn output_dtype(&self) -> DType {
         self.outputs[0].dtype

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use umber_types::tape::{Step, Tape, ValueId, binary_dtype, unary_dtype};
-use umber_types::{BinaryKind, DType, Result, Scalar, bail, ensure};
+use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, bail, ensure};
 
 use super::{supports_binary, supports_unary};
 use crate::elementwise::cast::Conversion;
@@ -26,6 +26,8 @@ pub struct Program {
     pub(super) block: usize,
     /// About how long an element takes, in units of an addition.
     pub(super) cost: usize,
+    /// Is the one output the square of the one input, in whatever dtype it has?
+    pub(super) is_square: bool,
 }
 
 /// A value that is the same everywhere.
@@ -112,6 +114,7 @@ impl<'t> Builder<'t> {
                 register_count: 0,
                 block: 0,
                 cost: 1,
+                is_square: is_square(tape),
             },
         };
         for &dtype in &tape.inputs {
@@ -322,6 +325,21 @@ impl<'t> Builder<'t> {
         self.program.block = REGISTER / self.widest;
         self.program
     }
+}
+
+/// Is the one output the square of the one input, which may have been cast before?
+fn is_square(tape: &Tape) -> bool {
+    let (x, square) = match &tape.steps[..] {
+        [square] => (0, square),
+        [Step::Cast { x: 0, .. }, square] => (1, square),
+        _ => return false,
+    };
+    let squares = match *square {
+        Step::Unary { kind, x: of } => kind == UnaryKind::Square && of == x,
+        Step::Binary { kind, a, b } => kind == BinaryKind::Multiply && a == x && b == x,
+        _ => false,
+    };
+    squares && tape.inputs.len() == 1 && tape.outputs[..] == [x + 1]
 }
 
 fn refuse(name: &str, got: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
