@@ -27,6 +27,7 @@ from common.digits import (
 )
 from common.files import check_output, load_weights, staging
 from common.options import Options, positive_number, run, whole_number
+from common.training import check_loss
 from tqdm import tqdm
 from umber import nn, optimizers
 
@@ -93,6 +94,7 @@ def train(model: nn.Module, digits: Digits, options: argparse.Namespace) -> list
                 progress.update()
             speed = size / (time.perf_counter() - begin)
             history.append(Epoch(total.item() / size, accuracy(model, digits)))
+            check_loss(history[-1].loss, f"in epoch {epoch}", progress)
             progress.write(
                 f"epoch {epoch:3d}  loss {history[-1].loss:.4f}  "
                 f"accuracy {history[-1].accuracy:6.2%}  {speed:8.0f} samples/s"

@@ -233,6 +233,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "It was asked for.",
         ),
         Difference(
+            "dequantize",
+            "mx.dequantize(*mx.quantize(mx.arange(64).astype(mx.bfloat16).reshape(1, 64) / 7), "
+            "dtype=mx.float32)",
+            "computes in the dtype of the scales, and turns what comes out into the dtype",
+            "computes in float32",
+            "Who asks for more digits gets them.",
+        ),
+        Difference(
             "all any max mean min prod sum",
             "[mx.prod(mx.array(np.zeros((2, 0)), dtype=mx.float64)).item() for _ in range(9)]",
             "reads past the end of an empty array from NumPy: any value, or no end",
@@ -710,6 +718,44 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "They are not trained, but weight decay would move them.",
         ),
         Difference(
+            "nn.Module.unfreeze nn.QuantizedLinear.unfreeze nn.QuantizedEmbedding.unfreeze",
+            "(lambda m: (nn.quantize(m), m.unfreeze(), len(utils.tree_flatten("
+            "m.trainable_parameters())))[2])(nn.Sequential(nn.Linear(64, 1)))",
+            "also unfreezes the codes of quantised layers, which have no gradient",
+            "they stay frozen; scales and biases may be trained",
+            "No step of an optimizer leads from a code to another.",
+        ),
+        Difference(
+            "nn.quantize",
+            "(lambda e: (lambda m: (nn.quantize(m), m.layers[0] is m.layers[1])[1])"
+            "(nn.Sequential(e, e)))(nn.Linear(64, 1))",
+            "quantises a module at several places once for each, which parts them",
+            "one module for all",
+            "What was tied stays tied.",
+        ),
+        Difference(
+            "nn.BatchNorm",
+            "nn.BatchNorm(2, track_running_stats=False)(mx.ones((1, 2)))",
+            "ValueError for one value of each channel while training, averages or not",
+            "zeros",
+            "The last batch may be small.",
+        ),
+        Difference(
+            "nn.leaky_relu",
+            "mx.grad(nn.leaky_relu)(mx.array(-mx.inf))",
+            "1 for the derivative at -inf",
+            "the slope of the negative numbers",
+            "It is so for all other negative numbers.",
+        ),
+        Difference(
+            "nn.losses.binary_cross_entropy",
+            "mx.grad(lambda p: nn.losses.binary_cross_entropy("
+            "p, mx.array(0.0), with_logits=False))(mx.array(0.0))",
+            "a gradient of NaN for the probabilities 0 and 1",
+            "that of the term that counts, or zero where its logarithm is cut off",
+            SPREADS,
+        ),
+        Difference(
             "nn.Module.update",
             'nn.Linear(1, 1).update({"weight": 3}, strict=False).weight.shape',
             "puts anything in the place of a parameter if not strict",
@@ -856,6 +902,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "KeyError for parameters that join later, such as those of an unfrozen layer",
             "makes their state",
             "Layers are unfrozen one after the other.",
+        ),
+        Difference(
+            "optimizers.Optimizer.apply_gradients",
+            "optimizers.Adam(0.1).apply_gradients("
+            '{"a": mx.array([1.0])}, {"a": mx.array([1])})["a"]',
+            "some optimizers turn parameters that are integers or bools into floats",
+            "leaves them as they are",
+            "No step leads from one index, truth value or packed code to another.",
         ),
         Difference(
             "optimizers.MultiOptimizer",

@@ -12,12 +12,13 @@ import numpy as np
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def run(name, *arguments, folder):
+def run(name, *arguments, folder, stdout=subprocess.PIPE):
     """Run an example in a folder."""
     return subprocess.run(
         [sys.executable, str(EXAMPLES / f"{name}.py"), *map(str, arguments)],
         cwd=folder,
-        capture_output=True,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
         text=True,
         timeout=300,
     )

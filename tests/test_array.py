@@ -38,6 +38,23 @@ def test_item_and_tolist_give_python_values():
     assert mx.array(np.array([2**64 - 1], np.uint64)).tolist() == [2**64 - 1]
 
 
+@pytest.mark.parametrize(
+    "numbers", [[0, 2**64 - 1], [2, 2**63], [[2**63, 1], [True, 2**40]], (2**64 - 1,)]
+)
+def test_integers_beyond_int64_are_exact(numbers):
+    x = mx.array(numbers)
+    assert x.dtype == mx.uint64
+    np.testing.assert_array_equal(to_numpy(x), np.array(numbers, np.uint64))
+
+
+def test_integers_beyond_int64_beside_other_numbers():
+    for numbers in ([-1, 2**63], [2**63, 5, -1], [[2**64 - 1], [-(2**40)]]):
+        with pytest.raises(mx.RangeError, match=r"^\[array\] got -\d+ beside .*, expected none"):
+            mx.array(numbers)
+    assert mx.array([-1, 2**63], dtype=mx.float32).tolist() == [-1, 2.0**63]
+    assert mx.array([0.5, 2**63]).dtype == mx.float32
+
+
 def test_conversions_to_python_numbers():
     assert int(mx.array(2.7)) == 2
     assert float(mx.array([2])) == 2.0

@@ -1,6 +1,9 @@
 """What programs of MLX run into with types, numbers and messages, and what umber does there."""
 
+import copy
+import enum
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -8,6 +11,7 @@ import sys
 import numpy as np
 import pytest
 import umber.core as mx
+import umber.nn as nn
 
 
 def test_division_of_integers_never_stops_the_process():
@@ -191,10 +195,96 @@ def test_types_of_results():
         mx.isdtype(mx.int8, "natural")
 
 
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (mx.DeviceType, ["cpu", "gpu"]),
+        (
+            mx.DtypeCategory,
+            "complexfloating floating inexact signedinteger unsignedinteger integer number"
+            " generic".split(),
+        ),
+    ],
+)
+def test_enumerations(kind, names):
+    assert issubclass(kind, enum.Enum)
+    assert [member.name for member in kind] == names
+    assert [member.value for member in kind] == list(range(len(names)))
+    for place, name in enumerate(names):
+        member = getattr(mx, name)
+        assert kind(place) is kind[name] is getattr(kind, name) is member
+        assert pickle.loads(pickle.dumps(member)) is copy.deepcopy(member) is member
+        assert repr(member) == str(member) == f"{kind.__name__}.{name}"
+    with pytest.raises(ValueError, match="99 is not a valid"):
+        kind(99)
+
+
+def test_devices():
+    device = mx.Device(mx.cpu)
+    assert device.type is mx.cpu
+    assert device == mx.cpu
+    assert hash(device) == hash(mx.cpu)
+    assert {device: "here"}[mx.cpu] == "here"
+    other = mx.Device(mx.gpu, 1)
+    for copied in (pickle.loads(pickle.dumps(other)), copy.deepcopy(other)):
+        assert copied == other != device
+        assert repr(copied) == repr(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("UMBER_CPU", ("scalar", "avx2", "avx512", "amx", ""), "nonsense"),
+        ("UMBER_NUM_THREADS", ("2", ""), "abc"),
+    ],
+)
+def test_settings_that_mean_nothing_are_told(name, good, bad):
+    def said(value):
+        run = subprocess.run(
+            [sys.executable, "-c", "import umber.core"],
+            env=os.environ | {name: value},
+            capture_output=True,
+            text=True,
+        )
+        assert run.returncode == 0, run.stderr
+        return run.stderr
+
+    assert not any(map(said, good))
+    assert f'RuntimeWarning: [umber] {name}: got "{bad}", expected ' in said(bad)
+
+
 def test_either_side_of_an_operator_decides_alike():
     for result in (np.ones(2) + mx.ones(2), mx.ones(2) + np.ones(2)):
         assert isinstance(result, mx.array)
         assert result.dtype == mx.float64
+
+
+@pytest.mark.parametrize("number", [300, 256, -1, 2**40, 2**63, 2**70, -(2**70)])
+@pytest.mark.parametrize(
+    "name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+)
+def test_functions_compare_with_numbers_beyond_the_dtype(name, number):
+    """As the number that it is, as the operators do; NumPy compares with an array of objects so."""
+    values = [0, 7, 255]
+    compare = getattr(np, name)
+    x = mx.array(values, mx.uint8)
+    exact = np.array(values, object)
+    for got, want in [
+        (getattr(mx, name)(x, number), compare(exact, number)),
+        (getattr(mx, name)(number, x), compare(number, exact)),
+        (getattr(mx, name)(x, b=number, stream=mx.cpu), compare(exact, number)),
+    ]:
+        assert got.dtype == mx.bool_
+        assert got.tolist() == want.astype(bool).tolist()
+
+
+def test_functions_compare_no_floats_with_numbers_of_no_dtype():
+    with pytest.raises(
+        ValueError, match=r"^\[less\] .*got an integer that fits no dtype, expected"
+    ):
+        mx.less(mx.ones(2), 2**70)
+    with pytest.raises(TypeError, match=r"^\[equal\] a: got str, expected an array or"):
+        mx.equal("a", mx.ones(2))
 
 
 MESSAGES = [
@@ -209,6 +299,26 @@ MESSAGES = [
     (lambda: mx.array([1, -(2**70)]), ValueError, r"-2\*\*63 to 2\*\*64 - 1"),
     (lambda: mx.full((2,), 2**64), ValueError, r"-2\*\*63 to 2\*\*64 - 1"),
     (lambda: mx.set_cache_limit(-1), ValueError, r"^\[set_cache_limit\] got a limit of -1 bytes"),
+    (lambda: mx.set_cache_limit(2**70), mx.RangeError, rf"bytes, .*, at most {2**64 - 1}$"),
+    (lambda: mx.set_memory_limit(2**200), mx.RangeError, "expected"),
+    (
+        lambda: mx.Device(mx.cpu, -1),
+        mx.RangeError,
+        rf"^\[Device\] .*-1, expected 0 to {2**32 - 1}$",
+    ),
+    (
+        lambda: mx.tile(mx.ones(2), 2**62),
+        mx.RangeError,
+        rf"^\[tile\] got {2**62} repetitions .* 2,",
+    ),
+    (lambda: mx.repeat(mx.ones(2), 2**62), mx.RangeError, rf"^\[repeat\] got {2**62} repeats"),
+    (
+        lambda: mx.pad(mx.ones(2), 2**62),
+        mx.RangeError,
+        rf"^\[pad\] got widths \({2**62}, {2**62}\)",
+    ),
+    (lambda: int(mx.ones(2)), ValueError, r"^\[int\] got an array of shape \(2,\), expected one"),
+    (lambda: nn.losses.hinge_loss(2**70, b"x"), TypeError, r"^\[hinge_loss\] targets: got bytes"),
     (lambda: mx.set_memory_limit(-5), ValueError, r"^\[set_memory_limit\] got a limit of -5 bytes"),
     (lambda: mx.linspace(0, 1, -1), ValueError, r"^\[linspace\] "),
     (lambda: mx.linspace(0, 1, 2**62), mx.RangeError, r"^\[linspace\] "),

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -160,6 +161,49 @@ def test_it_can_be_learned():
 )
 def test_it_refuses(arguments, options, message):
     log_probs, *others = arguments
-    inputs = [mx.zeros(log_probs), *(mx.zeros(shape, dtype=mx.int32) for shape in others)]
+    inputs = [mx.zeros(log_probs), *(mx.ones(shape, dtype=mx.int32) for shape in others)]
     with pytest.raises(ValueError, match=rf"^\[ctc_loss\] {message}"):
         losses.ctc_loss(*inputs, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"input_lengths": [9, 5]}, "the length 9 in input_lengths for sample 0, expected 0 to 5"),
+        ({"input_lengths": [5, -1]}, "the length -1 in input_lengths for sample 1"),
+        (
+            {"target_lengths": [3, 4]},
+            "the length 4 in target_lengths for sample 1, expected 0 to 3",
+        ),
+        ({"targets": [[1, 2, 3], [1, -1, 2]]}, "the label -1 in targets for sample 1, expected 0"),
+        ({"targets": [[1, 2, 3], [1, 4, 2]]}, "the label 4 in targets for sample 1"),
+        ({"targets": [[1, 2, 3], [1, 0, 2]]}, "the label 0 in targets .* without the blank 0"),
+    ],
+)
+def test_values_out_of_range(change, message):
+    arguments = {
+        "targets": [[1, 2, 3], [1, 2, 3]],
+        "input_lengths": [5, 5],
+        "target_lengths": [3, 3],
+        **change,
+    }
+    arguments = {name: mx.array(value) for name, value in arguments.items()}
+    log_probs = nn.log_softmax(mx.zeros((2, 5, 4)))
+    with pytest.raises((ValueError, IndexError), match=rf"^\[ctc_loss\] got {message}"):
+        losses.ctc_loss(log_probs, **arguments)
+    with pytest.raises((ValueError, IndexError), match=message):
+        mx.grad(lambda x: losses.ctc_loss(x, **arguments).sum())(log_probs)
+    # What has no values when it is called is not checked.
+    compiled = mx.compile(lambda x, y: losses.ctc_loss(log_probs, x, y))
+    assert compiled(arguments["targets"], mx.array([9, -1])).shape == (2,)
+
+
+def test_targets_may_be_made_of_what_is_differentiated():
+    """Reading them to check them is no mistake that `grad` has to warn of."""
+
+    def loss(x):
+        return losses.ctc_loss(nn.log_softmax(x), mx.argmax(x[::2], axis=1), blank=3)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert mx.isfinite(mx.grad(loss)(mx.eye(4))).all()

@@ -107,6 +107,7 @@ def test_saved_weights_are_only_evaluated(trained, tmp_path):
         (["--learning-rate", "nan"], "--learning-rate: got 'nan', expected a number above 0"),
         (["--hidden", "1e99"], "--hidden: got '1e99'"),
         (["--seed"], "--seed: expected one argument"),
+        (["--output", ""], "--output: got '', expected the name of a folder"),
     ],
 )
 def test_wrong_options(arguments, message, tmp_path):
@@ -135,6 +136,33 @@ def test_output_with_a_folder_in_the_place_of_a_file(tmp_path):
     assert os.listdir(tmp_path / "out") == ["digits.png"]
 
 
+def test_a_loss_that_is_not_finite_ends_the_training(tmp_path):
+    result = run("--learning-rate", 1e30, folder=tmp_path)
+    assert result.returncode == 2
+    assert re.search(r"error: training failed: got a loss of nan in epoch 1, exp", result.stderr)
+    assert not os.listdir(tmp_path / "out")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device")
+def test_a_full_standard_output(tmp_path):
+    with open("/dev/full", "w") as full:
+        result = run("--epochs", 1, folder=tmp_path, stdout=full)
+    assert result.returncode == 2
+    ending = "error: cannot write to the standard output: No space left on device\n"
+    assert result.stderr.endswith(ending)
+    assert "Traceback" not in result.stderr
+
+
+def test_a_standard_output_that_nobody_reads(tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        result = run("--epochs", 1, folder=tmp_path, stdout=pipe)
+    assert result.returncode == 2
+    assert result.stderr.endswith("error: cannot write to the standard output: Broken pipe\n")
+    assert "Traceback" not in result.stderr
+
+
 VALID = safetensors(SHAPES)
 DAMAGED = {
     "empty": b"",
@@ -147,6 +175,8 @@ DAMAGED = {
     "other shapes": safetensors({**SHAPES, "layers.0.bias": (127,)}),
     "one missing": safetensors({k: v for k, v in SHAPES.items() if k != "layers.3.bias"}),
     "one more": safetensors({**SHAPES, "layers.7.bias": (10,)}),
+    "another dtype": VALID.replace(b"F32", b"I32", 1),
+    "infinity": VALID[:-4] + struct.pack("<f", float("inf")),
 }
 
 

@@ -253,3 +253,11 @@ def test_saved_language_model_continues_a_prompt(small_run, tmp_path):
     assert again.stdout.startswith("An ?rray")
     assert len(again.stdout) == len("An ?rray") + 30 + 1
     assert not os.listdir(tmp_path)
+
+
+def test_a_loss_that_is_not_finite_ends_the_training(tmp_path):
+    options = "--steps 10 --channels 2 --learning-rate 1e30".split()
+    result = run("convolutional_digits", *options, folder=tmp_path)
+    assert result.returncode == 2
+    assert re.search(r"error: training failed: got a loss of \w+ in step 10, exp", result.stderr)
+    assert not os.listdir(tmp_path / "out")

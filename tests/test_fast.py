@@ -558,3 +558,15 @@ def test_caches_are_written_in_place():
         written.append(mx.get_peak_memory() - before)
         del seen
     assert max(written) < 2**18
+
+
+def test_kernel_names_itself():
+    double = fast.kernel(lambda x: x + x)
+    with pytest.raises(TypeError, match=r"^\[kernel\] got str, expected an array or a number"):
+        double("x")
+    with pytest.raises(
+        TypeError, match=r"^\[kernel\] x: got a keyword argument, expected .* position"
+    ):
+        double(x=mx.ones(2))
+    with pytest.raises(ValueError, match=r"inside vmap or fast\.kernel"):
+        fast.kernel(lambda x: x if x > 0 else -x)(mx.ones(2))

@@ -1,5 +1,6 @@
 """Files that are memory: mapped when loaded, whole when saved, refused when damaged."""
 
+import contextlib
 import io
 import os
 import pathlib
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import warnings
 import zipfile
 import zlib
@@ -468,6 +470,48 @@ def test_ctrl_c_ends_a_saving(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@contextlib.contextmanager
+def ctrl_c():
+    """An alarm that comes soon and does what Ctrl-C does."""
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_pipes_are_written_to(tmp_path):
+    path = tmp_path / "x.npy"
+    os.mkfifo(path)
+    read = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
+    reader.start()
+    mx.save(path, mx.arange(300_000))
+    reader.join()
+    assert mx.load(io.BytesIO(read[0])).tolist() == list(range(300_000))
+    assert stat.S_ISFIFO(os.stat(path).st_mode)
+
+
+def test_ctrl_c_ends_the_waiting_for_a_pipe(tmp_path):
+    path = tmp_path / "x.npy"
+    os.mkfifo(path)
+    with pytest.raises(KeyboardInterrupt), ctrl_c():
+        mx.save(path, mx.arange(3))
+    # Somebody has opened it and reads nothing, until it is full.
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(KeyboardInterrupt), ctrl_c():
+        mx.save(path, mx.arange(300_000))
+    os.close(reader)
+
+
+def test_a_pipe_is_no_file_to_load(tmp_path):
+    os.mkfifo(tmp_path / "x.npy")
+    with pytest.raises(OSError, match=r"^\[load\] .*x.npy: got a pipe, expected a file"):
+        mx.load(tmp_path / "x.npy")
+
+
 def test_devices_and_folders(tmp_path):
     with open(os.devnull, "wb") as file:
         mx.save(file, mx.ones(3))
@@ -610,6 +654,110 @@ def test_a_damaged_member_is_found_by_its_checksum(tmp_path):
     (tmp_path / "x.npz").write_bytes(data)
     with pytest.raises(ValueError, match="checksum differs"):
         mx.load(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("writer", ["umber", "numpy"])
+def test_checksums_of_stored_members(writer, tmp_path):
+    path = tmp_path / "x.npz"
+    (mx if writer == "umber" else np).savez(path, a=np.arange(1000), b=np.ones(3))
+    data = bytearray(path.read_bytes())
+    assert mx.load(io.BytesIO(data))["b"].tolist() == [1, 1, 1]
+    assert mx.load(path, mmap=False)["a"].tolist() == list(range(1000))
+    data[data.index(np.arange(500, 510).tobytes())] ^= 1
+    path.write_bytes(data)
+    for file in (path, io.BytesIO(data)):
+        with pytest.raises(ValueError, match=r"^\[load\] .*'a.npy': .*its checksum differs"):
+            mx.load(file, mmap=False)
+    # What is mapped is not read before it is used.
+    assert mx.load(path)["a"].tolist() != list(range(1000))
+
+
+def test_texts_that_are_none_are_left_out(tmp_path):
+    path = tmp_path / "x.npz"
+    np.savez(path, a=VALUES, raw=np.array([b"\xff"]), surrogate=np.array("\ud800"))
+    with pytest.warns(RuntimeWarning, match="left out: it holds texts that are no Unicode"):
+        assert list(mx.load(path)) == ["a"]
+    np.save(tmp_path / "x.npy", np.array([b"\xff"]))
+    with pytest.raises(TypeError, match=r"got an npy file of texts that are no Unicode, expected"):
+        mx.load(tmp_path / "x.npy")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (header(shape="(3)"), r"the shape \(3\), expected \(3,\)"),
+        (header(shape="(3.5,)"), r"character \d+ is '\.', expected '\)'"),
+        ("{'descr': ", r"expected"),
+        ("{'descr'", r"ends after 8 characters, expected ':' there"),
+    ],
+)
+def test_faults_of_npy_headers(text, message):
+    with pytest.raises(ValueError, match=message) as error:
+        mx.load(io.BytesIO(npy(text, data=b"\0" * 24 if "}" in text else b"")))
+    assert "Some" not in str(error.value)
+
+
+def test_a_large_header_of_safetensors(tmp_path):
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(struct.pack("<Q", 101 << 20) + b"{")
+    os.truncate(path, (101 << 20) + 16)
+    with pytest.raises(ValueError, match=r"header of 105906176 bytes, expected at most 100000000"):
+        mx.load(path)
+
+
+@pytest.mark.parametrize(
+    ("save", "name"),
+    [
+        (lambda file: mx.savez(file, **{"\ud800": mx.ones(1)}), "savez"),
+        (lambda file: mx.save_safetensors(file, {"\ud800": mx.ones(1)}), "save_safetensors"),
+        (lambda file: mx.save_safetensors(file, {}, {"\ud800": "a"}), "save_safetensors"),
+        (lambda file: mx.save_safetensors(file, {}, {"a": "\ud800"}), "save_safetensors"),
+        (lambda file: mx.save_gguf(file, {}, {"\ud800": "a"}), "save_gguf"),
+        (lambda file: mx.save_gguf(file, {}, {"a": "\ud800"}), "save_gguf"),
+        (lambda file: mx.save_gguf(file, {}, {"a": ["\ud800"]}), "save_gguf"),
+        (lambda file: mx.save("\ud800", mx.ones(1)), "save"),
+    ],
+)
+def test_texts_that_no_file_can_say(save, name):
+    with pytest.raises(ValueError, match=rf"^\[{name}\] .*: got '\\ud800', expected") as error:
+        save(io.BytesIO())
+    assert not isinstance(error.value, UnicodeError)
+
+
+class Sipped(io.BytesIO):
+    """Gives a few bytes of what is asked for, as streams may."""
+
+    def read(self, count=-1):
+        return super().read(7 if count < 0 else min(count, 7))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_readers_that_give_less_than_all(writer):
+    assert only(mx.load(Sipped(SAMPLES[writer]))).tolist() == VALUES.tolist()
+
+
+@pytest.mark.parametrize("answer", ["all", -5, 2.5, b"5"])
+def test_writers_that_answer_no_number(answer):
+    class Odd:
+        def write(self, data):
+            return answer
+
+    with pytest.raises(
+        TypeError, match=r"^\[save\] file: got .* from its write\(\), expected"
+    ) as error:
+        mx.save(Odd(), mx.ones(3))
+    assert repr(answer) in str(error.value)
+
+
+@pytest.mark.parametrize("use", [mx.load, lambda file: mx.save(file, mx.ones(1))])
+def test_errors_of_paths_pass_through(use):
+    class Path:
+        def __fspath__(self):
+            raise kind("the reason")
+
+    for kind in (RuntimeError, TypeError):
+        with pytest.raises(kind, match=r"^the reason$"):
+            use(Path())
 
 
 def test_duplicated_names_of_safetensors(tmp_path):

@@ -172,6 +172,40 @@ def test_metadata_goes_through_a_file(tmp_path):
             assert (found[key].item() if isinstance(value, int) else found[key]) == value
 
 
+def test_lists_of_lists_go_through_a_file(tmp_path):
+    data = gguf([], [("k", "list", ("list", [("i32", [1, 2]), ("list", [("text", ["a"])])]))])
+    _, metadata = load(tmp_path, data, return_metadata=True)
+    for _ in range(2):
+        numbers, texts = metadata["k"]
+        assert (numbers.dtype, numbers.tolist(), texts) == (mx.int32, [1, 2], [["a"]])
+        mx.save_gguf(tmp_path / "y.gguf", {}, metadata)
+        metadata = mx.load(tmp_path / "y.gguf", return_metadata=True)[1]
+    assert (tmp_path / "y.gguf").read_bytes().rstrip(b"\0") == data.rstrip(b"\0")
+
+
+def test_lists_in_lists_have_an_end(tmp_path):
+    deep = ["a"]
+    for _ in range(8):
+        deep = [deep]
+    endless = []
+    endless.append(endless)
+    for value in (deep, endless):
+        with pytest.raises(ValueError, match=r"^\[save_gguf\] metadata 'k': got lists in lists"):
+            mx.save_gguf(tmp_path / "x.gguf", {}, {"k": value})
+    mx.save_gguf(tmp_path / "x.gguf", {}, {"k": deep[0]})
+    assert mx.load(tmp_path / "x.gguf", return_metadata=True)[1] == {"k": deep[0]}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [("x", 'got the text "x"'), (["x"], "got a list"), (mx.ones(()), "an array of float32")],
+)
+def test_an_alignment_that_is_no_integer(value, words, tmp_path):
+    with pytest.raises(ValueError, match="expected an integer from 1") as error:
+        mx.save_gguf(tmp_path / "x.gguf", {}, {"general.alignment": value})
+    assert words in str(error.value)
+
+
 def test_mlx_reads_what_umber_writes(tmp_path):
     core = pytest.importorskip("mlx.core")
     path = tmp_path / "x.gguf"
@@ -246,7 +280,11 @@ def test_dtypes_without_a_word(dtype, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "value", [mx.ones((2, 2)), mx.array(1, dtype=mx.float16), [1, 2], None, {"a": 1}]
+    "value",
+    [
+        *(mx.ones((2, 2)), mx.array(1, dtype=mx.float16), [1, 2], None, {"a": 1}),
+        *(["a", 1], [["a"], "b"], [["a"], mx.array(1)], [None]),
+    ],
 )
 def test_metadata_that_cannot_be_written(value, tmp_path):
     with pytest.raises(

@@ -287,6 +287,23 @@ def test_a_module_of_the_name_that_came_first(tmp_path):
     run("import mlx; assert mlx is umber", folder=tmp_path)
 
 
+def test_a_name_whose_import_is_forbidden():
+    run(
+        """
+        import sys
+        sys.modules["mlx"] = None
+        import umber.mlx
+        try:
+            umber.mlx.install()
+        except umber.mlx.MlxImportedError as error:
+            assert str(error).startswith("[umber.mlx.install] got None in sys.modules for mlx")
+        else:
+            raise AssertionError
+        """,
+        hook=False,
+    )
+
+
 @pytest.mark.skipif(importlib.util.find_spec("mlx") is None, reason="MLX is not installed")
 def test_the_real_mlx_before_and_after():
     code = "import sys, mlx.core\ncount = len(sys.meta_path)\n"

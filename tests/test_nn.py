@@ -1,6 +1,7 @@
 """`umber.nn.Module`, the containers and `value_and_grad`: the contract that models build on."""
 
 import copy
+import io
 import pickle
 
 import numpy as np
@@ -134,6 +135,7 @@ def test_update_replaces_a_part():
         ({"scale": 5}, "for scale got a value of type int"),
         ({"scale": {"a": mx.ones(1)}}, "for scale got a value of type dict"),
         ({"layers": [{}, {}, {}, mx.ones(1)]}, r"layers\.3 does not exist: got"),
+        ({"layers": [{}] * 4}, r"layers\.3 does not exist: got a value of type dict"),
         ({"layers": {"a": mx.ones(1)}}, "for layers got a value of type dict"),
         ([mx.ones(1)], "0 does not exist: got"),
     ],
@@ -272,6 +274,19 @@ def test_weights_go_through_npz(tmp_path):
     saved, loaded = network(), network()
     saved.save_weights(tmp_path / "weights.npz")
     loaded.load_weights(tmp_path / "weights.npz")
+    for (_, value), (_, expected) in zip(
+        tree_flatten(loaded.parameters()), tree_flatten(saved.parameters()), strict=True
+    ):
+        np.testing.assert_array_equal(np.array(value), np.array(expected))
+
+
+@pytest.mark.parametrize("opened", [lambda path: io.BytesIO(), lambda path: path.open("w+b")])
+def test_weights_go_through_an_open_file(tmp_path, opened):
+    saved, loaded = network(), network()
+    with opened(tmp_path / "weights") as file:
+        saved.save_weights(file)
+        file.seek(0)
+        assert loaded.load_weights(file) is loaded
     for (_, value), (_, expected) in zip(
         tree_flatten(loaded.parameters()), tree_flatten(saved.parameters()), strict=True
     ):
@@ -455,3 +470,70 @@ def test_gradients_of_one_process_are_their_average():
 
     with pytest.raises(ValueError, match=r"^\[average_gradients\] got a group of 2 processes"):
         nn.average_gradients(gradients, Two())
+
+
+def test_properties_say_what_they_lack():
+    class Model(nn.Module):
+        @property
+        def width(self):
+            return self.missing
+
+    with pytest.raises(AttributeError, match="'Model' object has no attribute 'missing'"):
+        Model().width  # noqa: B018
+
+
+def test_modules_without_init_say_so():
+    class Model(nn.Module):
+        def __init__(self):
+            self.layer = nn.Linear(1, 1)
+
+    for use in (
+        lambda m: m.trainable_parameters(),
+        lambda m: m.freeze(),
+        lambda m: m.training,
+        lambda m: nn.value_and_grad(m, lambda: mx.zeros(()))(),
+    ):
+        with pytest.raises(
+            AttributeError, match=r"^\[\w+\] got .* expected super\(\).__init__\(\)"
+        ):
+            use(Model())
+
+
+def test_arrays_of_other_libraries_inside_of_what_is_assigned():
+    model = nn.Linear(2, 2)
+    with pytest.warns(UserWarning, match=r"^\[Linear\] w\.0: got a numpy array") as found:
+        model.w = [np.zeros(2)]
+    assert found[0].filename == __file__
+    with pytest.warns(UserWarning, match=r"^\[Linear\] d\.a\.1: got a numpy array"):
+        model.d = {"a": (1, np.zeros(2))}
+    with pytest.warns(UserWarning, match=r"^\[Linear\] b: got a numpy array") as found:
+        model["b"] = np.zeros(2)
+    assert found[0].filename == __file__
+    endless = [1]
+    endless.append(endless)
+    model.settings = endless
+
+
+def test_layers_refuse_several_arrays():
+    """Arrays of a tuple are not stacked, as they were the outputs of a layer before."""
+    x = mx.ones((1, 4, 3))
+    for layer in (nn.Linear(3, 2), nn.Conv1d(3, 2, 1), nn.ReLU(), nn.Softmax(), nn.Tanh()):
+        with pytest.raises(TypeError):
+            nn.Sequential(nn.LSTM(3, 3), layer)(x)
+        with pytest.raises(TypeError):
+            layer([x, x])
+    with pytest.raises(TypeError):
+        nn.QuantizedLinear(64, 2)((mx.ones((1, 64)), mx.ones((1, 64))))
+
+
+def test_bilinear_names_both_inputs():
+    with pytest.raises(
+        ValueError, match=r"^\[Bilinear\] got inputs of shapes \(2, 2\) and \(2, 4\)"
+    ):
+        nn.Bilinear(2, 3, 4)(mx.ones((2, 2)), mx.ones((2, 4)))
+
+
+@pytest.mark.parametrize("keys", [3, [3]])
+def test_keys_are_names(keys):
+    with pytest.raises(TypeError, match=r"^\[freeze\] keys: got \w+, expected a string or a list"):
+        Model().freeze(keys=keys)

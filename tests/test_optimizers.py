@@ -292,6 +292,7 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.Adamax(0.1, eps=-1), r"^\[Adamax\] got eps -1, expected at least 0"),
         (lambda: optimizers.Lion(0.1, betas=(0.9, 1.0)), r"^\[Lion\] got betas"),
         (lambda: optimizers.Adafactor(relative_step=False), r"^\[Adafactor\] got neither a"),
+        (lambda: optimizers.MultiOptimizer([]), r"^\[MultiOptimizer\] got no optimizers, expected"),
         (lambda: optimizers.step_decay(0.1, 0.5, 0), r"^\[step_decay\] got the step size 0"),
         (lambda: optimizers.cosine_decay(0.1, 0), r"^\[cosine_decay\] got 0 steps"),
         (lambda: optimizers.clip_grad_norm({}, -1.0), r"^\[clip_grad_norm\] got max_norm -1"),
@@ -539,3 +540,68 @@ def test_a_learning_rate_is_a_number(make, rate):
 @pytest.mark.parametrize("rate", [1, 0.5, np.float32(0.5), np.array(0.5), mx.array(0.5), True])
 def test_learning_rates_of_any_kind_of_number(rate):
     assert optimizers.SGD(rate).learning_rate.item() == float(rate)
+
+
+@pytest.mark.parametrize("make", [lambda: optimizers.SGD(0.1), lambda: optimizers.Adam(0.1)])
+@pytest.mark.parametrize("dtype", [mx.int32, mx.uint32, mx.bool_])
+def test_parameters_that_are_no_floats_stay(dtype, make):
+    """A step would turn indices, masks or packed codes into floats."""
+    model = nn.Linear(2, 2)
+    model.places = [mx.array([1, 0]).astype(dtype)]
+    loss = nn.value_and_grad(model, lambda x: (model(x) * model.places[0]).sum())
+    before = model.weight
+    make().update(model, loss(mx.ones((1, 2)))[1])
+    assert model.places[0].dtype == dtype
+    assert model.places[0].tolist() == [1, 0]
+    assert model.weight.tolist() != before.tolist()
+
+
+def test_a_rule_that_fails_changes_no_state():
+    class Stubborn(optimizers.Adam):
+        def apply_single(self, gradient, parameter, state):
+            new = super().apply_single(gradient, parameter, state)
+            if parameter.ndim == 1:
+                return self.nothing_of_that_name
+            return new
+
+    model = nn.Linear(2, 2)
+    gradients = tree_map(mx.ones_like, model.parameters())
+    for optimizer in (
+        Stubborn(0.1),
+        optimizers.MultiOptimizer(
+            [optimizers.Adam(0.1), Stubborn(0.1)], [lambda path, x: x.ndim == 2]
+        ),
+    ):
+        optimizer.init(model.parameters())
+        before = tree_flatten(optimizer.state)
+        with pytest.raises(AttributeError, match=r"^'Stubborn' object has no attribute"):
+            optimizer.update(model, gradients)
+        after = tree_flatten(optimizer.state)
+        assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
+
+
+def test_states_that_lack_something():
+    optimizer = optimizers.SGD(0.1)
+    with pytest.raises(TypeError, match=r"^\[SGD\] state: got list, expected a dict"):
+        optimizer.state = []
+    with pytest.raises(TypeError, match=r"^\[MultiOptimizer\] state: got list, expected a dict"):
+        optimizers.MultiOptimizer([optimizer]).state = []
+    optimizer.state = {"step": mx.array(0, mx.uint64)}
+    tree = {"a": mx.ones(2)}
+    with pytest.raises(KeyError, match=r"\[apply_gradients\] got a state without 'learning_rate'"):
+        optimizer.apply_gradients(tree, tree)
+    assert optimizer.step.item() == 0
+
+
+def test_adafactor_keeps_means_in_the_dtype_of_the_parameters():
+    for shape in ((3,), (3, 2)):
+        optimizer = optimizers.Adafactor(beta_1=0.9)
+        parameters = {"a": mx.ones(shape)}
+        new = optimizer.apply_gradients({"a": mx.ones(shape, mx.bfloat16)}, parameters)
+        assert {x.dtype for x in (new["a"], *optimizer.state["a"].values())} == {mx.float32}
+
+
+@pytest.mark.parametrize("eps", [1e-3, (1e-3,), "ab"])
+def test_adafactor_takes_two_eps(eps):
+    with pytest.raises(TypeError, match=r"^\[Adafactor\] eps: got .*, expected two numbers"):
+        optimizers.Adafactor(eps=eps)

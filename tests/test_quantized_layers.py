@@ -5,6 +5,7 @@ import pytest
 import umber.core as mx
 import umber.nn as nn
 from arrays import to_numpy
+from umber import optimizers
 
 MODES = ("affine", "mxfp4", "mxfp8", "nvfp4")
 
@@ -143,3 +144,42 @@ def test_weights_in_files(tmp_path):
     other.load_weights(path)
     x = mx.random.normal((2, 64))
     assert mx.array_equal(some.layers[0](x), other.layers[0](x))
+
+
+def test_codes_stay_frozen():
+    """A step of an optimizer would turn packed codes into floats."""
+    x = mx.ones((2, 64))
+    some = nn.Sequential(nn.Linear(64, 8))
+    nn.quantize(some)
+    some.unfreeze()
+    codes = some.layers[0].weight
+    assert set(some.trainable_parameters()["layers"][0]) == {"scales", "biases", "bias"}
+    _, gradients = nn.value_and_grad(some, lambda x: some(x).sum())(x)
+    optimizers.SGD(0.1).update(some, gradients)
+    assert some.layers[0].weight is codes
+    assert some(x).shape == (2, 8)
+    some.layers[0].unfreeze(keys=["weight", "bias"])
+    assert "weight" not in some.layers[0].trainable_parameters()
+    few = nn.QuantizedEmbedding(4, 32, mode="mxfp4").unfreeze()
+    assert few.trainable_parameters() == {}
+    both = nn.QQLinear(64, 8).eval()
+    gradients = {"weight": mx.zeros(both.weight.shape)}
+    optimizers.Adam(0.1).update(both, gradients)
+    assert both.weight.dtype == mx.uint32
+
+
+def test_tied_modules_stay_tied():
+    layer = nn.Embedding(4, 64)
+    some = nn.Sequential(layer, nn.Sequential(layer))
+    nn.quantize(some)
+    assert isinstance(some.layers[0], nn.QuantizedEmbedding)
+    assert some.layers[1].layers[0] is some.layers[0]
+    parted = nn.Sequential(layer, layer)
+    nn.quantize(parted, class_predicate=lambda path, _: path.endswith("1"))
+    assert [type(layer).__name__ for layer in parted.layers] == ["Embedding", "QuantizedEmbedding"]
+
+
+def test_errors_of_quantize_say_which_layer():
+    some = nn.Sequential(nn.Linear(64, 2), nn.Linear(100, 2))
+    with pytest.raises(ValueError, match=r"^\[quantize\] layers\.1: got w of shape \(2, 100\)"):
+        nn.quantize(some)

@@ -224,6 +224,15 @@ def test_permutations_are_permutations():
     assert (rows - rows[:, :1] == [0, 1, 2]).all()
 
 
+def test_permutations_of_what_arrays_are_made_of():
+    key = mx.random.key(2)
+    expected = mx.random.permutation(mx.arange(5) * 2, key=key).tolist()
+    assert mx.random.permutation(np.arange(5) * 2, key=key).tolist() == expected
+    assert mx.random.permutation(np.int64(5), key=key).tolist() == (
+        mx.random.permutation(5, key=key).tolist()
+    )
+
+
 def test_keys_decide():
     key = mx.random.key(4)
     once, again = mx.random.normal((10,), key=key), mx.random.normal((10,), key=key)
@@ -433,6 +442,42 @@ def test_state_says_that_it_cannot_be_pickled():
     for copy in (pickle.dumps, copying.copy, copying.deepcopy):
         with pytest.raises(TypeError, match=r"\[random.state\] belongs to the process"):
             copy(mx.random.state)
+
+
+def is_evaluated(x):
+    try:
+        return mx.get_array_buffer_size(x) > 0
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("evaluate", [mx.eval, mx.async_eval])
+@pytest.mark.parametrize("within", [lambda state: state, lambda state: [{"state": (state,)}]])
+def test_state_is_evaluated_as_what_holds_an_array(evaluate, within):
+    mx.random.state[0] = mx.random.key(3) + mx.array(0, mx.uint32)
+    assert not is_evaluated(mx.random.state[0])
+    evaluate(within(mx.random.state))
+    mx.synchronize()
+    assert is_evaluated(mx.random.state[0])
+    assert mx.random.state[0].tolist() == [0, 3]
+
+
+def test_draws_that_nobody_computes_leave_no_chain():
+    mx.random.seed(3)
+    for _ in range(10):
+        mx.random.uniform()
+    assert is_evaluated(mx.random.state[0])
+
+
+def test_draws_do_not_depend_on_when_their_key_is_known():
+    mx.random.seed(3)
+    want = [mx.random.uniform().item() for _ in range(3)]
+    mx.random.state[0] = mx.random.key(3) + mx.array(0, mx.uint32)
+    assert [mx.random.uniform() for _ in range(3)] == want
+    column = mx.array([[0, 9], [3, 9]], mx.uint32)[:, 0]
+    mx.eval(column)
+    mx.random.state[0] = column
+    assert [mx.random.uniform() for _ in range(3)] == want
 
 
 FAMILIES = {

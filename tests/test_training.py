@@ -196,3 +196,25 @@ def test_padding_stays_zero():
         step(*data(TOKENS))
     assert model.embedding.weight[0].tolist() == [0.0] * 8
     assert (TOKENS == 0).any()
+
+
+def test_gradients_evaluated_before_the_update_leave_all_as_it_was():
+    """Updates only record: what fails later has taken the place of the weights by then."""
+    model = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 5))
+    optimizer = optimizers.Adam(0.1)
+    loss_and_grad = nn.value_and_grad(
+        model, lambda x, y: nn.losses.cross_entropy(model(x), y, reduction="mean")
+    )
+
+    def step(x, y):
+        loss, gradients = loss_and_grad(mx.array(x), mx.array(y))
+        mx.eval(loss, gradients)
+        optimizer.update(model, gradients)
+        mx.eval(model.state, optimizer.state)
+
+    step([0, 1], [2, 3])
+    before = [x.tolist() for _, x in tree_flatten([model.state, optimizer.state])]
+    with pytest.raises(IndexError):
+        step([0, 7], [2, 3])
+    assert [x.tolist() for _, x in tree_flatten([model.state, optimizer.state])] == before
+    step([0, 4], [2, 3])

@@ -1,7 +1,9 @@
 """The front end of transforms: every form of axes and trees; errors name the leaf and the line."""
 
 import inspect
+import os
 import re
+import subprocess
 import sys
 import threading
 
@@ -389,6 +391,47 @@ def test_functions_that_call_themselves_through_transforms(transform, stack):
     assert raised[0].startswith("[deeper] ") or "maximum recursion" in raised[0]
 
 
+def nested(levels):
+    tree = [mx.ones(1)]
+    for level in range(levels):
+        tree = {"a": tree} if level % 2 else (tree,)
+    return tree
+
+
+TREE_WALKS = [
+    lambda tree: mx.eval(tree),
+    lambda tree: mx.compile(lambda tree: tree)(tree),
+    lambda tree: mx.compile(lambda x: x, inputs=tree)(mx.ones(1)),
+    lambda tree: mx.checkpoint(lambda tree: tree)(tree),
+    lambda tree: mx.vmap(lambda tree: tree)(tree),
+    lambda tree: mx.grad(lambda tree: mx.array(1.0))(tree),
+]
+
+
+@pytest.mark.parametrize("walk", TREE_WALKS)
+@pytest.mark.parametrize(("stack", "levels"), [(256, 400), (128, 300), (256, 200), (128, 5)])
+def test_trees_deeper_than_the_stack_of_a_thread(walk, stack, levels):
+    """What the stack does not hold is an exception, and never the end of the process."""
+    ended = []
+
+    def run():
+        try:
+            walk(nested(levels))
+            ended.append("walked")
+        except RecursionError as error:
+            ended.append(str(error))
+
+    size = threading.stack_size(stack << 10)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+    finally:
+        threading.stack_size(size)
+    thread.join()
+    (how,) = ended
+    assert how == "walked" if levels < 10 else re.match(r"\[\w+\] got .* expected fewer", how), how
+
+
 def test_errors_of_a_call_of_the_users_function_are_the_users(tmp_path):
     def cond():
         mx.cond(mx.array(True), lambda: 1, lambda a: a, mx.ones(2))
@@ -402,3 +445,46 @@ def test_errors_of_a_call_of_the_users_function_are_the_users(tmp_path):
     for call in (cond, export, loop, lambda: mx.vjp(lambda: X, [X], [X])):
         with pytest.raises(TypeError, match=r"^[\w.<>]*<lambda>\(\) (takes \d|got an unexpected)"):
             call()
+
+
+LINES = """import os
+import umber.core as mx
+
+def inner(x, i):
+    return x[i]
+
+x, i = mx.ones((2, 3)), mx.array([9, 1])
+
+def total(x, i):
+    return inner(x, i).sum()
+
+try:
+    mx.eval({call})
+except IndexError as error:
+    print(str(error).rpartition(os.sep)[2].rpartition(":")[2])
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "mx.vmap(inner)(x, i)",
+        "mx.vmap(mx.vmap(inner, in_axes=(0, None)), in_axes=(None, 0))(x, i)",
+        "mx.jvp(lambda x: total(x, mx.array(9)), [x[0]], [x[0]])",
+        "mx.vjp(lambda x: inner(x, mx.array(9)), [x[0]], [mx.array(1.0)])[1]",
+        "mx.grad(lambda x: total(x, mx.array(9)))(x[0])",
+        "mx.compile(mx.grad(total))(x[0], mx.array(9))",
+        "mx.compile(mx.vmap(inner))(x, i)",
+        "mx.grad(lambda x: mx.vmap(inner)(x, i).sum())(x)",
+    ],
+)
+def test_transforms_keep_the_lines_of_the_function(call):
+    run = subprocess.run(
+        [sys.executable, "-c", LINES.format(call=call)],
+        env=os.environ | {"UMBER_TRACEBACK": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.stdout.strip() == "5", run.stdout + run.stderr

@@ -1,10 +1,12 @@
 """`umber.utils`: trees taken apart, mapped, joined."""
 
+import threading
 from collections import namedtuple
 
 import pytest
 import umber
 import umber.core as mx
+from umber import nn, optimizers
 from umber.utils import (
     tree_flatten,
     tree_map,
@@ -196,6 +198,38 @@ def test_trees_without_end_are_refused(call, name, make):
         call(make())
 
 
+@pytest.mark.parametrize("levels", [300, 3000])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda tree: tree_map(str, tree),
+        lambda tree: tree_map_with_path(lambda _, leaf: leaf, tree),
+        lambda tree: tree_flatten(tree),
+        lambda tree: tree_merge(tree, tree, max),
+    ],
+)
+def test_trees_in_a_thread_with_a_small_stack(call, levels):
+    tree = [1]
+    for _ in range(levels):
+        tree = [tree]
+    ended = []
+
+    def run():
+        try:
+            ended.append(call(tree) is not None)
+        except RecursionError:
+            ended.append(True)
+
+    size = threading.stack_size(128 << 10)
+    try:
+        thread = threading.Thread(target=run)
+        thread.start()
+    finally:
+        threading.stack_size(size)
+    thread.join()
+    assert ended == [True]
+
+
 def test_paths_of_too_many_levels_are_refused():
     with pytest.raises(RecursionError, match=r"^\[tree_unflatten\] got .* expected"):
         tree_unflatten([(".".join("a" * 3000), 1)])
@@ -218,3 +252,23 @@ def test_arrays_are_leaves():
     doubled = tree_map(lambda x: x * 2, tree)
     assert doubled["w"].tolist() == [[2.0] * 3] * 2
     assert tree_reduce(lambda n, x: n + x.size, tree, 0) == 10
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda fail: tree_map(fail, [1]),
+        lambda fail: tree_reduce(fail, [1, 2]),
+        lambda fail: nn.Linear(1, 1).apply(fail),
+        lambda fail: nn.Linear(1, 1).filter_and_map(fail),
+        lambda fail: nn.Linear(1, 1).apply_to_modules(fail),
+        lambda fail: nn.quantize(nn.Sequential(nn.Linear(1, 1)), class_predicate=fail),
+        lambda fail: optimizers.SGD(fail),
+        lambda fail: optimizers.join_schedules([fail], [])(mx.array(1)),
+        lambda fail: optimizers.MultiOptimizer([optimizers.SGD(1.0)] * 2, [fail]).init({"a": 1}),
+    ],
+)
+def test_errors_of_functions_of_ones_own_pass(call):
+    model = nn.Linear(1, 1)
+    with pytest.raises(AttributeError, match=r"^'Linear' object has no attribute 'nothing'$"):
+        call(lambda *arguments: model.nothing)

@@ -11,6 +11,7 @@ import argparse
 import ast
 import builtins
 import difflib
+import enum
 import importlib
 import inspect
 import re
@@ -152,6 +153,9 @@ class Writer:
         """The definition of a class."""
         bases = [self.use(base.__name__) for base in value.__bases__ if base is not object]
         body = docstring(self.documentation(name, value))
+        if issubclass(value, enum.Enum):
+            members = [f"    {member.name} = {member.value!r}" for member in value]
+            return [f"class {name}({', '.join(bases)}):", f"    {body[0]}", *members, ""]
         if value.__text_signature__ is not None or inspect.isfunction(value.__init__):
             written = self.parameters(name, inspect.signature(value), "self")
             body += definition("__init__", written, "None", "")

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import umber.core as mx
 from umber import nn
+from umber.utils import tree_flatten
 
 from common.options import fail
 
@@ -45,9 +47,15 @@ def staging(folder: Path, *names: str) -> Iterator[Path]:
 
 
 def load_weights(model: Model, file: Path) -> Model:
-    """The model with the parameters of a file, which must be exactly its own."""
+    """The model with the parameters of a file, which must be exactly its own, and finite."""
+    expected = {name: value.dtype for name, value in tree_flatten(model.parameters())}
     try:
         model.load_weights(file)
+        for name, value in tree_flatten(model.parameters()):
+            if value.dtype != expected[name]:
+                raise TypeError(f"{name}: got {value.dtype}, expected {expected[name]}")
+            if not mx.isfinite(value).all():
+                raise ValueError(f"{name}: got numbers that are not finite, expected finite ones")
     except FILE_ERRORS as error:
         fail(f"cannot use the weights in {file}: {error}")
     return model

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -35,7 +36,7 @@ class Options(argparse.ArgumentParser):
     def add_seed_and_output(self) -> None:
         """The options that every example has that draws numbers and a figure."""
         self.add_argument("--seed", type=whole_number(0), default=0, help="seed of all draws")
-        self.add_argument("--output", type=Path, default=Path("out"), help="folder for the files")
+        self.add_argument("--output", type=folder, default=Path("out"), help="folder for the files")
 
 
 def whole_number(lowest: int, highest: int = 2**63 - 1) -> Callable[[str], int]:
@@ -84,10 +85,27 @@ def _number(text: str) -> float:
         return math.nan
 
 
+def folder(text: str) -> Path:
+    """An option's type: a folder, which has a name."""
+    if not text:
+        # `Path("")` is the current folder.
+        raise argparse.ArgumentTypeError("got '', expected the name of a folder")
+    return Path(text)
+
+
 def run(main: Callable[[], int]) -> NoReturn:
     """End the program with what `main` returns."""
     try:
-        sys.exit(main())
+        status = main()
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         sys.exit(130)
+    except OSError as error:
+        # Errors of files are reported where the files are; this one is of what `print` writes to.
+        if error.filename is not None:
+            raise
+        # Python would try once more to write what is still buffered, and complain of that too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        fail(f"cannot write to the standard output: {error.strerror or error}")
+    sys.exit(status)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -10,8 +11,17 @@ import umber.core as mx
 from tqdm import tqdm
 from umber import nn, optimizers
 
+from common.options import fail
+
 # The bar shows the loss of every so many steps, and the loop waits for it.
 SHOWN_EVERY = 10
+
+
+def check_loss(loss: float, when: str, progress: tqdm) -> None:
+    """End the program if a loss is not finite: what was trained is worth no file."""
+    if not math.isfinite(loss):
+        progress.close()
+        fail(f"training failed: got a loss of {loss} {when}, expected a finite one")
 
 
 def fit(
@@ -43,6 +53,7 @@ def fit(
             losses.append(step(*next(batches)))
             mx.eval(losses[-1], state)
             if number % SHOWN_EVERY == 0 or number == steps:
+                check_loss(losses[-1].item(), f"in step {number}", progress)
                 progress.set_postfix(loss=f"{losses[-1].item():.4f}", refresh=False)
             progress.update()
     model.eval()

@@ -160,21 +160,26 @@ def _explain(
             f"expected calls within Python's limit of {sys.getrecursionlimit()}",
         )
         return None
-    wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS)) or _wrong_call(
-        signature, args, kwargs, name
-    )
+    wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS))
+    if wrong is not None and not isinstance(error, TypeError):
+        return TypeError(f"[{name}] {wrong}")
+    wrong = wrong or _wrong_call(signature, args, kwargs, name)
     if wrong is None:
         given = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
         wrong = f"{text or type(error).__name__}: got ({given}), expected {name}{signature}"
-    if isinstance(error, _REFUSED):
+    # Classes of others, such as those of NumPy's functions, make their text of something else.
+    if isinstance(error, _REFUSED) and type(error).__str__ in (
+        BaseException.__str__,
+        OSError.__str__,
+    ):
         error.args = (f"[{name}] {wrong}",)
         return None
-    kind = TypeError if isinstance(error, AttributeError) else ValueError
+    kind = TypeError if isinstance(error, (AttributeError, TypeError)) else ValueError
     return kind(f"[{name}] {wrong}")
 
 
 def _is_of_package(error: Exception) -> bool:
-    """Was it raised in this package, and not in a function of the user's that was called?"""
+    """Was it raised in this package, with no function of the user's on the way there?"""
     trace = error.__traceback__
     ours = []
     while trace is not None:
@@ -183,7 +188,7 @@ def _is_of_package(error: Exception) -> bool:
     if isinstance(error, RecursionError):
         # Whose call was one too many is chance; the depth is of whoever made most of them.
         return 2 * sum(ours) > len(ours)
-    return bool(ours) and ours[-1]
+    return bool(ours) and all(ours)
 
 
 def _wrong_argument(
@@ -207,9 +212,16 @@ def _wrong_argument(
         if value is None and words.endswith("| None"):
             continue
         is_flag = isinstance(value, bool) and kind in ("int", "float")
+        if kind == "mx.array" and _is_like_array(value):
+            continue
         if not isinstance(value, _KINDS[kind]) or (is_flag and kind == "int"):
             return f"{name}: got {_described(value)}, expected {_SAID[kind]}"
     return None
+
+
+def _is_like_array(value: Any) -> bool:
+    """One of NumPy's arrays or scalars of numbers, which are taken wherever arrays are."""
+    return getattr(getattr(value, "dtype", None), "kind", "") in ("b", "i", "u", "f", "c")
 
 
 def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: str) -> str | None:
@@ -217,11 +229,13 @@ def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: s
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        shown = ", ".join(str(p.name) for p in signature.parameters.values() if p.name != "self")
-        return (
-            f"{error}: got {len(args)} positional arguments and {sorted(kwargs)}, "
-            f"expected {name}({shown})"
-        )
+        shown = [parameter for parameter in signature.parameters if parameter != "self"]
+        # A method is wrapped as the function that it is, and given `self` as an argument.
+        count = max(0, len(args) - (len(signature.parameters) - len(shown)))
+        given = f"{count or 'no'} positional argument{'s' if count > 1 else ''}"
+        if kwargs:
+            given += " and " + ", ".join(repr(keyword) for keyword in sorted(kwargs))
+        return f"{error}: got {given}, expected {name}({', '.join(shown)})"
     return None
 
 
@@ -232,4 +246,6 @@ def _described(value: Any) -> str:
         return text
     if isinstance(value, mx.array):
         return f"an array of shape {value.shape}"
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{type(value).__name__} of {value.dtype}"
     return type(value).__name__

@@ -172,10 +172,10 @@ def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -
     if is_leaf is not None and is_leaf(tree):
         return fn(tree, *rest)
     if isinstance(tree, (list, tuple)):
-        mapped = (
+        mapped = [
             _map(fn, child, [_child("tree_map", other, i) for other in rest], is_leaf)
             for i, child in enumerate(tree)
-        )
+        ]
         return _rebuild(tree, mapped)
     if isinstance(tree, dict):
         return {
@@ -199,7 +199,7 @@ def _map_with_path(
 
     if isinstance(tree, dict):
         return {key: descend(key, child) for key, child in tree.items()}
-    return _rebuild(tree, (descend(i, child) for i, child in enumerate(tree)))
+    return _rebuild(tree, [descend(i, child) for i, child in enumerate(tree)])
 
 
 def _child(op: str, tree: Any, key: Any) -> Any:
@@ -249,7 +249,7 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
     if isinstance(tree_a, (list, tuple)) and isinstance(tree_b, (list, tuple)):
         longest = max(len(tree_a), len(tree_b))
         pairs = zip(_padded(tree_a, longest), _padded(tree_b, longest), strict=True)
-        return _rebuild(tree_a, (_merge_places(a, b, merge_fn) for a, b in pairs))
+        return _rebuild(tree_a, [_merge_places(a, b, merge_fn) for a, b in pairs])
     if isinstance(tree_a, dict) and isinstance(tree_b, dict):
         keys = [*tree_a, *(key for key in tree_b if key not in tree_a)]
         return {
@@ -283,8 +283,12 @@ def _append_to(pairs: list[tuple[str, Any]]) -> Callable[[str, Any], None]:
     return lambda path, leaf: pairs.append((path, leaf))
 
 
-def _rebuild(like: list | tuple, children: Iterable[Any]) -> Any:
-    """A sequence of `like`'s type, which may be a subclass or a named tuple."""
+def _rebuild(like: list | tuple, children: list[Any]) -> Any:
+    """A sequence of `like`'s type, which may be a subclass or a named tuple.
+
+    The children are a list, not a generator: one that recurses takes of the thread's own stack at
+    each level, which may end before Python's limit does.
+    """
     return type(like)(*children) if hasattr(like, "_fields") else type(like)(children)
 
 

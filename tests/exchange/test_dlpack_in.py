@@ -70,6 +70,7 @@ LAYOUTS = {
     "broadcast": ((4, 3), (0, 1), 0, np.broadcast_to(VALUES[:3], (4, 3))),
     "backwards": ((4,), (-1,), 12, VALUES[3::-1]),
     "offset": ((4,), (1,), 8, VALUES[2:6]),
+    "large steps of one": ((1, 3), (2**61, 1), 0, VALUES[:3].reshape(1, 3)),
     "odd steps of one": ((1, 3, 1), (777, 1, -5), 0, VALUES[:3].reshape(1, 3, 1)),
     "0-d": ((), None, 4, VALUES[1]),
     "empty": ((0, 3), (3, 1), 0, VALUES[:0].reshape(0, 3)),
@@ -150,6 +151,10 @@ REFUSED = {
     "large reach": ({"shape": (2**20, 2), "strides": (2**45, 1)}, r"no more than memory can"),
     "far away": ({"shape": (2, 2), "strides": (2**44, 1)}, r"memory is not there: got"),
     "far offset": ({"byte_offset": 2**62}, r"memory is not there"),
+    "offset around all memory": (
+        {"byte_offset": 2**64 - 1},
+        r"byte_offset of 18446744073709551615",
+    ),
     "before the start": ({"shape": (4,), "strides": (-(2**44),)}, r"memory is not there"),
 }
 
@@ -294,6 +299,23 @@ def test_an_error_inside_a_producer_is_told_once():
     with pytest.raises(BufferError, match=r"^no$"):
         mx.from_dlpack(refusing)
     assert refusing.calls == 1
+
+
+def test_an_error_inside_an_old_producer_is_told():
+    class Failing:
+        def __dlpack__(self, stream=None):
+            raise kind("the reason")
+
+    for kind in (TypeError, BufferError):
+        with pytest.raises(kind, match=r"^the reason$"):
+            mx.from_dlpack(Failing())
+
+
+@pytest.mark.parametrize("device", [(2**40, 0), 1, (1,), ("cpu", 0)])
+def test_a_device_that_is_none(device):
+    with pytest.raises(TypeError, match=r"^\[from_dlpack\] __dlpack_device__: got .*expected") as e:
+        mx.from_dlpack(Producer(made().capsule, device=device))
+    assert repr(device) in str(e.value)
 
 
 @pytest.mark.parametrize("nothing", [None, 3, "text", [1], object(), capsules.api])

@@ -155,6 +155,23 @@ def test_a_capsule_that_cannot_say_read_only():
     assert other.tolist() == [1, 2, 3]
 
 
+def test_a_capsule_that_cannot_say_read_only_is_alone():
+    """Who asks for no version may take the memory for unchanging, as JAX does."""
+    array = evaluated(4)
+    capsule = array.__dlpack__()
+    assert capsules.tensor_of(capsule).data == array.__array_interface__["data"][0]
+    assert not np.asarray(array).flags.writeable
+    del capsule
+    view = np.asarray(array)
+    assert view.flags.writeable
+    capsule = array.__dlpack__()
+    assert capsules.tensor_of(capsule).data != array.__array_interface__["data"][0]
+    view[0] = 9
+    assert array.tolist()[0] == 9
+    with pytest.raises(BufferError, match="seen elsewhere"):
+        array.__dlpack__(copy=False)
+
+
 def test_no_writable_capsule_under_readonly():
     before = mx.set_view_policy("readonly")
     try:
@@ -175,6 +192,10 @@ def test_device():
     for device in [(2, 0), (8, 0), (99, 0), (1, 1), (-1, 0)]:
         with pytest.raises(BufferError, match=r"got \(.*expected \(1, 0\), the CPU"):
             pending.__dlpack__(dl_device=device)
+    with pytest.raises(OverflowError, match=r"dl_device: got \(1099511627776, 0\), expected int"):
+        pending.__dlpack__(dl_device=(2**40, 0))
+    with pytest.raises(OverflowError, match=r"max_version: got \(-1, 0\), expected integers"):
+        pending.__dlpack__(max_version=(-1, 0))
 
 
 @pytest.mark.parametrize("stream", [0, 1, -1, 7, 2**40])

@@ -255,6 +255,35 @@ def test_bad_interfaces():
             mx.asarray(Interface(VALUES, **changes))
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        *(({field: None}, f"without '{field}'") for field in ("typestr", "shape", "data")),
+        ({"typestr": 4}, r"\['typestr'\]: got 4"),
+        ({"shape": "ab"}, r"\['shape'\]: got 'ab'"),
+        ({"strides": [4]}, r"\['strides'\]: got \[4\]"),
+        ({"data": (8,)}, r"\['data'\]: got \(8,\)"),
+        ({"data": (2**64, True)}, r"\['data'\]: got \(18446744073709551616, True\)"),
+        ({"data": 8}, r"\['data'\]: got 8"),
+        ({"data": bytes(24), "offset": -4}, r"\['offset'\]: got -4"),
+    ],
+)
+def test_faults_of_interfaces_are_named(changes, message):
+    with pytest.raises(ValueError, match=rf"^\[asarray\] __array_interface__.*{message}.*expected"):
+        mx.asarray(Interface(VALUES, **changes))
+
+
+def test_errors_of_properties_pass_through():
+    class Failing:
+        @property
+        def __array_interface__(self):
+            raise RuntimeError("the reason")
+
+    for make in (mx.asarray, mx.array, lambda x: mx.ones(2) + x):
+        with pytest.raises(RuntimeError, match=r"^the reason$"):
+            make(Failing())
+
+
 def test_an_interface_over_another_object():
     """As PIL's images have it: the bytes themselves instead of an address."""
     content = VALUES.tobytes()
@@ -350,6 +379,17 @@ def test_bfloat16_goes_both_ways_without_a_copy():
 def address_of(array):
     """Of arrays that the array interface has no type for."""
     return capsules.tensor_of(array.__dlpack__(max_version=(1, 0))).data
+
+
+def test_bfloat16_of_the_other_byte_order():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    source = np.array([1.5, -2.0, 3.0], ml_dtypes.bfloat16)
+    swapped = source.astype(source.dtype.newbyteorder(">"))
+    for make in (mx.asarray, mx.array):
+        array = make(swapped)
+        assert (array.dtype, array.tolist()) == (mx.bfloat16, [1.5, -2.0, 3.0])
+    with pytest.raises(ValueError, match="bytes are in the other order"):
+        mx.asarray(swapped, copy=False)
 
 
 def test_bfloat16_without_ml_dtypes(monkeypatch):

@@ -114,6 +114,44 @@ def test_writable_again_once_the_others_are_gone():
 # Program order.
 
 
+@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
+def test_nobody_writes_what_a_view_for_reading_shows(route):
+    a = mx.arange(4.0)
+    b = a[::-1]
+    mx.eval(b)
+    shown = route(a)
+    assert not shown.flags.writeable
+    del a
+    assert not np.asarray(b).flags.writeable
+    b[0] = 7
+    assert shown.tolist() == [0, 1, 2, 3]
+    c = mx.arange(4.0)
+    d = c[::-1]
+    mx.eval(d)
+    shown = route(c)
+    c += 1
+    mx.eval(c)
+    assert not route(d).flags.writeable
+    del shown
+    assert route(d).flags.writeable
+
+
+@pytest.mark.parametrize("name", ["checked", "writable"])
+def test_a_copy_shares_nothing(name):
+    x = mx.zeros(2)
+    with policy(name):
+        if name == "checked":
+            mx.eval(x)
+        y = mx.array(x)
+        view = np.asarray(x)
+        assert view.flags.writeable
+        view[:] = 9
+        assert y.tolist() == [0, 0]
+    # One that is not computed yet, or followed, is the same value.
+    assert mx.array(x + 1).tolist() == [10, 10]
+    assert mx.grad(lambda x: mx.array(x).sum())(x).tolist() == [1, 1]
+
+
 def test_operations_run_when_recorded_while_somebody_can_write():
     array = fresh()
     view = np.asarray(array)

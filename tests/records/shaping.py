@@ -166,6 +166,7 @@ RECORDS = [
         (4,),
     ),
     joining("meshgrid", lambda *x: list(np.meshgrid(*x)), op("meshgrid"), (3,), (4,)),
+    joining("meshgrid[flat]", lambda *x: list(np.meshgrid(*x)), op("meshgrid"), (2, 2), (3,)),
     joining(
         "meshgrid[ij]",
         lambda *x: list(np.meshgrid(*x, indexing="ij", sparse=True)),

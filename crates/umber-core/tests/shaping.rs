@@ -294,7 +294,8 @@ fn grids() {
     assert!(meshgrid(&[], MeshKind::Full, MeshIndexing::Xy).expect("nothing").is_empty());
     let one = meshgrid(&[&x], MeshKind::Full, MeshIndexing::Xy).expect("one vector");
     assert_eq!(one[0].shape()[..], [2]);
-    assert!(meshgrid(&[&numbers(&[2, 2])], MeshKind::Full, MeshIndexing::Xy).is_err());
+    let flat = meshgrid(&[&numbers(&[2, 2])], MeshKind::Full, MeshIndexing::Xy).expect("a matrix");
+    assert_eq!(found(Ok(flat[0].clone())), (vec![4], vec![0, 1, 2, 3]));
 }
 
 #[test]

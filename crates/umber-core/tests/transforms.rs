@@ -290,6 +290,35 @@ fn several_outputs_add_up() {
     assert_close(&values::<f64>(&pulled[0]), &expected, 1e-12, "sum of cotangents");
 }
 
+/// `f(f(… x …))` where each step multiplies by one weight, from the right or from the left, turned or not.
+fn steps(w: &Array, x: &Array, count: usize) -> Result<Array> {
+    (0..count).try_fold(x.clone(), |x, i| {
+        let turned = ops::transpose(w, None)?;
+        let next = match i % 3 {
+            0 => ops::matmul(&x, w)?,
+            1 => ops::matmul(&x, &turned)?,
+            _ => ops::transpose(&ops::matmul(w, &ops::transpose(&x, None)?)?, None)?,
+        };
+        ops::sin(&next)
+    })
+}
+
+#[test]
+fn a_weight_of_many_steps_has_the_gradient_of_all() {
+    let (w, x) = (spread([6, 6], -0.5, 0.5), spread([2, 6], -1.0, 1.0));
+    for count in [1, 3, 8, 14] {
+        // What a user holds of the products in the gradient stays what it was.
+        let f = |w: &Array| {
+            weighted(|w| Ok(ops::add(&steps(w, &x, count)?, &ops::square(&steps(w, &x, 2)?)?)?), w)
+        };
+        let slope = grad(f)(&w).unwrap();
+        assert_close(&values::<f64>(&slope), &differences(f, &w), 1e-7, "gradient by steps");
+        let twice = grad(|w| total(&ops::square(&grad(f)(w)?)?))(&w).unwrap();
+        let again = differences(|w| total(&ops::square(&grad(f)(w)?)?), &w);
+        assert_close(&values::<f64>(&twice), &again, 1e-6, "second derivative by steps");
+    }
+}
+
 #[test]
 fn gradients_of_gradients() {
     let f = |x: &Array| total(&ops::multiply(&ops::sin(x)?, &ops::square(x)?)?);

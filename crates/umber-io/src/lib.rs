@@ -7,12 +7,14 @@
 //! Readers check everything a file says before they believe it: a damaged file is an error that names the file and
 //! the fault, never a crash. Writers write beside the target and rename, so that a file is whole or not there.
 
+mod direct;
 mod format;
 pub mod functions;
 pub mod gguf;
 pub mod npy;
 mod npy_header;
 pub mod npz;
+mod pipe;
 pub mod safetensors;
 mod source;
 mod target;

@@ -102,14 +102,15 @@ fn texts(
     );
     let mut found = (0..shape.size()).map(|i| text(&bytes[i * each..(i + 1) * each], width, header));
     let value = if shape.ndim() == 0 {
-        Value::Text(found.next().unwrap_or_else(|| Ok(String::new()))?)
+        found.next().unwrap_or_else(|| Some(String::new())).map(Value::Text)
     } else {
-        Value::Texts(found.collect::<Result<_>>()?)
+        found.collect::<Option<_>>().map(Value::Texts)
     };
-    Ok(Held::Text(value))
+    Ok(value.map_or_else(|| Held::Foreign("texts that are no Unicode".to_owned()), Held::Text))
 }
 
-fn text(bytes: &[u8], width: usize, header: &Header) -> Result<String> {
+/// The characters, if they are some.
+fn text(bytes: &[u8], width: usize, header: &Header) -> Option<String> {
     let text = if width == 1 {
         std::str::from_utf8(bytes).ok().map(str::to_owned)
     } else {
@@ -119,10 +120,7 @@ fn text(bytes: &[u8], width: usize, header: &Header) -> Result<String> {
         };
         bytes.chunks_exact(4).map(|unit| char::from_u32(number(unit))).collect()
     };
-    match text {
-        Some(text) => Ok(text.trim_end_matches('\0').to_owned()),
-        None => bail!(Value, "got a text that is no Unicode, expected characters"),
-    }
+    text.map(|text| text.trim_end_matches('\0').to_owned())
 }
 
 /// The next so many bytes of a stream, or fewer at its end.

@@ -115,15 +115,23 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, wanted: u8) -> Result<()> {
-        ensure!(
-            self.skips(wanted),
-            Value,
-            "got an npy header whose character {} is {:?}, expected {:?}",
-            self.at,
-            self.text.get(self.at).map(|&c| char::from(c)),
-            char::from(wanted)
-        );
-        Ok(())
+        if self.skips(wanted) {
+            return Ok(());
+        }
+        let wanted = char::from(wanted);
+        match self.text.get(self.at) {
+            Some(&found) => bail!(
+                Value,
+                "got an npy header whose character {} is {:?}, expected {wanted:?}",
+                self.at,
+                char::from(found)
+            ),
+            None => bail!(
+                Value,
+                "got an npy header that ends after {} characters, expected {wanted:?} there",
+                self.at
+            ),
+        }
     }
 
     fn string(&mut self) -> Result<String> {
@@ -178,6 +186,12 @@ impl Parser<'_> {
             lengths.push(length);
             if !self.skips(b',') {
                 self.expect(b')')?;
+                // Without a comma the parentheses are those of an integer.
+                ensure!(
+                    lengths.len() > 1,
+                    Value,
+                    "got an npy header with the shape ({length}), expected ({length},)"
+                );
                 break;
             }
         }

@@ -160,7 +160,12 @@ fn header_end(source: &Source) -> Result<usize> {
     };
     let length = usize::try_from(u64::from_le_bytes(start)).unwrap_or(usize::MAX);
     ensure!(
-        length <= LONGEST_HEADER && length <= source.length() - 8,
+        length <= LONGEST_HEADER || length > source.length() - 8,
+        Value,
+        "got a header of {length} bytes, expected at most {LONGEST_HEADER}, the format's own bound"
+    );
+    ensure!(
+        length <= source.length() - 8,
         Value,
         "got a header said to be of {length} bytes in a file of {}, expected a safetensors file, whole",
         source.length()

@@ -1,9 +1,9 @@
 //! Where the bytes of a file come from, and how parts of them become arrays.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,6 +44,8 @@ pub struct Source {
     start: usize,
     length: usize,
     bytes: Bytes,
+    /// Is it a file's memory, of which nothing is read before it is used?
+    is_mapped: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -58,7 +60,10 @@ impl Source {
     /// The file at `path`.
     pub fn open(path: &Path, mapping: Mapping) -> Result<Source> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| io_error("load", &name, &error))?;
+        let failed = |error: std::io::Error| io_error("load", &name, &error);
+        // Asked before it is opened: the opening of a pipe waits for somebody who writes.
+        check_is_file(&std::fs::metadata(path).map_err(failed)?, &name)?;
+        let file = File::open(path).map_err(failed)?;
         Source::of_file(file, 0, name, mapping)
     }
 
@@ -66,7 +71,7 @@ impl Source {
     pub fn of_file(file: File, start: u64, name: String, mapping: Mapping) -> Result<Source> {
         let failed = |error: std::io::Error| io_error("load", &name, &error);
         let metadata = file.metadata().map_err(failed)?;
-        ensure!(metadata.is_file(), Io, "[load] {name}: got something that is no file, expected a file");
+        check_is_file(&metadata, &name)?;
         let (Ok(end), Ok(start)) = (usize::try_from(metadata.len()), usize::try_from(start)) else {
             bail!(
                 Value,
@@ -81,12 +86,14 @@ impl Source {
             Mapping::Share | Mapping::Copy => None,
         };
         let Some(buffer) = mapped else {
-            return Ok(Source { name, start, length, bytes: Bytes::File(Arc::new(file)) });
+            let bytes = Bytes::File(Arc::new(file));
+            return Ok(Source { name, start, length, bytes, is_mapped: false });
         };
         // The file may have become shorter since it was asked.
         let length = length.min(buffer.bytes().saturating_sub(start));
         let layout = Layout::contiguous(Shape::from([buffer.bytes()]));
-        Ok(Source { name, start, length, bytes: Bytes::Memory(Storage { buffer: Arc::new(buffer), layout }) })
+        let bytes = Bytes::Memory(Storage { buffer: Arc::new(buffer), layout });
+        Ok(Source { name, start, length, bytes, is_mapped: true })
     }
 
     /// Bytes in memory, which are copied; errors call them `name`.
@@ -103,14 +110,30 @@ impl Source {
         name: String,
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<Source> {
-        Ok(Source { name, start: 0, length, bytes: Bytes::Memory(filled(length, fill)?) })
+        let bytes = Bytes::Memory(filled(length, fill)?);
+        Ok(Source { name, start: 0, length, bytes, is_mapped: false })
     }
 
     /// A part of it as a source of its own.
     pub(crate) fn part(&self, range: Range<usize>) -> Result<Source> {
         self.check(&range)?;
         let (name, bytes) = (self.name.clone(), self.bytes.clone());
-        Ok(Source { name, start: self.start + range.start, length: range.len(), bytes })
+        let (start, length) = (self.start + range.start, range.len());
+        Ok(Source { name, start, length, bytes, is_mapped: self.is_mapped })
+    }
+
+    /// A part of it in memory, which may be that of the whole.
+    pub(crate) fn part_in_memory(&self, range: Range<usize>) -> Result<Source> {
+        if matches!(self.bytes, Bytes::Memory(_)) {
+            return self.part(range);
+        }
+        self.check(&range)?;
+        Source::made(range.len(), self.name.clone(), |into| self.fill(range.start, into))
+    }
+
+    /// Is it a file's memory, of which nothing is read before it is used?
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.is_mapped
     }
 
     /// What errors call it.
@@ -202,6 +225,17 @@ impl Source {
             &shape.iter().map(|&length| length as i64).collect::<Vec<_>>(),
         )
     }
+}
+
+fn check_is_file(metadata: &Metadata, name: &str) -> Result<()> {
+    let kind = metadata.file_type();
+    let got = if kind.is_fifo() { "a pipe" } else { "something that is no file" };
+    ensure!(
+        kind.is_file(),
+        Io,
+        "[load] {name}: got {got}, expected a file, or one that is open in binary mode"
+    );
+    Ok(())
 }
 
 /// A dense array whose bytes `fill` writes.

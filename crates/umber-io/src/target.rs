@@ -1,6 +1,5 @@
 //! Where written bytes go, and who is told of the progress.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use umber_core::eval;
@@ -75,7 +74,7 @@ impl<'a> Target<'a> {
         };
         match self.place {
             Place::Stream(put) => through(put),
-            Place::Path(path) => whole::write(op, path, |file| {
+            Place::Path(path) => whole::write(op, path, total, |file| {
                 let mut put = |bytes: &[u8]| {
                     file.write_all(bytes).map_err(|error| io_error(op, &path.display().to_string(), &error))
                 };

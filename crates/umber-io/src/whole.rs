@@ -5,21 +5,26 @@
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use umber_types::{Result, bail};
 
-use crate::io_error;
+use crate::{direct, io_error, pipe};
 
-/// Write through `body` into the file at `path`, which is replaced when all is written.
+/// Write through `body` about `expected` bytes into the file at `path`, which is replaced when all is written.
 ///
 /// Links are followed, permissions are kept. What is no plain file, a device or a pipe, is written to directly.
-pub(crate) fn write(op: &str, path: &Path, body: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
+pub(crate) fn write(
+    op: &str,
+    path: &Path,
+    expected: u64,
+    body: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let failed = |error: io::Error| io_error(op, &path.display().to_string(), &error);
     let target = followed(path).map_err(failed)?;
     let existing = match fs::metadata(&target) {
@@ -32,6 +37,9 @@ pub(crate) fn write(op: &str, path: &Path, body: impl FnOnce(&mut File) -> Resul
         if metadata.is_dir() {
             bail!(Io, "[{op}] {}: got a folder, expected a file", path.display());
         }
+        if metadata.file_type().is_fifo() {
+            return pipe::write(&target, failed, body);
+        }
         // A file that may not be written is not replaced either.
         let mut old = OpenOptions::new().write(true).open(&target).map_err(failed)?;
         if !metadata.is_file() {
@@ -39,8 +47,8 @@ pub(crate) fn write(op: &str, path: &Path, body: impl FnOnce(&mut File) -> Resul
         }
         mode = Some(metadata.permissions().mode() & 0o7777);
     }
-    let mut part = Part::create(&target, mode).map_err(failed)?;
-    body(&mut part.file)?;
+    let part = Part::create(&target, mode).map_err(failed)?;
+    direct::write(&part.file, expected, failed, body)?;
     part.place(&target, mode).map_err(failed)
 }
 

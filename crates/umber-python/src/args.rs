@@ -30,6 +30,12 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
         if let Some(number) = weak_number(&object)? {
             return Ok(Operand::Number(number));
         }
+        if crate::convert::is_of_arrays(&object) {
+            return Err(PyTypeError::new_err(format!(
+                "got a {} of arrays, expected an array or a number",
+                object.get_type().name()?
+            )));
+        }
         match crate::convert::from_object(&object, None)? {
             Some(array) => Ok(Operand::Array(array)),
             None => Err(PyTypeError::new_err(format!(
@@ -134,8 +140,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
         }
         let wanted = if let Ok(device) = object.cast::<PyDevice>() {
             device.get().0
-        } else if let Ok(kind) = object.cast::<PyDeviceType>() {
-            umber::Device { kind: kind.get().kind(), index: 0 }
+        } else if let Some(kind) = PyDeviceType::find(&object)? {
+            umber::Device { kind: kind.0, index: 0 }
         } else {
             return Err(PyTypeError::new_err(format!(
                 "got {}, expected a Stream, a Device or a DeviceType",
@@ -272,6 +278,12 @@ pub(crate) fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
     object.extract::<i64>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             PyOverflowError::new_err("got an integer beyond 64 bits, expected one that fits them")
+        } else if object.hasattr("__len__").unwrap_or(false) {
+            // NumPy says of its arrays what could be converted, not what came.
+            match object.get_type().name() {
+                Ok(name) => PyTypeError::new_err(format!("got {name}, expected an integer")),
+                Err(error) => error,
+            }
         } else {
             error
         }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use umber::memory::Lease;
+use umber::memory::{Lease, ViewPolicy};
 use umber::{Array, Scalar, ops};
 
 use crate::args::named;
@@ -105,7 +105,19 @@ impl PyArray {
                 .map(|dtype| dtype.extract::<DtypeArg>())
                 .transpose()?;
             let none = args.py().None().into_bound(args.py());
-            convert::array(val.as_ref().unwrap_or(&none), dtype.map(|dtype| dtype.0)).map(PyArray::from)
+            let val = val.as_ref().unwrap_or(&none);
+            let array = convert::array(val, dtype.map(|dtype| dtype.0))?;
+            let is_given = val.cast::<PyArray>().is_ok_and(|given| given.get().get().is_same(&array));
+            // What is still to be computed has no memory yet, and none that is written through a view while it is shared.
+            let has_memory = array.is_evaluated() || ViewPolicy::current() == ViewPolicy::Writable;
+            if is_given && has_memory && !array.is_traced() {
+                let copied = enter(args.py(), || {
+                    array.eval()?;
+                    array.copied()
+                });
+                return copied.map(PyArray::sharing);
+            }
+            Ok(PyArray::from(array))
         })
     }
 
@@ -318,10 +330,10 @@ impl PyArray {
 /// The one element of an array, for conversions that need exactly one.
 fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     if array.size() != 1 {
-        return Err(to_exception(umber::Error::Type(format!(
+        return Err(PyValueError::new_err(format!(
             "[{what}] got an array of shape {}, expected one element",
             array.shape()
-        ))));
+        )));
     }
     let value = enter(py, || array.item())?;
     warn_if_traced(py, array)?;

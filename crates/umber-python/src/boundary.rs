@@ -14,7 +14,7 @@ use std::mem::transmute;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyType};
@@ -146,6 +146,26 @@ unsafe extern "C" fn make<const N: usize>(
         ffi::Py_DECREF(rest);
         answer
     }
+}
+
+/// What a class without a maker is called by. Its objects come from functions.
+unsafe extern "C" fn refuse(
+    _own: *mut PyObject,
+    arguments: *mut PyObject,
+    _named: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: the interpreter calls it as `__new__`, holding its lock, with a tuple whose first item is the class.
+    let (py, class) = unsafe {
+        let py = Python::assume_attached();
+        (py, Bound::from_borrowed_ptr_or_opt(py, ffi::PyTuple_GetItem(arguments, 0)))
+    };
+    let name = class.and_then(|class| class.getattr("__name__").ok()).map(|name| name.to_string());
+    PyTypeError::new_err(format!(
+        "[{}] got a call of the class, expected one of a function that returns such objects",
+        name.unwrap_or_default()
+    ))
+    .restore(py);
+    std::ptr::null_mut()
 }
 
 /// Sixteen instances of a trampoline a row.
@@ -288,21 +308,24 @@ fn guard_maker(class: &Bound<'_, PyType>) -> PyResult<()> {
     let py = class.py();
     let name: String = class.getattr("__name__")?.extract()?;
     let signature: Option<String> = class.getattr("__text_signature__")?.extract()?;
-    if class.is(py.get_type::<PyArray>()) || signature.is_none() {
-        return Ok(());
-    }
-    let doc = format!("{name}{}\n--\n\n", signature.unwrap_or_default());
     // SAFETY: a slot for making objects is empty or such a function.
     let original = unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_new) };
-    if original.is_null() {
-        return Ok(());
-    }
-    // SAFETY: as above; makers are called with the class, a tuple and a dict or nothing.
-    let original = unsafe { transmute::<*mut std::ffi::c_void, Open>(original) };
-    let number = MAKE.add(original, About::new(name, &doc))?;
+    let call: Open = if original.is_null() {
+        refuse
+    } else {
+        let Some(signature) = signature else { return Ok(()) };
+        if class.is(py.get_type::<PyArray>()) {
+            return Ok(());
+        }
+        let doc = format!("{name}{signature}\n--\n\n");
+        // SAFETY: as above; makers are called with the class, a tuple and a dict or nothing.
+        let original = unsafe { transmute::<*mut std::ffi::c_void, Open>(original) };
+        let number = MAKE.add(original, About::new(name, &doc))?;
+        MAKE_CALLS[number / 16][number % 16]
+    };
     let definition = Box::into_raw(Box::new(ffi::PyMethodDef {
         ml_name: c"__new__".as_ptr(),
-        ml_meth: ffi::PyMethodDefPointer { PyCFunctionWithKeywords: MAKE_CALLS[number / 16][number % 16] },
+        ml_meth: ffi::PyMethodDefPointer { PyCFunctionWithKeywords: call },
         ml_flags: OPEN_FLAGS,
         ml_doc: std::ptr::null(),
     }));

@@ -8,7 +8,7 @@ use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};
 use crate::array::PyArray;
-use crate::enter::OrRaise;
+use crate::enter::{OrRaise, to_exception};
 use crate::interop::{Copying, from_shared};
 
 /// An array with the value of `object`; `None` if it is nothing that arrays are made of.
@@ -33,6 +33,35 @@ pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
         Some(dtype) => ops::astype(&array, dtype).or_raise().map(Some),
         None => Ok(Some(array)),
     }
+}
+
+/// A list or tuple of arrays, or of such lists: several arrays, where one is asked for.
+///
+/// A layer that answers several arrays and stands before one that takes one would go unnoticed if they were stacked.
+pub(crate) fn is_of_arrays(object: &Bound<'_, PyAny>) -> bool {
+    let has_arrays = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyArray>();
+    let mut level = object.clone();
+    // Deeper lists are refused by whoever reads them.
+    for _ in 0..64 {
+        let first = if let Ok(list) = level.cast::<PyList>() {
+            if list.iter().any(|item| has_arrays(&item)) {
+                return true;
+            }
+            list.get_item(0).ok()
+        } else if let Ok(tuple) = level.cast::<PyTuple>() {
+            if tuple.iter().any(|item| has_arrays(&item)) {
+                return true;
+            }
+            tuple.get_item(0).ok()
+        } else {
+            return false;
+        };
+        match first {
+            Some(first) => level = first,
+            None => return false,
+        }
+    }
+    false
 }
 
 /// An array over the memory that an object shares; `None` for Python's own values and what shares nothing.
@@ -64,6 +93,15 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
     collect(object, &shape, 0, &mut flat)?;
     if !flat.arrays.is_empty() {
         return stack(flat.arrays, &shape, dtype);
+    }
+    if dtype.is_none()
+        && flat.dtype == Some(DType::UInt64)
+        && let Some(Scalar::Int(number)) =
+            flat.numbers.iter().find(|number| matches!(number, Scalar::Int(..0)))
+    {
+        return Err(to_exception(umber::Error::Overflow(format!(
+            "[array] got {number} beside integers beyond int64, expected none negative beside them"
+        ))));
     }
     let dtype = dtype.or(flat.dtype).unwrap_or(DType::Float32);
     let mut bytes = Vec::new();
@@ -191,12 +229,21 @@ impl Flat {
     fn push(&mut self, value: Scalar) -> PyResult<()> {
         let own = value.default_dtype();
         if self.dtype != Some(own) {
-            self.dtype = Some(self.dtype.map_or(own, |found| umber::types::promote(found, own)));
+            self.dtype = Some(self.dtype.map_or(own, |found| joined(found, own)));
         }
         self.numbers.try_reserve(1).map_err(|_| no_memory())?;
         self.numbers.push(value);
         Ok(())
     }
+}
+
+/// The dtype for numbers of both. Integers stay integers: those beyond int64 are in uint64, which takes no negative ones.
+fn joined(a: DType, b: DType) -> DType {
+    let is_whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
+    if is_whole(a) && is_whole(b) && [a, b].contains(&DType::UInt64) {
+        return DType::UInt64;
+    }
+    umber::types::promote(a, b)
 }
 
 /// A number beside 0-d arrays.

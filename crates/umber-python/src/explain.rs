@@ -338,9 +338,12 @@ fn reason<'a>(
     }
     if text.starts_with("Python int too large to convert to C ") {
         let got = value.map_or_else(|| "an integer beyond 64 bits".into(), shortened);
-        return format!("got {got}, expected an integer in its range").into();
+        return format!("got {got}, expected an integer that 64 bits hold").into();
     }
     let Some(value) = value else { return text.into() };
+    if text == "out of range integral type conversion attempted" && !value.is_instance_of::<PyInt>() {
+        return format!("got {}, expected integers in their range", shortened(value)).into();
+    }
     if error.is_instance_of::<PyOverflowError>(py)
         && value.is_instance_of::<PyInt>()
         && !text.contains("got ")
@@ -357,10 +360,13 @@ fn reason<'a>(
     format!("got {class}, expected another: {text}").into()
 }
 
-/// The digits of an integer, of a long one the first.
-fn shortened(value: &Bound<'_, PyAny>) -> String {
+/// How Python writes a value, of a long text the beginning.
+pub(crate) fn shortened(value: &Bound<'_, PyAny>) -> String {
     const MOST: usize = 40;
     // Python refuses to write out integers of thousands of digits.
-    let digits = value.str().map_or_else(|_| "an integer of many digits".into(), |text| text.to_string());
-    if digits.len() <= MOST { digits } else { format!("{}…", &digits[..MOST]) }
+    let text = value.repr().map_or_else(|_| "an integer of many digits".into(), |text| text.to_string());
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }

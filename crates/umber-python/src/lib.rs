@@ -7,6 +7,8 @@ mod boundary;
 mod convert;
 mod dtype;
 mod enter;
+mod enumeration;
+mod environment;
 mod explain;
 mod indexing;
 mod interop;
@@ -29,6 +31,7 @@ use pyo3::prelude::*;
 /// # Errors
 /// What Python raises where memory is short.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    environment::check(module.py())?;
     enter::register(module)?;
     dtype::register(module)?;
     streams::register(module)?;

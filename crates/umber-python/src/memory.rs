@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::memory::allocator;
 
+use crate::enter::to_exception;
 use crate::transforms::eval::arrays_of;
 
 /// Bytes in use by arrays.
@@ -42,7 +43,10 @@ fn get_memory_limit() -> usize {
 /// A number of bytes.
 fn bytes(op: &str, limit: i128) -> PyResult<usize> {
     usize::try_from(limit).map_err(|_| {
-        PyValueError::new_err(format!("[{op}] got a limit of {limit} bytes, expected zero or more"))
+        to_exception(umber::Error::Overflow(format!(
+            "[{op}] got a limit of {limit} bytes, expected zero or more, at most {}",
+            usize::MAX
+        )))
     })
 }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyInt;
 use umber::{Array, DType, Result, ops};
 
-use crate::args::{self, Operand};
+use crate::args::{self, Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::convert;
 use crate::enter::OrRaise;
@@ -44,7 +44,7 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     if let Some(number) = args::weak_number(other)? {
         return Operand::Number(number).beside(own).map(Some);
     }
-    if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() {
+    if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() || convert::is_of_arrays(other) {
         return Ok(None);
     }
     convert::from_object(other, None)
@@ -126,7 +126,7 @@ fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
 
 /// A comparison with an integer that the dtype of integers or bool cannot hold, which all of them are below or above;
 /// `None` for other operands.
-fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<PyArray>> {
+fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<Array>> {
     if !other.is_instance_of::<PyInt>() || own.dtype().is_inexact() {
         return Ok(None);
     }
@@ -138,13 +138,98 @@ fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Opti
         return Ok(None);
     }
     let is_above = other.gt(0)?;
+    Ok(Some(all_beyond(own, is_above, op)))
+}
+
+/// A comparison of integers with what is above or below all that their dtype holds.
+fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
     let answer = match op {
         CompareOp::Eq => false,
         CompareOp::Ne => true,
         CompareOp::Lt | CompareOp::Le => is_above,
         CompareOp::Gt | CompareOp::Ge => !is_above,
     };
-    Ok(Some(Array::full(own.shape().clone(), answer, DType::Bool).into()))
+    Array::full(own.shape().clone(), answer, DType::Bool)
+}
+
+/// What a comparison takes: also an integer that no dtype holds, of which it matters whether it is positive.
+pub(crate) enum Comparand {
+    /// An array, or a number that a dtype holds.
+    Operand(Operand),
+    /// Another integer, and what is said where it cannot be compared.
+    Vast { is_above: bool, error: PyErr },
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Comparand {
+    type Error = PyErr;
+
+    #[inline]
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<Operand>() {
+            Ok(operand) => Ok(Comparand::Operand(operand)),
+            Err(error) if object.is_instance_of::<PyInt>() => {
+                Ok(Comparand::Vast { is_above: object.gt(0)?, error })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Comparand {
+    /// Is it above (or else below) all that the dtype of `own` holds? `None` where it is among them.
+    fn side(&self, own: &Array) -> Option<bool> {
+        match self {
+            _ if own.dtype().is_inexact() => None,
+            Comparand::Vast { is_above, .. } => Some(*is_above),
+            Comparand::Operand(Operand::Number(value)) => {
+                let fits = args::check_fits(*value, value.weak_dtype(own.dtype())).is_ok();
+                (!fits).then(|| value.as_f64() > 0.0)
+            }
+            Comparand::Operand(Operand::Array(_)) => None,
+        }
+    }
+
+    fn operand(self) -> PyResult<Operand> {
+        match self {
+            Comparand::Operand(operand) => Ok(operand),
+            Comparand::Vast { error, .. } => Err(error),
+        }
+    }
+}
+
+/// `a op b` as the functions compare.
+pub(crate) fn compared(
+    a: Comparand,
+    b: Comparand,
+    op: CompareOp,
+    stream: Option<StreamArg>,
+    function: Binary,
+) -> PyResult<PyArray> {
+    let answer = match (&a, &b) {
+        (Comparand::Operand(Operand::Array(own)), other) => {
+            other.side(own).map(|is_above| all_beyond(own, is_above, op))
+        }
+        (other, Comparand::Operand(Operand::Array(own))) => {
+            other.side(own).map(|is_above| all_beyond(own, is_above, turned(op)))
+        }
+        _ => None,
+    };
+    if let Some(answer) = answer {
+        return Ok(answer.into());
+    }
+    let (a, b) = Operand::pair(a.operand()?, b.operand()?)?;
+    on(stream, || function(&a, &b)).map(PyArray::from)
+}
+
+/// The comparison that holds for `b, a` where `op` holds for `a, b`.
+fn turned(op: CompareOp) -> CompareOp {
+    match op {
+        CompareOp::Lt => CompareOp::Gt,
+        CompareOp::Le => CompareOp::Ge,
+        CompareOp::Gt => CompareOp::Lt,
+        CompareOp::Ge => CompareOp::Le,
+        CompareOp::Eq | CompareOp::Ne => op,
+    }
 }
 
 #[pymethods]
@@ -208,7 +293,7 @@ impl PyArray {
         let py = other.py();
         let own = self.get();
         if let Some(answer) = beyond(&own, other, op)? {
-            return Ok(Bound::new(py, answer)?.into_any().unbind());
+            return Ok(Bound::new(py, PyArray::from(answer))?.into_any().unbind());
         }
         let function: Binary = match op {
             CompareOp::Lt => ops::less,

@@ -7,32 +7,47 @@ use umber::device::ThreadLocalStream;
 use umber::{Device, DeviceType, Stream, device, eval};
 
 use crate::args::StreamArg;
-use crate::enter::{OrRaise, enter};
+use crate::enter::{OrRaise, enter, to_exception};
+use crate::enumeration::Enumeration;
+
+static KINDS: Enumeration = Enumeration::new(
+    "DeviceType",
+    "A kind of device: the host processor or an accelerator.",
+    &["cpu", "gpu"],
+);
 
 /// A kind of device.
-#[pyclass(name = "DeviceType", module = "umber.core", frozen, eq, hash)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(non_camel_case_types, reason = "the names of the public constants")]
-pub(crate) enum PyDeviceType {
-    /// The host processor.
-    cpu,
-    /// An accelerator.
-    gpu,
-}
+#[derive(Clone, Copy)]
+pub(crate) struct PyDeviceType(pub(crate) DeviceType);
 
 impl PyDeviceType {
-    pub(crate) fn kind(self) -> DeviceType {
-        match self {
-            PyDeviceType::cpu => DeviceType::Cpu,
-            PyDeviceType::gpu => DeviceType::Gpu,
+    /// The kind that an object is; `None` of one that is no kind.
+    pub(crate) fn find(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceType>> {
+        let place = KINDS.place(object)?;
+        Ok(place.map(|place| PyDeviceType(if place == 0 { DeviceType::Cpu } else { DeviceType::Gpu })))
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for PyDeviceType {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match PyDeviceType::find(&object)? {
+            Some(kind) => Ok(kind),
+            None => {
+                Err(PyTypeError::new_err(format!("got {}, expected DeviceType", object.get_type().name()?)))
+            }
         }
     }
+}
 
-    fn of(kind: DeviceType) -> PyDeviceType {
-        match kind {
-            DeviceType::Cpu => PyDeviceType::cpu,
-            DeviceType::Gpu => PyDeviceType::gpu,
-        }
+impl<'py> IntoPyObject<'py> for PyDeviceType {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        KINDS.member(py, usize::from(self.0 == DeviceType::Gpu))
     }
 }
 
@@ -45,29 +60,43 @@ pub(crate) struct PyDevice(pub(crate) Device);
 impl PyDevice {
     #[new]
     #[pyo3(signature = (r#type, index = 0))]
-    fn new(r#type: &Bound<'_, PyDeviceType>, index: u32) -> PyDevice {
-        PyDevice(Device { kind: r#type.get().kind(), index })
+    fn new(r#type: PyDeviceType, index: i64) -> PyResult<PyDevice> {
+        let index = u32::try_from(index).map_err(|_| {
+            to_exception(umber::Error::Overflow(format!(
+                "[Device] index: got {index}, expected 0 to {}",
+                u32::MAX
+            )))
+        })?;
+        Ok(PyDevice(Device { kind: r#type.0, index }))
     }
 
     /// The kind of device.
     #[getter]
     fn r#type(&self) -> PyDeviceType {
-        PyDeviceType::of(self.0.kind)
+        PyDeviceType(self.0.kind)
     }
 
     fn __repr__(&self) -> String {
         self.0.to_string()
     }
 
-    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         if let Ok(other) = other.cast::<PyDevice>() {
-            return other.get().0 == self.0;
+            return Ok(other.get().0 == self.0);
         }
-        other.cast::<PyDeviceType>().is_ok_and(|kind| kind.get().kind() == self.0.kind)
+        Ok(PyDeviceType::find(other)?.is_some_and(|kind| kind.0 == self.0.kind))
     }
 
-    fn __hash__(&self) -> u64 {
-        u64::from(self.0.index) * 2 + u64::from(self.0.kind == DeviceType::Gpu)
+    /// That of the kind, which a device is equal to.
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.r#type().into_pyobject(py)?.hash()
+    }
+
+    /// Helper for pickle.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let device = slf.get();
+        let arguments = (device.r#type(), device.0.index);
+        Ok((slf.get_type(), arguments).into_pyobject(slf.py())?.into_any())
     }
 }
 
@@ -128,8 +157,8 @@ fn device_of(object: &Bound<'_, PyAny>) -> PyResult<Device> {
     if let Ok(device) = object.cast::<PyDevice>() {
         return Ok(device.get().0);
     }
-    if let Ok(kind) = object.cast::<PyDeviceType>() {
-        return Ok(Device { kind: kind.get().kind(), index: 0 });
+    if let Some(kind) = PyDeviceType::find(object)? {
+        return Ok(Device { kind: kind.0, index: 0 });
     }
     Err(PyTypeError::new_err(format!("got {}, expected a Device", object.get_type().name()?)))
 }
@@ -240,8 +269,8 @@ fn is_available(device: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// Number of devices of a kind.
 #[pyfunction]
-fn device_count(device_type: &Bound<'_, PyDeviceType>) -> usize {
-    device::device_count(device_type.get().kind())
+fn device_count(device_type: PyDeviceType) -> usize {
+    device::device_count(device_type.0)
 }
 
 /// What is known of a device: its name and number of threads.
@@ -266,13 +295,11 @@ fn synchronize(py: Python<'_>, stream: Option<StreamArg>) -> PyResult<()> {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyDeviceType>()?;
+    KINDS.register(module)?;
     module.add_class::<PyDevice>()?;
     module.add_class::<PyStream>()?;
     module.add_class::<PyThreadLocalStream>()?;
     module.add_class::<StreamContext>()?;
-    module.add("cpu", PyDeviceType::cpu)?;
-    module.add("gpu", PyDeviceType::gpu)?;
     for function in [
         wrap_pyfunction!(default_device, module)?,
         wrap_pyfunction!(set_default_device, module)?,

@@ -1,15 +1,20 @@
 //! Nested lists, tuples and dicts of arrays: taken apart for transforms, put together again afterwards.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber::Array;
+use umber::kernels::stack::stack_left;
 
 use crate::array::PyArray;
 
 /// Containers nested deeper than this, or in themselves, are refused.
 const DEEPEST: usize = 500;
+/// Bytes of stack that a walk takes for one level at most, whichever walk it is.
+const LEVEL: usize = 4 << 10;
+/// Bytes of stack that are left to what is called at the deepest level.
+const REST: usize = 24 << 10;
 
 /// Refuse what is nested too deep to walk.
 pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
@@ -17,6 +22,12 @@ pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
         return Err(PyValueError::new_err(format!(
             "[tree] got lists, tuples and dicts nested deeper than {DEEPEST} levels, or in themselves, expected fewer"
         )));
+    }
+    // Other walks follow over the same levels, and their steps may be larger than those that led here.
+    if stack_left() < REST + depth * LEVEL {
+        return Err(PyRecursionError::new_err(
+            "[tree] got lists, tuples and dicts nested deeper than the stack of their thread, expected fewer levels",
+        ));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 """Lazy, differentiable arrays that share memory."""
 import builtins
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
 from os import PathLike
 from types import EllipsisType, TracebackType
 from typing import Any, BinaryIO, Literal, Protocol, Self, TypeAlias
@@ -171,20 +172,19 @@ class Device:
     def __init__(self, type: DeviceType, index: int = 0) -> None: ...
     def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Helper for pickle."""
+
     def __repr__(self) -> str: ...
     @property
     def type(self) -> DeviceType:
         """The kind of device."""
 
 
-class DeviceType:
-    """A kind of device."""
-    def __eq__(self, other: object) -> builtins.bool: ...
-    def __hash__(self) -> int: ...
-    def __int__(self) -> int: ...
-    def __repr__(self) -> str: ...
-    cpu: DeviceType
-    gpu: DeviceType
+class DeviceType(Enum):
+    """A kind of device: the host processor or an accelerator."""
+    cpu = 0
+    gpu = 1
 
 
 class Dtype:
@@ -223,20 +223,16 @@ class Dtype:
         """NumPy's class of numbers of this dtype."""
 
 
-class DtypeCategory:
+class DtypeCategory(Enum):
     """A category of dtypes."""
-    def __eq__(self, other: object) -> builtins.bool: ...
-    def __hash__(self) -> int: ...
-    def __int__(self) -> int: ...
-    def __repr__(self) -> str: ...
-    complexfloating: DtypeCategory
-    floating: DtypeCategory
-    generic: DtypeCategory
-    inexact: DtypeCategory
-    integer: DtypeCategory
-    number: DtypeCategory
-    signedinteger: DtypeCategory
-    unsignedinteger: DtypeCategory
+    complexfloating = 0
+    floating = 1
+    inexact = 2
+    signedinteger = 3
+    unsignedinteger = 4
+    integer = 5
+    number = 6
+    generic = 7
 
 
 class FunctionExporter:
@@ -1965,7 +1961,9 @@ def erfinv(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 
 def eval(*args: _Tree) -> None:
-    """Compute arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left alone."""
+    """Compute arrays, given one by one or in nested lists, tuples and dicts, and `random.state`; anything else in there is left
+    alone.
+    """
 
 
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -2923,7 +2921,10 @@ def meshgrid(
     indexing: str = "xy",
     stream: _StreamOrDevice = None,
 ) -> tuple[array, ...]:
-    """Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij"."""
+    """Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij".
+
+    Of arrays with several axes the elements are taken in row-major order.
+    """
 
 
 def min(
@@ -3754,16 +3755,16 @@ def save(
 def save_gguf(
     file: _File,
     arrays: Mapping[str, array],
-    metadata: Mapping[str, array | int | float | str | list[str]] | None = None,
+    metadata: Mapping[str, array | int | float | str | list[Any]] | None = None,
     *,
     progress: Callable[[int, int], object] | None = None,
 ) -> None:
     """Save arrays by name, and metadata by name, into a GGUF file (version 3).
 
     `file` is a path, to which `.gguf` is added where it is missing, or a file open in binary mode. Metadata are arrays of
-    no or one axis (of integers, bool, float32 or float64), numbers, texts and lists of texts; the integer
-    `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are written whole
-    or not at all and `progress` is told how far the saving is, as in `save`.
+    no or one axis (of integers, bool, float32 or float64), numbers, texts, lists of texts, and lists of arrays and lists;
+    the integer `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are
+    written whole or not at all and `progress` is told how far the saving is, as in `save`.
 
     Raises TypeError for a dtype that the format has no word for (bool, unsigned integers, complex numbers), and OSError
     where the file cannot be written.

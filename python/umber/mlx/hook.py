@@ -58,6 +58,12 @@ def install() -> None:
         if _finder in sys.meta_path:
             return
         for name, module in _modules_of_mlx():
+            if module is None:
+                raise MlxImportedError(
+                    f"[umber.mlx.install] got None in sys.modules for {name}, which forbids its "
+                    "import, expected no such entry",
+                    name=name,
+                )
             if not _is_ours(module):
                 raise MlxImportedError(
                     f"[umber.mlx.install] got a process that has imported {name}, "
@@ -85,13 +91,13 @@ def uninstall() -> None:
         if multiprocessing.spawn.get_preparation_data is _tell_children:
             multiprocessing.spawn.get_preparation_data = _preparation_data
         for name, module in _modules_of_mlx():
-            if _is_ours(module):
+            if module is not None and _is_ours(module):
                 del sys.modules[name]
         while _added:
             delattr(umber.core, _added.pop())
 
 
-def _modules_of_mlx() -> list[tuple[str, ModuleType]]:
+def _modules_of_mlx() -> list[tuple[str, ModuleType | None]]:
     return [
         (name, module)
         for name, module in sys.modules.copy().items()

@@ -28,6 +28,9 @@ def ctc_loss(
     blanks must leave the target. Targets that no alignment of the length spells have the loss `inf`
     and the gradient 0.
 
+    Targets and lengths are evaluated, and refused if they are out of range. Inside `compile` and
+    `vmap`, where they have no values, they are not checked.
+
     Args:
         log_probs: log-probabilities of the labels, `(N, T, C)` or `(T, C)`, such as `log_softmax`
             gives them. float16 and bfloat16 are added in float32.
@@ -55,6 +58,10 @@ def ctc_loss(
         input_lengths = mx.full((batch,), frames, mx.int32)
     if target_lengths is None:
         target_lengths = mx.full((batch,), targets.shape[1], mx.int32)
+
+    _check_lengths("input_lengths", input_lengths, frames)
+    _check_lengths("target_lengths", target_lengths, targets.shape[1])
+    _check_labels(targets, target_lengths, log_probs.shape[2], blank)
 
     path, may_skip = _path(targets, target_lengths, blank)
     if log_probs.dtype in (mx.float16, mx.bfloat16):
@@ -121,4 +128,34 @@ def _check_shapes(
         raise ValueError(
             f"[ctc_loss] got the blank {blank}, expected a label from 0 to "
             f"{log_probs.shape[-1] - 1}"
+        )
+
+
+def _holds_anywhere(condition: mx.array) -> bool:
+    """Whether it is true of an element; `False` while it is traced and has no value."""
+    try:
+        return bool(condition.any())
+    except ValueError:
+        return False
+
+
+def _check_lengths(name: str, lengths: mx.array, most: int) -> None:
+    is_wrong = (lengths < 0) | (lengths > most)
+    if _holds_anywhere(is_wrong):
+        sample = is_wrong.tolist().index(True)
+        raise ValueError(
+            f"[ctc_loss] got the length {lengths[sample].item()} in {name} for sample {sample}, "
+            f"expected 0 to {most}"
+        )
+
+
+def _check_labels(targets: mx.array, target_lengths: mx.array, labels: int, blank: int) -> None:
+    counts = mx.arange(targets.shape[1]) < target_lengths[:, None]
+    is_wrong = counts & ((targets < 0) | (targets >= labels) | (targets == blank))
+    if _holds_anywhere(is_wrong):
+        sample, place = divmod(is_wrong.flatten().tolist().index(True), targets.shape[1])
+        label = targets[sample, place].item()
+        raise (ValueError if label == blank else IndexError)(
+            f"[ctc_loss] got the label {label} in targets for sample "
+            f"{sample}, expected 0 to {labels - 1} without the blank {blank}"
         )

@@ -44,6 +44,8 @@ class Adafactor(Optimizer):
             raise ValueError(
                 "[Adafactor] got neither a learning rate nor relative_step, expected one of them"
             )
+        if not isinstance(eps, (tuple, list)) or len(eps) != 2:
+            raise TypeError(f"[Adafactor] eps: got {eps!r}, expected two numbers")
         super().__init__()
         if learning_rate is not None:
             self._maybe_schedule("learning_rate", learning_rate)
@@ -72,8 +74,8 @@ class Adafactor(Optimizer):
     ) -> mx.array:
         """One step of one parameter."""
         step = self.step.astype(mx.float32)
-        rate = self._rate(step, parameter).astype(gradient.dtype)
-        beta = (1 - step**self.decay_rate).astype(gradient.dtype)
+        rate = self._rate(step, parameter).astype(parameter.dtype)
+        beta = (1 - step**self.decay_rate).astype(parameter.dtype)
         update = gradient * _inverse_root(mx.square(gradient) + self.eps[0], beta, state)
         update = update * (rate / mx.maximum(1, _rms(update) / self.clip_threshold))
         if self.beta_1 is not None:

@@ -68,6 +68,8 @@ class Optimizer:
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """The new values of the parameters that have gradients, as a tree.
 
+        Parameters of integers and bools stay as they are.
+
         Args:
             gradients: the tree that decides which parameters are updated.
             parameters: a tree that has at least the places of `gradients`, such as a module.
@@ -76,10 +78,21 @@ class Optimizer:
         # Parameters may join later, when a layer is unfrozen.
         if not self._initialized or not _has_places(self._state, gradients):
             self.init(gradients)
-        for name, schedule in self._schedulers.items():
-            self.state[name] = schedule(self.step)
-        self.state["step"] = self.step + 1
-        return tree_map(self.apply_single, gradients, parameters, self.state)
+        before = _contents(self._state)
+        try:
+            for name, schedule in self._schedulers.items():
+                self.state[name] = schedule(self.step)
+            self.state["step"] = self.step + 1
+            return tree_map(self._apply_to, gradients, parameters, self.state)
+        except BaseException:
+            _restore(before)
+            raise
+
+    def _apply_to(self, gradient: mx.array, parameter: mx.array, state: dict) -> mx.array:
+        # No step leads from one index, truth value or packed code to another.
+        if not mx.issubdtype(parameter.dtype, mx.inexact):
+            return parameter
+        return self.apply_single(gradient, parameter, state)
 
     @property
     def state(self) -> dict[str, Any]:
@@ -88,22 +101,31 @@ class Optimizer:
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
+        _check_state(self, state)
         self._initialized = False
         self._state = state
 
     @property
     def step(self) -> mx.array:
         """The number of updates so far, uint64 without axes."""
-        return self.state["step"]
+        return self._entry("step")
 
     @property
     def learning_rate(self) -> mx.array:
         """The learning rate, float32 without axes; a number may be assigned."""
-        return self.state["learning_rate"]
+        return self._entry("learning_rate")
 
     @learning_rate.setter
     def learning_rate(self, learning_rate: float | mx.array) -> None:
         self.state["learning_rate"] = self._as_array("learning_rate", learning_rate)
+
+    def _entry(self, name: str) -> mx.array:
+        if name not in self.state:
+            raise KeyError(
+                f"[{type(self).__name__}] got a state without {name!r}, "
+                "expected the whole state of such an optimizer"
+            )
+        return self.state[name]
 
     def _maybe_schedule(self, name: str, value: float | Schedule) -> None:
         """Set an entry of the state to a number, or to what a schedule gives for each step."""
@@ -145,6 +167,8 @@ class MultiOptimizer(Optimizer):
         filters: Sequence[Callable[[str, mx.array], bool]] = (),
     ) -> None:
         super().__init__()
+        if len(optimizers) == 0:
+            raise ValueError("[MultiOptimizer] got no optimizers, expected one or more")
         if len(filters) != len(optimizers) - 1:
             raise ValueError(
                 f"[MultiOptimizer] got {len(filters)} filters for {len(optimizers)} optimizers, "
@@ -162,9 +186,15 @@ class MultiOptimizer(Optimizer):
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """The new values of the parameters that have gradients, as a tree."""
         _check_gradients(type(self).__name__, gradients, parameters)
+        parts = self._split(gradients)
+        before = _contents(self.state)
         updated: Any = {}
-        for optimizer, part in zip(self.optimizers, self._split(gradients), strict=True):
-            updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
+        try:
+            for optimizer, part in zip(self.optimizers, parts, strict=True):
+                updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
+        except BaseException:
+            _restore(before)
+            raise
         return updated
 
     @property
@@ -174,6 +204,7 @@ class MultiOptimizer(Optimizer):
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
+        _check_state(self, state)
         if len(state.get("states", ())) != len(self.optimizers):
             raise ValueError(
                 f"[MultiOptimizer] got {len(state.get('states', ()))} states, "
@@ -205,6 +236,29 @@ def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
         f"[{type(optimizer).__name__}] got an optimizer without {method}, "
         "expected a class that defines it"
     )
+
+
+def _check_state(optimizer: Optimizer, state: Any) -> None:
+    if not isinstance(state, dict):
+        raise TypeError(
+            f"[{type(optimizer).__name__}] state: got {type(state).__name__}, expected a dict"
+        )
+
+
+def _contents(tree: Any) -> list[tuple[dict, dict]]:
+    """The dicts of a tree, each with a copy; rules change nothing else."""
+    if isinstance(tree, dict):
+        inner = [pair for child in tree.values() for pair in _contents(child)]
+        return [(tree, tree.copy()), *inner]
+    if isinstance(tree, (list, tuple)):
+        return [pair for child in tree for pair in _contents(child)]
+    return []
+
+
+def _restore(contents: list[tuple[dict, dict]]) -> None:
+    for container, before in contents:
+        container.clear()
+        container.update(before)
 
 
 def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:

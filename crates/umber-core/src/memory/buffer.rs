@@ -50,7 +50,9 @@ pub struct Buffer {
     /// Exports that are out.
     leases: AtomicUsize,
     /// Exports that are out and may write.
-    writable_leases: AtomicUsize,
+    writers: AtomicUsize,
+    /// Exports that are out and count on nobody else to write.
+    readers: AtomicUsize,
 }
 
 // SAFETY: memory is read from any thread; writes are exclusive by the rule in the module's head.
@@ -86,7 +88,8 @@ impl Buffer {
             owner,
             access,
             leases: AtomicUsize::new(0),
-            writable_leases: AtomicUsize::new(0),
+            writers: AtomicUsize::new(0),
+            readers: AtomicUsize::new(0),
         }
     }
 
@@ -115,7 +118,7 @@ impl Buffer {
     pub fn is_volatile(&self) -> bool {
         let is_written = match self.owner {
             Owner::Foreign { stability: Stability::Changing, .. } => true,
-            Owner::Foreign { .. } | Owner::Allocated(_) => self.writable_leases.load(Ordering::Acquire) > 0,
+            Owner::Foreign { .. } | Owner::Allocated(_) => self.writers() > 0,
         };
         is_written && ViewPolicy::current() != ViewPolicy::Writable
     }
@@ -128,6 +131,16 @@ impl Buffer {
     /// Number of exports that are out.
     pub fn leases(&self) -> usize {
         self.leases.load(Ordering::Acquire)
+    }
+
+    /// Number of exports that are out and may write.
+    pub fn writers(&self) -> usize {
+        self.writers.load(Ordering::Acquire)
+    }
+
+    /// Does somebody outside count on what the memory holds to stay?
+    pub fn has_readers(&self) -> bool {
+        self.readers.load(Ordering::Acquire) > 0
     }
 }
 
@@ -152,21 +165,45 @@ impl Drop for Buffer {
 pub struct Lease {
     buffer: Arc<Buffer>,
     access: Access,
+    counts: Counts,
+}
+
+/// Whom a lease counts among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counts {
+    writer: bool,
+    reader: bool,
 }
 
 impl Lease {
     /// Take a lease. A writable one is refused on read-only memory.
     pub fn new(buffer: &Arc<Buffer>, access: Access) -> Result<Lease> {
-        if access == Access::Writable {
-            ensure!(
-                buffer.access == Access::Writable,
-                Buffer,
-                "[export] the memory is read-only: got a request for a writable view, expected one for reading"
-            );
-            buffer.writable_leases.fetch_add(1, Ordering::AcqRel);
-        }
+        let writer = access == Access::Writable;
+        Lease::counted(buffer, access, Counts { writer, reader: !writer })
+    }
+
+    /// A writable lease for somebody who may take the memory for his own, and for unchanging, since he cannot be told.
+    pub fn sole(buffer: &Arc<Buffer>) -> Result<Lease> {
+        Lease::counted(buffer, Access::Writable, Counts { writer: true, reader: true })
+    }
+
+    /// A lease for somebody who reads now and then, and says neither when nor when he is done.
+    pub fn pin(buffer: &Arc<Buffer>) -> Lease {
         buffer.leases.fetch_add(1, Ordering::AcqRel);
-        Ok(Lease { buffer: Arc::clone(buffer), access })
+        let counts = Counts { writer: false, reader: false };
+        Lease { buffer: Arc::clone(buffer), access: Access::ReadOnly, counts }
+    }
+
+    fn counted(buffer: &Arc<Buffer>, access: Access, counts: Counts) -> Result<Lease> {
+        ensure!(
+            !counts.writer || buffer.access == Access::Writable,
+            Buffer,
+            "[export] the memory is read-only: got a request for a writable view, expected one for reading"
+        );
+        buffer.writers.fetch_add(usize::from(counts.writer), Ordering::AcqRel);
+        buffer.readers.fetch_add(usize::from(counts.reader), Ordering::AcqRel);
+        buffer.leases.fetch_add(1, Ordering::AcqRel);
+        Ok(Lease { buffer: Arc::clone(buffer), access, counts })
     }
 
     /// What the holder of this lease may do.
@@ -182,9 +219,8 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if self.access == Access::Writable {
-            self.buffer.writable_leases.fetch_sub(1, Ordering::AcqRel);
-        }
+        self.buffer.writers.fetch_sub(usize::from(self.counts.writer), Ordering::AcqRel);
+        self.buffer.readers.fetch_sub(usize::from(self.counts.reader), Ordering::AcqRel);
         self.buffer.leases.fetch_sub(1, Ordering::AcqRel);
     }
 }

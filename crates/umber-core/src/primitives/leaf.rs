@@ -34,7 +34,7 @@ impl Leaf {
     fn transform(self) -> &'static str {
         match self {
             Leaf::Data | Leaf::Copy => "a transformation",
-            Leaf::Vmap => "vmap",
+            Leaf::Vmap => "vmap or fast.kernel",
             Leaf::Compile => "compile",
             Leaf::Trace => "a transformation that asks for the graph alone",
             Leaf::Body(construct) => construct.name(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::trace::{Site, Tape, Trace, check_is_real, is_flat, settle, zero_derivative};
+use super::trace::{Site, Tape, Trace, check_is_real, is_flat, on_line_of, settle, zero_derivative};
 use super::vjp::{Slots, pull};
 use super::{control_flow, custom};
 use crate::device;
@@ -89,6 +89,7 @@ pub(super) fn push(
             continue;
         }
         let _stream = device::on_stream(node.stream());
+        let _line = on_line_of(node);
         let outputs = Array::outputs_of(node);
         for (pushed, output) in push_node(node, &tangents)?.into_iter().zip(outputs) {
             if let Some(slot) = tape.slot(&output) {

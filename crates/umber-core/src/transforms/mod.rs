@@ -13,6 +13,7 @@ mod expanding;
 mod grad;
 mod jacobian;
 mod jvp;
+mod slots;
 mod trace;
 mod vjp;
 mod vmap;

@@ -3,18 +3,15 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use umber_types::{Result, ScatterKind, ensure};
+use umber_types::{Result, ensure};
 
 pub(super) use crate::graph::Tape;
 use crate::graph::tracing::{self, Residuals, Tracing, WithResiduals};
-use crate::graph::{Array, ArraySpec, Inputs, Node};
+use crate::graph::{Array, ArraySpec, Inputs, Node, OnLine, on_line};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::leaf::Leaf;
-use crate::primitives::rules::{add, cast, transpose};
-use crate::primitives::slice::Window;
-use crate::primitives::slice_update::{SliceUpdate, slice_update};
-use crate::primitives::transpose::Transpose;
+use crate::primitives::rules::cast;
 
 /// A function is being followed: run it on `inputs`, then end the trace.
 #[derive(Debug)]
@@ -111,6 +108,11 @@ impl Site {
     }
 }
 
+/// What a rule records for a node stands for the node's line. A custom rule is a function with lines of its own.
+pub(super) fn on_line_of(node: &Node) -> Option<OnLine> {
+    (!matches!(node.op(), Op::Custom(_))).then(|| on_line(node.origin().cloned()))
+}
+
 /// Does a derivative pass through this node at all? A truth value made from numbers changes only in jumps.
 pub(super) fn is_flat(node: &Node) -> bool {
     let is_bool = |dtype| dtype == umber_types::DType::Bool;
@@ -140,60 +142,6 @@ pub(super) fn settle(derivative: Option<Array>, like: &Array) -> Result<Option<A
         return Ok(None);
     }
     cast(&derivative, like.dtype().inexact()).map(Some)
-}
-
-/// Add `more` to what a slot holds.
-pub(super) fn accumulate(slot: &mut Option<Array>, more: Array) -> Result<()> {
-    *slot = Some(match slot.take() {
-        Some(sum) => sum_of(&sum, &more)?,
-        None => more,
-    });
-    Ok(())
-}
-
-/// The sum of two derivatives with respect to one array.
-///
-/// Of two matrices turned alike, such as the gradients of a weight that many products use turned, what they were turned
-/// from is added: a sum of many then reads memory as it lies. What is zero but for a window, such as the gradient of an
-/// array of which a part was taken, is added there: the gradients of all parts together cost as much as one array.
-fn sum_of(sum: &Array, more: &Array) -> Result<Array> {
-    if let (Some((a, axes)), Some((b, others))) = (turned(sum), turned(more))
-        && axes == others
-    {
-        return transpose(&add(&a, &b)?, axes);
-    }
-    if let Some((window, part)) = placed(more) {
-        return slice_update(ScatterKind::Add, sum, window.clone(), &part);
-    }
-    if let Some((window, part)) = placed(sum) {
-        return slice_update(ScatterKind::Add, more, window.clone(), &part);
-    }
-    add(sum, more)
-}
-
-/// Where an array that is not evaluated has elements other than zeros, and these.
-fn placed(array: &Array) -> Option<(&Window, Array)> {
-    let node = array.node();
-    match node.op() {
-        Op::SliceUpdate(SliceUpdate { window, kind: ScatterKind::Set }) if !node.is_evaluated() => {
-            let inputs = node.lock_inputs();
-            let [around, part] = &inputs[..] else { return None };
-            let is_zero = around.constant().is_some_and(|value| value.as_complex() == (0.0, 0.0));
-            is_zero.then(|| (&**window, part.clone()))
-        }
-        _ => None,
-    }
-}
-
-/// What an array that is not evaluated is the transpose of, and how.
-fn turned(array: &Array) -> Option<(Array, &[usize])> {
-    let node = array.node();
-    match node.op() {
-        Op::Transpose(Transpose { permutation }) if !node.is_evaluated() => {
-            Some((node.lock_inputs().first()?.clone(), permutation))
-        }
-        _ => None,
-    }
 }
 
 /// Zeros in the dtype and shape of a derivative with respect to `like`.

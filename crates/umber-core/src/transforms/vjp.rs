@@ -5,7 +5,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
-use super::trace::{Site, Tape, Trace, accumulate, check_is_real, is_flat, settle, zero_derivative};
+use super::slots::Slot;
+use super::trace::{Site, Tape, Trace, check_is_real, is_flat, on_line_of, settle, zero_derivative};
 use super::{control_flow, holders};
 use crate::device;
 use crate::graph::{Array, Node};
@@ -64,20 +65,21 @@ pub(super) fn pull(
     outputs: &[Array],
     cotangents: impl IntoIterator<Item = Option<Array>>,
 ) -> Result<Slots> {
-    let mut slots: Slots = vec![None; tape.slots()];
+    let mut slots = vec![Slot::default(); tape.slots()];
     for (output, cotangent) in outputs.iter().zip(cotangents) {
         if let Some(slot) = tape.slot(output)
             && let Some(cotangent) = as_cotangent(cotangent, output)?
         {
-            accumulate(&mut slots[slot], cotangent)?;
+            slots[slot].add(cotangent)?;
         }
     }
     for node in tape.nodes.iter().rev() {
-        let taken: Outputs = slots[tape.slots_of(node)].iter_mut().map(Option::take).collect();
+        let taken: Outputs = slots[tape.slots_of(node)].iter_mut().map(Slot::take).collect::<Result<_>>()?;
         if taken.iter().all(Option::is_none) || is_flat(node) {
             continue;
         }
         let _stream = device::on_stream(node.stream());
+        let _line = on_line_of(node);
         let inputs = node.inputs();
         let places: SmallVec<[Option<usize>; 4]> = inputs
             .iter()
@@ -88,11 +90,11 @@ pub(super) fn pull(
         let pulled = pull_node(node, &wanted, taken)?;
         for ((place, pulled), input) in places.into_iter().zip(pulled).zip(&inputs) {
             if let (Some(slot), Some(pulled)) = (place, settle(pulled, input)?) {
-                accumulate(&mut slots[slot], pulled)?;
+                slots[slot].add(pulled)?;
             }
         }
     }
-    Ok(slots)
+    slots.iter_mut().map(Slot::take).collect()
 }
 
 /// A cotangent in the dtype that cotangents of `output` have. Integers given by a user are numbers, too.

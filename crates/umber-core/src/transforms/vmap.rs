@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{DType, Error, Result, Shape, bail, ensure, shape::normalize_axis};
 
-use super::trace::{Tape, Trace};
+use super::trace::{Tape, Trace, on_line_of};
 use super::{control_flow, custom, holders};
 use crate::device;
 use crate::graph::tracing::{self, Lane, OnLane};
@@ -171,6 +171,7 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
         let inputs: SmallVec<[Batched; 3]> =
             node.inputs().iter().map(|input| value_of(input, &slots)).collect();
         let _stream = device::on_stream(node.stream());
+        let _line = on_line_of(node);
         for (slot, value) in tape.slots_of(node).zip(batch_node(node, &inputs)?) {
             slots[slot] = Some(value);
         }

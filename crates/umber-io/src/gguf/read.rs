@@ -23,7 +23,7 @@ pub struct Contents {
 }
 
 /// Lists of lists may be in one another this often.
-const DEEPEST: u32 = 8;
+pub(super) const DEEPEST: u32 = 8;
 
 /// Map the arrays in a file; blocks are read.
 pub fn load(path: &Path) -> Result<Contents> {
@@ -147,16 +147,19 @@ pub(super) fn alignment(metadata: &[(String, Value)]) -> Result<u64> {
     let Some((_, value)) = metadata.iter().find(|(key, _)| key == ALIGNMENT_KEY) else {
         return Ok(ALIGNMENT);
     };
-    let number = match value {
-        Value::Array(array) if array.ndim() == 0 && array.dtype().is_integer() => array.item()?.as_f64(),
-        Value::Array(_) | Value::Text(_) | Value::Texts(_) | Value::List(_) => 0.0,
+    let got = match value {
+        Value::Array(array) if array.ndim() == 0 && array.dtype().is_integer() => {
+            let number = array.item()?.as_f64();
+            if (1.0..=f64::from(1 << 30)).contains(&number) {
+                return Ok(number as u64);
+            }
+            number.to_string()
+        }
+        Value::Array(array) => format!("an array of {} and shape {}", array.dtype(), array.shape()),
+        Value::Text(text) => format!("the text {:?}", text.chars().take(40).collect::<String>()),
+        Value::Texts(_) | Value::List(_) => "a list".to_owned(),
     };
-    ensure!(
-        (1.0..=f64::from(1 << 30)).contains(&number),
-        Value,
-        "metadata '{ALIGNMENT_KEY}': got {number}, expected an integer from 1 to 2**30"
-    );
-    Ok(number as u64)
+    bail!(Value, "metadata '{ALIGNMENT_KEY}': got {got}, expected an integer from 1 to 2**30")
 }
 
 /// What the file says of a tensor.

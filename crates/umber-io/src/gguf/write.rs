@@ -17,45 +17,66 @@ fn number(into: &mut Vec<u8>, number: u32) {
     into.extend_from_slice(&number.to_le_bytes());
 }
 
-/// A value with its type, or without it as a list holds it.
+/// A value with its type.
 fn value(into: &mut Vec<u8>, value: &Value) -> Result<()> {
     match value {
-        Value::Array(array) => {
-            let Some(&(kind, _)) = NUMBERS.iter().find(|(_, dtype)| *dtype == array.dtype()) else {
-                bail!(
-                    Type,
-                    "got an array of {}, for which the metadata of the format has no word, expected another dtype",
-                    array.dtype()
-                );
-            };
-            ensure!(
-                array.ndim() <= 1,
-                Value,
-                "got an array of shape {}, expected a scalar or one axis",
-                array.shape()
-            );
-            if array.ndim() == 1 {
-                number(into, LIST);
-            }
-            number(into, kind);
-            if array.ndim() == 1 {
-                into.extend_from_slice(&(array.size() as u64).to_le_bytes());
-            }
-            into.extend_from_slice(bytes_of(&array.to_dense()?));
-        }
         Value::Text(words) => {
             number(into, TEXT);
             text(into, words);
+            Ok(())
+        }
+        Value::Array(array) if array.ndim() == 0 => {
+            number(into, kind_of(array)?);
+            into.extend_from_slice(bytes_of(&array.to_dense()?));
+            Ok(())
+        }
+        Value::Array(_) | Value::Texts(_) | Value::List(_) => {
+            number(into, LIST);
+            list(into, value, read::DEEPEST)
+        }
+    }
+}
+
+/// The number that stands for the type of an array's elements.
+fn kind_of(array: &Array) -> Result<u32> {
+    match NUMBERS.iter().find(|(_, dtype)| *dtype == array.dtype()) {
+        Some(&(kind, _)) => Ok(kind),
+        None => bail!(
+            Type,
+            "got an array of {}, for which the metadata of the format has no word, expected another dtype",
+            array.dtype()
+        ),
+    }
+}
+
+/// A list as another one holds it: with the type of its values, without its own.
+fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
+    ensure!(depth > 0, Value, "got lists in lists more than {} deep, expected fewer", read::DEEPEST);
+    let mut begin = |kind: u32, count: usize| {
+        number(into, kind);
+        into.extend_from_slice(&(count as u64).to_le_bytes());
+    };
+    match value {
+        Value::Array(array) if array.ndim() == 1 => {
+            begin(kind_of(array)?, array.size());
+            into.extend_from_slice(bytes_of(&array.to_dense()?));
+        }
+        Value::Array(array) => {
+            bail!(Value, "got an array of shape {}, expected a scalar or one axis", array.shape())
         }
         Value::Texts(texts) => {
-            number(into, LIST);
-            number(into, TEXT);
-            into.extend_from_slice(&(texts.len() as u64).to_le_bytes());
+            begin(TEXT, texts.len());
             for words in texts {
                 text(into, words);
             }
         }
-        Value::List(_) => bail!(Type, "got a list of lists, expected an array, a text or a list of texts"),
+        Value::List(lists) => {
+            begin(LIST, lists.len());
+            for inner in lists {
+                list(into, inner, depth - 1)?;
+            }
+        }
+        Value::Text(_) => bail!(Type, "got a text among lists, expected lists only"),
     }
     Ok(())
 }
@@ -104,7 +125,7 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
 
 /// Write arrays and metadata into a file, whole or not at all.
 ///
-/// Metadata may be scalars and arrays of one axis, texts and lists of texts; an entry `general.alignment` says what
+/// Metadata may be scalars and arrays of one axis, texts, lists of texts and lists of all these lists; an entry `general.alignment` says what
 /// the places of the arrays are multiples of (32 otherwise).
 ///
 /// ```

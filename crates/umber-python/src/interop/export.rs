@@ -88,9 +88,20 @@ impl Export {
         strides
     }
 
-    /// The lease alone, good for reading.
-    pub(super) fn into_read_only(self) -> PyResult<Lease> {
-        Lease::new(self.lease.buffer(), Access::ReadOnly).or_raise()
+    /// For a consumer that cannot be told that others write, or that it must not: nobody else does, from now on. `None`
+    /// if somebody may, or it must not.
+    pub(super) fn alone(self) -> PyResult<Option<Export>> {
+        let buffer = self.lease.buffer();
+        if !self.is_writable() || (buffer.writers() > 1 && ViewPolicy::current() != ViewPolicy::Writable) {
+            return Ok(None);
+        }
+        let lease = Lease::sole(buffer).or_raise()?;
+        Ok(Some(Export { lease, ..self }))
+    }
+
+    /// Keeps the memory, and stands in nobody's way.
+    pub(super) fn into_pin(self) -> Lease {
+        Lease::pin(self.lease.buffer())
     }
 
     /// May the holder write?
@@ -118,6 +129,7 @@ fn access(array: &Array) -> Access {
             // Handles of this node: the Python object's and the caller's. Of the buffer: the node's and the leases'.
             let alone = Arc::strong_count(array.node()) <= 2
                 && Arc::strong_count(buffer) <= 1 + buffer.leases()
+                && !buffer.has_readers()
                 && !array.is_traced();
             if alone { Access::Writable } else { Access::ReadOnly }
         }

@@ -72,12 +72,15 @@ pub(super) fn typestr(dtype: DType) -> Option<String> {
 }
 
 /// The dtype of a `typestr`.
-pub(super) fn from_typestr(typestr: &str) -> Option<(DType, ByteOrder)> {
-    let order = if typestr.starts_with('>') { ByteOrder::Swapped } else { ByteOrder::Native };
-    let dtype = DType::ALL
+pub(super) fn from_typestr(typestr: &str) -> Option<DType> {
+    DType::ALL
         .into_iter()
-        .find(|&dtype| self::typestr(dtype).is_some_and(|own| own.get(1..) == typestr.get(1..)))?;
-    Some((dtype, order))
+        .find(|&dtype| self::typestr(dtype).is_some_and(|own| own.get(1..) == typestr.get(1..)))
+}
+
+/// The order of bytes that a `typestr` tells.
+pub(super) fn order_of_typestr(typestr: &str) -> ByteOrder {
+    if typestr.starts_with('>') { ByteOrder::Swapped } else { ByteOrder::Native }
 }
 
 /// DLPack's type code and bits.

@@ -11,7 +11,7 @@ use umber::memory::{Access, Stability};
 use umber::{Array, DType, Shape, ops};
 
 use super::described::{Copying, Described, Trust, refuse};
-use super::formats::{ByteOrder, from_struct_format, from_typestr};
+use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};
 use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
@@ -179,11 +179,12 @@ fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
 fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> PyResult<(DType, ByteOrder)> {
     let dtype = object.getattr("dtype");
     let name = dtype.as_ref().ok().and_then(|dtype| dtype.getattr("name").ok()?.extract::<String>().ok());
+    let words: String = typestr.extract().map_err(|_| malformed("typestr", typestr, "a string"))?;
     let known = match name.as_deref() {
-        Some("bfloat16") => Some((DType::BFloat16, ByteOrder::Native)),
-        _ => from_typestr(&typestr.extract::<String>()?),
+        Some("bfloat16") => Some(DType::BFloat16),
+        _ => from_typestr(&words),
     };
-    known.ok_or_else(|| {
+    known.map(|dtype| (dtype, order_of_typestr(&words))).ok_or_else(|| {
         let elements = dtype.as_ref().unwrap_or(typestr);
         PyTypeError::new_err(format!(
             "[asarray] umber has no dtype for these elements: got {elements}, expected those of one of its dtypes"
@@ -191,20 +192,41 @@ fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> 
     })
 }
 
+/// The exception for an entry of an array interface that says nothing.
+fn malformed(entry: &str, got: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    let got = crate::explain::shortened(got);
+    PyValueError::new_err(format!("[asarray] __array_interface__['{entry}']: got {got}, expected {expected}"))
+}
+
+/// The address in an array interface, and whether nobody may write there.
+fn address_of_interface(data: &Bound<'_, PyTuple>) -> PyResult<(usize, bool)> {
+    let read = || Ok((data.get_item(0)?.extract()?, data.get_item(1)?.is_truthy()?));
+    read().map_err(|_: PyErr| malformed("data", data, "a pair of an address and whether it is read-only"))
+}
+
 /// An array over memory told of by NumPy's array interface; `None` if there is none.
 fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     let py = object.py();
-    let Ok(interface) = object.getattr("__array_interface__") else { return Ok(None) };
+    let Some(interface) = object.getattr_opt("__array_interface__")? else { return Ok(None) };
     let Ok(interface) = interface.cast_into::<PyDict>() else { return Ok(None) };
     let get = |key: &str| interface.get_item(key).map(|item| item.filter(|item| !item.is_none()));
-    let (Some(typestr), Some(shape), Some(data)) = (get("typestr")?, get("shape")?, get("data")?) else {
-        return Ok(None);
+    let need = |key: &str| {
+        get(key)?.ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "[asarray] __array_interface__: got one without '{key}', expected typestr, shape and data"
+            ))
+        })
     };
+    let (typestr, shape, data) = (need("typestr")?, need("shape")?, need("data")?);
     let (dtype, order) = dtype_of_interface(object, &typestr)?;
-    let lengths: Vec<i64> = shape.extract()?;
+    let lengths: Vec<i64> = shape.extract().map_err(|_| malformed("shape", &shape, "a tuple of lengths"))?;
     let shape = Shape::checked("asarray", &lengths).or_raise()?.to_vec();
     let strides = match get("strides")? {
-        Some(strides) => strides.cast::<PyTuple>()?.extract()?,
+        Some(strides) => strides
+            .cast::<PyTuple>()
+            .ok()
+            .and_then(|steps| steps.extract().ok())
+            .ok_or_else(|| malformed("strides", &strides, "a tuple of integers, or None"))?,
         None => dense_strides(&shape, dtype.size() as isize),
     };
     if strides.len() != shape.len() {
@@ -214,7 +236,8 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
             shape.len()
         )));
     }
-    if let Ok((address, is_read_only)) = data.extract::<(usize, bool)>() {
+    if let Ok(data) = data.cast::<PyTuple>() {
+        let (address, is_read_only) = address_of_interface(data)?;
         let (access, stability) = rights(object, is_read_only);
         let (start, trust) = (address as *mut u8, Trust::Hearsay);
         let described = Described { start, dtype, order, shape, strides, access, stability, trust };
@@ -223,11 +246,16 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
         return unsafe { described.check(copying)?.take(py, keep) }.map(Some);
     }
     if !speaks_buffer(&data) {
-        return Ok(None);
+        return Err(malformed("data", &data, "a pair of an address and a bool, or an object with a buffer"));
     }
     // The memory of another object, as PIL's images tell.
     let held = Held::new(&data, ffi::PyBUF_SIMPLE)?;
-    let offset: usize = get("offset")?.map_or(Ok(0), |offset| offset.extract())?;
+    let offset: usize = match get("offset")? {
+        Some(offset) => {
+            offset.extract().map_err(|_| malformed("offset", &offset, "an integer of 0 or more"))?
+        }
+        None => 0,
+    };
     let first = held.0.buf as usize;
     let bounds = first..first.saturating_add(usize::try_from(held.0.len).unwrap_or(0));
     let (access, stability) = rights(&data, held.is_read_only());

@@ -96,7 +96,7 @@ impl PyArray {
             interface.set_item("strides", PyTuple::new(py, strides)?)?;
         }
         interface.set_item("version", 3)?;
-        slf.get().pin(export.into_read_only()?);
+        slf.get().pin(export.into_pin());
         Ok(interface)
     }
 

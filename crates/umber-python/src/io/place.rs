@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyString};
+use pyo3::types::{PyBytes, PyString};
 use umber::io::{Format, Mapping, Source, npy};
 
 use crate::enter::{carry, enter};
+use crate::explain::shortened;
 
 /// What the argument `file` says.
 pub(super) enum Place {
@@ -18,10 +19,22 @@ pub(super) enum Place {
 
 /// Read the argument `file`, of which an object must have `method`.
 pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult<Place> {
-    if let Ok(path) = file.extract::<PathBuf>() {
-        return Ok(Place::Path(path));
+    let py = file.py();
+    match file.extract::<PathBuf>() {
+        Ok(path) => return Ok(Place::Path(path)),
+        Err(error) if error.is_instance_of::<PyUnicodeEncodeError>(py) => {
+            return Err(PyValueError::new_err(format!(
+                "[{op}] file: got {}, expected a name that the file system can say",
+                shortened(file)
+            )));
+        }
+        // What the object's own lines raise is not about its class.
+        Err(error) if !error.is_instance_of::<PyTypeError>(py) || error.traceback(py).is_some() => {
+            return Err(error);
+        }
+        Err(_) => {}
     }
-    let io = file.py().import("io")?;
+    let io = py.import("io")?;
     if file.is_instance(&io.getattr("TextIOBase")?)? {
         return Err(PyTypeError::new_err(format!(
             "[{op}] file: got a file open in text mode, expected one open in binary mode"
@@ -125,8 +138,14 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
         };
         return npy::bytes_from(name, &mut take).map_err(crate::enter::to_exception);
     }
-    start.extend_from_slice(&take(None)?);
-    Ok(start)
+    // One read may give less than all there is.
+    loop {
+        let more = take(None)?;
+        if more.is_empty() {
+            return Ok(start);
+        }
+        start.extend_from_slice(&more);
+    }
 }
 
 /// Hand bytes to an open file of Python's, all of them.
@@ -134,9 +153,16 @@ pub(super) fn put(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResul
     while !bytes.is_empty() {
         let written = file.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
         // Files without a buffer may take a part; other objects need not say how much they took.
-        let taken = match written.cast::<PyInt>() {
-            Ok(count) => count.extract::<usize>()?.min(bytes.len()),
-            Err(_) => bytes.len(),
+        let taken = if written.is_none() {
+            bytes.len()
+        } else {
+            let count: usize = written.extract().map_err(|_| {
+                PyTypeError::new_err(format!(
+                    "file: got {} from its write(), expected the number of bytes that it took, or None",
+                    shortened(&written)
+                ))
+            })?;
+            count.min(bytes.len())
         };
         if taken == 0 {
             return Err(PyOSError::new_err("the file takes no more bytes: got 0 written, expected more"));

@@ -14,6 +14,7 @@ use super::place::{Place, place, put};
 use crate::array::PyArray;
 use crate::convert::shared;
 use crate::enter::{carry, enter};
+use crate::explain::shortened;
 use crate::interop::Copying;
 
 /// The path with the format's extension, which is added where it is missing.
@@ -76,16 +77,25 @@ fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     }
 }
 
+/// A text that a file can say.
+fn text_of(op: &str, what: &str, text: &Bound<'_, PyAny>) -> PyResult<String> {
+    if !text.is_instance_of::<PyString>() {
+        let class = text.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("[{op}] {what}: got {class}, expected a string")));
+    }
+    text.extract().map_err(|_| {
+        let got = shortened(text);
+        PyValueError::new_err(format!(
+            "[{op}] {what}: got {got}, expected characters without lone surrogates"
+        ))
+    })
+}
+
 fn named_arrays(op: &str, arrays: &Bound<'_, PyDict>) -> PyResult<Vec<(String, Array)>> {
     arrays
         .iter()
         .map(|(name, value)| {
-            let Ok(name) = name.extract::<String>() else {
-                return Err(PyTypeError::new_err(format!(
-                    "[{op}] arrays: got a name of type {}, expected a string",
-                    name.get_type().name()?
-                )));
-            };
+            let name = text_of(op, "a name in arrays", &name)?;
             let array = array_of(op, &format!("'{name}'"), &value)?;
             Ok((name, array))
         })
@@ -125,7 +135,7 @@ fn write_npz(
     let mut arrays = Vec::new();
     let mut progress = None;
     for (name, value) in kwargs.into_iter().flatten() {
-        let name: String = name.extract()?;
+        let name = text_of(op, "a name", &name)?;
         // An array may have this name too, but no array can be called.
         if name == "progress" && (value.is_callable() || value.is_none()) {
             progress = Some(value).filter(|value| !value.is_none());
@@ -190,11 +200,20 @@ fn save_safetensors(
     py: Python<'_>,
     file: &Bound<'_, PyAny>,
     arrays: &Bound<'_, PyDict>,
-    metadata: Option<HashMap<String, String>>,
+    metadata: Option<&Bound<'_, PyDict>>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     const OP: &str = "save_safetensors";
     let arrays = named_arrays(OP, arrays)?;
+    let texts = |metadata: &Bound<'_, PyDict>| {
+        let entries = metadata.iter().map(|(name, text)| {
+            let name = text_of(OP, "a name in metadata", &name)?;
+            let text = text_of(OP, &format!("metadata '{name}'"), &text)?;
+            Ok((name, text))
+        });
+        entries.collect::<PyResult<HashMap<_, _>>>()
+    };
+    let metadata = metadata.map(texts).transpose()?;
     write(py, OP, file, Format::Safetensors, progress, move |target| {
         safetensors::save(target, &arrays, metadata)
     })
@@ -203,9 +222,9 @@ fn save_safetensors(
 /// Save arrays by name, and metadata by name, into a GGUF file (version 3).
 ///
 /// `file` is a path, to which `.gguf` is added where it is missing, or a file open in binary mode. Metadata are arrays of
-/// no or one axis (of integers, bool, float32 or float64), numbers, texts and lists of texts; the integer
-/// `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are written whole
-/// or not at all and `progress` is told how far the saving is, as in `save`.
+/// no or one axis (of integers, bool, float32 or float64), numbers, texts, lists of texts, and lists of arrays and lists;
+/// the integer `general.alignment` says what the places of arrays in the file are multiples of, otherwise 32. Paths are
+/// written whole or not at all and `progress` is told how far the saving is, as in `save`.
 ///
 /// Raises TypeError for a dtype that the format has no word for (bool, unsigned integers, complex numbers), and OSError
 /// where the file cannot be written.
@@ -222,7 +241,7 @@ fn save_gguf(
     let arrays = named_arrays(OP, arrays)?;
     let mut values = Vec::new();
     for (name, value) in metadata.into_iter().flatten() {
-        let name: String = name.extract()?;
+        let name = text_of(OP, "a name in metadata", &name)?;
         let value = metadata_of(&name, &value)?;
         values.push((name, value));
     }
@@ -230,21 +249,45 @@ fn save_gguf(
 }
 
 fn metadata_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
-    if let Ok(text) = value.cast::<PyString>() {
-        return Ok(Value::Text(text.extract()?));
+    if value.is_instance_of::<PyString>() {
+        return text_of("save_gguf", &format!("metadata '{name}'"), value).map(Value::Text);
     }
     if let Ok(list) = value.cast::<PyList>() {
-        let texts: PyResult<Vec<String>> = list.iter().map(|text| text.extract()).collect();
-        return texts.map(Value::Texts).map_err(|_| {
-            PyTypeError::new_err(format!(
-                "[save_gguf] metadata '{name}': got a list of other things than texts, expected an array for numbers"
-            ))
-        });
+        return list_of(name, list, 0);
     }
     if let Some(number) = crate::args::number(value)? {
         return Ok(Value::Array(Array::scalar(number, number.default_dtype())));
     }
     array_of("save_gguf", &format!("metadata '{name}'"), value).map(Value::Array)
+}
+
+/// A list of texts, or of arrays and such lists.
+fn list_of(name: &str, list: &Bound<'_, PyList>, depth: u32) -> PyResult<Value> {
+    // The format's writer refuses far fewer in one another; a list that is in itself has no end.
+    const DEEPEST: u32 = 64;
+    if depth == DEEPEST {
+        return Err(PyValueError::new_err(format!(
+            "[save_gguf] metadata '{name}': got lists in lists {DEEPEST} deep, expected fewer"
+        )));
+    }
+    let what = format!("metadata '{name}'");
+    if list.iter().all(|entry| entry.is_instance_of::<PyString>()) {
+        let texts = list.iter().map(|text| text_of("save_gguf", &what, &text));
+        return texts.collect::<PyResult<_>>().map(Value::Texts);
+    }
+    let entry = |entry: Bound<'_, PyAny>| {
+        if let Ok(inner) = entry.cast::<PyList>() {
+            return list_of(name, inner, depth + 1);
+        }
+        if entry.is_instance_of::<PyString>() || crate::args::number(&entry)?.is_some() {
+            return Err(PyTypeError::new_err(format!(
+                "[save_gguf] {what}: got a list with {}, expected texts only, or arrays and lists only",
+                shortened(&entry)
+            )));
+        }
+        array_of("save_gguf", &what, &entry).map(Value::Array)
+    };
+    list.iter().map(entry).collect::<PyResult<_>>().map(Value::List)
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

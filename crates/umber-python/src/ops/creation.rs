@@ -336,6 +336,8 @@ fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
 }
 
 /// Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij".
+///
+/// Of arrays with several axes the elements are taken in row-major order.
 #[pyfunction]
 #[pyo3(signature = (*arrays, sparse = false, indexing = "xy", stream = None))]
 fn meshgrid(

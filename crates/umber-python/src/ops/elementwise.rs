@@ -1,5 +1,6 @@
 //! Elementwise functions.
 
+use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use umber::ops::{self, Closeness};
@@ -7,6 +8,7 @@ use umber::ops::{self, Closeness};
 use crate::args::{DeviceArg, Operand, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::operators::{Comparand, compared};
 
 /// Functions of one array or number: name, function, documentation in a row; `$signature` is the parameters'.
 macro_rules! unary_functions {
@@ -38,6 +40,25 @@ macro_rules! binary_functions {
             fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
                 let (a, b) = Operand::pair(a, b)?;
                 on(stream, || ops::$function(&a, &b)).map(PyArray::from)
+            }
+        )*
+
+        fn $register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+/// Comparisons of two arrays or numbers: name, comparison, documentation in a row.
+macro_rules! comparisons {
+    ($register:ident $signature:tt $($name:ident $op:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            #[pyfunction]
+            #[pyo3(signature = $signature)]
+            fn $name(a: Comparand, b: Comparand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+                compared(a, b, CompareOp::$op, stream, ops::$name)
             }
         )*
 
@@ -121,12 +142,6 @@ binary_functions! {
     floor_divide floor_divide "The quotient rounded down; zero where an integer is divided by zero.",
     remainder remainder "The remainder of `a / b`, with the sign of `b`.",
     fmod fmod "The remainder of `a / b`, with the sign of `a`.",
-    equal equal "Where `a == b`.",
-    not_equal not_equal "Where `a != b`.",
-    less less "Where `a < b`.",
-    less_equal less_equal "Where `a <= b`.",
-    greater greater "Where `a > b`.",
-    greater_equal greater_equal "Where `a >= b`.",
     bitwise_and bitwise_and "Bits set in both.",
     bitwise_or bitwise_or "Bits set in either.",
     bitwise_xor bitwise_xor "Bits set in exactly one.",
@@ -134,6 +149,16 @@ binary_functions! {
     right_shift right_shift "Bits of `a` moved down by `b`.",
     bitwise_left_shift left_shift "The same as `left_shift`.",
     bitwise_right_shift right_shift "The same as `right_shift`.",
+}
+
+comparisons! {
+    register_comparisons (a, b, stream = None)
+    equal Eq "Where `a == b`.",
+    not_equal Ne "Where `a != b`.",
+    less Lt "Where `a < b`.",
+    less_equal Le "Where `a <= b`.",
+    greater Gt "Where `a > b`.",
+    greater_equal Ge "Where `a >= b`.",
 }
 
 binary_functions! {
@@ -273,6 +298,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_unary(module)?;
     register_unary_named(module)?;
     register_binary_named(module)?;
+    register_comparisons(module)?;
     register_binary(module)?;
     for function in [
         wrap_pyfunction!(astype, module)?,

@@ -322,8 +322,20 @@ fn permutation(
         let array = array.get().get();
         return on(stream, || random::permuted(&array, axis, key.as_ref())).map(PyArray::from);
     }
-    let count: i64 = x.extract()?;
-    on(stream, || random::permutation(count, key.as_ref())).map(PyArray::from)
+    match x.extract::<i64>() {
+        Ok(count) => on(stream, || random::permutation(count, key.as_ref())).map(PyArray::from),
+        Err(error) if !error.is_instance_of::<PyTypeError>(x.py()) => Err(error),
+        // NumPy's arrays, and whatever else arrays are made of.
+        Err(_) => match x.extract::<Operand>() {
+            Ok(Operand::Array(array)) => {
+                on(stream, || random::permuted(&array, axis, key.as_ref())).map(PyArray::from)
+            }
+            Ok(Operand::Number(_)) | Err(_) => Err(PyTypeError::new_err(format!(
+                "[permutation] x: got {}, expected an integer or an array",
+                x.get_type().name()?
+            ))),
+        },
+    }
 }
 
 /// Put the parts of `x` along `axis` into random order, in place, and answer it. What is not an array of umber stays as it

@@ -9,63 +9,78 @@ use crate::args::number;
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::to_exception;
+use crate::enumeration::Enumeration;
 
 /// A category of dtypes.
-#[pyclass(name = "DtypeCategory", module = "umber.core", frozen, eq, hash, from_py_object)]
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(non_camel_case_types, reason = "the names of the public constants")]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Category {
     /// Complex numbers.
-    complexfloating,
+    ComplexFloating,
     /// Real floating-point numbers.
-    floating,
+    Floating,
     /// Real and complex floating-point numbers.
-    inexact,
+    Inexact,
     /// Signed integers.
-    signedinteger,
+    SignedInteger,
     /// Unsigned integers.
-    unsignedinteger,
+    UnsignedInteger,
     /// Integers.
-    integer,
+    Integer,
     /// Everything but bool.
-    number,
+    Number,
     /// Everything.
-    generic,
+    Generic,
 }
 
-const CATEGORIES: [(&str, Category); 8] = [
-    ("complexfloating", Category::complexfloating),
-    ("floating", Category::floating),
-    ("inexact", Category::inexact),
-    ("signedinteger", Category::signedinteger),
-    ("unsignedinteger", Category::unsignedinteger),
-    ("integer", Category::integer),
-    ("number", Category::number),
-    ("generic", Category::generic),
+static NAMES: Enumeration = Enumeration::new(
+    "DtypeCategory",
+    "A category of dtypes.",
+    &[
+        "complexfloating",
+        "floating",
+        "inexact",
+        "signedinteger",
+        "unsignedinteger",
+        "integer",
+        "number",
+        "generic",
+    ],
+);
+
+/// In the order of their names.
+const CATEGORIES: [Category; 8] = [
+    Category::ComplexFloating,
+    Category::Floating,
+    Category::Inexact,
+    Category::SignedInteger,
+    Category::UnsignedInteger,
+    Category::Integer,
+    Category::Number,
+    Category::Generic,
 ];
 
 impl Category {
     /// The category that holds this one; `generic` holds itself.
     fn parent(self) -> Category {
         match self {
-            Category::complexfloating | Category::floating => Category::inexact,
-            Category::signedinteger | Category::unsignedinteger => Category::integer,
-            Category::inexact | Category::integer => Category::number,
-            Category::number | Category::generic => Category::generic,
+            Category::ComplexFloating | Category::Floating => Category::Inexact,
+            Category::SignedInteger | Category::UnsignedInteger => Category::Integer,
+            Category::Inexact | Category::Integer => Category::Number,
+            Category::Number | Category::Generic => Category::Generic,
         }
     }
 
     fn is_within(self, other: Category) -> bool {
-        self == other || (self != Category::generic && self.parent().is_within(other))
+        self == other || (self != Category::Generic && self.parent().is_within(other))
     }
 
     fn of(dtype: DType) -> Category {
         match dtype.kind() {
-            Kind::Bool => Category::generic,
-            Kind::Unsigned => Category::unsignedinteger,
-            Kind::Signed => Category::signedinteger,
-            Kind::Float => Category::floating,
-            Kind::Complex => Category::complexfloating,
+            Kind::Bool => Category::Generic,
+            Kind::Unsigned => Category::UnsignedInteger,
+            Kind::Signed => Category::SignedInteger,
+            Kind::Float => Category::Floating,
+            Kind::Complex => Category::ComplexFloating,
         }
     }
 }
@@ -80,9 +95,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TypeArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        match object.extract::<Category>() {
-            Ok(category) => Ok(TypeArg::Category(category)),
-            Err(_) => object.extract().map(TypeArg::Dtype),
+        match NAMES.place(&object)? {
+            Some(place) => Ok(TypeArg::Category(CATEGORIES[place])),
+            None => object.extract().map(TypeArg::Dtype),
         }
     }
 }
@@ -270,12 +285,9 @@ impl IntegerInfo {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Category>()?;
+    NAMES.register(module)?;
     module.add_class::<FloatInfo>()?;
     module.add_class::<IntegerInfo>()?;
-    for (name, category) in CATEGORIES {
-        module.add(name, category)?;
-    }
     module.add("pi", std::f64::consts::PI)?;
     module.add("e", std::f64::consts::E)?;
     module.add("euler_gamma", 0.577_215_664_901_532_9_f64)?;

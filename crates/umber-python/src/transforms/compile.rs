@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -129,7 +130,7 @@ struct Place {
 }
 
 /// Is it a state object of ours that holds one array, such as the random state?
-fn is_state(value: &Bound<'_, PyAny>) -> bool {
+pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
     value.get_type().hasattr("__array_state__").unwrap_or(false)
 }
 
@@ -401,6 +402,21 @@ impl CompiledFunction {
     }
 }
 
+/// Refuse what cannot hold an array, which would be left out without a word.
+fn check_state(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(value) = value else { return Ok(()) };
+    let is_container = value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PyDict>();
+    if is_container || value.is_instance_of::<PyArray>() || is_state(value) {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "[compile] {name}: got {}, expected arrays in lists, tuples and dicts",
+        value.get_type().name()?
+    )))
+}
+
 /// A function that records the graph of `fun` on its first call and replays it on later ones.
 ///
 /// The graph is recorded anew for arguments of another structure, other shapes or dtypes, and for other constants:
@@ -422,6 +438,8 @@ fn compile_function<'py>(
     shapeless: bool,
 ) -> PyResult<Bound<'py, CompiledFunction>> {
     check_callable("compile", fun)?;
+    check_state("inputs", inputs)?;
+    check_state("outputs", outputs)?;
     let or_none =
         |value: Option<&Bound<'_, PyAny>>| value.map_or_else(|| py.None(), |value| value.clone().unbind());
     let compiled = CompiledFunction {

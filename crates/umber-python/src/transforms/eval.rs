@@ -4,22 +4,37 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::{Array, eval};
 
+use super::compile::is_state;
 use crate::enter::enter;
 use crate::trees::Tree;
 
 pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
-    let mut arrays = Vec::new();
+    let (mut arrays, mut states) = (Vec::new(), Vec::new());
     for arg in args {
         // One array, the usual case, needs no tree.
         match arg.cast::<crate::array::PyArray>() {
             Ok(array) => arrays.push(array.get().get()),
-            Err(_) => arrays.extend(Tree::of(&arg)?.arrays()),
+            Err(_) => {
+                Tree::of(&arg)?.visit(&mut |leaf| match leaf {
+                    Tree::Array(array) => arrays.push(array.get().get()),
+                    Tree::Other(value) if is_state(value.bind(args.py())) => {
+                        states.push(value.clone_ref(args.py()));
+                    }
+                    _ => {}
+                });
+            }
+        }
+    }
+    for state in states {
+        for array in state.bind(args.py()).try_iter()? {
+            arrays.push(array?.cast::<crate::array::PyArray>()?.get().get());
         }
     }
     Ok(arrays)
 }
 
-/// Compute arrays, given one by one or in nested lists, tuples and dicts; anything else in there is left alone.
+/// Compute arrays, given one by one or in nested lists, tuples and dicts, and `random.state`; anything else in there is left
+/// alone.
 #[pyfunction(name = "eval")]
 #[pyo3(signature = (*args))]
 fn eval_arrays(args: &Bound<'_, PyTuple>) -> PyResult<()> {

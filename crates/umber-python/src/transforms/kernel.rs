@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::Mapped;
 use umber::{Array, ops};
@@ -12,6 +12,7 @@ use super::{call_user, called_as};
 use crate::args::Operand;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::explain::under;
 use crate::trees::{Place, Tree};
 
 /// A function of scalars made one of arrays.
@@ -76,9 +77,21 @@ impl Call<'_, '_> {
 
 #[pymethods]
 impl ScalarKernel {
-    #[pyo3(signature = (*args))]
-    fn __call__(&self, py: Python<'_>, args: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
-        let arguments = args.iter().map(|argument| argument.extract()).collect::<PyResult<Vec<Operand>>>()?;
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        if let Some((name, _)) = kwargs.and_then(|kwargs| kwargs.iter().next()) {
+            return Err(PyTypeError::new_err(format!(
+                "[kernel] {name}: got a keyword argument, expected arrays and numbers by their position"
+            )));
+        }
+        let arguments = under(py, "kernel", || {
+            args.iter().map(|argument| argument.extract()).collect::<PyResult<Vec<Operand>>>()
+        })?;
         let arrays: Vec<&Array> = arguments
             .iter()
             .filter_map(|operand| match operand {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from reprlib import recursive_repr
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.slots import Slot, assign, find_slots
@@ -59,22 +59,27 @@ class Module(dict):
             return self[key]
         except KeyError:
             pass
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {key!r}")
+        if key in ("_no_grad", "_training"):
+            name = type(self).__name__
+            raise AttributeError(
+                f"[{name}] got a module that was not initialised, "
+                f"expected super().__init__() to be called in {name}.__init__"
+            )
+        # Once more, for the error of a property that found something else missing.
+        return super().__getattribute__(key)
 
     def __setattr__(self, key: str, value: Any) -> None:
+        _warn_of_foreign_arrays(self, key, value)
         if isinstance(value, (mx.array, dict, list, tuple)):
             self.__dict__.pop(key, None)
-            self[key] = value
+            super().__setitem__(key, value)
         else:
-            if _is_foreign_array(value):
-                warnings.warn(
-                    f"[{type(self).__name__}] {key}: got a {type(value).__module__} array, which "
-                    f"is neither a parameter nor saved, expected umber.core.array({key}) if it "
-                    "shall be one",
-                    stacklevel=2,
-                )
             super().__setattr__(key, value)
             self.pop(key, None)
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        _warn_of_foreign_arrays(self, key, value)
+        super().__setitem__(key, value)
 
     def __delattr__(self, key: str) -> None:
         if key in self:
@@ -300,14 +305,19 @@ class Module(dict):
 
     def load_weights(
         self,
-        file_or_weights: str | os.PathLike | Iterable[tuple[str, mx.array]] | dict[str, mx.array],
+        file_or_weights: str
+        | os.PathLike
+        | BinaryIO
+        | Iterable[tuple[str, mx.array]]
+        | dict[str, mx.array],
         strict: bool = True,
     ) -> Module:
         """Replace the parameters by those of a file or of a list of pairs `(path, array)`.
 
         Args:
-            file_or_weights: the name of a `.safetensors`, `.npz` or `.gguf` file, or the pairs.
-                Files are mapped, as by `umber.core.load`: what is not used is not read.
+            file_or_weights: the name of a `.safetensors`, `.npz` or `.gguf` file, one that is open
+                in binary mode, or the pairs. Files are mapped, as by `umber.core.load`: what is
+                not used is not read.
             strict: require exactly this module's paths and shapes. Otherwise paths that the module
                 does not have are passed over. Nothing is replaced if it raises. Default: `True`.
 
@@ -316,6 +326,8 @@ class Module(dict):
         """
         if isinstance(file_or_weights, (str, os.PathLike)):
             weights = _weights_in(os.fspath(file_or_weights))
+        elif hasattr(file_or_weights, "read"):
+            weights = _weights_in(file_or_weights)
         else:
             weights = _weights_by_path(file_or_weights)
         # Files may name a module that stands at several places by any of them, or all.
@@ -329,13 +341,17 @@ class Module(dict):
         known = {path: value for path, value in weights.items() if path in places}
         return self.update(tree_unflatten(known)) if known else self
 
-    def save_weights(self, file: str | os.PathLike) -> None:
+    def save_weights(self, file: str | os.PathLike | BinaryIO) -> None:
         """Write the parameters by their paths to a `.safetensors` or `.npz` file.
 
-        The file is written whole or not at all, and may be the one they were loaded from.
+        The file is written whole or not at all, and may be the one they were loaded from. One that
+        is open in binary mode gets them in the format of safetensors.
         """
-        file = os.fspath(file)
         weights = dict(tree_flatten(self.parameters()))
+        if hasattr(file, "write"):
+            mx.save_safetensors(file, weights)
+            return
+        file = os.fspath(file)
         if file.endswith(".safetensors"):
             mx.save_safetensors(file, weights)
         elif file.endswith(".npz"):
@@ -361,6 +377,10 @@ class Module(dict):
         apply_fn: Callable[[Module, list[str] | None], Any],
     ) -> Module:
         names = [keys] if isinstance(keys, str) else keys
+        if names is not None and not _are_names(names):
+            raise TypeError(
+                f"[freeze] keys: got {type(keys).__name__}, expected a string or a list of strings"
+            )
         modules = self.modules() if recurse else [self]
         for name in names or () if strict else ():
             if not any(name in module for module in modules):
@@ -373,7 +393,7 @@ class Module(dict):
         return self
 
 
-def _weights_in(file: str) -> dict[str, mx.array]:
+def _weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
     """The arrays of a file by their names."""
     content = mx.load(file)
     if not isinstance(content, dict):
@@ -429,9 +449,37 @@ def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> Non
             )
 
 
-def _is_foreign_array(value: Any) -> bool:
-    """Whether it is an array of another library, such as NumPy, and not a single number."""
-    return hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0
+def _warn_of_foreign_arrays(module: Module, key: str, value: Any) -> None:
+    if isinstance(value, (mx.array, Module)):
+        return
+    for path, found in _foreign_arrays(key, value):
+        warnings.warn(
+            f"[{type(module).__name__}] {path}: got a {type(found).__module__} array, which is "
+            f"neither a parameter nor saved, expected umber.core.array({path}) if it shall be one",
+            stacklevel=3,
+        )
+
+
+def _foreign_arrays(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The arrays of other libraries, such as NumPy, in a value that are not single numbers."""
+    pending = [(path, value)]
+    entered: set[int] = set()
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, (mx.array, Module)) or id(value) in entered:
+            continue
+        if isinstance(value, (dict, list, tuple)):
+            entered.add(id(value))
+            children = value.items() if isinstance(value, dict) else enumerate(value)
+            pending += [(f"{path}.{key}", child) for key, child in children]
+        elif hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0:
+            yield path, value
+
+
+def _are_names(names: Any) -> bool:
+    return isinstance(names, (list, tuple, set, frozenset, dict)) and all(
+        isinstance(name, str) for name in names
+    )
 
 
 def _identity(value: Any) -> Any:

@@ -105,6 +105,11 @@ class Bilinear(Module):
     def __call__(self, x1: mx.array, x2: mx.array) -> mx.array:
         # (..., 1, input1) @ (input1, output · input2) → (..., output, input2)
         output_dims, input2_dims, input1_dims = self.weight.shape
+        if x1.shape[-1:] != (input1_dims,) or x2.shape[-1:] != (input2_dims,):
+            raise ValueError(
+                f"[Bilinear] got inputs of shapes {x1.shape} and {x2.shape}, "
+                f"expected (..., {input1_dims}) and (..., {input2_dims})"
+            )
         left = x1 @ self.weight.reshape(output_dims * input2_dims, input1_dims).T
         left = left.reshape(*x1.shape[:-1], output_dims, input2_dims)
         y = (left @ x2[..., None]).squeeze(-1)

@@ -23,8 +23,10 @@ def per_axis(op: str, name: str, value: Any, axes: int, least: int = 0) -> tuple
         numbers = tuple(map(index, values))
     except TypeError:
         numbers = ()
+    # An array writes itself in several lines.
+    given = " ".join(repr(value).split())
     if isinstance(value, str) or len(numbers) != axes:
-        raise ValueError(f"[{op}] got {name} {value!r}, expected {expected}")
+        raise ValueError(f"[{op}] got {name} {given}, expected {expected}")
     if min(numbers) < least:
-        raise ValueError(f"[{op}] got {name} {value!r}, expected at least {least}")
+        raise ValueError(f"[{op}] got {name} {given}, expected at least {least}")
     return numbers

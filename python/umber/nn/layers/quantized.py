@@ -49,10 +49,22 @@ class _Quantized(Module):
         return f"group_size={self.group_size}, bits={self.bits}, mode={self.mode}"
 
 
-class QuantizedEmbedding(_Quantized):
+class _FrozenCodes(_Quantized):
+    """One whose codes nothing trains: no step of an optimizer leads from a code to another."""
+
+    def _unfreeze_own(self, names: list[str] | None) -> None:
+        super()._unfreeze_own(names)
+        self._no_grad.update(
+            name
+            for name in ("weight", "scales")
+            if not mx.issubdtype(self[name].dtype, mx.floating)
+        )
+
+
+class QuantizedEmbedding(_FrozenCodes):
     """An `Embedding` whose vectors are stored in few bits.
 
-    Its parameters are frozen.
+    Its parameters are frozen; `unfreeze` leaves the codes frozen.
 
     Shapes: integers `(...)` → `(..., dims)`.
 
@@ -112,10 +124,10 @@ class QuantizedEmbedding(_Quantized):
         return layer
 
 
-class QuantizedLinear(_Quantized):
+class QuantizedLinear(_FrozenCodes):
     """A `Linear` whose matrix is stored in few bits.
 
-    Its parameters are frozen, the `bias` too.
+    Its parameters are frozen, the `bias` too; `unfreeze` leaves the codes frozen.
 
     Shapes: `(..., input_dims)` → `(..., output_dims)`.
 
@@ -278,6 +290,8 @@ def quantize(
         "quantize_input": quantize_input,
     }
     wanted = class_predicate or (lambda _, layer: hasattr(layer, "to_quantized"))
+    # A module at several places stays one, unless the predicate answers differently for them.
+    made: dict[int, list[tuple[bool | dict, Module]]] = {}
 
     def replaced(path: str, layer: Module) -> Module:
         answer = wanted(path, layer)
@@ -293,7 +307,19 @@ def quantize(
                 f"[quantize] got {type(layer).__name__} at {path!r}, "
                 "expected a layer that has to_quantized"
             )
-        return layer.to_quantized(**(answer if isinstance(answer, dict) else options))
+        few_bits = made.setdefault(id(layer), [])
+        for earlier, module in few_bits:
+            if earlier == answer:
+                return module
+        try:
+            module = layer.to_quantized(**(answer if isinstance(answer, dict) else options))
+        except (TypeError, ValueError, NotImplementedError) as error:
+            head, bracket, rest = str(error).partition("] ")
+            if head.startswith("[") and bracket:
+                error.args = (f"[quantize] {path}: {rest}",)
+            raise
+        few_bits.append((answer, module))
+        return module
 
     layers = model.leaf_modules()
     model.update_modules(tree_map_with_path(replaced, layers, is_leaf=Module.is_module))

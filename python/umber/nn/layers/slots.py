@@ -23,7 +23,11 @@ def assign(slots: list[Slot]) -> list[Slot]:
     """Put the values into their places; returns the slots that undo it."""
     before = [Slot(container, key, container[key]) for container, key, _ in slots]
     for container, key, value in slots:
-        container[key] = value
+        if isinstance(container, dict):
+            # Past what modules look at when a user assigns, which every step would pay for.
+            dict.__setitem__(container, key, value)
+        else:
+            container[key] = value
     return before
 
 
@@ -57,7 +61,7 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
             yield Slot(target, key, new)
         elif is_there and isinstance(old, (dict, list)) and _is_container(new, leaf):
             yield from _walk(old, new, leaf, strict, place)
-        elif strict and not (_is_container(new, leaf) and not new):
+        elif strict and ((is_sequence and not is_there) or not _is_empty(new, leaf)):
             if is_there:
                 raise _mismatch(place, new, old)
             raise ValueError(
@@ -68,6 +72,10 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
 
 def _is_container(value: Any, leaf: type) -> bool:
     return isinstance(value, (dict, list, tuple)) and not isinstance(value, leaf)
+
+
+def _is_empty(value: Any, leaf: type) -> bool:
+    return _is_container(value, leaf) and not value
 
 
 def _mismatch(path: str, new: Any, old: Any) -> ValueError:

@@ -3,8 +3,10 @@
 use std::sync::MutexGuard;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use umber_kernels::ViewMut;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
-use umber_types::{BinaryKind, DType, Result, Shape};
+use umber_kernels::random::random_bits;
+use umber_types::{BinaryKind, DType, Layout, Result, Shape};
 
 use super::bits;
 use crate::graph::{Array, tracing};
@@ -114,6 +116,20 @@ fn fold_in(key: &Array, number: &Array) -> Result<Array> {
     bits("random", &binary(BinaryKind::BitwiseXor, key, &number)?, key.shape().clone())
 }
 
+/// The two keys that one splits in.
+///
+/// Where its words are known, theirs are at once: draws that nobody computes then leave no chain of keys behind.
+fn halves(key: &Array) -> Result<[Array; 2]> {
+    if let Some(words) = key.view().filter(|_| !key.is_traced()) {
+        let (mut drawn, layout) = ([0u32; 4], Layout::contiguous([2, 2].into()));
+        random_bits(words, DType::UInt32.size(), ViewMut::of(&mut drawn, &layout));
+        return Ok([Array::from_slice(&drawn[..2], [2])?, Array::from_slice(&drawn[2..], [2])?]);
+    }
+    let pair = split(key, 2)?;
+    let half = |i: usize| reshape(&slice_along(&pair, 0, i, 1)?, [2]);
+    Ok([half(0)?, half(1)?])
+}
+
 /// A key for one draw: the state splits in two, the first stays, the second is the answer, or what lanes split.
 pub(super) fn next_key() -> Result<Array> {
     let mut key = {
@@ -122,10 +138,9 @@ pub(super) fn next_key() -> Result<Array> {
             Some(key) => key,
             None => initial()?,
         };
-        let half = |pair: &Array, i: usize| reshape(&slice_along(pair, 0, i, 1)?, [2]);
-        let pair = split(&current, 2)?;
-        *state = Some(half(&pair, 0)?);
-        half(&pair, 1)?
+        let [kept, drawn] = halves(&current)?;
+        *state = Some(kept);
+        drawn
     };
     for lane in tracing::lanes() {
         key = match lane.count {

@@ -3,6 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 use umber_types::{DType, KeepAxes, Result, Scalar, ScatterKind, Shape, bail, ensure};
 
+use super::fitting;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::{cast_constant, weak};
 use crate::ops::{add, arange, divide, floor, max, mean, median, min, multiply, round, subtract};
@@ -89,7 +90,11 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
             Value,
             "[pad] got widths ({low}, {high}) for axis {axis}, expected none negative"
         );
-        lengths.push((a.shape()[axis] as i64).saturating_add(low).saturating_add(high));
+        let length = a.shape()[axis] as i64;
+        let padded = length.checked_add(low).and_then(|length| length.checked_add(high));
+        lengths.push(fitting("pad", padded, || {
+            format!("widths ({low}, {high}) for axis {axis} of length {length}")
+        })?);
     }
     let shape = Shape::checked("pad", &lengths)?;
     let low = |axis: usize| widths[if widths.len() == 1 { 0 } else { axis }].0 as usize;

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Shape, Side, bail, ensure};
 
+use super::fitting;
 use crate::graph::Array;
 use crate::ops::dependent;
 use crate::ops::indexing::take;
@@ -32,7 +33,9 @@ pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
     let axis = normalize_axis("repeat", axis, a.ndim())?;
     let lengths: SmallVec<[i64; 6]> = a.shape().iter().map(|&length| length as i64).collect();
     let mut repeated = lengths.clone();
-    repeated[axis] = lengths[axis].saturating_mul(repeats);
+    repeated[axis] = fitting("repeat", lengths[axis].checked_mul(repeats), || {
+        format!("{repeats} repeats of {} elements", lengths[axis])
+    })?;
     let shape = Shape::checked("repeat", &repeated)?;
     let mut apart = a.shape().clone();
     apart.insert(axis + 1, 1);

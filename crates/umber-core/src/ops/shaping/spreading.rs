@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Shape, bail, ensure};
 
-use super::tuple;
+use super::{fitting, tuple};
 use crate::graph::{Array, Inputs};
 use crate::ops::indexing::take;
 use crate::ops::promotion::common_shape;
@@ -106,7 +106,10 @@ pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
         apart.push(length(axis));
         spread.push(count(axis) as usize);
         spread.push(length(axis));
-        lengths.push(count(axis).saturating_mul(length(axis) as i64));
+        let length = length(axis) as i64;
+        lengths.push(fitting("tile", count(axis).checked_mul(length), || {
+            format!("{} repetitions of an axis of length {length}", count(axis))
+        })?);
     }
     let shape = Shape::checked("tile", &lengths)?;
     if reps.iter().all(|&count| count == 1) {
@@ -135,7 +138,7 @@ pub enum MeshKind {
 
 /// Coordinates of a grid from the coordinates along each of its axes.
 ///
-/// Dtypes stay. Fails for arrays of more than one axis.
+/// Dtypes stay. Of arrays with several axes the elements are taken in row-major order.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -156,12 +159,6 @@ pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Re
     };
     let mut shape = Shape::new(std::iter::repeat_n(1, count));
     for (i, array) in arrays.iter().enumerate() {
-        ensure!(
-            array.ndim() <= 1,
-            Value,
-            "[meshgrid] got an array with {} dimensions, expected at most 1",
-            array.ndim()
-        );
         shape.as_mut_slice()[place(i)] = array.size();
     }
     let one = |i: usize| {

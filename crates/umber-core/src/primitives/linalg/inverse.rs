@@ -48,7 +48,7 @@ impl Primitive for Inverse {
             explained(
                 outcome,
                 self.name,
-                "is singular, expected one with an inverse",
+                "is singular: got columns that depend on each other, expected independent ones",
                 batch_of(inputs[0].shape()),
             )
         })

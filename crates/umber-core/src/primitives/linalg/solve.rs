@@ -86,7 +86,12 @@ impl Primitive for Solve {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::solve(self.form, inputs[0], inputs[1], &output);
             let batch: Shape = batch_of(inputs[0].shape()).into();
-            explained(outcome, self.name, "is singular, expected one with an inverse", &batch)
+            explained(
+                outcome,
+                self.name,
+                "is singular: got columns that depend on each other, expected independent ones",
+                &batch,
+            )
         })
     }
 }

@@ -156,17 +156,20 @@ impl PyArray {
             return capsule(py, Export::copied(py, slf.get())?, form, Content::Copied);
         }
         let export = Export::new(py, slf.get())?;
-        if form == Form::Versioned || export.is_writable() {
+        if form == Form::Versioned {
             return capsule(py, export, form, Content::Shared);
         }
-        if copy == Some(false) || export.is_declared_read_only() {
+        let is_declared_read_only = export.is_declared_read_only();
+        if let Some(alone) = export.alone()? {
+            return capsule(py, alone, form, Content::Shared);
+        }
+        if copy == Some(false) || is_declared_read_only {
             return Err(refuse(format!(
-                "[__dlpack__] a capsule without a version cannot say that this memory must not be written: got \
-                 max_version={}, expected (1, 0) or more, or copy=True",
+                "[__dlpack__] a capsule without a version cannot say that this memory is seen elsewhere or must not be \
+                 written: got max_version={}, expected (1, 0) or more, or copy=True",
                 max_version.map_or_else(|| "None".to_owned(), |(major, minor)| format!("({major}, {minor})"))
             )));
         }
-        drop(export);
         capsule(py, Export::copied(py, slf.get())?, form, Content::Copied)
     }
 

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::args::DeviceArg;
 use crate::array::PyArray;
+use crate::explain::shortened;
 
 /// More axes than any array of numbers has: what hostile capsules tell is not read.
 const MOST_AXES: usize = 64;
@@ -69,8 +70,14 @@ enum Device {
 
 /// Memory that only another device can read is refused before it is asked for, unless a copy may be made of it.
 fn check_device(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<()> {
-    let Ok(tell) = object.getattr(intern!(object.py(), "__dlpack_device__")) else { return Ok(()) };
-    let (kind, _): (i32, i32) = tell.call0()?.extract()?;
+    let Some(tell) = object.getattr_opt(intern!(object.py(), "__dlpack_device__"))? else { return Ok(()) };
+    let told = tell.call0()?;
+    let (kind, _): (i32, i32) = told.extract().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "[from_dlpack] __dlpack_device__: got {}, expected the numbers of a device type and a device",
+            shortened(&told)
+        ))
+    })?;
     if CPU_READABLE.contains(&kind) || (device == Device::Cpu && copying != Copying::Never) {
         return Ok(());
     }
@@ -99,9 +106,15 @@ fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) ->
         Copying::Never => keywords.set_item("copy", false)?,
     }
     match object.call_method(intern!(py, "__dlpack__"), (), Some(&keywords)) {
-        // A producer of before these keywords, perhaps; where it fails again the first error says why.
+        // A producer of before these keywords, perhaps.
         Err(first) if first.is_instance_of::<PyTypeError>(py) => {
-            object.call_method0("__dlpack__").map_err(|_| first)
+            object.call_method0("__dlpack__").map_err(|second| {
+                // An error out of the producer's own lines says why; one of the call itself only that it is older.
+                let is_own = |error: &PyErr| error.traceback(py).is_some();
+                let is_older =
+                    !is_own(&first) && (is_own(&second) || !second.is_instance_of::<PyTypeError>(py));
+                if is_older { second } else { first }
+            })
         }
         other => other,
     }
@@ -151,7 +164,9 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
     let steps: Vec<isize> = match strides {
         Some(strides) => strides
             .iter()
-            .map(|&stride| (stride as isize).checked_mul(itemsize))
+            .zip(&lengths)
+            // Nobody steps along an axis of length one.
+            .map(|(&stride, &n)| if n == 1 { Some(0) } else { (stride as isize).checked_mul(itemsize) })
             .collect::<Option<_>>()
             .ok_or_else(|| {
                 refuse(format!(
@@ -160,6 +175,13 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
             })?,
         None => row_major_strides(&lengths).iter().map(|stride| stride * itemsize).collect(),
     };
+    let offset = usize::try_from(tensor.byte_offset).ok();
+    if offset.and_then(|offset| (tensor.data as usize).checked_add(offset)).is_none() {
+        return Err(refuse(format!(
+            "[from_dlpack] got a byte_offset of {}, expected no more than memory can address",
+            tensor.byte_offset
+        )));
+    }
     Ok(Described {
         start: tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize),
         dtype,
