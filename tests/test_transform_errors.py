@@ -409,7 +409,7 @@ TREE_WALKS = [
 
 
 @pytest.mark.parametrize("walk", TREE_WALKS)
-@pytest.mark.parametrize(("stack", "levels"), [(256, 400), (128, 300), (256, 200), (128, 5)])
+@pytest.mark.parametrize(("stack", "levels"), [(256, 400), (128, 300), (256, 200), (256, 5)])
 def test_trees_deeper_than_the_stack_of_a_thread(walk, stack, levels):
     """What the stack does not hold is an exception, and never the end of the process."""
     ended = []
