@@ -688,6 +688,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
         Difference(
             "array",
+            "mx.array([300, -1], mx.uint8)",
+            "wraps around",
+            "RangeError",
+            "As NumPy: a number that does not fit is a mistake.",
+        ),
+        Difference(
+            "array",
             "mx.array([[True, False], (False, True)], mx.float32)",
             "ValueError where lists and tuples are mixed",
             "works",

@@ -2,6 +2,7 @@
 
 import copy
 import enum
+import math
 import os
 import pickle
 import re
@@ -278,11 +279,26 @@ def test_functions_compare_with_numbers_beyond_the_dtype(name, number):
         assert got.tolist() == want.astype(bool).tolist()
 
 
-def test_functions_compare_no_floats_with_numbers_of_no_dtype():
-    with pytest.raises(
-        ValueError, match=r"^\[less\] .*got an integer that fits no dtype, expected"
-    ):
-        mx.less(mx.ones(2), 2**70)
+@pytest.mark.parametrize("number", [2**70, 10**40, -(10**400)])
+def test_floats_compare_with_any_integer(number):
+    x, is_above = mx.array([1.0, -2.0, math.nan]), number > 0
+    numbers = [is_above, is_above, False]
+    for found in (x < number, number > x, mx.less(x, number), mx.less_equal(x, number)):
+        assert found.tolist() == numbers
+    for found in (x == number, number == x, mx.equal(x, number)):
+        assert found.tolist() == [False] * 3
+    assert (x != number).tolist() == [True] * 3
+
+
+def test_comparisons_with_integers_of_numpy_that_do_not_fit():
+    x = mx.array([0, 1, 200], mx.uint8)
+    for number in (np.int64(300), np.array(300)[()]):
+        assert (x < number).tolist() == (number > x).tolist() == [True] * 3
+        assert (x >= number).tolist() == (x == number).tolist() == [False] * 3
+    assert (x > np.int64(-1)).tolist() == [True] * 3
+
+
+def test_functions_compare_no_texts():
     with pytest.raises(TypeError, match=r"^\[equal\] a: got str, expected an array or"):
         mx.equal("a", mx.ones(2))
 

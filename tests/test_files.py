@@ -689,6 +689,8 @@ def test_texts_that_are_none_are_left_out(tmp_path):
         (header(shape="(3.5,)"), r"character \d+ is '\.', expected '\)'"),
         ("{'descr': ", r"expected"),
         ("{'descr'", r"ends after 8 characters, expected ':' there"),
+        (header() + "}", r"with '}' after its end, expected nothing but spaces"),
+        (header() + " import os", r"with 'i' after its end, expected nothing but spaces"),
     ],
 )
 def test_faults_of_npy_headers(text, message):
@@ -880,3 +882,69 @@ def test_every_cut_is_an_error(writer, tmp_path):
         path.write_bytes(whole[:length])
         with pytest.raises((ValueError, TypeError), match=r"^\[load\] "):
             mx.load(path, format=writer.rpartition(".")[2])
+
+
+def test_what_a_raw_file_does_not_take_is_no_success():
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    with (
+        open(read, "rb"),
+        open(write, "wb", buffering=0) as raw,
+        pytest.raises(BlockingIOError, match="got nothing written"),
+    ):
+        mx.save(raw, mx.arange(1 << 18))
+
+    class Quiet:
+        """Says nothing of how much it took: all."""
+
+        def __init__(self):
+            self.bytes = b""
+
+        def write(self, data):
+            self.bytes += bytes(data)
+
+    quiet = Quiet()
+    mx.save(quiet, mx.arange(3))
+    assert mx.load(io.BytesIO(quiet.bytes)).tolist() == [0, 1, 2]
+
+
+def test_parts_that_others_left_are_no_hindrance(tmp_path):
+    code = """
+        import os
+        import umber.core as mx
+
+        for number in range(3):
+            open(f".x.npy.{os.getpid()}-{number}.part", "w").close()
+        mx.save("x.npy", mx.ones(3))
+        assert mx.load("x.npy").tolist() == [1, 1, 1]
+        os.symlink("/dev/stdout", "out.npy")
+        mx.save("out.npy", mx.arange(2))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=tmp_path,
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+    assert mx.load(io.BytesIO(done.stdout)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("length", [(32 << 20) - 128, (32 << 20) + 1, (36 << 20) + 4096 - 128])
+@pytest.mark.parametrize("suffix", ["npy", "npz", "safetensors", "gguf"])
+def test_large_files_hold_what_was_saved(length, suffix, tmp_path):
+    """Those are written past the page cache, in blocks, by threads."""
+    numbers = np.arange(length, dtype=np.uint32).astype(np.int8)
+    array, path = mx.asarray(numbers), tmp_path / f"x.{suffix}"
+    if suffix == "npy":
+        mx.save(path, array)
+        assert np.array_equal(np.load(path), numbers)
+        return
+    save = {"npz": mx.savez, "safetensors": mx.save_safetensors, "gguf": mx.save_gguf}[suffix]
+    if suffix == "npz":
+        save(path, x=array, y=mx.ones(3))
+    else:
+        save(path, {"x": array, "y": mx.ones(3)})
+    loaded = mx.load(path)
+    assert np.array_equal(np.asarray(loaded["x"]), numbers)
+    assert loaded["y"].tolist() == [1, 1, 1]

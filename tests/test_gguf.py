@@ -196,6 +196,11 @@ def test_lists_in_lists_have_an_end(tmp_path):
     assert mx.load(tmp_path / "x.gguf", return_metadata=True)[1] == {"k": deep[0]}
 
 
+def test_an_alignment_that_elements_cannot_have(tmp_path):
+    with pytest.raises(ValueError, match=r"'general.alignment': got 3, expected a multiple of 8"):
+        mx.save_gguf(tmp_path / "x.gguf", {"a": mx.ones(3)}, {"general.alignment": mx.array(3)})
+
+
 @pytest.mark.parametrize(
     ("value", "words"),
     [("x", 'got the text "x"'), (["x"], "got a list"), (mx.ones(()), "an array of float32")],

@@ -396,3 +396,28 @@ def test_transformed_functions_say_what_they_are_of(transform):
     assert callable(made.__wrapped__)
     assert getattr(transform(mx.compile(described)), "__name__") == "described"  # noqa: B009
     assert callable(transform(type("Callable", (), {"__call__": lambda self, x: x.sum()})()))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_parts_of_a_gradient_that_are_evaluated_meanwhile_count(kept):
+    """The parts of a weight's gradient may be looked at before they are added."""
+    w, xs, parts, calls = mx.ones((8, 8)), mx.ones((10, 1, 8)), [], 0
+
+    @mx.custom_function
+    def product(w, x):
+        return x @ w
+
+    @product.vjp
+    def _(primals, cotangent, output):
+        nonlocal calls
+        calls += 1
+        part = primals[1].T @ cotangent
+        parts.append(part)
+        if calls in (3, 9):
+            mx.eval(parts)
+        if calls >= 3 and not kept:
+            parts.clear()
+        return part, cotangent @ primals[0].T
+
+    slope = mx.grad(lambda w: sum(product(w, xs[t]).sum() for t in range(10)))(w)
+    assert slope.tolist() == [[10.0] * 8] * 8

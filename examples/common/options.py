@@ -95,6 +95,8 @@ def folder(text: str) -> Path:
 
 def run(main: Callable[[], int]) -> NoReturn:
     """End the program with what `main` returns."""
+    if sys.stdout is None:
+        fail("cannot write to the standard output: got none, expected one that is open")
     try:
         status = main()
         sys.stdout.flush()

@@ -307,10 +307,8 @@ fn steps(w: &Array, x: &Array, count: usize) -> Result<Array> {
 fn a_weight_of_many_steps_has_the_gradient_of_all() {
     let (w, x) = (spread([6, 6], -0.5, 0.5), spread([2, 6], -1.0, 1.0));
     for count in [1, 3, 8, 14] {
-        // What a user holds of the products in the gradient stays what it was.
-        let f = |w: &Array| {
-            weighted(|w| Ok(ops::add(&steps(w, &x, count)?, &ops::square(&steps(w, &x, 2)?)?)?), w)
-        };
+        let f =
+            |w: &Array| weighted(|w| ops::add(&steps(w, &x, count)?, &ops::square(&steps(w, &x, 2)?)?), w);
         let slope = grad(f)(&w).unwrap();
         assert_close(&values::<f64>(&slope), &differences(f, &w), 1e-7, "gradient by steps");
         let twice = grad(|w| total(&ops::square(&grad(f)(w)?)?))(&w).unwrap();

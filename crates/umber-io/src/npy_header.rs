@@ -77,6 +77,13 @@ pub(crate) fn parse(text: &[u8]) -> Result<Header> {
             break;
         }
     }
+    if let Some(more) = parser.peek() {
+        bail!(
+            Value,
+            "got an npy header with {:?} after its end, expected nothing but spaces there",
+            char::from(more)
+        );
+    }
     let (Some(descr), Some(Literal::Bool(is_fortran)), Some(Literal::Ints(shape))) = (descr, fortran, shape)
     else {
         bail!(

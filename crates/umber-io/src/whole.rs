@@ -57,7 +57,14 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..40 {
         match fs::read_link(&path) {
-            Ok(link) => path = path.parent().unwrap_or(Path::new("")).join(link),
+            Ok(link) => {
+                let next = path.parent().unwrap_or(Path::new("")).join(link);
+                // What the system calls an open pipe by is no path, although a link says it.
+                if fs::symlink_metadata(&next).is_err() && fs::metadata(&path).is_ok() {
+                    return Ok(path);
+                }
+                path = next;
+            }
             // Not a link, or not there.
             Err(_) => return Ok(path),
         }
@@ -70,16 +77,24 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A name beside `path` that no other writer uses.
-fn beside(path: &Path) -> PathBuf {
+/// Make something of a name beside `path` that no other writer uses; answers what was made, and the name.
+fn beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
     // Names have at most 255 bytes, and the number needs some.
     let name = path.file_name().unwrap_or_default().as_bytes();
-    let mut part = OsString::from(".");
-    part.push(std::ffi::OsStr::from_bytes(&name[..name.len().min(200)]));
-    part.push(format!(".{}-{number}.part", std::process::id()));
-    path.with_file_name(part)
+    let mut start = OsString::from(".");
+    start.push(std::ffi::OsStr::from_bytes(&name[..name.len().min(200)]));
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let mut part = start.clone();
+        part.push(format!(".{}-{number}.part", std::process::id()));
+        let part = path.with_file_name(part);
+        match make(&part) {
+            // Left by a process that had this number and was ended.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|made| (made, part)),
+        }
+    }
 }
 
 /// A file that is being written.
@@ -104,8 +119,8 @@ impl Part {
                 return Ok(Part { file, name: None });
             }
         }
-        let name = beside(target);
-        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&name)?;
+        let create = |name: &Path| OpenOptions::new().write(true).create_new(true).mode(mode).open(name);
+        let (file, name) = beside(target, create)?;
         Ok(Part { file, name: Some(name) })
     }
 
@@ -116,8 +131,7 @@ impl Part {
         }
         self.file.sync_all()?;
         if self.name.is_none() {
-            let name = beside(target);
-            link(&self.file, &name)?;
+            let ((), name) = beside(target, |name| link(&self.file, name))?;
             self.name = Some(name);
         }
         if let Some(name) = &self.name {

@@ -5,7 +5,7 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
-use umber::{Array, DType, Result, ops};
+use umber::{Array, DType, Result, Scalar, ops};
 
 use crate::args::{self, Operand, StreamArg, on};
 use crate::array::PyArray;
@@ -124,21 +124,29 @@ fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
     Ok((PyArray::from(quotient), PyArray::from(remainder)).into_pyobject(py)?.into_any().unbind())
 }
 
-/// A comparison with an integer that the dtype of integers or bool cannot hold, which all of them are below or above;
+/// A comparison with a number that the dtype of integers or bool cannot hold, which all of them are below or above;
 /// `None` for other operands.
 fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<Array>> {
-    if !other.is_instance_of::<PyInt>() || own.dtype().is_inexact() {
+    if own.dtype().is_inexact() || other.is_instance_of::<PyArray>() {
         return Ok(None);
     }
-    let fits = match args::number(other) {
-        Ok(Some(value)) => args::check_fits(value, value.weak_dtype(own.dtype())).is_ok(),
-        Ok(None) | Err(_) => false,
+    let number = if other.is_instance_of::<PyInt>() {
+        other.extract::<Comparand>()?
+    } else {
+        match args::weak_number(other) {
+            Ok(Some(number)) => Comparand::Operand(Operand::Number(number)),
+            Ok(None) | Err(_) => return Ok(None),
+        }
     };
-    if fits {
-        return Ok(None);
+    Ok(number.side(own).map(|is_above| all_beyond(own, is_above, op)))
+}
+
+/// The other operand of a comparison: floats are compared with any integer.
+fn other_comparand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if own.dtype().is_inexact() && other.is_instance_of::<PyInt>() {
+        return other.extract::<Comparand>()?.operand(Some(own.dtype()))?.beside(own).map(Some);
     }
-    let is_above = other.gt(0)?;
-    Ok(Some(all_beyond(own, is_above, op)))
+    other_operand(own, other)
 }
 
 /// A comparison of integers with what is above or below all that their dtype holds.
@@ -156,8 +164,8 @@ fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
 pub(crate) enum Comparand {
     /// An array, or a number that a dtype holds.
     Operand(Operand),
-    /// Another integer, and what is said where it cannot be compared.
-    Vast { is_above: bool, error: PyErr },
+    /// Another integer, as near as a float comes to it, and what is said where it cannot be compared.
+    Vast { value: f64, error: PyErr },
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Comparand {
@@ -168,7 +176,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Comparand {
         match object.extract::<Operand>() {
             Ok(operand) => Ok(Comparand::Operand(operand)),
             Err(error) if object.is_instance_of::<PyInt>() => {
-                Ok(Comparand::Vast { is_above: object.gt(0)?, error })
+                let infinite = if object.gt(0)? { f64::INFINITY } else { f64::NEG_INFINITY };
+                Ok(Comparand::Vast { value: object.extract().unwrap_or(infinite), error })
             }
             Err(error) => Err(error),
         }
@@ -180,7 +189,7 @@ impl Comparand {
     fn side(&self, own: &Array) -> Option<bool> {
         match self {
             _ if own.dtype().is_inexact() => None,
-            Comparand::Vast { is_above, .. } => Some(*is_above),
+            Comparand::Vast { value, .. } => Some(*value > 0.0),
             Comparand::Operand(Operand::Number(value)) => {
                 let fits = args::check_fits(*value, value.weak_dtype(own.dtype())).is_ok();
                 (!fits).then(|| value.as_f64() > 0.0)
@@ -189,9 +198,20 @@ impl Comparand {
         }
     }
 
-    fn operand(self) -> PyResult<Operand> {
+    fn dtype(&self) -> Option<DType> {
+        match self {
+            Comparand::Operand(Operand::Array(array)) => Some(array.dtype()),
+            Comparand::Operand(Operand::Number(_)) | Comparand::Vast { .. } => None,
+        }
+    }
+
+    /// The operand of an operation with something of the dtype `beside`.
+    fn operand(self, beside: Option<DType>) -> PyResult<Operand> {
         match self {
             Comparand::Operand(operand) => Ok(operand),
+            Comparand::Vast { value, .. } if beside.is_some_and(DType::is_inexact) => {
+                Ok(Operand::Number(Scalar::Float(value)))
+            }
             Comparand::Vast { error, .. } => Err(error),
         }
     }
@@ -217,7 +237,8 @@ pub(crate) fn compared(
     if let Some(answer) = answer {
         return Ok(answer.into());
     }
-    let (a, b) = Operand::pair(a.operand()?, b.operand()?)?;
+    let dtypes = (a.dtype(), b.dtype());
+    let (a, b) = Operand::pair(a.operand(dtypes.1)?, b.operand(dtypes.0)?)?;
     on(stream, || function(&a, &b)).map(PyArray::from)
 }
 
@@ -303,7 +324,7 @@ impl PyArray {
             CompareOp::Gt => ops::greater,
             CompareOp::Ge => ops::greater_equal,
         };
-        let other = match (other_operand(&own, other), op) {
+        let other = match (other_comparand(&own, other), op) {
             (Ok(Some(other)), _) => other,
             // Whatever is no array is equal to none: Python answers by identity.
             (Ok(None), _) | (Err(_), CompareOp::Eq | CompareOp::Ne) => return Ok(py.NotImplemented()),

@@ -82,7 +82,7 @@ def ctc_loss(
     at_label = mx.take_along_axis(alpha, mx.maximum(last - 1, 0), axis=1)
     at_blank = mx.take_along_axis(alpha, last, axis=1)
     total = mx.logaddexp(at_blank, mx.where(last > 0, at_label, IMPOSSIBLE)).squeeze(1)
-    return reduce("ctc_loss", mx.where(total > IMPOSSIBLE / 2, -total, float("inf")), reduction)
+    return reduce("ctc_loss", mx.where(total < IMPOSSIBLE / 2, float("inf"), -total), reduction)
 
 
 def _path(targets: mx.array, target_lengths: mx.array, blank: int) -> tuple[mx.array, mx.array]:
@@ -122,6 +122,8 @@ def _check_shapes(
         raise ValueError(f"[ctc_loss] got targets of dtype {targets.dtype}, expected integers")
     lengths = {"input_lengths": input_lengths, "target_lengths": target_lengths}
     for name, value in lengths.items():
+        if value is not None and not mx.issubdtype(value.dtype, mx.integer):
+            raise ValueError(f"[ctc_loss] got {name} of dtype {value.dtype}, expected integers")
         if value is not None and value.shape != batch:
             raise ValueError(f"[ctc_loss] got {name} of shape {value.shape}, expected {batch}")
     if not 0 <= blank < log_probs.shape[-1]:

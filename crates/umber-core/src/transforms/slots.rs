@@ -18,14 +18,22 @@ use crate::primitives::transpose::Transpose;
 pub(super) struct Slot {
     sum: Option<Array>,
     /// Products of matrices that are still to be added.
-    products: Vec<Array>,
+    products: Vec<Product>,
+}
+
+/// An array and the matrices that it is the product of. It lets go of these itself once it is evaluated.
+#[derive(Clone, Debug)]
+struct Product {
+    array: Array,
+    left: Array,
+    right: Array,
 }
 
 impl Slot {
     /// Add `more`.
     pub(super) fn add(&mut self, more: Array) -> Result<()> {
-        if factors(&more)?.is_some() {
-            self.products.push(more);
+        if let Some((left, right)) = factors(&more)? {
+            self.products.push(Product { array: more, left, right });
             return Ok(());
         }
         self.sum = Some(match self.sum.take() {
@@ -50,23 +58,22 @@ const WORTH_JOINING: usize = 4;
 /// Arrays with the sum of `products`: `Σ aᵢ bᵢ = [a₁ a₂ …] [b₁; b₂; …]`.
 ///
 /// A weight that meets many steps of a sequence has a product of few rows as its gradient in each: one product of all
-/// rows neither writes nor adds as many matrices. Products that somebody else needs as well stay as they are.
-fn joined(products: Vec<Array>) -> Result<Vec<Array>> {
-    let (alone, mut kept): (Vec<Array>, Vec<Array>) =
-        products.into_iter().partition(|product| Arc::strong_count(product.node()) == 1);
+/// rows neither writes nor adds as many matrices. Products that somebody else needs as well, or that were evaluated meanwhile,
+/// stay as they are.
+fn joined(products: Vec<Product>) -> Result<Vec<Array>> {
+    let is_alone =
+        |product: &Product| Arc::strong_count(product.array.node()) == 1 && !product.array.is_evaluated();
+    let (alone, kept): (Vec<Product>, Vec<Product>) = products.into_iter().partition(is_alone);
     if alone.len() < WORTH_JOINING {
-        kept.extend(alone);
-        return Ok(kept);
+        return Ok(kept.into_iter().chain(alone).map(|product| product.array).collect());
     }
     let (mut lefts, mut rights) = (Inputs::new(), Inputs::new());
-    for product in &alone {
-        if let Some((left, right)) = factors(product)? {
-            lefts.push(swap_last(&left)?);
-            rights.push(right);
-        }
+    for product in alone {
+        lefts.push(swap_last(&product.left)?);
+        rights.push(product.right);
     }
-    kept.push(matmul(&swap_last(&concatenate(lefts, 0)?)?, &concatenate(rights, 0)?)?);
-    Ok(kept)
+    let sum = matmul(&swap_last(&concatenate(lefts, 0)?)?, &concatenate(rights, 0)?)?;
+    Ok(kept.into_iter().map(|product| product.array).chain([sum]).collect())
 }
 
 /// What an array that is not evaluated is the product of: two matrices that have no more elements than it has.

@@ -94,6 +94,11 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
     }
     let alignment =
         read::alignment(metadata).map_err(|error| error.map_message(|text| format!("[save_gguf] {text}")))?;
+    ensure!(
+        alignment.is_multiple_of(8),
+        Value,
+        "[save_gguf] metadata '{ALIGNMENT_KEY}': got {alignment}, expected a multiple of 8"
+    );
     let (mut names, mut offset) = (HashSet::new(), 0);
     for (name, array) in arrays {
         ensure!(names.insert(name), Value, "[save_gguf] got the name '{name}' twice, expected it once");

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyOSError, PyTypeError, PyUnicodeEncodeError, PyValueError};
+use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use umber::io::{Format, Mapping, Source, npy};
@@ -154,6 +154,11 @@ pub(super) fn put(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResul
         let written = file.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
         // Files without a buffer may take a part; other objects need not say how much they took.
         let taken = if written.is_none() {
+            if file.bind(py).is_instance(&py.import("io")?.getattr("RawIOBase")?)? {
+                return Err(PyBlockingIOError::new_err(
+                    "the file would make its writer wait: got nothing written, expected a file that blocks",
+                ));
+            }
             bytes.len()
         } else {
             let count: usize = written.extract().map_err(|_| {

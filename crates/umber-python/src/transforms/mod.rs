@@ -60,7 +60,9 @@ pub(crate) fn call_user<'py>(
     if stack_left() < ROOM {
         let name = fun.getattr("__name__").map_or_else(|_| "call".into(), |name| name.to_string());
         return Err(PyRecursionError::new_err(format!(
-            "[{name}] got functions that call each other deeper than the stack of their thread, expected fewer"
+            "[{name}] got functions that call each other deeper than the stack of their thread, expected fewer, or a \
+             stack of more than {} KiB",
+            ROOM >> 10
         )));
     }
     fun.call(args, kwargs).map_err(|error| settled(fun.py(), error))
