@@ -2,10 +2,10 @@
 
 import gc
 import resource
-import threading
 
 import pytest
 import umber.core as mx
+from small_stacks import call_in_thread
 
 NODES = 1_000_000
 
@@ -43,22 +43,13 @@ def test_chain_is_differentiated():
 
 def test_chain_in_a_thread_with_a_small_stack():
     """Depth costs heap, not stack: 256 KiB are enough."""
-    results = []
 
     def work():
-        x = chain(mx.array(0.0), 200_000)
-        results.append(x.item())
+        x = chain(mx.array(0.0), 200_000).item()
         slope = mx.grad(lambda x: chain(x, 50_000))(mx.array(0.0))
-        results.append(slope.item())
+        return [x, slope.item()]
 
-    before = threading.stack_size(256 * 1024)
-    try:
-        thread = threading.Thread(target=work)
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    thread.join()
-    assert results == [200_000, 1.0]
+    assert call_in_thread(256 * 1024, work) == [200_000, 1.0]
 
 
 def test_unevaluated_chain_prints():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import umber.core as mx
 from arrays import to_numpy
+from small_stacks import call_in_thread
 
 X = mx.arange(6, dtype=mx.float32).reshape(2, 3)
 Y = mx.array([10.0, 20.0])
@@ -412,23 +413,15 @@ TREE_WALKS = [
 @pytest.mark.parametrize(("stack", "levels"), [(256, 400), (128, 300), (256, 200), (256, 5)])
 def test_trees_deeper_than_the_stack_of_a_thread(walk, stack, levels):
     """What the stack does not hold is an exception, and never the end of the process."""
-    ended = []
 
     def run():
         try:
             walk(nested(levels))
-            ended.append("walked")
         except RecursionError as error:
-            ended.append(str(error))
+            return str(error)
+        return "walked"
 
-    size = threading.stack_size(stack << 10)
-    try:
-        thread = threading.Thread(target=run)
-        thread.start()
-    finally:
-        threading.stack_size(size)
-    thread.join()
-    (how,) = ended
+    how = call_in_thread(stack << 10, run)
     assert how == "walked" if levels < 10 else re.match(r"\[\w+\] got .* expected fewer", how), how
 
 

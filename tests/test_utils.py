@@ -1,11 +1,11 @@
 """`umber.utils`: trees taken apart, mapped, joined."""
 
-import threading
 from collections import namedtuple
 
 import pytest
 import umber
 import umber.core as mx
+from small_stacks import call_in_thread
 from umber import nn, optimizers
 from umber.utils import (
     tree_flatten,
@@ -212,22 +212,14 @@ def test_trees_in_a_thread_with_a_small_stack(call, levels):
     tree = [1]
     for _ in range(levels):
         tree = [tree]
-    ended = []
 
     def run():
         try:
-            ended.append(call(tree) is not None)
+            return call(tree) is not None
         except RecursionError:
-            ended.append(True)
+            return True
 
-    size = threading.stack_size(128 << 10)
-    try:
-        thread = threading.Thread(target=run)
-        thread.start()
-    finally:
-        threading.stack_size(size)
-    thread.join()
-    assert ended == [True]
+    assert call_in_thread(128 << 10, run) is True
 
 
 def test_paths_of_too_many_levels_are_refused():
