@@ -755,6 +755,29 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "It is so for all other negative numbers.",
         ),
         Difference(
+            "nn.prelu nn.PReLU",
+            "mx.grad(lambda x: nn.prelu(x, mx.array(0.25)))(mx.array(0.0))",
+            "the gradient at 0 is 1 + alpha",
+            "it is alpha",
+            "It lies between the slopes on both sides, and is PyTorch's.",
+        ),
+        Difference(
+            "nn.losses.smooth_l1_loss",
+            "mx.grad(lambda x: nn.losses.smooth_l1_loss(x, mx.array([1.0]), beta=0.0))"
+            "(mx.array([3.0]))",
+            "the gradient with beta 0 is NaN",
+            "it is that of the absolute difference",
+            "A step must not destroy the model.",
+        ),
+        Difference(
+            "nn.ConvTranspose1d nn.ConvTranspose2d nn.ConvTranspose3d",
+            "mx.grad(lambda x: nn.ConvTranspose1d(1, 1, 2, stride=2, output_padding=1)(x).sum())"
+            "(mx.ones((1, 3, 1))).shape",
+            "with output_padding the gradient of the input lacks places",
+            "has the shape of the input",
+            "A gradient is added to what it is the gradient of.",
+        ),
+        Difference(
             "nn.losses.binary_cross_entropy",
             "mx.grad(lambda p: nn.losses.binary_cross_entropy("
             "p, mx.array(0.0), with_logits=False))(mx.array(0.0))",
@@ -847,6 +870,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "As for linear and cubic.",
         ),
         Difference(
+            "nn.Upsample",
+            "nn.Upsample(0.0)(mx.zeros((1, 3, 1))).shape",
+            "takes scales that are not positive",
+            "ValueError",
+            "Mistakes show where they are made.",
+        ),
+        Difference(
             "nn.MaxPool1d nn.MaxPool2d nn.MaxPool3d nn.AvgPool1d nn.AvgPool2d nn.AvgPool3d",
             "nn.MaxPool1d(2)(mx.zeros((4, 1)))",
             "ValueError without an axis of samples",
@@ -866,6 +896,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "ValueError for sequences without steps",
             "an empty array",
             "The first of several parts may be empty.",
+        ),
+        Difference(
+            "nn.RNN nn.LSTM",
+            "nn.RNN(2, 3)(mx.zeros((4, 5, 2)), mx.zeros((1, 3))).shape",
+            "ValueError for one state that all sequences begin with, but for GRU",
+            "takes it",
+            "What has one meaning works.",
         ),
         Difference(
             "nn.GroupNorm",
@@ -917,6 +954,20 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "some optimizers turn parameters that are integers or bools into floats",
             "leaves them as they are",
             "No step leads from one index, truth value or packed code to another.",
+        ),
+        Difference(
+            "optimizers.Optimizer.apply_gradients",
+            "optimizers.Adam(0.1).apply_gradients(mx.ones(2), mx.ones(2))",
+            "KeyError for one array as the whole tree, unless the rule has no state",
+            "works",
+            "A leaf is a tree.",
+        ),
+        Difference(
+            "optimizers.clip_grad_norm",
+            'optimizers.clip_grad_norm({"a": mx.ones(2, dtype=mx.bfloat16)}, 1.0)[1].itemsize',
+            "the norm of 16-bit gradients has their dtype",
+            "is float32",
+            "The square of a float16 may overflow where the gradient does not.",
         ),
         Difference(
             "optimizers.MultiOptimizer",

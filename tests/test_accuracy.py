@@ -196,3 +196,19 @@ def test_sums_of_exponentials(name, rng):
     finite = np.isfinite(exact.astype(np.float64))
     assert error[finite & np.isfinite(size)].max() <= 2
     assert np.array_equal(found[~finite], exact[~finite].astype(np.float64), equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_means_of_integers_that_float32_cannot_hold(dtype):
+    big = 20_000_001
+    pair = mx.array([big, big + 2], getattr(mx, dtype))
+    for function in (mx.mean, mx.median, mx.nanmean, mx.nanmedian):
+        assert function(pair).item() == np.float32(big + 1)
+        assert function(pair).dtype == mx.float32
+    for function in (mx.var, mx.nanvar, mx.std, mx.nanstd):
+        assert function(pair).item() == 1
+    assert mx.average(pair, weights=mx.array([1.0, 3.0])).item() == np.float32(big + 1.5)
+    if dtype.startswith("int"):
+        apart = mx.array([big, 1 - big], getattr(mx, dtype))
+        for function in (mx.mean, mx.median, mx.average, mx.nanmean):
+            assert function(apart).item() == 0.5

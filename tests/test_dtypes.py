@@ -261,6 +261,11 @@ def test_finfo_and_iinfo():
     for name in ("float16", "float32", "float64"):
         ours, theirs = mx.finfo(dtype_of(name)), np.finfo(name)
         assert (ours.max, ours.min, ours.eps) == (theirs.max, theirs.min, theirs.eps)
+        assert (ours.tiny, ours.smallest_normal) == (theirs.tiny, theirs.smallest_normal)
+        assert ours.precision == theirs.precision
+        assert ours.resolution == pytest.approx(float(theirs.resolution), rel=1e-3)
+        assert {ours: 1}[mx.finfo(dtype_of(name))] == 1
     for name in INTEGERS:
         ours, theirs = mx.iinfo(dtype_of(name)), np.iinfo(name)
         assert (ours.max, ours.min) == (theirs.max, theirs.min)
+        assert {ours: 1}[mx.iinfo(dtype_of(name))] == 1

@@ -105,6 +105,18 @@ def test_powers_of_two(bits, name, rng):
             assert spectra(rng, name, (3, n, 37), 1, precise) <= bound
 
 
+@pytest.mark.parametrize("name", ["rfft", "irfft"])
+@pytest.mark.parametrize("bits", range(3, 18))
+def test_odd_lengths_beside_powers_of_two(bits, name, rng):
+    """A line of an odd number of reals is no line of pairs, however round their number is."""
+    n = 2**bits + 1
+    for precise, bound in ((True, 1e-14), (False, 3e-6)):
+        for count in (1, 17, 130):
+            if n * count <= 2**20:
+                assert spectra(rng, name, (count, n), 1, precise) <= bound
+                assert spectra(rng, name, (n, count), 0, precise) <= bound
+
+
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
 def test_strided_powers_of_two(name, rng):
     """Lines that are no neighbours, that are read backwards, and long ones with gaps."""

@@ -238,6 +238,15 @@ def test_outside_raises_in_at(index):
         mx.eval(x.at[for_umber(index)].add(1))
 
 
+@pytest.mark.parametrize(
+    "index", [[0, 3], ([0, -4], 1), (slice(None), [[1, 4]]), (0, [4])], ids=str
+)
+def test_places_in_lists_are_checked_at_once(index):
+    x = mx.array(filled((3, 4)))
+    with pytest.raises(IndexError, match=r"^\[index\]"):
+        x[index]
+
+
 def test_outside_raises_under_compile_and_vmap():
     x, bad = mx.array([1.0, 2.0, 3.0]), mx.array([0, 3])
     with pytest.raises(IndexError):

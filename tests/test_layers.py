@@ -157,6 +157,19 @@ def test_prelu_learns_its_slopes():
     assert gradients["weight"].tolist() == [-1.0, -2.0]
 
 
+def test_prelu_at_zero_and_beyond_numbers():
+    points = mx.array([0.0, -0.0, math.inf, -math.inf, math.nan, 2.0, -2.0])
+    alpha = mx.array([0.25])
+    values = nn.prelu(points, alpha).tolist()
+    assert values[:4] == [0.0, 0.0, math.inf, -math.inf]
+    assert math.isnan(values[4])
+    slopes = mx.grad(lambda x: nn.prelu(x, alpha).sum())(points).tolist()
+    assert slopes == [0.25, 0.25, 1.0, 0.25, 0.25, 1.0, 0.25]
+    # What is above 0 says nothing about the slope below, be it infinite.
+    above = mx.array([math.inf, 1.0, -3.0])
+    assert mx.grad(lambda a: nn.prelu(above, a).sum())(alpha).tolist() == [-3.0]
+
+
 def test_gelu_wants_a_known_approximation():
     with pytest.raises(ValueError, match=r"^\[GELU\] got the approximation 'best', expected one"):
         nn.GELU("best")
@@ -318,6 +331,8 @@ def test_dropout_refuses():
             nn.Dropout(p)
     with pytest.raises(ValueError, match=r"^\[Dropout2d\] got an input with 2 axes, expected 3 or"):
         nn.Dropout2d()(mx.ones((2, 2)))
+    with pytest.raises(ValueError, match=r"^\[Dropout3d\] got an input with 3 axes, expected 4 or"):
+        nn.Dropout3d().eval()(mx.ones((2, 2, 2)))
     assert repr(nn.Dropout(0.3)) == "Dropout(p=0.3)"
 
 

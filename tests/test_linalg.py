@@ -1,5 +1,7 @@
 """Linear algebra beyond the op table: errors, special matrices, conventions, MLX as an oracle."""
 
+import math
+
 import numpy as np
 import pytest
 import umber.core as mx
@@ -353,6 +355,43 @@ def test_expm_of_large_and_nilpotent_matrices(rng):
         got = to_numpy(linalg.expm(to_umber(a, "float64")))
         assert np.abs(got - want).max() <= 1e-12 * np.abs(want).max() * max(1.0, scale)
     assert linalg.expm(mx.array([[0.0, 1.0], [0.0, 0.0]])).tolist() == [[1, 1], [0, 1]]
+
+
+def test_expm_of_matrices_far_from_normal():
+    """What a matrix's powers grow like decides, not its norm; triangles keep their diagonal."""
+    e = np.e
+    for large in (1e6, 1e8, 1e12):
+        want = [[e, large * np.sinh(1)], [0, 1 / e]]
+        for matrix, expected in (
+            ([[1, large], [0, -1]], want),
+            ([[1, 0], [large, -1]], np.transpose([[e, want[0][1]], [0, 1 / e]])),
+        ):
+            np.testing.assert_allclose(to_numpy(linalg.expm(mx.array(matrix))), expected, rtol=1e-6)
+            double = linalg.expm(mx.array(matrix, mx.float64))
+            np.testing.assert_allclose(to_numpy(double), expected, rtol=1e-13)
+    apart = linalg.expm(mx.array([[-1e5, 0.0], [0.0, 1.0]]))
+    np.testing.assert_allclose(to_numpy(apart), [[0, 0], [0, e]], rtol=1e-6)
+    rotation = linalg.expm(mx.array([[0.0, -40.0], [40.0, 0.0]], mx.float64))
+    want = [[np.cos(40), -np.sin(40)], [np.sin(40), np.cos(40)]]
+    np.testing.assert_allclose(to_numpy(rotation), want, atol=1e-13)
+    huge = linalg.expm(mx.array([[-1e200, 1e200], [0.0, -1e200]], mx.float64))
+    assert huge.tolist() == [[0, 0], [0, 0]]
+    nilpotent = np.triu(np.full((6, 6), 1e3), 1)
+    want = sum(np.linalg.matrix_power(nilpotent, k) / math.factorial(k) for k in range(6))
+    got = to_numpy(linalg.expm(mx.array(nilpotent)))
+    np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-160, 1e160, 1e300])
+def test_eigenvalues_of_tiny_and_huge_matrices(scale, rng):
+    a = rng.normal(size=(4, 4))
+    a = (a + a.T) * scale
+    want = np.linalg.eigvalsh(a / scale) * scale
+    values, vectors = linalg.eigh(mx.array(a))
+    np.testing.assert_allclose(to_numpy(linalg.eigvalsh(mx.array(a))), want, rtol=1e-9)
+    np.testing.assert_allclose(to_numpy(values), want, rtol=1e-9)
+    product = to_numpy(vectors) * (want / scale) @ to_numpy(vectors).T
+    np.testing.assert_allclose(product, a / scale, atol=1e-9)
 
 
 def test_same_functions_as_in_the_package():

@@ -139,8 +139,10 @@ def test_cache_is_counted_and_cleared():
 def test_memory_limit_is_an_error_and_not_a_crash():
     keep = mx.array([1.0, 2.0])
     mx.eval(keep)
+    installed = mx.device_info()["memory_size"]
     before = mx.set_memory_limit(mx.get_active_memory() + MIB)
     try:
+        assert mx.device_info()["memory_size"] == installed
         with pytest.raises((MemoryError, RuntimeError)):
             mx.eval(mx.ones((64 * MIB,)))
         assert (keep + 1).tolist() == [2.0, 3.0]

@@ -121,9 +121,12 @@ def test_versions():
 
 
 MISSING = {
-    "import mlx.data": "No module named 'mlx.data': umber answers for mlx and has no such module",
-    "import mlx.nn.nothing.below": "No module named 'mlx.nn.nothing': umber answers for mlx",
-    "import mlx.mlx": "No module named 'mlx.mlx': umber answers",
+    "import mlx.data": "No module named 'mlx.data'",
+    "import mlx.nn.nothing.below": "No module named 'mlx.nn.nothing'",
+    # They lie in umber's folder.
+    "import mlx.mlx": "No module named 'mlx.mlx': umber answers for mlx and has no such module",
+    "import mlx.array_api.fft": "No module named 'mlx.array_api': umber answers",
+    "import mlx._errors": "No module named 'mlx._errors': umber answers",
     "import mlx.core.nothing": "No module named 'mlx.core.nothing'",
     "from mlx import data": "cannot import name 'data' from 'umber'",
     "from mlx.core import nothing": "cannot import name 'nothing' from 'umber.core'",
@@ -144,6 +147,38 @@ def test_what_umber_lacks_is_named(line):
         """
     )
     assert message.startswith(MISSING[line])
+
+
+def test_finding_what_is_not_there():
+    run(
+        """
+        import sys
+        from importlib.util import find_spec
+        for name in ("mlx.data", "mlx.nn.nothing", "mlx.core_"):
+            assert find_spec(name) is None, name
+        for name in ("data", "nn.nothing", "mlx", "array_api"):
+            try:
+                __import__(f"mlx.{name}")
+            except ModuleNotFoundError as error:
+                assert error.name == f"mlx.{name}", error.name
+            else:
+                raise AssertionError(name)
+            assert f"mlx.{name}" not in sys.modules
+        """
+    )
+
+
+def test_modules_that_a_program_puts_below_mlx_itself(tmp_path):
+    (tmp_path / "inner.py").write_text("value = 3")
+    run(
+        f"""
+        import sys, types
+        sys.modules["mlx.data"] = package = types.ModuleType("mlx.data")
+        package.__path__ = [{str(tmp_path)!r}]
+        import mlx.data.inner
+        assert sys.modules["mlx.data.inner"].value == 3
+        """
+    )
 
 
 def test_devices_that_are_not_there():

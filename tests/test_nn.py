@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import typing
 
 import numpy as np
 import pytest
@@ -398,6 +399,12 @@ def test_value_and_grad_gives_the_gradients_of_the_trainable_parameters():
     np.testing.assert_allclose(
         np.array(gradients["bias"]), 3 * 2 / error.size * error.sum(axis=0), rtol=1e-4
     )
+
+
+def test_value_and_grad_says_that_the_value_has_the_type_of_the_function():
+    hints = typing.get_type_hints(nn.value_and_grad)
+    arguments, result = typing.get_args(hints["fn"])
+    assert typing.get_args(hints["return"]) == (arguments, tuple[result, typing.Any])
 
 
 def test_value_and_grad_leaves_frozen_parameters_out_and_the_model_as_it_was():

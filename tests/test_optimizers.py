@@ -593,6 +593,88 @@ def test_states_that_lack_something():
     assert optimizer.step.item() == 0
 
 
+ALL = [
+    optimizers.AdaDelta,
+    optimizers.Adagrad,
+    optimizers.Adam,
+    optimizers.AdamW,
+    optimizers.Adamax,
+    optimizers.Lion,
+    optimizers.Muon,
+    optimizers.RMSprop,
+    optimizers.SGD,
+    lambda rate: optimizers.SGD(rate, momentum=0.9),
+    lambda rate: optimizers.Adafactor(rate, beta_1=0.9, relative_step=False),
+    lambda rate: optimizers.MultiOptimizer(
+        [optimizers.SGD(rate), optimizers.Adam(rate)], [lambda path, x: x.ndim < 2]
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", ALL)
+def test_one_array_is_a_tree(rule):
+    alone, in_tree = rule(0.1), rule(0.1)
+    w = v = mx.array([[1.0, -2.0], [3.0, 0.5]])
+    for step in range(3):
+        if step == 2:
+            alone, before = rule(0.1), alone.state
+            alone.state = before
+        w = alone.apply_gradients(w * w, w)
+        v = in_tree.apply_gradients({"v": v * v}, {"v": v})["v"]
+        assert w.tolist() == v.tolist()
+
+
+def test_states_of_parameters_that_lack_something():
+    tree = {"layers": [{}, {"w": mx.ones((3, 2))}], "n": mx.array([1])}
+
+    def restored(state, optimizer):
+        optimizer.init(tree)
+        optimizer.state = tree_unflatten(
+            [pair for path, x in tree_flatten(optimizer.state) for pair in state(path, x)]
+        )
+        before = tree_flatten(optimizer.state)
+        return optimizer, before
+
+    def refused(state, optimizer, error, message):
+        optimizer, before = restored(state, optimizer)
+        with pytest.raises(error, match=message):
+            optimizer.apply_gradients(tree, tree)
+        after = tree_flatten(optimizer.state)
+        assert [path for path, _ in after] == [path for path, _ in before]
+        assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
+
+    def without_v(path, x):
+        return [] if path.endswith("w.v") else [(path, x)]
+
+    def reshaped(shape):
+        return lambda path, x: [(path, mx.zeros(shape) if path.endswith("w.v") else x)]
+
+    of = r"\[apply_gradients\] the state of {} for layers\.1\.w: got "
+    lacks = of + "none of 'v', expected {}"
+    refused(without_v, optimizers.Adam(0.1), KeyError, lacks.format("Adam", "m, v"))
+    refused(without_v, optimizers.AdaDelta(0.1), KeyError, lacks.format("AdaDelta", "v, u"))
+    multi = optimizers.MultiOptimizer([optimizers.Adam(0.1)])
+    refused(without_v, multi, KeyError, lacks.format("Adam", "m, v"))
+    # Some of these would broadcast.
+    for shape in ((4,), (4, 3, 2), (1, 3, 2)):
+        message = of.format("Adam") + r"v of shape .*, expected \(3, 2\)$"
+        refused(reshaped(shape), optimizers.Adam(0.1), ValueError, message)
+    # A state that is whole is none of these.
+    optimizer, _ = restored(lambda path, x: [(path, x)], optimizers.Adam(0.1))
+    assert optimizer.apply_gradients(tree, tree)["n"].tolist() == [1]
+
+
+def test_a_state_with_a_bad_part_changes_nothing():
+    inner = optimizers.MultiOptimizer([optimizers.Adam(0.1)])
+    outer = optimizers.MultiOptimizer([optimizers.SGD(0.1), inner], [lambda path, x: True])
+    before = [outer.optimizers[0].state, inner.optimizers[0].state]
+    for bad in (3, {}, {"states": 3}, {"states": [3]}, {"states": [{}, {}]}):
+        with pytest.raises((TypeError, ValueError), match=r"^\[MultiOptimizer\] |^\[Adam\] "):
+            outer.state = {"states": [{"step": mx.array(7)}, bad]}
+        after = [outer.optimizers[0].state, inner.optimizers[0].state]
+        assert all(a is b for a, b in zip(after, before, strict=True))
+
+
 def test_adafactor_keeps_means_in_the_dtype_of_the_parameters():
     for shape in ((3,), (3, 2)):
         optimizer = optimizers.Adafactor(beta_1=0.9)

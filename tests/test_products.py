@@ -231,6 +231,41 @@ def test_einsum_orders(formula, shapes, rng):
     assert_close(to_numpy(found), np.einsum(formula, *arrays), tolerance_of("float64", 100))
 
 
+def spelled(most):
+    """All terms of up to so many letters, named as they come up: aa, ab, aaa, aab, aba, …"""
+    terms = ["a"]
+    for _ in range(most - 1):
+        terms = [term + letter for term in terms for letter in "abc"[: len(set(term)) + 1]]
+        yield from terms
+
+
+@pytest.mark.parametrize("term", [*spelled(5)])
+def test_einsum_of_repeated_letters(term, rng):
+    """Diagonals of any axes: summed, kept, and beside an operand that stretches an axis."""
+    letters = "".join(dict.fromkeys(term))
+    lengths = {"a": 2, "b": 3, "c": 4}
+    x = rng.normal(size=[lengths[letter] for letter in term])
+    stretched = x[tuple(slice(0, 1) if letter == "b" else slice(None) for letter in term)]
+    other = rng.normal(size=(5, 3))
+    for formula, operands in (
+        (f"{term}->", [x]),
+        (f"{term}->{letters}", [x]),
+        (f"{term}->{letters[::-1]}", [x]),
+        (f"{term},db->{letters}", [stretched, other]),
+    ):
+        if "b" not in term and "db" in formula:
+            continue
+        found = mx.einsum(formula, *(to_umber(a, "float64") for a in operands))
+        assert_close(to_numpy(found), np.einsum(formula, *operands), tolerance_of("float64", 100))
+
+
+def test_einsum_of_repeated_letters_and_ellipses(rng):
+    operands = [rng.normal(size=shape) for shape in ((2, 3, 2, 1), (3, 3, 2))]
+    found = mx.einsum("aba...,bc...->a...", *(to_umber(a, "float64") for a in operands))
+    want = np.einsum("aba...,bc...->a...", *operands)
+    assert_close(to_numpy(found), want, tolerance_of("float64", 100))
+
+
 def test_every_dtype_multiplies(rng):
     """Integers wrap, bools say whether any pair is true together."""
     for dtype in ("uint8", "int8", "int64", "uint64"):

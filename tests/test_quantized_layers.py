@@ -179,6 +179,50 @@ def test_tied_modules_stay_tied():
     assert [type(layer).__name__ for layer in parted.layers] == ["Embedding", "QuantizedEmbedding"]
 
 
+class Experts(nn.Module):
+    """A layer of a user's, whose form with few bits knows nothing of inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = mx.zeros((2, 64))
+
+    def __call__(self, x):
+        return x @ self.weight.T
+
+    def to_quantized(self, group_size=None, bits=None, mode="affine"):
+        return nn.Identity(group_size, bits, mode)
+
+
+def test_layers_of_others_need_not_quantize_inputs():
+    for predicate in (None, lambda path, layer: {"quantize_input": False, "bits": 8}):
+        some = nn.Sequential(Experts())
+        nn.quantize(some, class_predicate=predicate)
+        assert isinstance(some.layers[0], nn.Identity)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'quantize_input'$"):
+        nn.quantize(nn.Sequential(Experts()), quantize_input=True)
+
+
+@pytest.mark.parametrize("answer", [None, 0, {}, ""])
+def test_answers_that_count_as_false_leave_a_layer(answer):
+    some = model()
+    nn.quantize(some, class_predicate=lambda path, layer: answer)
+    assert not any("scales" in layer for layer in some.layers)
+
+
+def test_errors_of_what_users_hand_to_quantize_stay():
+    with pytest.raises(TypeError, match=r"^.*<lambda>\(\) takes 1 positional argument but 2 were"):
+        nn.quantize(model(), class_predicate=lambda path: True)
+
+    class Odd(nn.Identity):
+        def to_quantized(self):
+            return self
+
+    with pytest.raises(
+        TypeError, match=r"^[\w.<>]*Odd\.to_quantized\(\) got an unexpected keyword"
+    ):
+        nn.quantize(nn.Sequential(Odd()))
+
+
 def test_errors_of_quantize_say_which_layer():
     some = nn.Sequential(nn.Linear(64, 2), nn.Linear(100, 2))
     with pytest.raises(ValueError, match=r"^\[quantize\] layers\.1: got w of shape \(2, 100\)"):

@@ -125,6 +125,26 @@ def test_batches_and_empty_sequences(name, rng):
     assert first(layer(mx.zeros((0, 3, 4)))).shape == (0, 3, 10)
 
 
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_state_may_begin_several_sequences(name, rng):
+    layer = LAYERS[name](2, 3)
+    count = STEPS[name][1]
+    x = mx.array(rng.normal(size=(4, 5, 2)).astype(np.float32))
+    for shape in ((3,), (1, 3), (4, 1)):
+        states = [mx.array(rng.normal(size=shape).astype(np.float32)) for _ in range(count)]
+        whole = [mx.broadcast_to(state, (4, 3)) for state in states]
+        spread, *_, last = layer(x, *states, return_state=True)
+        expected, *_, expected_last = layer(x, *whole, return_state=True)
+        assert mx.array_equal(spread, expected)
+        for one, whole_one in zip(last, expected_last, strict=True):
+            assert mx.array_equal(one, whole_one)
+    several = LAYERS[name](2, 3, num_layers=2)
+    state = mx.array(rng.normal(size=(2, 1, 3)).astype(np.float32))
+    spread = several(x, *[state] * count)
+    expected = several(x, *[mx.broadcast_to(state, (2, 4, 3))] * count)
+    assert mx.array_equal(*(y if count == 1 else y[0] for y in (spread, expected)))
+
+
 def test_names_of_parameters():
     deep = nn.GRU(2, 3, num_layers=2, bidirectional=True)
     assert [path for path, _ in tree_flatten(deep.parameters())][:8] == [
@@ -174,8 +194,12 @@ def test_gradient_of_a_long_sequence_is_not_quadratic():
         ),
         (lambda: nn.GRU(2, 3)(mx.ones((2,))), r"\[GRU\] got an input with the shape \(2,\)"),
         (
-            lambda: nn.RNN(2, 3)(mx.ones((5, 4, 2)), mx.ones((3,))),
-            r"\[RNN\] got a state with the shape \(3,\), expected \(5, 3\)",
+            lambda: nn.RNN(2, 3)(mx.ones((5, 4, 2)), mx.ones((2, 3))),
+            r"\[RNN\] got a state with the shape \(2, 3\), expected \(5, 3\)",
+        ),
+        (
+            lambda: nn.GRU(2, 3)(mx.ones((4, 2)), mx.ones((1, 3))),
+            r"\[GRU\] got a state with the shape \(1, 3\), expected \(3,\)",
         ),
         (
             lambda: nn.RNN(2, 3, num_layers=2)(mx.ones((5, 4, 2)), mx.ones((5, 3))),

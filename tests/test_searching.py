@@ -51,6 +51,21 @@ def test_nan_counts_as_true_and_last():
     assert not mx.isin(x, x).tolist()[0]
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_order_of_complex_numbers_with_nan(dtype, rng):
+    """Numbers, then those without an imaginary part, without a real part, and without either."""
+    parts = np.array([NAN, 1.0, -np.inf, np.inf, -0.0, 2.5])
+    z = np.empty(36, np.complex128)
+    z.real, z.imag = np.repeat(parts, 6), np.tile(parts, 6)
+    z = rng.permutation(z).astype(dtype)
+    x = mx.array(z)
+    assert mx.argsort(x).tolist() == np.argsort(z, kind="stable").tolist()
+    np.testing.assert_array_equal(np.array(mx.sort(x)), np.sort(z))
+    for side in ("left", "right"):
+        found = mx.searchsorted(mx.sort(x), x, side=side).tolist()
+        assert found == np.searchsorted(np.sort(z), z, side=side).tolist()
+
+
 def test_named_results():
     found = mx.unique_all(mx.array([[2, 1], [2, 3]]))
     assert found._fields == ("values", "indices", "inverse_indices", "counts")

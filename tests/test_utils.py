@@ -54,6 +54,35 @@ def test_flatten_refuses_other_destinations():
         tree_flatten([1], destination=set())
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: tree_map(lambda x, y: x, {"a": 1}),
+            TypeError,
+            r"^.*<lambda>\(\) missing 1 .*'y'$",
+        ),
+        (lambda: tree_map_with_path(lambda p: p, [3]), TypeError, r"^.*takes 1 .* 2 were given$"),
+        (lambda: tree_map(int, ["x"]), ValueError, r"^invalid literal for int\(\)[^\[]*$"),
+        (lambda: tree_map(len, [3]), TypeError, r"^object of type 'int' has no len\(\)$"),
+        (lambda: tree_reduce(lambda x: x, [1, 2]), TypeError, r"^.*takes 1 .* 2 were given$"),
+    ],
+)
+def test_errors_of_functions_that_are_handed_in_stay(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_what_is_called_must_be_a_function():
+    with pytest.raises(TypeError, match=r"^\[tree_map\] is_leaf: got 3, expected a function$"):
+        tree_map(lambda x: x, [1], is_leaf=3)
+    for predicate in (3, "float32"):
+        kind = type(predicate).__name__
+        message = rf"^\[set_dtype\] predicate: got {kind}, expected a function$"
+        with pytest.raises(TypeError, match=message):
+            nn.Linear(1, 1).set_dtype(mx.float16, predicate=predicate)
+
+
 def test_unflatten_undoes_flatten_up_to_tuples_and_empty_nodes():
     assert tree_unflatten(LEAVES) == {"a": [1, 2, {"b": 3}], "c": [4, 5], "none": None, "3": 7}
 

@@ -30,6 +30,10 @@ PROTOCOLS = {
     "_SupportsArray": {"__array__": "(self) -> Any"},
 }
 
+# Private variables of the types of functions that take functions. Only those that are used are
+# written.
+VARIABLES = {"_P": "ParamSpec", "_R": "TypeVar"}
+
 # Where the names in types come from.
 IMPORTS = {
     "Any": "typing",
@@ -40,11 +44,13 @@ IMPORTS = {
     "Literal": "typing",
     "Mapping": "collections.abc",
     "NoReturn": "typing",
+    "ParamSpec": "typing",
     "PathLike": "os",
     "Protocol": "typing",
     "Self": "typing",
     "Sequence": "collections.abc",
     "TracebackType": "types",
+    "TypeVar": "typing",
     "EllipsisType": "types",
     "_Buffer": "typing_extensions",
 }
@@ -310,6 +316,8 @@ PARAMETERS = {
     "stream.stream": "_StreamOrDevice",
     # Functions and trees.
     "fun": "Callable[..., Any]",
+    **{f"{name}.fun": "Callable[_P, _R]" for name in ("compile", "checkpoint", "value_and_grad")},
+    "grad.fun": "Callable[_P, Any]",
     "f": "Callable[..., Any]",
     "func1d": "Callable[..., Any]",
     "function": "Callable[..., Any]",
@@ -380,7 +388,10 @@ RETURNS = {
         "int",
     ),
     **dict.fromkeys("is_available issubdtype isdtype can_cast".split(), "bool"),
-    **dict.fromkeys("compile checkpoint grad value_and_grad vmap".split(), "Callable[..., Any]"),
+    **dict.fromkeys("compile checkpoint".split(), "Callable[_P, _R]"),
+    "grad": "Callable[_P, Any]",
+    "value_and_grad": "Callable[_P, tuple[_R, Any]]",
+    "vmap": "Callable[..., Any]",
     "scan": "tuple[Any, Any]",
     **dict.fromkeys("fori_loop while_loop map cond switch".split(), "Any"),
     "linalg.cond": "array",
@@ -452,6 +463,7 @@ RETURNS = {
     "array.__array_function__": "Any",
     "ArrayLike.__array__": "Any",
     "array.__array_namespace__": "Any",
+    "__array_namespace_info__": "ArrayNamespaceInfo",
     "ArrayNamespaceInfo.capabilities": "dict[str, bool | int | None]",
     "ArrayNamespaceInfo.default_device": "Device",
     "ArrayNamespaceInfo.default_dtypes": "dict[str, Dtype]",
@@ -499,9 +511,10 @@ ATTRIBUTES = {
     "ThreadLocalStream.device": "Device",
     "Stream.index": "int",
     **dict.fromkeys(
-        "finfo.max finfo.min finfo.eps finfo.smallest_normal finfo.tiny".split(), "float"
+        "finfo.max finfo.min finfo.eps finfo.smallest_normal finfo.tiny finfo.resolution".split(),
+        "float",
     ),
-    **dict.fromkeys("finfo.bits iinfo.bits iinfo.max iinfo.min".split(), "int"),
+    **dict.fromkeys("finfo.bits finfo.precision iinfo.bits iinfo.max iinfo.min".split(), "int"),
     "finfo.dtype": "Dtype",
     "iinfo.dtype": "Dtype",
     "PrintOptions.precision": "int",

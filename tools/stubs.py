@@ -40,8 +40,10 @@ PLUMBING = {
     "__static_attributes__",
     "__firstlineno__",
 }
+# What the array API standard asks of a namespace.
+STANDARD = {"__array_api_version__", "__array_namespace_info__"}
 # Names that the package's stub defines beside the module's.
-PRIVATE = stub_types.ALIASES.keys() | stub_types.PROTOCOLS.keys()
+PRIVATE = stub_types.ALIASES.keys() | stub_types.PROTOCOLS.keys() | stub_types.VARIABLES.keys()
 WORD = re.compile(r"(?<![\w.'])[A-Za-z_]\w*(?!')")
 
 
@@ -231,7 +233,15 @@ class Writer:
                 self.names.update(WORD.findall(kind))
                 quoted = self.use(kind)
                 lines.append(f"{name}: TypeAlias = {quoted}")
-        return [*self.protocols(), *lines[::-1]]
+        return [*self.variables(), *self.protocols(), *lines[::-1]]
+
+    def variables(self) -> list[str]:
+        """The private type variables that are used."""
+        lines = []
+        for name, kind in stub_types.VARIABLES.items():
+            if name in self.names:
+                lines.append(f'{name} = {self.use(kind)}("{name}")')
+        return [*lines, ""] if lines else []
 
     def protocols(self) -> list[str]:
         """The private protocols that are used."""
@@ -290,7 +300,8 @@ def takes_none(kind: str) -> bool:
 def public(module: types.ModuleType) -> Iterator[tuple[str, object]]:
     """The public members of a module, and the private classes that some of them belong to."""
     for name, value in vars(module).items():
-        if not name.startswith("_") or (isinstance(value, type) and not name.startswith("__")):
+        is_private_class = isinstance(value, type) and not name.startswith("__")
+        if not name.startswith("_") or is_private_class or name in STANDARD:
             yield name, value
 
 

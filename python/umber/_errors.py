@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -52,6 +53,8 @@ _PLAIN = ("int", "float", "bool", "str", "mx.Dtype")
 _FUNCTIONS = ("Schedule", "Initializer")
 _REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
 _STRAY = (AttributeError, KeyError, ZeroDivisionError)
+# What Python says of a function that was given other arguments than it takes.
+_WRONG_CALL = re.compile(r"\(\) (takes|missing|got (an unexpected|multiple|some)) ")
 
 
 def guard(namespace: dict[str, Any]) -> None:
@@ -164,6 +167,8 @@ def _explain(
     if wrong is not None and not isinstance(error, TypeError):
         return TypeError(f"[{name}] {wrong}")
     wrong = wrong or _wrong_call(signature, args, kwargs, name)
+    if wrong is None and _is_of_given(error, signature, args, kwargs):
+        return None
     if wrong is None:
         given = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
         wrong = f"{text or type(error).__name__}: got ({given}), expected {name}{signature}"
@@ -191,6 +196,21 @@ def _is_of_package(error: Exception) -> bool:
     return bool(ours) and all(ours)
 
 
+def _is_of_given(error: Exception, signature: inspect.Signature, args: tuple, kwargs: dict) -> bool:
+    """Was it raised by, or for the call of, a function of the user's that has left no trace?
+
+    That is one whose arguments did not fit, or one that is not written in Python.
+    """
+    if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
+        return True
+    given = signature.bind(*args, **kwargs).arguments
+    return any(
+        callable(value) and not hasattr(inspect.unwrap(value), "__code__")
+        for name, value in given.items()
+        if str(signature.parameters[name].annotation).startswith("Callable")
+    )
+
+
 def _wrong_argument(
     signature: inspect.Signature, args: tuple, kwargs: dict, kinds: tuple[str, ...]
 ) -> str | None:
@@ -201,15 +221,15 @@ def _wrong_argument(
         return None
     for name, value in given.items():
         parameter = signature.parameters[name]
-        words = str(parameter.annotation)
+        words = str(parameter.annotation).removesuffix(" | None")
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             continue
-        kind = words.partition("[")[0].removesuffix(" | None")
+        kind = words.partition("[")[0]
         if kind not in kinds or (
             words.startswith("Callable") and " | " in words.rpartition("]")[2]
         ):
             continue
-        if value is None and words.endswith("| None"):
+        if value is None and str(parameter.annotation).endswith("| None"):
             continue
         is_flag = isinstance(value, bool) and kind in ("int", "float")
         if kind == "mx.array" and _is_like_array(value):

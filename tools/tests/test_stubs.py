@@ -109,6 +109,38 @@ def test_protocols_are_written_where_they_are_used():
     assert "_SupportsArray" not in unused["__init__.pyi"]
 
 
+def test_functions_of_functions_keep_their_types():
+    def compile(fun):
+        """Recorded."""
+
+    def value_and_grad(fun, argnums=None):
+        """Two results."""
+
+    text = stub_of(compile=compile, value_and_grad=value_and_grad)
+    assert '_P = ParamSpec("_P")\n_R = TypeVar("_R")\n' in text
+    assert "def compile(fun: Callable[_P, _R]) -> Callable[_P, _R]:" in text
+    assert ") -> Callable[_P, tuple[_R, Any]]:" in text
+    assert "ParamSpec" not in stub_of()
+
+
+def test_names_of_the_array_api_standard_are_written():
+    def __array_namespace_info__():
+        """What can be asked."""
+
+    class ArrayNamespaceInfo:
+        """What there is."""
+
+    members = {
+        "__array_namespace_info__": __array_namespace_info__,
+        "__array_api_version__": "2024.12",
+        "__other__": 3,
+    }
+    text = stub_of(ArrayNamespaceInfo=ArrayNamespaceInfo, **members)
+    assert "__array_api_version__: str\n" in text
+    assert "def __array_namespace_info__() -> ArrayNamespaceInfo:" in text
+    assert "__other__" not in text
+
+
 def test_constants_and_aliases():
     def concatenate(arrays, axis=0):
         """Join."""

@@ -27,7 +27,8 @@ pub(crate) enum Direction {
 }
 
 /// An element with a key. NaN has the greatest key in both directions; zeros of both signs have the same.
-/// Complex numbers compare by real part, then by imaginary part; one with a NaN part is NaN.
+/// Complex numbers compare by real part, then by imaginary part. Of those with a NaN part, which come last, the ones
+/// that have a real part come first, by that part; then those that have an imaginary part, by that one (NumPy's order).
 pub(crate) trait Keyed: Element {
     /// As wide as the element.
     type Key: Key;
@@ -134,8 +135,14 @@ macro_rules! complexes {
             #[inline(always)]
             fn key(self, direction: Direction) -> $key {
                 let (re, im) = (self.re.key(direction), self.im.key(direction));
-                let key = (re as $key) << <$part>::BITS | im as $key;
-                if re == <$part>::MAX || im == <$part>::MAX { <$key>::MAX } else { key }
+                // Keys of parts that are numbers stay well below the greatest ones.
+                let (first, second) = match (re == <$part>::MAX, im == <$part>::MAX) {
+                    (false, false) => (re, im),
+                    (false, true) => (<$part>::MAX - 2, re),
+                    (true, false) => (<$part>::MAX - 1, im),
+                    (true, true) => (<$part>::MAX, <$part>::MAX),
+                };
+                (first as $key) << <$part>::BITS | second as $key
             }
         }
     )* };
@@ -188,6 +195,10 @@ mod tests {
         assert!((-1i32).key(Ascending) < 0i32.key(Ascending) && 3u8.key(Descending) < 2u8.key(Descending));
         let complex = |re, im| Complex32::new(re, im).key(Ascending);
         assert!(complex(1.0, 9.0) < complex(2.0, -9.0) && complex(1.0, -1.0) < complex(1.0, 0.0));
-        assert!(complex(1e30, 0.0) < complex(-1.0, f32::NAN) && complex(f32::NAN, 0.0) == u64::MAX);
+        assert!(complex(f32::INFINITY, 0.0) < complex(-1.0, f32::NAN));
+        assert!(complex(-1.0, f32::NAN) < complex(2.0, f32::NAN));
+        assert!(complex(2.0, f32::NAN) < complex(f32::NAN, -3.0));
+        assert!(complex(f32::NAN, -3.0) < complex(f32::NAN, 1.0));
+        assert!(complex(f32::NAN, 1.0) < complex(f32::NAN, f32::NAN));
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod arg_reduce;
 pub mod attention;
+mod caches;
 pub mod conv;
 pub mod create;
 mod elementwise;

@@ -115,6 +115,14 @@ fn of_array(array: Array) -> PyResult<Index> {
     )))
 }
 
+/// Are places written out in an index expression?
+fn has_list(index: &Bound<'_, PyAny>) -> bool {
+    match index.cast::<PyTuple>() {
+        Ok(entries) => entries.iter().any(|entry| entry.is_instance_of::<PyList>()),
+        Err(_) => index.is_instance_of::<PyList>(),
+    }
+}
+
 /// Masks are evaluated where they stand; anything else is only recorded.
 fn is_lazy(indices: &Indices) -> bool {
     !indices.iter().any(|index| matches!(index, Index::Mask(_)))
@@ -179,7 +187,12 @@ fn write(
 impl PyArray {
     fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<PyArray> {
         let indices = under(index.py(), "index", || parse(index))?;
-        read(index.py(), &self.get(), &indices).map(PyArray::from)
+        let array = self.get();
+        // Places in a list are as constant as integers are, and refused as early.
+        if has_list(index) {
+            ops::check_index(&array, &indices).or_raise()?;
+        }
+        read(index.py(), &array, &indices).map(PyArray::from)
     }
 
     fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -282,7 +282,7 @@ fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<
     let info = PyDict::new(py);
     info.set_item("device_name", std::env::consts::ARCH)?;
     info.set_item("architecture", std::env::consts::ARCH)?;
-    info.set_item("memory_size", umber::memory::allocator::get_memory_limit())?;
+    info.set_item("memory_size", umber::memory::allocator::physical_memory())?;
     Ok(info)
 }
 

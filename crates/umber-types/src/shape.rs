@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::{Error, Result, bail, ensure};
 
 /// The lengths of an array's axes, 64-bit throughout.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Vec<i64>")]
 pub struct Shape(SmallVec<[usize; 4]>);
 
@@ -16,6 +16,14 @@ pub struct Shape(SmallVec<[usize; 4]>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Vec<usize>")]
 pub struct Axes(SmallVec<[usize; 4]>);
+
+impl Clone for Shape {
+    /// As one copy of the lengths rather than one by one: every node that is recorded has shapes.
+    #[inline]
+    fn clone(&self) -> Shape {
+        Shape(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl TryFrom<Vec<i64>> for Shape {
     type Error = Error;

@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from os import PathLike
 from types import EllipsisType, TracebackType
-from typing import Any, BinaryIO, Literal, Protocol, Self, TypeAlias
+from typing import Any, BinaryIO, Literal, ParamSpec, Protocol, Self, TypeAlias, TypeVar
 from typing_extensions import Buffer as _Buffer
 from . import fast as fast
 from . import fft as fft
 from . import linalg as linalg
 from . import random as random
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 class _SupportsArray(Protocol):
     def __array__(self) -> Any: ...
@@ -28,6 +31,8 @@ _IndexItem: TypeAlias = int | builtins.slice | array | EllipsisType | Sequence[_
 _Index: TypeAlias = _IndexItem | tuple[_IndexItem, ...]
 _Tree: TypeAlias = array | list[_Tree] | tuple[_Tree, ...] | dict[str, _Tree] | Any
 _File: TypeAlias = str | PathLike[str] | BinaryIO
+
+__array_api_version__: str
 
 bfloat16: Dtype
 
@@ -838,7 +843,7 @@ class finfo:
     """Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts."""
     def __init__(self, dtype: array | _DType) -> None: ...
     def __eq__(self, other: object) -> builtins.bool: ...
-    __hash__: None  # type: ignore[assignment]
+    def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     @property
     def bits(self) -> int:
@@ -861,15 +866,27 @@ class finfo:
         """Smallest (most negative) number."""
 
     @property
+    def precision(self) -> int:
+        """Decimal digits that every number keeps."""
+
+    @property
+    def resolution(self) -> float:
+        """The last of these digits of 1: `10 ** -precision`."""
+
+    @property
     def smallest_normal(self) -> float:
         """Smallest positive normal number."""
+
+    @property
+    def tiny(self) -> float:
+        """Another name for `smallest_normal`."""
 
 
 class iinfo:
     """Limits of an integer dtype, given by itself or by an array of it."""
     def __init__(self, dtype: array | _DType) -> None: ...
     def __eq__(self, other: object) -> builtins.bool: ...
-    __hash__: None  # type: ignore[assignment]
+    def __hash__(self) -> int: ...
     def __repr__(self) -> str: ...
     @property
     def bits(self) -> int:
@@ -886,6 +903,10 @@ class iinfo:
     @property
     def min(self) -> int:
         """Smallest number."""
+
+
+def __array_namespace_info__() -> ArrayNamespaceInfo:
+    """What can be asked of this namespace: its capabilities, devices and dtypes."""
 
 
 def abs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -1312,7 +1333,7 @@ def ceil(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Smallest integer not below each element."""
 
 
-def checkpoint(fun: Callable[..., Any]) -> Callable[..., Any]:
+def checkpoint(fun: Callable[_P, _R]) -> Callable[_P, _R]:
     """A function that computes what `fun` does, and computes it again when its gradient is taken.
 
     What lies between its arguments and its results is not kept for the gradient: less memory for more work. Arrays
@@ -1361,11 +1382,11 @@ def column_stack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> 
 
 
 def compile(
-    fun: Callable[..., Any],
+    fun: Callable[_P, _R],
     inputs: Any = None,
     outputs: Any = None,
     shapeless: builtins.bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, _R]:
     """A function that records the graph of `fun` on its first call and replays it on later ones.
 
     The graph is recorded anew for arguments of another structure, other shapes or dtypes, and for other constants:
@@ -2326,12 +2347,12 @@ def get_printoptions() -> PrintOptions:
 
 
 def grad(
-    fun: Callable[..., Any],
+    fun: Callable[_P, Any],
     argnums: int | Sequence[int] | None = None,
     argnames: str | Sequence[str] | None = None,
     *,
     has_aux: builtins.bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
     default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
     returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
@@ -4382,12 +4403,12 @@ def unwrap(
 
 
 def value_and_grad(
-    fun: Callable[..., Any],
+    fun: Callable[_P, _R],
     argnums: int | Sequence[int] | None = None,
     argnames: str | Sequence[str] | None = None,
     *,
     has_aux: builtins.bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, tuple[_R, Any]]:
     """As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
     gradient)`.
     """

@@ -68,8 +68,8 @@ def choice(
     """Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
 
     `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
-    `(length,)`, which need not sum to one; without replacement a part of probability zero is drawn only when no
-    other is left (Efraimidis and Spirakis, 2006). Raises `ValueError` if there are not enough parts.
+    `(length,)`, which need not sum to one (Efraimidis and Spirakis, 2006, without replacement). Raises `ValueError` if
+    there are not enough parts, without replacement not enough of a probability above zero.
     """
 
 
@@ -82,8 +82,8 @@ def dirichlet(
 ) -> array:
     """Probabilities of the Dirichlet distribution: along the last axis they sum to one.
 
-    `alpha` has the parameters along its last axis; `shape` is that of the result without it. No gradient flows to
-    `alpha`.
+    `alpha` has the parameters along its last axis; `shape` is that of the result without it. Draws of an `alpha` with an
+    element that is not positive are NaN. No gradient flows to `alpha`.
     """
 
 
@@ -180,7 +180,8 @@ def poisson(
 ) -> array:
     """Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
 
-    Elements whose `lam` is negative or NaN are -1. (Hörmann, Insurance: Mathematics and Economics 12, 1993.)
+    Elements whose `lam` is negative or NaN are -1, and counts that the dtype cannot hold are its greatest number.
+    (Hörmann, Insurance: Mathematics and Economics 12, 1993.)
     """
 
 

@@ -152,9 +152,14 @@ class _Finder(DistributionFinder):
         if root != "mlx":
             return None
         ours = _MOVED.get(fullname, ".".join(["umber", *below]))
-        found = importlib.util.find_spec(ours) if {*below[:1]} <= _ANSWERED else None
+        is_answered = {*below[:1]} <= _ANSWERED
+        if not is_answered and len(below) > 1:
+            return None
+        found = importlib.util.find_spec(ours)
         if found is None:
-            # Other finders must not be asked: they would look in umber's folder.
+            return None
+        if not is_answered:
+            # Other finders must not be asked: they would find it in umber's folder.
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: umber answers for mlx and has no such module",
                 name=fullname,

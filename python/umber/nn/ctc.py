@@ -38,7 +38,8 @@ def ctc_loss(
         input_lengths: how many frames of each sample count, `(N,)` or `()`. Default: `T`.
         target_lengths: how many of its targets count; what follows is ignored. Default: `S`.
         blank: the label that stands for none. Default: 0.
-        reduction: Default: `"none"`, values with the shape `(N,)` or `()`.
+        reduction: `"mean"` is the plain mean over samples; PyTorch divides each loss by the length
+            of its target first. Default: `"none"`, values with the shape `(N,)` or `()`.
 
     Example:
         >>> losses.ctc_loss(nn.log_softmax(logits), targets, reduction="mean")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import umber.core as mx
 from umber.nn.layers.base import Module
@@ -13,8 +13,11 @@ from umber.nn.layers.slots import Slot, assign, find_slots
 
 __all__ = ["average_gradients", "checkpoint", "value_and_grad"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def value_and_grad(model: Module, fn: Callable) -> Callable:
+
+def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, Any]]:
     """A function that gives `fn`'s value and its gradients by the model's trainable parameters.
 
     Args:
@@ -37,7 +40,7 @@ def value_and_grad(model: Module, fn: Callable) -> Callable:
         )
 
     @wraps(fn)
-    def value_and_gradients(*args: Any, **kwargs: Any) -> tuple[Any, dict]:
+    def value_and_gradients(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
         traced: list[Slot] = []
         before: list[Slot] = []
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import umber.core as mx
@@ -42,8 +43,18 @@ class Optimizer:
                 "expected a dict or one array"
             )
         # In place: whoever holds the dict (a compiled step, say) sees what is added.
-        self._state.update(_with_places(self._state, parameters, self.init_single))
+        if isinstance(parameters, mx.array):
+            self._init_root(parameters)
+        else:
+            self._state.update(_with_places(self._state, parameters, self.init_single))
         self._initialized = True
+
+    def _init_root(self, parameter: mx.array) -> None:
+        """The state of a parameter that is the whole tree stands beside the optimizer's own."""
+        new: dict[str, mx.array] = {}
+        self.init_single(parameter, new)
+        if not any(name in self._state for name in new):
+            self._state.update(new)
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
         """Fill the state of one parameter."""
@@ -76,17 +87,59 @@ class Optimizer:
         """
         _check_gradients(type(self).__name__, gradients, parameters)
         # Parameters may join later, when a layer is unfrozen.
-        if not self._initialized or not _has_places(self._state, gradients):
+        is_new = not self._initialized or not _has_places(self._state, gradients)
+        if is_new:
             self.init(gradients)
-        before = _contents(self._state)
         try:
-            for name, schedule in self._schedulers.items():
-                self.state[name] = schedule(self.step)
-            self.state["step"] = self.step + 1
-            return tree_map(self._apply_to, gradients, parameters, self.state)
-        except BaseException:
-            _restore(before)
+            with _restored_on_error(self._state):
+                for name, schedule in self._schedulers.items():
+                    self.state[name] = schedule(self.step)
+                self.state["step"] = self.step + 1
+                updated = tree_map(self._apply_to, gradients, parameters, self.state)
+                # A state that was assigned may have wrong shapes that broadcast.
+                if is_new and not _same_shapes(updated, gradients):
+                    self._check_parts(gradients, parameters)
+                return updated
+        except (TypeError, ValueError, KeyError, IndexError) as error:
+            self._check_parts(gradients, parameters, error)
             raise
+
+    def _check_parts(self, gradients: Any, parameters: Any, cause: Exception | None = None) -> None:
+        """Refuse a state in which that of a parameter is not what the rule would begin with."""
+        wrong = self._wrong_state(gradients, parameters, self._state, "")
+        if wrong is not None:
+            raise wrong from cause
+
+    def _wrong_state(
+        self, gradients: Any, parameters: Any, state: Any, path: str
+    ) -> Exception | None:
+        """What the state of a parameter lacks, or has in another shape than a new one."""
+        if isinstance(gradients, (dict, list, tuple)):
+            pairs = gradients.items() if isinstance(gradients, dict) else enumerate(gradients)
+            prefix = f"{path}." if path else ""
+            wrongs = (
+                self._wrong_state(child, parameters[key], state[key], f"{prefix}{key}")
+                for key, child in pairs
+                if tree_flatten(child)
+            )
+            return next((wrong for wrong in wrongs if wrong is not None), None)
+        if not mx.issubdtype(parameters.dtype, mx.inexact):
+            return None
+        new: dict[str, mx.array] = {}
+        self.init_single(parameters, new)
+        op = type(self).__name__
+        whose = f"[{op}] the state of {op} for {path or 'the parameter'}"
+        if not isinstance(state, dict):
+            return TypeError(
+                f"{whose}: got {type(state).__name__}, expected a dict of {', '.join(new)}"
+            )
+        for name, value in new.items():
+            if name not in state:
+                return KeyError(f"{whose}: got none of {name!r}, expected {', '.join(new)}")
+            if getattr(state[name], "shape", None) != value.shape:
+                found = getattr(state[name], "shape", type(state[name]).__name__)
+                return ValueError(f"{whose}: got {name} of shape {found}, expected {value.shape}")
+        return None
 
     def _apply_to(self, gradient: mx.array, parameter: mx.array, state: dict) -> mx.array:
         # No step leads from one index, truth value or packed code to another.
@@ -101,9 +154,15 @@ class Optimizer:
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
-        _check_state(self, state)
+        self._check_state(state)
         self._initialized = False
         self._state = state
+
+    def _check_state(self, state: Any) -> None:
+        if not isinstance(state, dict):
+            raise TypeError(
+                f"[{type(self).__name__}] state: got {type(state).__name__}, expected a dict"
+            )
 
     @property
     def step(self) -> mx.array:
@@ -187,14 +246,11 @@ class MultiOptimizer(Optimizer):
         """The new values of the parameters that have gradients, as a tree."""
         _check_gradients(type(self).__name__, gradients, parameters)
         parts = self._split(gradients)
-        before = _contents(self.state)
         updated: Any = {}
-        try:
+        # Those whose turn is over have succeeded, and are put back too if a later one fails.
+        with _restored_on_error(self.state):
             for optimizer, part in zip(self.optimizers, parts, strict=True):
                 updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
-        except BaseException:
-            _restore(before)
-            raise
         return updated
 
     @property
@@ -204,14 +260,24 @@ class MultiOptimizer(Optimizer):
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
-        _check_state(self, state)
-        if len(state.get("states", ())) != len(self.optimizers):
-            raise ValueError(
-                f"[MultiOptimizer] got {len(state.get('states', ()))} states, "
-                f"expected {len(self.optimizers)}"
-            )
+        # All of them first: nothing changes if one is wrong.
+        self._check_state(state)
         for optimizer, part in zip(self.optimizers, state["states"], strict=True):
             optimizer.state = part
+
+    def _check_state(self, state: Any) -> None:
+        super()._check_state(state)
+        parts = state.get("states", ())
+        if not isinstance(parts, (list, tuple)):
+            raise TypeError(
+                f"[MultiOptimizer] states: got {type(parts).__name__}, expected a list of dicts"
+            )
+        if len(parts) != len(self.optimizers):
+            raise ValueError(
+                f"[MultiOptimizer] got {len(parts)} states, expected {len(self.optimizers)}"
+            )
+        for optimizer, part in zip(self.optimizers, parts, strict=True):
+            optimizer._check_state(part)
 
     @property
     def learning_rate(self) -> mx.array:
@@ -238,13 +304,6 @@ def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
     )
 
 
-def _check_state(optimizer: Optimizer, state: Any) -> None:
-    if not isinstance(state, dict):
-        raise TypeError(
-            f"[{type(optimizer).__name__}] state: got {type(state).__name__}, expected a dict"
-        )
-
-
 def _contents(tree: Any) -> list[tuple[dict, dict]]:
     """The dicts of a tree, each with a copy; rules change nothing else."""
     if isinstance(tree, dict):
@@ -255,10 +314,17 @@ def _contents(tree: Any) -> list[tuple[dict, dict]]:
     return []
 
 
-def _restore(contents: list[tuple[dict, dict]]) -> None:
-    for container, before in contents:
-        container.clear()
-        container.update(before)
+@contextmanager
+def _restored_on_error(state: Any) -> Iterator[None]:
+    """Put the dicts of a state back to what they are now if the body fails."""
+    contents = _contents(state)
+    try:
+        yield
+    except BaseException:
+        for container, before in contents:
+            container.clear()
+            container.update(before)
+        raise
 
 
 def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:
@@ -299,6 +365,11 @@ def _check_gradient(op: str, gradient: Any, parameter: Any, path: str) -> None:
             f"[{op}] the gradient{place}: got the shape {gradient.shape}, "
             f"expected {parameter.shape}"
         )
+
+
+def _same_shapes(updated: Any, gradients: Any) -> bool:
+    pairs = zip(tree_flatten(updated), tree_flatten(gradients), strict=True)
+    return all(getattr(new, "shape", None) == gradient.shape for (_, new), (_, gradient) in pairs)
 
 
 def _has_places(state: Any, gradients: Any) -> bool:

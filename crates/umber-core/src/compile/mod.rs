@@ -119,7 +119,8 @@ impl CompiledGraph {
     }
 
     /// The outputs for other arguments of the same shapes and dtypes.
-    pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
+    pub fn call(&self, arguments: impl Into<Vec<Array>>) -> Result<Vec<Array>> {
+        let arguments = arguments.into();
         let specs = &self.program().arguments[..self.given];
         ensure!(
             arguments.len() == self.given
@@ -127,7 +128,7 @@ impl CompiledGraph {
             Value,
             "[compile] got arguments of other shapes or dtypes than those the graph was traced with"
         );
-        let is_followed = self.captured.iter().chain(arguments).any(Array::is_traced);
+        let is_followed = self.captured.iter().chain(&arguments).any(Array::is_traced);
         if is_followed {
             self.plain.record(arguments, &self.captured, Followed::BySomebody)
         } else {

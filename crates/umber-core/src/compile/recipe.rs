@@ -2,7 +2,7 @@
 
 use umber_types::Result;
 
-use crate::graph::program::Operand;
+use crate::graph::program::{Operand, constant_of};
 use crate::graph::{Array, Inputs, Program, Specs, on_line, users_line};
 use crate::op::Op;
 use crate::primitives::control_flow::record_again;
@@ -20,13 +20,41 @@ pub(super) struct Recipe {
     program: Program,
     /// The outputs of each step.
     specs: Vec<Specs>,
+    /// For every read of a slot, in the order of the steps and then the outputs: does nothing read the slot later?
+    last: Vec<bool>,
     slots: usize,
+}
+
+/// The arrays in the slots, each until its last reader has it.
+struct Slots<'r> {
+    arrays: Vec<Option<Array>>,
+    last: std::slice::Iter<'r, bool>,
+}
+
+impl Slots<'_> {
+    /// What the next reader reads.
+    fn read(&mut self, operand: &Operand) -> Array {
+        let is_last = self.last.next() == Some(&true);
+        match operand {
+            Operand::Slot(slot) => {
+                let array = &mut self.arrays[*slot as usize];
+                let found = if is_last { array.take() } else { array.clone() };
+                found.expect("a slot holds its array until the last reader has it")
+            }
+            Operand::Constant(constant) => constant_of(constant),
+        }
+    }
+
+    fn fill(&mut self, outputs: impl IntoIterator<Item = Array>) {
+        self.arrays.extend(outputs.into_iter().map(Some));
+    }
 }
 
 impl Recipe {
     pub(super) fn new(program: Program) -> Result<Recipe> {
         let (specs, slots) = (program.specs()?, program.slots());
-        Ok(Recipe { program, specs, slots })
+        let last = last_reads(&program, slots);
+        Ok(Recipe { program, specs, last, slots })
     }
 
     pub(super) fn program(&self) -> &Program {
@@ -36,32 +64,73 @@ impl Recipe {
     /// Record the steps on arguments of the program's specs.
     pub(super) fn record(
         &self,
-        arguments: &[Array],
+        arguments: Vec<Array>,
         captured: &[Array],
         followed: Followed,
     ) -> Result<Vec<Array>> {
-        let mut slots: Vec<Array> = Vec::with_capacity(self.slots);
-        slots.extend(arguments.iter().chain(captured).cloned());
-        debug_assert!(slots.iter().map(Array::spec).eq(&self.program.arguments));
+        let mut slots = Slots { arrays: Vec::with_capacity(self.slots), last: self.last.iter() };
+        slots.fill(arguments);
+        slots.fill(captured.iter().cloned());
+        debug_assert!(slots.arrays.iter().flatten().map(Array::spec).eq(&self.program.arguments));
         let line = users_line();
         for (step, specs) in self.program.steps.iter().zip(&self.specs) {
-            let inputs: Inputs = step.inputs.iter().map(|operand| operand.of(&slots)).collect();
+            let inputs: Inputs = step.inputs.iter().map(|operand| slots.read(operand)).collect();
             let origin = step.origin.0.as_ref().or(line.as_ref()).cloned();
             match (&step.op, followed) {
                 (Op::Loop(_) | Op::While(_), _) => {
                     let _origin = on_line(origin);
-                    slots.extend(record_again(&step.op, inputs, step.stream)?);
+                    slots.fill(record_again(&step.op, inputs, step.stream)?);
                 }
                 (op, Followed::ByNobody) => {
-                    Array::record_onto(&mut slots, op.clone(), inputs, specs.clone(), step.stream, origin)?;
+                    let arrays = Array::record_unfollowed(op.clone(), inputs, specs, step.stream, origin)?;
+                    slots.fill(arrays);
                 }
                 (op, Followed::BySomebody) => {
                     let _origin = on_line(origin);
-                    slots.extend(Array::record_known(op.clone(), inputs, specs.clone(), step.stream)?);
+                    slots.fill(Array::record_known(op.clone(), inputs, specs.clone(), step.stream)?);
                 }
             }
         }
-        let outputs = self.program.outputs.iter();
-        Ok(outputs.map(|operand: &Operand| operand.of(&slots)).collect())
+        Ok(self.program.outputs.iter().map(|operand| slots.read(operand)).collect())
+    }
+}
+
+fn last_reads(program: &Program, slots: usize) -> Vec<bool> {
+    let reads: Vec<&Operand> =
+        program.steps.iter().flat_map(|step| &step.inputs).chain(&program.outputs).collect();
+    let mut is_read_later = vec![false; slots];
+    let mut last: Vec<bool> = reads
+        .iter()
+        .rev()
+        .map(|operand| match operand {
+            Operand::Slot(slot) => !std::mem::replace(&mut is_read_later[*slot as usize], true),
+            Operand::Constant(_) => true,
+        })
+        .collect();
+    last.reverse();
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use umber_types::Result;
+
+    use crate::compile::compile;
+    use crate::graph::Array;
+    use crate::primitives::rules::{add, mul};
+
+    #[test]
+    fn slots_serve_all_their_readers() -> Result<()> {
+        let f = compile(|inputs: &[Array]| {
+            let (x, twice) = (&inputs[0], add(&inputs[0], &inputs[0])?);
+            Ok(vec![x.clone(), twice.clone(), mul(&twice, x)?, twice, x.clone()])
+        });
+        for value in [3.0f32, 4.0] {
+            let outputs = f(&[Array::from([value])])?;
+            let found: Vec<f32> =
+                outputs.iter().map(|array| array.to_vec::<f32>().map(|x| x[0])).collect::<Result<_>>()?;
+            assert_eq!(found, [value, 2.0 * value, 2.0 * value * value, 2.0 * value, value]);
+        }
+        Ok(())
     }
 }

@@ -75,31 +75,25 @@ impl Array {
         }
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let node = Node::new(op, inputs, specs, stream);
-        let arrays: SmallVec<[Array; 1]> = (0..node.outputs.len())
-            .map(|output| Array { node: Arc::clone(&node), output: output as u32 })
-            .collect();
+        let arrays: SmallVec<[Array; 1]> = handles(node).collect();
         node::run_if_due(&arrays[0], is_volatile)?;
         Ok(arrays)
     }
 
-    /// As [`Array::record_known`], of inputs that nobody follows and for a line of the program that is known; the outputs go
-    /// onto `slots`.
-    pub(crate) fn record_onto(
-        slots: &mut Vec<Array>,
+    /// As [`Array::record_known`], of inputs that nobody follows and for a line of the program that is known.
+    pub(crate) fn record_unfollowed(
         op: Op,
         inputs: Inputs,
-        specs: Specs,
+        specs: &[ArraySpec],
         stream: Stream,
         line: Option<Arc<str>>,
-    ) -> Result<()> {
+    ) -> Result<impl Iterator<Item = Array>> {
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
-        let (node, first) = (Node::build(op, inputs, specs, stream, None, line), slots.len());
-        slots.extend((1..node.outputs.len() as u32).map(|output| Array { node: Arc::clone(&node), output }));
-        if node.outputs.is_empty() {
-            return Ok(());
+        let node = Node::build(op, inputs, specs.iter().cloned(), stream, None, line);
+        if is_volatile && !specs.is_empty() {
+            node::run_if_due(&Array { node: Arc::clone(&node), output: 0 }, is_volatile)?;
         }
-        slots.insert(first, Array { node, output: 0 });
-        node::run_if_due(&slots[first], is_volatile)
+        Ok(handles(node))
     }
 
     /// Record an operation with one output.
@@ -128,7 +122,7 @@ impl Array {
         );
         let spec = ArraySpec { shape: storage.layout.shape.clone(), dtype };
         let op = Leaf::Data.into();
-        let node = Node::build(op, Inputs::new(), spec.into(), device::current_stream(), None, None);
+        let node = Node::build(op, Inputs::new(), [spec], device::current_stream(), None, None);
         node.outputs[0].storage.get_or_init(|| storage);
         Ok(Array { node, output: 0 })
     }
@@ -170,14 +164,14 @@ impl Array {
         let op = crate::primitives::create::Full { value };
         let spec = ArraySpec { shape, dtype };
         let stream = device::current_stream();
-        let node = Node::build(op.into(), Inputs::new(), spec.into(), stream, None, node::users_line());
+        let node = Node::build(op.into(), Inputs::new(), [spec], stream, None, node::users_line());
         Array { node, output: 0 }
     }
 
     /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
     pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, follower: Option<&Follower>) -> Array {
         let stream = device::current_stream();
-        let node = Node::build(op.into(), Inputs::new(), spec.into(), stream, follower.cloned(), None);
+        let node = Node::build(op.into(), Inputs::new(), [spec], stream, follower.cloned(), None);
         Array { node, output: 0 }
     }
 
@@ -188,8 +182,8 @@ impl Array {
         let now = if self.is_volatile() { self.copied()? } else { self.clone() };
         let storage = now.storage().cloned();
         let follower = Follower::outermost([follower].into_iter().chain(self.node.follower()));
-        let (op, spec) = (Leaf::Copy.into(), self.spec().clone().into());
-        let node = Node::build(op, smallvec![now], spec, self.node.stream, follower, None);
+        let (op, spec) = (Leaf::Copy.into(), self.spec().clone());
+        let node = Node::build(op, smallvec![now], [spec], self.node.stream, follower, None);
         if let Some(storage) = storage {
             node.outputs[0].storage.get_or_init(|| storage);
         }
@@ -307,6 +301,12 @@ impl Array {
     pub fn from_buffer(buffer: Arc<Buffer>, layout: Layout, dtype: DType) -> Result<Array> {
         Array::from_storage(Storage { buffer, layout }, dtype)
     }
+}
+
+/// All outputs of a new node, which nobody else holds then.
+fn handles(node: Arc<Node>) -> impl Iterator<Item = Array> {
+    let count = node.outputs.len() as u32;
+    std::iter::repeat_n(node, count as usize).zip(0..count).map(|(node, output)| Array { node, output })
 }
 
 /// Inputs of an operation, and whether it must run now since others can write their memory.

@@ -112,7 +112,7 @@ impl Node {
     pub(crate) fn build(
         op: Op,
         inputs: Inputs,
-        specs: Specs,
+        specs: impl IntoIterator<Item = ArraySpec>,
         stream: Stream,
         follower: Option<Follower>,
         origin: Option<Arc<str>>,

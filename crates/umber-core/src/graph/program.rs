@@ -48,12 +48,14 @@ impl Operand {
     pub(crate) fn of(&self, slots: &[Array]) -> Array {
         match self {
             Operand::Slot(slot) => slots[*slot as usize].clone(),
-            Operand::Constant(constant) => {
-                let (spec, value) = constant.as_ref();
-                Array::full(spec.shape.clone(), *value, spec.dtype)
-            }
+            Operand::Constant(constant) => constant_of(constant),
         }
     }
+}
+
+/// The array that is the same everywhere.
+pub(crate) fn constant_of((spec, value): &(ArraySpec, Scalar)) -> Array {
+    Array::full(spec.shape.clone(), *value, spec.dtype)
 }
 
 /// A node to record.

@@ -43,7 +43,7 @@ fn state() -> MutexGuard<'static, State> {
 }
 
 /// Bytes of physical memory, or 16 GiB where the system does not say.
-fn physical_memory() -> usize {
+pub fn physical_memory() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
     *SIZE.get_or_init(|| {
         // SAFETY: sysconf only reads.

@@ -28,7 +28,8 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
     if axes.iter().any(|&axis| a.shape()[axis] == 0) {
         return Ok(Array::full(a.shape().reduced(&axes, keep), f64::NAN, a.dtype().inexact()));
     }
-    let merged = Merged::new(&cast(a, a.dtype().inexact())?, &axes)?;
+    let sortable = if a.dtype().is_inexact() { a.clone() } else { widened(a)? };
+    let merged = Merged::new(&sortable, &axes)?;
     let axis = merged.array.ndim() - 1;
     let length = merged.array.shape()[axis];
     let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged.array])?;
@@ -43,7 +44,7 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
     let last = slice_along(&sorted, axis, length - 1, 1)?;
     let is_number = binary(BinaryKind::Equal, &last, &last)?;
     let median = Array::record_one(Select, &[&is_number, &middle, &last])?;
-    finish(&median, a, &axes, keep)
+    finish(&cast(&median, a.dtype().inexact())?, a, &axes, keep)
 }
 
 /// `(a + b) / 2` without overflow of 16-bit floats.

@@ -128,8 +128,8 @@ pub use hadamard::*;
 pub use histograms::*;
 pub use index_grids::*;
 pub use indexing::{
-    Index, OutOfBounds, dynamic_slice, dynamic_slice_update, get, put_along_axis, take, take_along_axis,
-    update,
+    Index, OutOfBounds, check_index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take,
+    take_along_axis, update,
 };
 pub use interpolation::*;
 pub use median::median;

@@ -203,10 +203,18 @@ pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Ar
     reshape(&total, mask.shape().reduced(axes, keep))
 }
 
-/// `a` in the dtype that means are computed in: integers in float32, 16-bit floats too, so that no sum overflows.
+/// The dtype that means are computed in: one that holds the elements as they are and in which no sum overflows.
+pub(super) fn wide(dtype: DType) -> DType {
+    match dtype {
+        DType::Int32 | DType::UInt32 | DType::Int64 | DType::UInt64 => DType::Float64,
+        _ if dtype.is_half() => DType::Float32,
+        _ => dtype.inexact(),
+    }
+}
+
+/// `a` in the dtype that means are computed in.
 pub(super) fn widened(a: &Array) -> Result<Array> {
-    let dtype = a.dtype().inexact();
-    cast(a, if dtype.is_half() { DType::Float32 } else { dtype })
+    cast(a, wide(a.dtype()))
 }
 
 /// Mean over axes, which stay with length one.

@@ -5,7 +5,7 @@ use umber_types::{DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote}
 use super::contraction::matmul;
 use super::elementwise::{clip, conjugate, divide, imag, multiply, real, sqrt, subtract};
 use super::promotion::{cast_constant, weak};
-use super::reductions::{axes_of, max, mean, min, sum, widened};
+use super::reductions::{axes_of, max, mean, min, sum, wide};
 use super::shaping::{concatenate, diagonal, squeeze};
 use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
@@ -94,7 +94,7 @@ pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: K
         return Ok(Average { mean, weight });
     };
     let dtype = promote(a.dtype(), weights.dtype()).inexact();
-    let x = widened(&cast_constant(a, dtype)?)?;
+    let x = cast_constant(a, promote(wide(a.dtype()), wide(weights.dtype())))?;
     let w = spread(a, &cast_constant(weights, x.dtype())?, axes)?;
     let weight = sum(&w, axes, keep)?;
     let mean = divide(&sum(&multiply(&x, &w)?, axes, keep)?, &weight)?;

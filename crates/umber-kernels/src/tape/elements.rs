@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use umber_types::DType;
 
 use super::plan::Plan;
-use super::program::{Program, REGISTER};
+use super::program::Program;
 use super::run::{Rows, Run, with_scratch};
 use super::walk::Walk;
 use crate::elementwise::LANES;
@@ -42,7 +42,7 @@ impl<'p> Elements<'p> {
 
     /// The most elements that come in one piece.
     pub(crate) fn block(&self) -> usize {
-        self.run.program.block
+        self.run.block
     }
 
     /// About how long an element takes, in units of an addition.
@@ -52,7 +52,7 @@ impl<'p> Elements<'p> {
 
     /// Lend `body` a way to the elements.
     pub(crate) fn enter<'a>(&'a self, body: impl FnOnce(&mut Producer<'a>)) {
-        with_scratch((self.run.program.register_count + 1) * REGISTER, |scratch| {
+        with_scratch((self.run.program.register_count + 1) * self.run.register(), |scratch| {
             let mut walk = Walk::new(&self.run, scratch);
             walk.constants();
             body(&mut Producer { walk, row_length: self.run.row, entered: None });

@@ -16,6 +16,7 @@ use super::blocks::finish_streaming;
 use super::plan::Plan;
 use super::program::{Program, REGISTER};
 use super::walk::Walk;
+use crate::caches;
 use crate::elementwise::LANES;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
@@ -30,6 +31,11 @@ const PREFETCH_FROM: usize = 512 << 10;
 const PREFETCH_STEPS: usize = 6;
 /// Programs that cost no more have no time to hide requests in but that of their stores.
 const PREFETCH_COST: usize = 3;
+/// First-level caches from this size on have room for the next block beside this one. Measured: with 48 KiB requests
+/// pay, with 32 KiB they cost up to a third.
+const ROOM_AHEAD: usize = 40 << 10;
+/// Shorter blocks cost more in calls than they save in the caches.
+const SHORTEST_BLOCK: usize = 2 * LANES;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
@@ -83,6 +89,8 @@ pub(super) struct Run<'p> {
     /// Elements in a row, and blocks.
     pub(super) row: usize,
     blocks_per_row: usize,
+    /// Elements in a block.
+    pub(super) block: usize,
     /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
     pub(super) copy_inputs: bool,
     /// May instructions write into outputs?
@@ -124,7 +132,7 @@ impl Program {
             run.blocks(0..1);
             return;
         }
-        let grain = (GRAIN / self.cost / self.block).max(1);
+        let grain = (GRAIN / self.cost / run.block).max(1);
         parallel_ranges(blocks, grain, |range| run.blocks(range));
     }
 }
@@ -137,7 +145,7 @@ impl<'p> Run<'p> {
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
         let stream = written >= STREAM_FROM;
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
-        let mut run = Run::without_outputs(program, plan, inputs, Rows::Innermost);
+        let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, fitting_block(program));
         run.outputs = outputs
             .iter()
             .enumerate()
@@ -147,7 +155,9 @@ impl<'p> Run<'p> {
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
         run.direct = !donated && !stream;
         run.stream = stream;
-        run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
+        run.prefetch = if !has_room_ahead() {
+            Prefetch::Never
+        } else if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
         } else if stream
             && program.cost <= PREFETCH_COST
@@ -160,8 +170,12 @@ impl<'p> Run<'p> {
         run
     }
 
-    /// A run that stores nothing.
+    /// A run that stores nothing, in blocks as large as there are.
     pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
+        Run::in_blocks(program, plan, inputs, rows, program.block)
+    }
+
+    fn in_blocks(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows, block: usize) -> Run<'p> {
         let whole = rows == Rows::One || plan.inner() < SHORT_ROW;
         let row = if whole { plan.size() } else { plan.inner() };
         let mut run = Run {
@@ -169,12 +183,17 @@ impl<'p> Run<'p> {
             inputs: SmallVec::new(),
             outputs: SmallVec::new(),
             row,
-            blocks_per_row: row.div_ceil(program.block),
+            blocks_per_row: row.div_ceil(block),
+            block,
             plan,
             copy_inputs: false,
             direct: false,
             stream: false,
-            prefetch: if is_large(inputs, 0) { Prefetch::WithSteps } else { Prefetch::Never },
+            prefetch: if has_room_ahead() && is_large(inputs, 0) {
+                Prefetch::WithSteps
+            } else {
+                Prefetch::Never
+            },
         };
         run.inputs = inputs
             .iter()
@@ -193,17 +212,22 @@ impl<'p> Run<'p> {
             Some(1) => Access::InPlace,
             Some(stride) => Access::Strided(stride),
             None => match self.plan.period(number) {
-                Some(period) if self.program.block.is_multiple_of(period) => Access::Periodic(period),
+                Some(period) if self.block.is_multiple_of(period) => Access::Periodic(period),
                 _ => Access::Stretches,
             },
         };
         Operand { start, size: dtype.size(), access }
     }
 
+    /// Bytes of a register: a block of the widest value.
+    pub(super) fn register(&self) -> usize {
+        REGISTER / self.program.block * self.block
+    }
+
     /// Compute some blocks, numbered row by row.
     fn blocks(&self, range: Range<usize>) {
         let program = self.program;
-        with_scratch((program.register_count + 1) * REGISTER, |scratch| {
+        with_scratch((program.register_count + 1) * self.register(), |scratch| {
             let mut walk = Walk::new(self, scratch);
             walk.constants();
             let mut entered = None;
@@ -213,8 +237,8 @@ impl<'p> Run<'p> {
                     walk.enter_row(row, entered.is_none());
                     entered = Some(row);
                 }
-                let start = block % self.blocks_per_row * program.block;
-                let count = (self.row - start).min(program.block);
+                let start = block % self.blocks_per_row * self.block;
+                let count = (self.row - start).min(self.block);
                 // Whole lanes are computed where they lie, the few elements after them in registers.
                 let whole = if count > LANES { count / LANES * LANES } else { count };
                 // SAFETY: inside the row; callers split the blocks among threads.
@@ -230,6 +254,21 @@ impl<'p> Run<'p> {
             }
         });
     }
+}
+
+/// The length of blocks whose registers leave room in the first-level cache for what is loaded and stored.
+fn fitting_block(program: &Program) -> usize {
+    let (room, registers) = (caches::first_level() / 4 * 3, program.register_count);
+    let mut block = program.block;
+    while block > SHORTEST_BLOCK && registers * (REGISTER / program.block * block) > room {
+        block /= 2;
+    }
+    block
+}
+
+/// Is the first-level cache one where asking for the next block pays? In a smaller one it pushes out this block.
+fn has_room_ahead() -> bool {
+    caches::first_level() >= ROOM_AHEAD
 }
 
 /// Do inputs and outputs reach beyond the caches?

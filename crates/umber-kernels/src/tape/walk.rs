@@ -3,7 +3,6 @@
 use smallvec::SmallVec;
 
 use super::blocks::{gather, prefetch, scatter, splat, stream};
-use super::program::REGISTER;
 use super::run::{Access, Operand, Prefetch, Run};
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
@@ -35,7 +34,7 @@ impl<'r> Walk<'r> {
     /// `scratch` reaches one register more than the program has.
     pub(super) fn new(run: &'r Run<'r>, scratch: *mut u8) -> Walk<'r> {
         let program = run.program;
-        let register = |i: u32| scratch.wrapping_add(i as usize * REGISTER);
+        let register = |i: u32| scratch.wrapping_add(i as usize * run.register());
         let registers: SmallVec<[*mut u8; 8]> = program.registers.iter().map(|&i| register(i)).collect();
         Walk {
             run,
@@ -58,7 +57,7 @@ impl<'r> Walk<'r> {
     }
 
     fn filled_along_rows(&self) -> usize {
-        lanes(self.run.row.min(self.run.program.block))
+        lanes(self.run.row.min(self.run.block))
     }
 
     /// Find where a row starts, and spread the inputs that are constant along it.
@@ -146,7 +145,7 @@ impl<'r> Walk<'r> {
 
     /// Elements of a block.
     pub(super) fn block_length(&self) -> usize {
-        self.run.program.block
+        self.run.block
     }
 
     /// Elements `start..start + count` of the row of the one output, which is stored nowhere, until the next call.
@@ -183,7 +182,7 @@ impl<'r> Walk<'r> {
                 if self.phases[input].replace(start % period) == Some(start % period) {
                     return;
                 }
-                (start % period, run.program.block)
+                (start % period, run.block)
             }
             Access::InPlace | Access::Splat | Access::Strided(_) | Access::Stretches => (start, count),
         };
@@ -286,7 +285,7 @@ impl<'r> Walk<'r> {
     /// Ask for a part of what the block from `next` on will read, or what lies behind the row.
     fn prefetch(&self, next: usize, part: usize, parts: usize) {
         let run = self.run;
-        let count = run.program.block;
+        let count = run.block;
         for (i, input) in run.inputs.iter().enumerate() {
             if input.access == Access::InPlace {
                 let bytes = count * input.size;

@@ -94,13 +94,17 @@ pub(super) fn transform<T: Real>(
     length: usize,
     lines: &Lines,
 ) -> Result<usize> {
+    // Also of reals: a line of an odd number of them is no line of pairs.
+    if !length.is_power_of_two() {
+        return Ok(0);
+    }
     let (numbers, length, parts) = match transform {
         Transform::Forward | Transform::Inverse => (Numbers::Complex, length, [2, 2]),
         Transform::RealForward => (Numbers::Real, length / 2, [1, 2]),
         Transform::RealInverse => (Numbers::Real, length / 2, [2, 1]),
     };
     let lanes = T::lanes();
-    if lanes == 1 || length < 8 || !length.is_power_of_two() {
+    if lanes == 1 || length < 8 {
         return Ok(0);
     }
     let steps = lines.steps();

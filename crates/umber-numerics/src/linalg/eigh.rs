@@ -3,11 +3,12 @@
 use faer::diag::DiagMut;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::{MatMut, MatRef, Par, Spec};
+use num_traits::One;
 use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers, nan};
+use super::field::{Field, are_numbers, centre, nan};
 use umber_kernels::{View, ViewMut};
 
 /// The eigenvalues of each matrix in ascending order, and where asked for a matrix with an eigenvector a column. Only
@@ -45,7 +46,9 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
             for i in 0..n {
                 matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
             }
+            let mut scale = T::Magnitude::one();
             let done = if are_numbers(matrix) {
+                scale = centre(matrix);
                 let width = if to.is_some() { n } else { 0 };
                 let u = MatMut::from_column_major_slice_mut(basis, n, width);
                 self_adjoint_evd(
@@ -64,7 +67,7 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
             };
             values.write(index, |part| {
                 for (value, found) in part.iter_mut().zip(found) {
-                    *value = found.real_part();
+                    *value = found.real_part() * scale;
                 }
             });
             if let Some(to) = to {

@@ -1,7 +1,8 @@
 //! Expm: the exponential of square matrices, by scaling and squaring.
 //!
-//! N. J. Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J. Matrix Anal. Appl.
-//! 26 (2005): Padé's approximant of order 13 in double, of order 7 in single precision.
+//! A. H. Al-Mohy, N. J. Higham, "A new scaling and squaring algorithm for the matrix exponential", SIAM J. Matrix Anal.
+//! Appl. 31 (2009), with Padé's approximant of order 13: a matrix is scaled by what its powers grow like rather than by
+//! its norm, which may be far larger, and whose squarings would cost digits.
 
 use faer::linalg::lu::partial_pivoting::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::matmul::matmul;
@@ -15,28 +16,31 @@ use super::field::{Field, are_numbers, nan};
 use super::lu::Factors;
 use umber_kernels::{View, ViewMut};
 
-/// Coefficients of the approximants, and the norms up to which they are exact to rounding.
-const DOUBLE: ([f64; 14], f64) = (
-    [
-        64764752532480000.0,
-        32382376266240000.0,
-        7771770303897600.0,
-        1187353796428800.0,
-        129060195264000.0,
-        10559470521600.0,
-        670442572800.0,
-        33522128640.0,
-        1323241920.0,
-        40840800.0,
-        960960.0,
-        16380.0,
-        182.0,
-        1.0,
-    ],
-    5.371920351148152,
-);
-const SINGLE: ([f64; 8], f64) =
-    ([17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0], 3.925724783138660);
+/// Coefficients of the approximant.
+const COEFFICIENTS: [f64; 14] = [
+    64764752532480000.0,
+    32382376266240000.0,
+    7771770303897600.0,
+    1187353796428800.0,
+    129060195264000.0,
+    10559470521600.0,
+    670442572800.0,
+    33522128640.0,
+    1323241920.0,
+    40840800.0,
+    960960.0,
+    16380.0,
+    182.0,
+    1.0,
+];
+/// The growth up to which the approximant is exact to rounding (θ₁₃ of the paper).
+const BOUND: f64 = 4.25;
+/// One over the first coefficient of the approximant's backward error, of degree 27.
+const BACKWARD: f64 = 1.1325077560602111e35;
+/// Twice the approximant's order: what a scaling by two takes off the backward error, as a power of two.
+const ORDERS: f64 = 26.0;
+/// Scalings beyond which nothing is left of any double.
+const MOST_SCALINGS: f64 = 4096.0;
 
 /// The exponential of each matrix. Matrices with infinities or NaN have NaN everywhere.
 ///
@@ -96,49 +100,111 @@ impl<T: Field> Scratch<T> {
 
     fn exponentiate(&mut self) {
         let n = self.n;
-        let columns = self.a.chunks_exact(n.max(1));
-        let norm = columns
-            .map(|column| column.iter().fold(0.0, |sum, element| sum + to_double::<T>(element.magnitude())))
-            .fold(0.0, f64::max);
-        let is_double = T::Magnitude::epsilon() < of_double::<T>(1e-10).real_part();
-        let (coefficients, bound): (&[f64], f64) =
-            if is_double { (&DOUBLE.0, DOUBLE.1) } else { (&SINGLE.0, SINGLE.1) };
-        let squarings = if norm > bound { (norm / bound).log2().ceil().min(4096.0) as i32 } else { 0 };
-        let scale = of_double::<T>(0.5);
-        for _ in 0..squarings {
-            self.a.iter_mut().for_each(|element| *element *= scale);
+        let diagonal: Vec<T> = (0..n).map(|i| self.a[i * n + i]).collect();
+        let [is_upper, is_lower] = self.triangles();
+        let (is_triangular, is_turned) = (is_upper || is_lower, is_lower && !is_upper);
+        if is_turned {
+            // Elimination leaves the zeros below the diagonal alone, but exchanges rows above it.
+            turn(n, &mut self.a);
         }
-        self.approximate(coefficients);
-        for _ in 0..squarings {
-            multiply(n, &self.x, &self.x, &mut self.even);
-            std::mem::swap(&mut self.x, &mut self.even);
+        let scalings = self.scalings();
+        let half = of_double::<T>(0.5);
+        scale(&mut self.a, half, scalings);
+        self.approximate();
+        let mut scaled = diagonal.clone();
+        for left in (0..=scalings).rev() {
+            if is_triangular {
+                // Known without the rounding of the squarings.
+                scaled.copy_from_slice(&diagonal);
+                scale(&mut scaled, half, left);
+                for (i, &element) in scaled.iter().enumerate() {
+                    self.x[i * n + i] = element.exponential();
+                }
+            }
+            if left > 0 {
+                multiply(n, &self.x, &self.x, &mut self.even);
+                std::mem::swap(&mut self.x, &mut self.even);
+            }
+        }
+        if is_turned {
+            turn(n, &mut self.x);
         }
     }
 
-    /// `x`: the approximant with these coefficients at `a`.
-    fn approximate(&mut self, coefficients: &[f64]) {
+    /// Is there nothing below the diagonal, is there nothing above it?
+    fn triangles(&self) -> [bool; 2] {
+        let n = self.n;
+        let outside: [fn(usize, usize) -> bool; 2] = [|row, column| row > column, |row, column| row < column];
+        outside.map(|is_outside| (0..n * n).all(|at| !is_outside(at % n, at / n) || self.a[at] == T::zero()))
+    }
+
+    /// How often the matrix must be halved.
+    fn scalings(&mut self) -> u32 {
+        let n = self.n;
+        let norm = norm(n, &self.a);
+        if norm <= BOUND {
+            return 0;
+        }
+        let [second, fourth, sixth] = &mut self.powers;
+        multiply(n, &self.a, &self.a, second);
+        multiply(n, second, second, fourth);
+        multiply(n, second, fourth, sixth);
+        multiply(n, fourth, fourth, &mut self.even);
+        multiply(n, fourth, sixth, &mut self.odd);
+        let growth = |power: &[T], degree: f64| self::norm(n, power).powf(1.0 / degree);
+        let (sixth, eighth, tenth) = (growth(sixth, 6.0), growth(&self.even, 8.0), growth(&self.odd, 10.0));
+        let growth = sixth.max(eighth).min(eighth.max(tenth));
+        // Powers that overflow say nothing.
+        let growth = if growth.is_finite() { growth.min(norm) } else { norm };
+        let scalings = (growth / BOUND).log2().ceil().clamp(0.0, MOST_SCALINGS);
+        (scalings + self.backward_scalings(norm, scalings)).min(MOST_SCALINGS) as u32
+    }
+
+    /// How much more a matrix must be halved whose elements cancel in its powers.
+    fn backward_scalings(&self, norm: f64, scalings: f64) -> f64 {
+        let n = self.n;
+        let scale = (-scalings).exp2();
+        // The norm of the power of degree 27 of the absolute values, by products with a vector; its logarithm besides.
+        let (mut row, mut logarithm) = (vec![1.0; n], 0.0);
+        for _ in 0..27 {
+            let product = self.a.chunks_exact(n).map(|column| {
+                let terms = column.iter().zip(&row);
+                terms.map(|(element, &x)| to_double::<T>(element.magnitude()) * scale * x).sum::<f64>()
+            });
+            row = product.collect();
+            let greatest = row.iter().copied().fold(0.0, f64::max);
+            if greatest == 0.0 || !greatest.is_finite() {
+                return 0.0;
+            }
+            for x in &mut row {
+                *x /= greatest;
+            }
+            logarithm += greatest.log2();
+        }
+        let error = logarithm - (norm * scale).log2() - BACKWARD.log2();
+        ((error - f64::EPSILON.log2() + 1.0) / ORDERS).ceil().max(0.0)
+    }
+
+    /// `x`: the approximant at `a`.
+    fn approximate(&mut self) {
         let n = self.n;
         let [second, fourth, sixth] = &mut self.powers;
         multiply(n, &self.a, &self.a, second);
         multiply(n, second, second, fourth);
         multiply(n, second, fourth, sixth);
         let powers = [&*second, &*fourth, &*sixth];
-        if coefficients.len() > 8 {
-            combine(n, &mut self.x, T::zero(), &powers, [9, 11, 13].map(|i| of_double(coefficients[i])));
-            multiply(n, sixth, &self.x, &mut self.odd);
-            combine(n, &mut self.x, T::zero(), &powers, [8, 10, 12].map(|i| of_double(coefficients[i])));
-            multiply(n, sixth, &self.x, &mut self.even);
-        } else {
-            self.odd.fill(T::zero());
-            self.even.fill(T::zero());
-        }
-        let low = [1, 0].map(|i| of_double::<T>(coefficients[i]));
-        combine(n, &mut self.x, low[0], &powers, [3, 5, 7].map(|i| of_double(coefficients[i])));
+        let of_degrees = |degrees: [usize; 3]| degrees.map(|i| of_double(COEFFICIENTS[i]));
+        combine(n, &mut self.x, T::zero(), &powers, of_degrees([9, 11, 13]));
+        multiply(n, sixth, &self.x, &mut self.odd);
+        combine(n, &mut self.x, T::zero(), &powers, of_degrees([8, 10, 12]));
+        multiply(n, sixth, &self.x, &mut self.even);
+        let low = [1, 0].map(|i| of_double::<T>(COEFFICIENTS[i]));
+        combine(n, &mut self.x, low[0], &powers, of_degrees([3, 5, 7]));
         for (x, &odd) in self.x.iter_mut().zip(&self.odd) {
             *x += odd;
         }
         multiply(n, &self.a, &self.x, &mut self.odd);
-        combine(n, &mut self.x, low[1], &powers, [2, 4, 6].map(|i| of_double(coefficients[i])));
+        combine(n, &mut self.x, low[1], &powers, of_degrees([2, 4, 6]));
         for ((x, even), &odd) in self.x.iter_mut().zip(&mut self.even).zip(&self.odd) {
             let sum = *x + *even;
             *even = sum - odd;
@@ -153,6 +219,35 @@ impl<T: Field> Scratch<T> {
             Par::Seq,
             self.workspace.stack(),
         );
+    }
+}
+
+/// The greatest sum of a column's absolute values.
+fn norm<T: Field>(n: usize, a: &[T]) -> f64 {
+    let sum = |column: &[T]| column.iter().map(|element| to_double::<T>(element.magnitude())).sum::<f64>();
+    a.chunks_exact(n.max(1))
+        .map(sum)
+        .fold(0.0, |greatest, sum| if sum > greatest || sum.is_nan() { sum } else { greatest })
+}
+
+/// Exchange rows and columns.
+fn turn<T>(n: usize, a: &mut [T]) {
+    for i in 0..n {
+        for j in 0..i {
+            a.swap(i * n + j, j * n + i);
+        }
+    }
+}
+
+/// Multiply by a factor so many times, as long as anything is left.
+fn scale<T: Field>(elements: &mut [T], factor: T, times: u32) {
+    for element in elements {
+        for _ in 0..times {
+            if *element == T::zero() {
+                break;
+            }
+            *element *= factor;
+        }
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) trait Field:
     fn real_part(self) -> Self::Magnitude;
     /// The number with this real part.
     fn of_real(value: Self::Magnitude) -> Self;
+    /// Its exponential.
+    fn exponential(self) -> Self;
     /// Neither infinite nor NaN?
     fn is_number(self) -> bool;
 }
@@ -42,6 +44,9 @@ macro_rules! real_fields {
             fn of_real(value: $ty) -> Self {
                 value
             }
+            fn exponential(self) -> Self {
+                Float::exp(self)
+            }
             fn is_number(self) -> bool {
                 Float::is_finite(self)
             }
@@ -61,6 +66,10 @@ macro_rules! real_fields {
             }
             fn of_real(value: $ty) -> Self {
                 Complex::new(value, 0.0)
+            }
+            fn exponential(self) -> Self {
+                let (size, (sine, cosine)) = (Float::exp(self.re), Float::sin_cos(self.im));
+                Complex::new(size * cosine, size * sine)
             }
             fn is_number(self) -> bool {
                 Float::is_finite(self.re) && Float::is_finite(self.im)

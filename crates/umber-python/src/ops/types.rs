@@ -241,6 +241,28 @@ impl FloatInfo {
         Ok(FloatInfo { bits: real.size() * 8, eps, max, min: -max, smallest_normal, dtype: PyDtype(real) })
     }
 
+    /// Another name for `smallest_normal`.
+    #[getter]
+    fn tiny(&self) -> f64 {
+        self.smallest_normal
+    }
+
+    /// Decimal digits that every number keeps.
+    #[getter]
+    fn precision(&self) -> i32 {
+        -self.eps.log10().ceil() as i32
+    }
+
+    /// The last of these digits of 1: `10 ** -precision`.
+    #[getter]
+    fn resolution(&self) -> f64 {
+        10f64.powi(-self.precision())
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.dtype.0 as u64
+    }
+
     fn __repr__(&self) -> String {
         let number = |value| umber::eval::printing::general(value, 6);
         format!("finfo(min={}, max={}, dtype={})", number(self.min), number(self.max), self.dtype.0)
@@ -277,6 +299,10 @@ impl IntegerInfo {
             }
         };
         Ok(IntegerInfo { bits, max, min, dtype: PyDtype(dtype) })
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.dtype.0 as u64
     }
 
     fn __repr__(&self) -> String {

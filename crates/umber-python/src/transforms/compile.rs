@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use umber::Array;
@@ -106,10 +107,19 @@ impl Spot {
             Spot::Array => value.cast::<PyArray>()?.get().set(next(arrays)),
             Spot::Inside(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
+                let dict = value.cast::<PyDict>().ok().filter(|&dict| is_plain(dict));
                 for (key, spot) in spots {
-                    match spot {
-                        Spot::Array if !is_fixed => value.set_item(key, PyArray::from(next(arrays)))?,
-                        Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
+                    match (spot, dict) {
+                        (Spot::Array, Some(dict)) => dict.set_item(key, PyArray::from(next(arrays)))?,
+                        (Spot::Array, None) if !is_fixed => {
+                            value.set_item(key, PyArray::from(next(arrays)))?;
+                        }
+                        (Spot::Array, None) => spot.fill(&value.get_item(key)?, arrays)?,
+                        (Spot::Inside(_), Some(dict)) => match dict.get_item(key)? {
+                            Some(value) => spot.fill(&value, arrays)?,
+                            None => return Err(PyKeyError::new_err(key.clone_ref(value.py()))),
+                        },
+                        (Spot::Inside(_), None) => spot.fill(&value.get_item(key)?, arrays)?,
                     }
                 }
             }
@@ -131,7 +141,13 @@ struct Place {
 
 /// Is it a state object of ours that holds one array, such as the random state?
 pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
-    value.get_type().hasattr("__array_state__").unwrap_or(false)
+    value.get_type().hasattr(intern!(value.py(), "__array_state__")).unwrap_or(false)
+}
+
+/// May arrays be put into it without asking its class? A dict, or an object of ours that stores them like one.
+fn is_plain(dict: &Bound<'_, PyDict>) -> bool {
+    dict.is_exact_instance_of::<PyDict>()
+        || dict.get_type().hasattr(intern!(dict.py(), "__array_dict__")).unwrap_or(false)
 }
 
 /// The arrays in nested containers.
@@ -201,11 +217,13 @@ fn gather(
     arrays: &mut Vec<Array>,
     signature: &mut Signature<'_>,
 ) -> PyResult<()> {
-    check_depth(depth)?;
     if let Ok(array) = value.cast::<PyArray>() {
         arrays.push(array.get().get());
         signature.bytes.push(b'a');
-    } else if let Ok(dict) = value.cast::<PyDict>() {
+        return Ok(());
+    }
+    check_depth(depth)?;
+    if let Ok(dict) = value.cast::<PyDict>() {
         signature.bytes.push(b'{');
         for (key, item) in dict.iter() {
             let before = signature.bytes.len();
@@ -218,7 +236,13 @@ fn gather(
             }
         }
         signature.bytes.push(b'}');
-    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() || is_state(value) {
+    } else if let Ok(list) = value.cast::<PyList>() {
+        signature.bytes.push(b'[');
+        for item in list {
+            gather(&item, depth + 1, arrays, signature)?;
+        }
+        signature.bytes.push(b']');
+    } else if value.is_instance_of::<PyTuple>() || is_state(value) {
         signature.bytes.push(b'[');
         for i in 0..value.len()? {
             gather(&value.get_item(i)?, depth + 1, arrays, signature)?;
@@ -372,7 +396,7 @@ impl CompiledFunction {
         }
         let call = self.take_apart(py, args, kwargs)?;
         let answer = self.answer(py, &call)?;
-        let outputs = answer.graph.call(&call.arrays).or_raise()?;
+        let outputs = answer.graph.call(call.arrays).or_raise()?;
         self.deliver(py, &answer.form, &outputs)
     }
 

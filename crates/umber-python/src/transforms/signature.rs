@@ -111,17 +111,21 @@ impl<'a> Signature<'a> {
 
     /// A value that is the same whenever its bytes are: long, since it has an arm for each kind of constant.
     pub(super) fn value(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
+        if let Ok(text) = value.cast_exact::<PyString>() {
+            // Text with lone surrogates has no UTF-8, but it has a hash.
+            return match text.to_cow() {
+                Ok(text) => {
+                    self.put(b's', text.as_bytes());
+                    Ok(())
+                }
+                Err(_) => self.object(value),
+            };
+        }
         check_depth(depth)?;
         if value.is_none() {
             self.bytes.push(b'N');
         } else if let Ok(truth) = value.cast_exact::<PyBool>() {
             self.put(b'b', &[u8::from(truth.is_true())]);
-        } else if let Ok(text) = value.cast_exact::<PyString>() {
-            // Text with lone surrogates has no UTF-8, but it has a hash.
-            match text.to_cow() {
-                Ok(text) => self.put(b's', text.as_bytes()),
-                Err(_) => self.object(value)?,
-            }
         } else if value.is_exact_instance_of::<PyInt>() {
             match value.extract::<i64>() {
                 Ok(number) => self.put(b'i', &number.to_le_bytes()),

@@ -127,7 +127,7 @@ def prelu(x: mx.array, alpha: mx.array) -> mx.array:
 
     He et al., "Delving Deep into Rectifiers", 2015.
     """
-    return mx.maximum(x, 0) + alpha * mx.minimum(x, 0)
+    return mx.where(x > 0, x, alpha * _not_positive(x))
 
 
 def elu(x: mx.array, alpha: float = 1.0) -> mx.array:

@@ -48,6 +48,9 @@ class Module(dict):
 
     __call__: Callable
 
+    # What compiled functions computed is put back as into a plain dict: it needs no warning.
+    __array_dict__ = True
+
     def __init__(self) -> None:
         self._no_grad: set[str] = set()
         self._training = True
@@ -243,6 +246,10 @@ class Module(dict):
             dtype: the dtype to cast to.
             predicate: Default: the floating dtypes. `None` casts all.
         """
+        if predicate is not None and not callable(predicate):
+            raise TypeError(
+                f"[set_dtype] predicate: got {type(predicate).__name__}, expected a function"
+            )
         self.apply(lambda x: x.astype(dtype) if predicate is None or predicate(x.dtype) else x)
 
     # Training
@@ -319,7 +326,8 @@ class Module(dict):
                 in binary mode, or the pairs. Files are mapped, as by `umber.core.load`: what is
                 not used is not read.
             strict: require exactly this module's paths and shapes. Otherwise paths that the module
-                does not have are passed over. Nothing is replaced if it raises. Default: `True`.
+                does not have are passed over, and shapes are not checked. Nothing is replaced if it
+                raises. Default: `True`.
 
         Returns:
             The module itself.

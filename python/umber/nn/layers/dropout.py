@@ -31,10 +31,11 @@ class Dropout(Module):
         return f"p={self.p}"
 
     def __call__(self, x: mx.array) -> mx.array:
+        shape = self._mask_shape(x)
         if self.p == 0 or not self.training:
             return x
         keep = 1 - self.p
-        mask = mx.random.bernoulli(keep, self._mask_shape(x))
+        mask = mx.random.bernoulli(keep, shape)
         return mx.where(mask, x * (1 / keep), 0)
 
     def _mask_shape(self, x: mx.array) -> tuple[int, ...]:

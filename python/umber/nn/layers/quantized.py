@@ -267,7 +267,7 @@ def quantize(
     *,
     mode: str = "affine",
     quantize_input: bool = False,
-    class_predicate: Callable[[str, Module], bool | dict] | None = None,
+    class_predicate: Callable[[str, Module], bool | dict | None] | None = None,
 ) -> None:
     """Replace layers in `model` by their quantised forms: all that have `to_quantized`, or some.
 
@@ -281,7 +281,8 @@ def quantize(
         quantize_input: whether inputs of layers are quantised, too: of `Linear` layers without a
             bias, in modes `"nvfp4"` and `"mxfp8"`. Default: `False`.
         class_predicate: called with the path and each layer; answers whether to quantise it, or a
-            dict of what to call its `to_quantized` with. Default: whether it has a `to_quantized`.
+            dict of what to call its `to_quantized` with; what counts as false leaves it. Default:
+            whether it has a `to_quantized`.
     """
     options = {
         "group_size": group_size,
@@ -295,24 +296,28 @@ def quantize(
 
     def replaced(path: str, layer: Module) -> Module:
         answer = wanted(path, layer)
+        if not answer:
+            return layer
         if not isinstance(answer, (bool, dict)):
             raise ValueError(
                 f"[quantize] got {type(answer).__name__} from class_predicate for {path!r}, "
                 "expected a bool or a dict of arguments of to_quantized"
             )
-        if answer is False:
-            return layer
         if not hasattr(layer, "to_quantized"):
             raise ValueError(
                 f"[quantize] got {type(layer).__name__} at {path!r}, "
                 "expected a layer that has to_quantized"
             )
+        arguments = dict(answer if isinstance(answer, dict) else options)
+        # Layers of others need not know of it.
+        if not arguments.get("quantize_input", True):
+            del arguments["quantize_input"]
         few_bits = made.setdefault(id(layer), [])
         for earlier, module in few_bits:
             if earlier == answer:
                 return module
         try:
-            module = layer.to_quantized(**(answer if isinstance(answer, dict) else options))
+            module = layer.to_quantized(**arguments)
         except (TypeError, ValueError, NotImplementedError) as error:
             head, bracket, rest = str(error).partition("] ")
             if head.startswith("[") and bracket:

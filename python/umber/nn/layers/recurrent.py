@@ -139,12 +139,20 @@ class _Recurrent(Module):
             if given is None:
                 given = mx.zeros(expected, dtype)
             elif given.shape != expected:
-                raise ValueError(
-                    f"[{type(self).__name__}] got a state with the shape {given.shape}, "
-                    f"expected {expected}"
-                )
+                given = self._spread(given, expected, count)
             states.append([given] if count == 1 else [given[i] for i in range(count)])
         return list(zip(*states, strict=True))
+
+    def _spread(self, state: mx.array, shape: tuple[int, ...], count: int) -> mx.array:
+        """A state that several sequences begin with; the axis of layers must not be left out."""
+        lengths = zip(reversed(state.shape), reversed(shape), strict=False)
+        fits = state.ndim == len(shape) if count > 1 else state.ndim <= len(shape)
+        if not fits or any(length not in (1, whole) for length, whole in lengths):
+            raise ValueError(
+                f"[{type(self).__name__}] got a state with the shape {state.shape}, "
+                f"expected {shape}"
+            )
+        return mx.broadcast_to(state, shape)
 
 
 class RNN(_Recurrent):
@@ -210,7 +218,8 @@ class RNN(_Recurrent):
         Args:
             x: `(..., L, input_size)`.
             hidden: the state before the first step, `(..., hidden_size)`; of several layers or
-                directions `(layers · directions, ..., hidden_size)`. Default: zeros.
+                directions `(layers · directions, ..., hidden_size)`. It may have axes of length 1
+                and, without that of the layers, fewer axes. Default: zeros.
             return_state: whether the result is a pair with the state after the last step, in the
                 form of `hidden`. Default: `False`.
         """

@@ -29,7 +29,7 @@ class Upsample(Module):
     Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`; linear and cubic at least float32.
 
     Args:
-        scale_factor: one number, or one for each spatial axis.
+        scale_factor: one number above 0, or one for each spatial axis.
         mode: `"nearest"`, `"linear"` or `"cubic"`. Default: `"nearest"`.
         align_corners: for linear and cubic. Default: `False`.
         antialias: for linear and cubic without `align_corners`: where the output is smaller, the
@@ -59,8 +59,10 @@ class Upsample(Module):
             self.scale_factor = float(scale_factor)
         factors = self.scale_factor
         factors = factors if isinstance(factors, tuple) else (factors,)
-        if not all(0 <= factor < math.inf for factor in factors):
-            raise ValueError(f"[Upsample] got the scale factor {scale_factor}, expected at least 0")
+        if not all(0 < factor < math.inf for factor in factors):
+            raise ValueError(
+                f"[Upsample] got the scale factor {scale_factor}, expected more than 0"
+            )
         self.mode = mode
         self.align_corners = align_corners
         self.antialias = antialias
@@ -100,7 +102,7 @@ class Upsample(Module):
             "linear": LINEAR,
             "cubic": KEYS if self.antialias else KEYS_OPENCV,
         }[self.mode]
-        reach = max(1.0, 1 / factor) if self.antialias and factor > 0 else 1.0
+        reach = max(1.0, 1 / factor) if self.antialias else 1.0
         places, weights = _taps(size, factor, kernel, reach, self.align_corners, self.antialias)
         dtype = mx.result_type(x, mx.float32)
         weights_dtype = mx.float64 if dtype in (mx.float64, mx.complex128) else mx.float32

@@ -199,7 +199,11 @@ impl Term {
                 continue;
             }
             match term.indices[..axis].iter().position(|&other| other == index) {
-                Some(first) => term.merge(first, axis)?,
+                // The axes are in another order then.
+                Some(first) => {
+                    term.merge(first, axis)?;
+                    axis = 0;
+                }
                 None => axis += 1,
             }
         }

@@ -81,6 +81,23 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
 }
 
+/// Refuse an index of `a` with arrays of a few places that are known, and outside: as [`get`] does once it is evaluated.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, s};
+/// let a = Array::from([1, 2, 3]);
+/// assert!(ops::check_index(&a, &s![[0, 2]]).is_ok());
+/// assert!(ops::check_index(&a, &s![[0, 7]]).is_err());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn check_index(a: &Array, index: &[Index]) -> Result<()> {
+    if index.iter().any(|entry| matches!(entry, Index::Mask(_))) {
+        return Ok(());
+    }
+    Plan::new(a.shape(), index)?.check_known()
+}
+
 /// `a` with `a[index]` set to, added to, … `values`, which broadcast to the shape of `a[index]` and take `a`'s dtype.
 ///
 /// Where an element is picked several times every value counts; of several values to set, the last one stays.

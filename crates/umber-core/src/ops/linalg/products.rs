@@ -2,7 +2,7 @@
 
 use umber_numerics::linalg::OnSingular;
 use umber_types::shape::normalize_axis;
-use umber_types::{Result, bail, ensure};
+use umber_types::{DType, Result, bail, ensure};
 
 use super::solving::inverse_of;
 use super::{rounded, square};
@@ -25,7 +25,11 @@ use crate::primitives::slice::slice_along;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn expm(a: &Array) -> Result<Array> {
-    rounded(&Array::record_one(Expm, &[&square("expm", a)?])?, a.dtype())
+    let x = square("expm", a)?;
+    // Squarings take digits, of which single precision has few.
+    let double = if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
+    let exponential = Array::record_one(Expm, &[&cast(&x, double)?])?;
+    rounded(&cast(&exponential, x.dtype())?, a.dtype())
 }
 
 /// Square matrices to a whole power; negative ones are powers of the inverse. Integers wrap, and have no inverse.

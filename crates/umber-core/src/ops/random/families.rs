@@ -37,7 +37,8 @@ fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array
 
 /// A constant parameter must be positive; of others each that is not answers NaN.
 fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
-    let is_positive = value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
+    let is_positive =
+        value.size() == 0 || value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
     ensure!(is_positive, Value, "[{op}] got a {name} that is not positive, expected more than 0");
     Ok(())
 }
