@@ -285,3 +285,127 @@ def test_writing_into_arrays_from_outside_is_refused():
     for count in (1, 2):
         assert compiled(mx.ones(3)).tolist() == [1, 0, 0]
         assert total.tolist() == [2 * count, 5 * count, count]
+
+
+def state_of(value):
+    """A state without arrays, which compare element by element."""
+    if isinstance(value, dict):
+        return {key: state_of(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [state_of(item) for item in value]
+    return value.tolist() if isinstance(value, mx.array) else value
+
+
+def one(value):
+    return mx.array(float(value))
+
+
+def take(s, x):
+    return s.pop("b", one(5)) + x
+
+
+def drop(s, x):
+    del s["b"]
+    return x
+
+
+def refill(s, x):
+    s["nested"].clear()
+    s["nested"]["new"] = x
+    return x
+
+
+def forget(s, x):
+    s["a"] = None
+    s["nested"] = {"x": x}
+    return x
+
+
+def shift(s, x):
+    s["list"].pop(0)
+    s["list"][0] = s["list"][0] + x
+    return s["list"][-1]
+
+
+def grow(s, x):
+    s["list"].append(x)
+    return x
+
+
+@pytest.mark.parametrize("change", [take, drop, refill, forget, shift, grow])
+def test_state_that_loses_and_gains_entries(change):
+    """What a call does to the state it does when it is replayed, as the function itself would."""
+
+    def fresh():
+        return {
+            "a": one(1),
+            "b": one(2),
+            "nested": {"k": one(3), "l": one(4)},
+            "list": [one(5), one(6), one(7)],
+        }
+
+    held, plain = fresh(), fresh()
+    compiled = mx.compile(lambda x: change(held, x), inputs=held, outputs=held)
+    for value in (10, 20):
+        assert compiled(one(value)).item() == change(plain, one(value)).item()
+        assert state_of(held) == state_of(plain)
+        for state in (held, plain):
+            state.update(fresh())
+            if change in (refill, forget):
+                state["nested"].pop("new", None)
+
+
+@pytest.mark.parametrize("change", [take, drop, refill, forget, shift, grow])
+def test_state_is_what_it_was_after_an_error(change):
+    held = {"a": one(1), "b": one(2), "nested": {"k": one(3)}, "list": [one(5), one(6)]}
+    before, objects = state_of(held), [held["b"], held["nested"], held["list"][0]]
+
+    def failing(x):
+        change(held, x)
+        raise KeyError("no")
+
+    with pytest.raises(KeyError, match="no"):
+        mx.compile(failing, inputs=held, outputs=held)(one(1))
+    assert state_of(held) == before
+    now = [held["b"], held["nested"], held["list"][0]]
+    assert all(a is b for a, b in zip(now, objects, strict=True))
+
+
+def test_state_that_is_only_read_keeps_its_entries():
+    held = {"a": one(1), "b": one(2)}
+    compiled = mx.compile(lambda x: held.pop("b") + x, inputs=held)
+    for value in (1, 2):
+        assert compiled(one(value)).item() == 2 + value
+        assert state_of(held) == {"a": 1, "b": 2}
+
+
+def test_classes_of_state_see_what_the_function_does_only():
+    """Placeholders come and go, and results are put back, past the methods of a dict's class."""
+
+    class Scaled(dict):
+        def __setitem__(self, key, value):
+            super().__setitem__(key, value * 10)
+
+    held, plain = Scaled(a=one(1)), Scaled(a=one(1))
+
+    def change(s, x):
+        s["a"] = s["a"] + x
+        return s["a"]
+
+    compiled = mx.compile(lambda x: change(held, x), inputs=held, outputs=held)
+    for _ in range(3):
+        assert compiled(one(1)).item() == change(plain, one(1)).item()
+        assert state_of(held) == state_of(plain)
+    read = mx.compile(lambda x: held["a"] + x, inputs=held)
+    assert read(one(1)).item() == held["a"].item() + 1
+    assert state_of(held) == state_of(plain)
+
+    class Frozen(dict):
+        def __setitem__(self, key, value):
+            raise TypeError("read only")
+
+    fixed = Frozen(a=one(1))
+    assert mx.compile(lambda x: fixed["a"] + x, inputs=fixed)(one(1)).item() == 2
+    with pytest.raises(TypeError, match="read only"):
+        mx.compile(lambda x: change(fixed, x), inputs=fixed, outputs=fixed)(one(1))
+    assert state_of(fixed) == {"a": 1}

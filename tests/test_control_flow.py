@@ -736,3 +736,38 @@ def test_gradients_beside_a_loop_that_none_passes_through():
     assert mx.grad(unread)(z).item() == 3
     with pytest.raises(ValueError, match="a loop of unknown length has no gradient"):
         mx.grad(lambda z: mx.while_loop(lambda c: c < 3, lambda c: c * 2, z))(z)
+
+
+def nested_cond(depth, choose):
+    f = mx.square
+    for _ in range(depth):
+        f = (lambda inner: lambda x: mx.cond(choose(x), inner, lambda x: 3 * x, x))(f)
+    return f
+
+
+def test_branches_in_branches_are_followed_once():
+    """Twice a level would be a million times here."""
+    x, rows, flag = mx.array(1.5), mx.array([1.5, -2.0]), mx.array(True)
+    f = nested_cond(20, lambda x: x > -9)
+    assert mx.grad(f)(x).item() == 3
+    assert mx.grad(mx.grad(f))(x).item() == 2
+    assert mx.jvp(f, [x], [x])[1][0].item() == 4.5
+    assert mx.compile(mx.grad(f))(x).item() == 3
+    assert mx.vmap(f)(rows).tolist() == [2.25, 4]
+    shared = nested_cond(20, lambda x: flag)
+    assert mx.vmap(shared)(rows).tolist() == [2.25, 4]
+    assert mx.vmap(mx.grad(shared))(rows).tolist() == [3, -4]
+
+
+def test_branches_with_different_derivatives():
+    """Where one branch has no derivative with respect to an operand, it is zero there."""
+    f = lambda flag, x, y: mx.cond(flag, lambda x, y: x * 2, lambda x, y: y * y, x, y)  # noqa: E731
+    for flag, expected in ((True, (2.0, 0.0)), (False, (0.0, 6.0))):
+        slopes = mx.grad(f, argnums=(1, 2))(mx.array(flag), mx.array(1.0), mx.array(3.0))
+        assert tuple(slope.item() for slope in slopes) == expected
+        moved = mx.jvp(
+            lambda x, y: f(mx.array(flag), x, y),  # noqa: B023
+            [mx.array(1.0), mx.array(3.0)],
+            [mx.array(1.0), mx.array(0.0)],
+        )[1][0]
+        assert moved.item() == expected[0]

@@ -1,8 +1,9 @@
 //! `compile`: Python functions traced once for every structure, shapes and dtypes of their arguments.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -55,11 +56,14 @@ struct Form {
     count: usize,
     /// Where in `outputs` the state arrays go.
     state: Spot,
+    /// What is no longer in `outputs` then.
+    gone: Vec<Gone>,
 }
 
 impl Form {
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.returned.traverse(visit)?;
+        self.gone.iter().try_for_each(|gone| gone.traverse(visit))?;
         self.state.traverse(visit)
     }
 }
@@ -107,25 +111,55 @@ impl Spot {
             Spot::Array => value.cast::<PyArray>()?.get().set(next(arrays)),
             Spot::Inside(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
-                let dict = value.cast::<PyDict>().ok().filter(|&dict| is_plain(dict));
                 for (key, spot) in spots {
-                    match (spot, dict) {
-                        (Spot::Array, Some(dict)) => dict.set_item(key, PyArray::from(next(arrays)))?,
-                        (Spot::Array, None) if !is_fixed => {
-                            value.set_item(key, PyArray::from(next(arrays)))?;
+                    match spot {
+                        Spot::Array if !is_fixed => {
+                            let array = Bound::new(value.py(), PyArray::from(next(arrays)))?;
+                            set(value, key.bind(value.py()), array.as_any())?;
                         }
-                        (Spot::Array, None) => spot.fill(&value.get_item(key)?, arrays)?,
-                        (Spot::Inside(_), Some(dict)) => match dict.get_item(key)? {
-                            Some(value) => spot.fill(&value, arrays)?,
-                            None => return Err(PyKeyError::new_err(key.clone_ref(value.py()))),
-                        },
-                        (Spot::Inside(_), None) => spot.fill(&value.get_item(key)?, arrays)?,
+                        Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
                     }
                 }
             }
         }
         Ok(())
     }
+}
+
+/// Put something into a container. What a class does beside when its users do so has been done while the function was
+/// traced, or is none of its business, since a placeholder comes or goes: dicts are asked only for keys they lack, whose
+/// order they may keep themselves.
+fn set(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Ok(dict) = container.cast::<PyDict>() {
+        if dict.is_exact_instance_of::<PyDict>() || dict.contains(key)? {
+            return dict.set_item(key, value);
+        }
+    } else if let Ok(list) = container.cast::<PyList>()
+        && key.extract::<usize>()? == list.len()
+    {
+        return list.append(value);
+    }
+    container.set_item(key, value)
+}
+
+/// What is in a container under a key, if anything is.
+fn item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Ok(dict) = container.cast::<PyDict>() {
+        return dict.get_item(key);
+    }
+    if is_container(container)
+        && key.extract::<usize>().is_ok_and(|i| container.len().is_ok_and(|len| i < len))
+    {
+        return container.get_item(key).map(Some);
+    }
+    Ok(None)
+}
+
+fn is_container(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyDict>()
+        || value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || is_state(value)
 }
 
 /// Where an array is in nested containers: keys from the root.
@@ -144,44 +178,140 @@ pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
     value.get_type().hasattr(intern!(value.py(), "__array_state__")).unwrap_or(false)
 }
 
-/// May arrays be put into it without asking its class? A dict, or an object of ours that stores them like one.
-fn is_plain(dict: &Bound<'_, PyDict>) -> bool {
-    dict.is_exact_instance_of::<PyDict>()
-        || dict.get_type().hasattr(intern!(dict.py(), "__array_dict__")).unwrap_or(false)
+/// Nested containers as they were when they were looked at.
+#[derive(Default)]
+struct Held {
+    places: Vec<Place>,
+    containers: Vec<Container>,
 }
 
-/// The arrays in nested containers.
-fn places(root: &Py<PyAny>, py: Python<'_>) -> PyResult<Vec<Place>> {
-    let mut found = Vec::new();
-    if !root.is_none(py) {
-        find_places(root.bind(py), &mut Vec::new(), &mut found)?;
-    }
-    Ok(found)
+/// A container, and what it held.
+struct Container {
+    object: Py<PyAny>,
+    /// A dict or a list of the same items.
+    items: Py<PyAny>,
 }
 
-fn find_places(value: &Bound<'_, PyAny>, path: &mut Path, found: &mut Vec<Place>) -> PyResult<()> {
-    check_depth(path.len())?;
-    let py = value.py();
-    if let Ok(array) = value.cast::<PyArray>() {
-        let path = path.iter().map(|key| key.clone_ref(py)).collect();
-        found.push(Place { path, object: array.clone().unbind(), value: array.get().get() });
-        return Ok(());
+impl Container {
+    fn restore(&self, py: Python<'_>) -> PyResult<()> {
+        let (object, items) = (self.object.bind(py), self.items.bind(py));
+        if let (Ok(dict), Ok(items)) = (object.cast::<PyDict>(), items.cast::<PyDict>()) {
+            for key in dict.keys() {
+                if !items.contains(&key)? {
+                    object.del_item(key)?;
+                }
+            }
+            return items.iter().try_for_each(|(key, item)| set(object, &key, &item));
+        }
+        if let (Ok(list), Ok(items)) = (object.cast::<PyList>(), items.cast::<PyList>()) {
+            return list.set_slice(0, list.len(), items.as_any());
+        }
+        items.try_iter()?.enumerate().try_for_each(|(i, item)| object.set_item(i, item?))
     }
-    let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
-        dict.iter().collect()
-    } else if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() || is_state(value) {
-        (0..value.len()?)
-            .map(|i| Ok((i.into_pyobject(py)?.into_any(), value.get_item(i)?)))
-            .collect::<PyResult<_>>()?
-    } else {
-        return Ok(());
-    };
-    for (key, item) in items {
-        path.push(key.unbind());
-        find_places(&item, path, found)?;
-        path.pop();
+}
+
+impl Held {
+    fn of(root: &Py<PyAny>, py: Python<'_>) -> PyResult<Held> {
+        let mut held = Held::default();
+        if !root.is_none(py) {
+            held.find(root.bind(py), &mut Vec::new())?;
+        }
+        Ok(held)
     }
-    Ok(())
+
+    fn find(&mut self, value: &Bound<'_, PyAny>, path: &mut Path) -> PyResult<()> {
+        check_depth(path.len())?;
+        let py = value.py();
+        if let Ok(array) = value.cast::<PyArray>() {
+            let path = path.iter().map(|key| key.clone_ref(py)).collect();
+            self.places.push(Place { path, object: array.clone().unbind(), value: array.get().get() });
+            return Ok(());
+        }
+        let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
+            self.keep(value, dict.copy()?.into_any());
+            dict.iter().collect()
+        } else if is_container(value) {
+            let items = (0..value.len()?).map(|i| value.get_item(i)).collect::<PyResult<Vec<_>>>()?;
+            if !value.is_instance_of::<PyTuple>() {
+                self.keep(value, PyList::new(py, &items)?.into_any());
+            }
+            let places = (0..items.len()).map(|i| Ok(i.into_pyobject(py)?.into_any()));
+            places.zip(items).map(|(i, item)| i.map(|i| (i, item))).collect::<PyResult<_>>()?
+        } else {
+            return Ok(());
+        };
+        for (key, item) in items {
+            path.push(key.unbind());
+            self.find(&item, path)?;
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, object: &Bound<'_, PyAny>, items: Bound<'_, PyAny>) {
+        self.containers.push(Container { object: object.clone().unbind(), items: items.unbind() });
+    }
+
+    /// Make everything what it was, but for the containers that are among `others`.
+    fn restore(&self, py: Python<'_>, others: &[Container]) -> PyResult<()> {
+        let others: HashSet<_> = others.iter().map(|other| other.object.as_ptr()).collect();
+        for container in self.containers.iter().filter(|own| !others.contains(&own.object.as_ptr())) {
+            container.restore(py)?;
+        }
+        self.places.iter().for_each(|place| place.object.get().set(place.value.clone()));
+        Ok(())
+    }
+}
+
+/// A place that had an array before a call and has none after it.
+struct Gone {
+    path: Path,
+    /// What is there instead, if anything is.
+    left: Option<Py<PyAny>>,
+}
+
+impl Gone {
+    /// Of a path from `root` that led to an array.
+    fn of(root: &Bound<'_, PyAny>, path: &[Py<PyAny>]) -> PyResult<Option<Gone>> {
+        let py = root.py();
+        let mut value = root.clone();
+        for (depth, key) in path.iter().enumerate() {
+            let found = item(&value, key.bind(py))?;
+            let is_end = depth + 1 == path.len();
+            match found {
+                Some(found) if is_end && found.is_instance_of::<PyArray>() => return Ok(None),
+                Some(found) if !is_end && is_container(&found) => value = found,
+                left => {
+                    let path = path[..=depth].iter().map(|key| key.clone_ref(py)).collect();
+                    return Ok(Some(Gone { path, left: left.map(Bound::unbind) }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Let it go from `root`, where it still is.
+    fn apply(&self, root: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = root.py();
+        let Some((last, before)) = self.path.split_last() else { return Ok(()) };
+        let mut container = root.clone();
+        for key in before {
+            match item(&container, key.bind(py))? {
+                Some(found) => container = found,
+                None => return Ok(()),
+            }
+        }
+        match &self.left {
+            Some(left) => set(&container, last.bind(py), left.bind(py)),
+            None if item(&container, last.bind(py))?.is_some() => container.del_item(last),
+            None => Ok(()),
+        }
+    }
+
+    fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.path.iter().try_for_each(|key| visit.call(key))?;
+        self.left.iter().try_for_each(|left| visit.call(left))
+    }
 }
 
 /// Put an array where a path from `root` leads. Into a tuple it goes by changing the array object there.
@@ -199,18 +329,10 @@ fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -
         container.get_item(last)?.cast::<PyArray>()?.get().set(array.get().get());
         return Ok(());
     }
-    container.set_item(last.bind(py), array)
+    set(&container, last.bind(py), array.as_any())
 }
 
-impl Place {
-    /// Make everything what it was when the array was found.
-    fn restore(&self, root: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.object.get().set(self.value.clone());
-        put(root, &self.path, self.object.bind(root.py()).clone())
-    }
-}
-
-/// Add the arrays of nested containers and how they are nested, as [`places`] would find them.
+/// Add the arrays of nested containers and how they are nested, as [`Held`] finds them.
 fn gather(
     value: &Bound<'_, PyAny>,
     depth: usize,
@@ -288,34 +410,47 @@ impl CompiledFunction {
     fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, Form)> {
         let tracing = compile::begin(&call.arrays);
         let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
-        let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
-        let (state, before) = (places(&self.inputs, py)?, places(&self.outputs, py)?);
+        let (state, before) = (Held::of(&self.inputs, py)?, Held::of(&self.outputs, py)?);
         // Objects made from here on are the function's own.
-        let inside = outside::enter(before.iter().map(|place| place.object.get().address()).collect());
-        let given = call.arguments.rebuild(py, arguments)?;
-        for (place, placeholder) in state.iter().zip(rest) {
-            put(inputs, &place.path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
-        }
-        let called = self.call_traced(py, &given);
+        let own = before.places.iter().map(|place| place.object.get().address());
+        let inside = outside::enter(own.collect());
+        let found = self.run_traced(py, call, arguments, (&state, rest), &before);
         drop(inside);
-        let found = called.and_then(|returned| {
-            let changed = places(&self.outputs, py)?;
-            let mut arrays = returned.arrays();
-            let count = arrays.len();
-            arrays.extend(changed.iter().map(|place| place.value.clone()));
-            Ok((Form { returned: returned.structure(py), count, state: Spot::of(py, &changed, 0) }, arrays))
-        });
-        // Whatever happened, the state is what it was.
-        for place in &state {
-            place.restore(inputs)?;
-        }
+        // Whatever happened, what the function only reads is what it was; and all of it if the call failed.
+        let kept = if found.is_ok() { &before.containers[..] } else { &[] };
+        state.restore(py, kept)?;
         if found.is_err() {
-            for place in &before {
-                place.restore(outputs)?;
-            }
+            before.restore(py, &[])?;
         }
         let (form, arrays) = found?;
         Ok((tracing.end(&arrays), form))
+    }
+
+    /// Call the function with placeholders, and with those of its state (behind the objects they stand for) in place.
+    fn run_traced(
+        &self,
+        py: Python<'_>,
+        call: &Call,
+        arguments: &[Array],
+        (state, rest): (&Held, &[Array]),
+        before: &Held,
+    ) -> PyResult<(Form, Vec<Array>)> {
+        let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
+        let given = call.arguments.rebuild(py, arguments)?;
+        for (place, placeholder) in state.places.iter().zip(rest) {
+            put(inputs, &place.path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
+        }
+        let returned = self.call_traced(py, &given)?;
+        let changed = Held::of(&self.outputs, py)?.places;
+        let mut arrays = returned.arrays();
+        let count = arrays.len();
+        arrays.extend(changed.iter().map(|place| place.value.clone()));
+        let mut gone: Vec<Gone> = Vec::new();
+        for place in &before.places {
+            gone.extend(Gone::of(outputs, &place.path)?);
+        }
+        let state = Spot::of(py, &changed, 0);
+        Ok((Form { returned: returned.structure(py), count, state, gone }, arrays))
     }
 
     fn call_traced(&self, py: Python<'_>, given: &Py<PyAny>) -> PyResult<Tree> {
@@ -366,7 +501,10 @@ impl CompiledFunction {
     /// Hand back what a graph gave.
     fn deliver(&self, py: Python<'_>, form: &Form, arrays: &[Array]) -> PyResult<Py<PyAny>> {
         let (returned, state) = arrays.split_at(form.count);
-        form.state.fill(self.outputs.bind(py), &mut state.iter())?;
+        let outputs = self.outputs.bind(py);
+        // From the end, so that what goes from a list leaves the places before it alone.
+        form.gone.iter().rev().try_for_each(|gone| gone.apply(outputs))?;
+        form.state.fill(outputs, &mut state.iter())?;
         form.returned.rebuild(py, returned)
     }
 }

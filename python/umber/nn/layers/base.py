@@ -48,9 +48,6 @@ class Module(dict):
 
     __call__: Callable
 
-    # What compiled functions computed is put back as into a plain dict: it needs no warning.
-    __array_dict__ = True
-
     def __init__(self) -> None:
         self._no_grad: set[str] = set()
         self._training = True

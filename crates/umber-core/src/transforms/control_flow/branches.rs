@@ -3,15 +3,23 @@
 use umber_types::{DType, Result, Shape};
 
 use super::choosing::choose;
-use super::{batch_body, chosen, derivative_spec, follow, pulled, pushed, zero};
+use super::{Closed, Lane, chosen, derivative_spec, pulled, pushed, zero};
 use crate::graph::{Array, ArraySpec};
 use crate::ops;
 use crate::primitive::{Batched, Cotangents, lanes};
-use crate::primitives::control_flow::Branch;
+use crate::primitives::control_flow::{Body, Branch};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::{self, reshape};
 use crate::transforms::Trace;
 use crate::transforms::vmap::batch;
+
+/// Where does any branch have a derivative?
+///
+/// Known once all have been followed, each once: a branch may hold branches in turn.
+fn any_has(answers: &[Vec<Option<Array>>]) -> Vec<bool> {
+    let count = answers.first().map_or(0, Vec::len);
+    (0..count).map(|i| answers.iter().any(|answers| answers[i].is_some())).collect()
+}
 
 /// Where one branch has a derivative, all answer one: the others zeros.
 fn filled<'a>(
@@ -42,24 +50,19 @@ pub(super) fn pull_branch(
     let arguments: Vec<ArraySpec> =
         specs.iter().cloned().chain(chosen(&choice.bodies[0].outputs, &cts).map(derivative_spec)).collect();
     let sought: Vec<&ArraySpec> = chosen(specs, wanted).collect();
-    // Which inputs have a cotangent from any branch is known once all have been followed.
-    let mut has = vec![false; sought.len()];
-    let mut closed = Vec::new();
-    for is_known in [false, true] {
-        closed.clear();
-        for body in &choice.bodies {
-            closed.push(follow(choice.construct, arguments.iter().cloned(), |arguments| {
-                let (given, ct) = arguments.split_at(specs.len());
-                let sources: Vec<Array> = chosen(given, wanted).cloned().collect();
-                let answers =
-                    pulled(&body.program, given, &sources, scatter(ct.to_vec(), cts.iter().copied()))?;
-                if !is_known {
-                    has.iter_mut().zip(&answers).for_each(|(has, answer)| *has |= answer.is_some());
-                }
-                Ok(filled(&answers, sought.iter().copied(), &has))
-            })?);
-        }
-    }
+    let trace = Trace::placeholders(Leaf::Body(choice.construct), arguments);
+    let (own, ct) = trace.inputs.split_at(specs.len());
+    let sources: Vec<Array> = chosen(own, wanted).cloned().collect();
+    let answers = choice
+        .bodies
+        .iter()
+        .map(|body| pulled(&body.program, own, &sources, scatter(ct.to_vec(), cts.iter().copied())));
+    let answers: Vec<Vec<Option<Array>>> = answers.collect::<Result<_>>()?;
+    let has = any_has(&answers);
+    let closed = answers
+        .iter()
+        .map(|answers| Body::close(&trace.inputs, &filled(answers, sought.iter().copied(), &has)));
+    let closed: Vec<Closed> = closed.collect();
     let mut given: Vec<Array> = inputs[1..].to_vec();
     for (ct, spec) in cotangents.iter().zip(&choice.bodies[0].outputs) {
         if let Some(ct) = ct {
@@ -85,22 +88,14 @@ pub(super) fn push_branch(
     let moving: Vec<bool> = tangents.iter().map(Option::is_some).collect();
     let arguments: Vec<ArraySpec> =
         specs.iter().cloned().chain(chosen(specs, &moving).map(derivative_spec)).collect();
-    let mut has = vec![false; outputs.len()];
-    let mut closed = Vec::new();
-    for is_known in [false, true] {
-        closed.clear();
-        for body in &choice.bodies {
-            closed.push(follow(choice.construct, arguments.iter().cloned(), |arguments| {
-                let (given, t) = arguments.split_at(specs.len());
-                let sources: Vec<Array> = chosen(given, &moving).cloned().collect();
-                let (_, changes) = pushed(&body.program, given, &sources, t)?;
-                if !is_known {
-                    has.iter_mut().zip(&changes).for_each(|(has, change)| *has |= change.is_some());
-                }
-                Ok(filled(&changes, outputs, &has))
-            })?);
-        }
-    }
+    let trace = Trace::placeholders(Leaf::Body(choice.construct), arguments);
+    let (own, t) = trace.inputs.split_at(specs.len());
+    let sources: Vec<Array> = chosen(own, &moving).cloned().collect();
+    let changes = choice.bodies.iter().map(|body| Ok(pushed(&body.program, own, &sources, t)?.1));
+    let changes: Vec<Vec<Option<Array>>> = changes.collect::<Result<_>>()?;
+    let has = any_has(&changes);
+    let closed = changes.iter().map(|changes| Body::close(&trace.inputs, &filled(changes, outputs, &has)));
+    let closed: Vec<Closed> = closed.collect();
     let given: Vec<Array> = inputs[1..].iter().chain(tangents.iter().flatten()).cloned().collect();
     let answers = choose(choice.construct, &inputs[0], &given, closed)?;
     Ok(scatter(answers, has))
@@ -114,14 +109,14 @@ pub(super) fn batch_branch(branch: &Branch, inputs: &[Batched]) -> Result<Vec<Ba
         return select_branch(branch, inputs, lanes);
     }
     let batched: Vec<bool> = inputs[1..].iter().map(|input| input.batched).collect();
+    let lane = Lane::new(choice.construct, choice.bodies[0].arguments(), &batched, lanes);
+    let results = choice.bodies.iter().map(|body| lane.batch(body)).collect::<Result<Vec<_>>>()?;
     let mut forced = vec![false; choice.bodies[0].outputs.len()];
-    for body in &choice.bodies {
-        forced = batch_body(choice.construct, body, &batched, &forced, lanes)?.batched;
+    for result in &results {
+        forced.iter_mut().zip(result).for_each(|(forced, result)| *forced |= result.batched);
     }
-    let bodies = choice.bodies.iter();
-    let closed = bodies
-        .map(|body| Ok(batch_body(choice.construct, body, &batched, &forced, lanes)?.closed))
-        .collect::<Result<Vec<_>>>()?;
+    let closed = results.iter().map(|results| lane.close(results, &forced));
+    let closed = closed.collect::<Result<Vec<_>>>()?;
     let given: Vec<Array> = inputs[1..].iter().map(|input| input.array.clone()).collect();
     let answers = choose(choice.construct, &inputs[0].array, &given, closed)?;
     Ok(answers.into_iter().zip(forced).map(|(array, batched)| Batched { array, batched }).collect())

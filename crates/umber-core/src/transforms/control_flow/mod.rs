@@ -140,28 +140,49 @@ fn batch_body(
     forced: &[bool],
     lanes: usize,
 ) -> Result<BatchedBody> {
-    let lane = Trace::placeholders(Leaf::Body(construct), body.arguments().iter().cloned());
-    let outputs = body.program.replay(&lane.inputs)?;
-    let specs = body
-        .arguments()
-        .iter()
-        .zip(batched)
-        .map(|(spec, &batched)| if batched { lengthened(spec, lanes) } else { spec.clone() });
-    let trace = Trace::placeholders(Leaf::Body(construct), specs);
-    let values: Vec<Batched> = trace
-        .inputs
-        .iter()
-        .zip(batched)
-        .map(|(array, &batched)| Batched { array: array.clone(), batched })
-        .collect();
-    let results = batch(&lane.inputs, &outputs, &values)?;
-    let mut arrays = Vec::with_capacity(results.len());
-    let mut flags = Vec::with_capacity(results.len());
-    for (result, &forced) in results.iter().zip(forced) {
-        arrays.push(if forced { rules::batch(result, lanes)? } else { result.array.clone() });
-        flags.push(forced || result.batched);
+    let lane = Lane::new(construct, body.arguments(), batched, lanes);
+    let results = lane.batch(body)?;
+    let batched: Vec<bool> =
+        results.iter().zip(forced).map(|(result, forced)| *forced || result.batched).collect();
+    Ok(BatchedBody { closed: lane.close(&results, forced)?, batched })
+}
+
+/// The arguments of bodies, of one lane and of all lanes.
+struct Lane {
+    // Dropped in this order, the inner trace first.
+    all: Trace,
+    one: Trace,
+    batched: Vec<bool>,
+    lanes: usize,
+}
+
+impl Lane {
+    fn new(construct: Construct, specs: &[ArraySpec], batched: &[bool], lanes: usize) -> Lane {
+        let one = Trace::placeholders(Leaf::Body(construct), specs.iter().cloned());
+        let specs = specs
+            .iter()
+            .zip(batched)
+            .map(|(spec, &batched)| if batched { lengthened(spec, lanes) } else { spec.clone() });
+        let all = Trace::placeholders(Leaf::Body(construct), specs);
+        Lane { all, one, batched: batched.to_vec(), lanes }
     }
-    Ok(BatchedBody { closed: Body::close(&trace.inputs, &arrays), batched: flags })
+
+    /// A body's outputs for all lanes.
+    fn batch(&self, body: &Body) -> Result<Vec<Batched>> {
+        let outputs = body.program.replay(&self.one.inputs)?;
+        let values = self.all.inputs.iter().zip(&self.batched);
+        let values: Vec<Batched> =
+            values.map(|(array, &batched)| Batched { array: array.clone(), batched }).collect();
+        batch(&self.one.inputs, &outputs, &values)
+    }
+
+    /// The body that gave these outputs, batched where `forced` holds.
+    fn close(&self, results: &[Batched], forced: &[bool]) -> Result<Closed> {
+        let arrays = results.iter().zip(forced).map(|(result, &forced)| {
+            if forced { rules::batch(result, self.lanes) } else { Ok(result.array.clone()) }
+        });
+        Ok(Body::close(&self.all.inputs, &arrays.collect::<Result<Vec<_>>>()?))
+    }
 }
 
 /// A spec with a new first axis.
