@@ -5,6 +5,7 @@ one of Python's own exceptions with words that name the operation, and the input
 """
 
 import os
+import re
 import zlib
 
 import numpy as np
@@ -112,6 +113,9 @@ def fault_of(error: BaseException) -> str | None:
     text = str(error)
     if isinstance(error, ZeroDivisionError):
         return None if "mistake of the caller" in text else "a division by zero"
+    # What only the values decide is no fault of the call.
+    if isinstance(error, RuntimeError) and re.search(r"singular|not positive definite", text):
+        return None
     if not isinstance(error, TYPED):
         return f"an error of class {type(error).__mro__}"
     if "panicked" in text or not text:

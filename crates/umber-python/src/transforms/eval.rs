@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::{Array, eval};
 
-use super::compile::is_state;
+use super::state::is_state;
 use crate::enter::enter;
 use crate::trees::Tree;
 

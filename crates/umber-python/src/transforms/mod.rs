@@ -10,6 +10,7 @@ mod grad;
 mod jacobian;
 pub(crate) mod kernel;
 mod signature;
+mod state;
 mod vmap;
 
 use pyo3::call::PyCallArgs;

@@ -1,0 +1,341 @@
+//! The state of compiled functions: arrays in nested containers, which a function reads and changes besides its arguments.
+
+use std::collections::HashSet;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use umber::Array;
+
+use super::signature::Signature;
+use crate::array::PyArray;
+use crate::trees::check_depth;
+
+/// Where arrays are in nested containers, as one walk meets them.
+pub(super) enum Spot {
+    /// Here.
+    Array,
+    /// In what has these keys.
+    Inside(Vec<(Py<PyAny>, Spot)>),
+}
+
+impl Spot {
+    pub(super) fn of(py: Python<'_>, places: &[Place], depth: usize) -> Spot {
+        match places {
+            [only] if only.path.len() == depth => Spot::Array,
+            _ => {
+                let same_key = |a: &Place, b: &Place| a.path[depth].is(&b.path[depth]);
+                let groups = places.chunk_by(same_key);
+                Spot::Inside(
+                    groups
+                        .map(|group| (group[0].path[depth].clone_ref(py), Spot::of(py, group, depth + 1)))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        match self {
+            Spot::Array => Ok(()),
+            Spot::Inside(spots) => spots.iter().try_for_each(|(key, spot)| {
+                visit.call(key)?;
+                spot.traverse(visit)
+            }),
+        }
+    }
+
+    /// Put arrays where they belong. Into a tuple they go by changing the array objects there.
+    pub(super) fn fill(
+        &self,
+        value: &Bound<'_, PyAny>,
+        arrays: &mut std::slice::Iter<'_, Array>,
+    ) -> PyResult<()> {
+        let next = |arrays: &mut std::slice::Iter<'_, Array>| {
+            arrays.next().expect("as many arrays as spots").clone()
+        };
+        match self {
+            Spot::Array => value.cast::<PyArray>()?.get().set(next(arrays)),
+            Spot::Inside(spots) => {
+                let is_fixed = value.is_instance_of::<PyTuple>();
+                for (key, spot) in spots {
+                    match spot {
+                        Spot::Array if !is_fixed => {
+                            let array = Bound::new(value.py(), PyArray::from(next(arrays)))?;
+                            set(value, key.bind(value.py()), array.as_any())?;
+                        }
+                        Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Put something into a container. What a class does beside when its users do so has been done while the function was
+/// traced, or is none of its business, since a placeholder comes or goes: dicts are asked only for keys they lack, whose
+/// order they may keep themselves.
+fn set(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Ok(dict) = container.cast::<PyDict>() {
+        if dict.is_exact_instance_of::<PyDict>() || dict.contains(key)? {
+            return dict.set_item(key, value);
+        }
+    } else if let Ok(list) = container.cast::<PyList>()
+        && key.extract::<usize>()? == list.len()
+    {
+        return list.append(value);
+    }
+    container.set_item(key, value)
+}
+
+/// What is in a container under a key, if anything is.
+fn item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Ok(dict) = container.cast::<PyDict>() {
+        return dict.get_item(key);
+    }
+    if is_container(container)
+        && key.extract::<usize>().is_ok_and(|i| container.len().is_ok_and(|len| i < len))
+    {
+        return container.get_item(key).map(Some);
+    }
+    Ok(None)
+}
+
+fn is_container(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyDict>()
+        || value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || is_state(value)
+}
+
+/// Where an array is in nested containers: keys from the root.
+type Path = Vec<Py<PyAny>>;
+
+/// An array in nested containers.
+pub(super) struct Place {
+    pub(super) path: Path,
+    pub(super) object: Py<PyArray>,
+    /// What the object held when it was found there.
+    pub(super) value: Array,
+}
+
+/// Is it a state object of ours that holds one array, such as the random state?
+pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
+    value.get_type().hasattr(intern!(value.py(), "__array_state__")).unwrap_or(false)
+}
+
+/// Nested containers as they were when they were looked at.
+#[derive(Default)]
+pub(super) struct Held {
+    pub(super) places: Vec<Place>,
+    pub(super) containers: Vec<Container>,
+}
+
+/// A container, and what it held.
+pub(super) struct Container {
+    object: Py<PyAny>,
+    /// A dict or a list of the same items.
+    items: Py<PyAny>,
+}
+
+impl Container {
+    fn restore(&self, py: Python<'_>) -> PyResult<()> {
+        let (object, items) = (self.object.bind(py), self.items.bind(py));
+        if let (Ok(dict), Ok(items)) = (object.cast::<PyDict>(), items.cast::<PyDict>()) {
+            for key in dict.keys() {
+                if !items.contains(&key)? {
+                    object.del_item(key)?;
+                }
+            }
+            return items.iter().try_for_each(|(key, item)| set(object, &key, &item));
+        }
+        if let (Ok(list), Ok(items)) = (object.cast::<PyList>(), items.cast::<PyList>()) {
+            return list.set_slice(0, list.len(), items.as_any());
+        }
+        items.try_iter()?.enumerate().try_for_each(|(i, item)| object.set_item(i, item?))
+    }
+}
+
+impl Held {
+    pub(super) fn of(root: &Py<PyAny>, py: Python<'_>) -> PyResult<Held> {
+        let mut held = Held::default();
+        if !root.is_none(py) {
+            held.find(root.bind(py), &mut Vec::new())?;
+        }
+        Ok(held)
+    }
+
+    fn find(&mut self, value: &Bound<'_, PyAny>, path: &mut Path) -> PyResult<()> {
+        check_depth(path.len())?;
+        let py = value.py();
+        if let Ok(array) = value.cast::<PyArray>() {
+            let path = path.iter().map(|key| key.clone_ref(py)).collect();
+            self.places.push(Place { path, object: array.clone().unbind(), value: array.get().get() });
+            return Ok(());
+        }
+        let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
+            self.keep(value, dict.copy()?.into_any());
+            dict.iter().collect()
+        } else if is_container(value) {
+            let items = (0..value.len()?).map(|i| value.get_item(i)).collect::<PyResult<Vec<_>>>()?;
+            if !value.is_instance_of::<PyTuple>() {
+                self.keep(value, PyList::new(py, &items)?.into_any());
+            }
+            let places = (0..items.len()).map(|i| Ok(i.into_pyobject(py)?.into_any()));
+            places.zip(items).map(|(i, item)| i.map(|i| (i, item))).collect::<PyResult<_>>()?
+        } else {
+            return Ok(());
+        };
+        for (key, item) in items {
+            path.push(key.unbind());
+            self.find(&item, path)?;
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, object: &Bound<'_, PyAny>, items: Bound<'_, PyAny>) {
+        self.containers.push(Container { object: object.clone().unbind(), items: items.unbind() });
+    }
+
+    /// Make everything what it was, but for the containers that are among `others`.
+    pub(super) fn restore(&self, py: Python<'_>, others: &[Container]) -> PyResult<()> {
+        let others: HashSet<_> = others.iter().map(|other| other.object.as_ptr()).collect();
+        for container in self.containers.iter().filter(|own| !others.contains(&own.object.as_ptr())) {
+            container.restore(py)?;
+        }
+        self.places.iter().for_each(|place| place.object.get().set(place.value.clone()));
+        Ok(())
+    }
+}
+
+/// A place that had an array before a call and has none after it.
+pub(super) struct Gone {
+    path: Path,
+    /// What is there instead, if anything is.
+    left: Option<Py<PyAny>>,
+}
+
+impl Gone {
+    /// Of a path from `root` that led to an array.
+    pub(super) fn of(root: &Bound<'_, PyAny>, path: &[Py<PyAny>]) -> PyResult<Option<Gone>> {
+        let py = root.py();
+        let mut value = root.clone();
+        for (depth, key) in path.iter().enumerate() {
+            let found = item(&value, key.bind(py))?;
+            let is_end = depth + 1 == path.len();
+            match found {
+                Some(found) if is_end && found.is_instance_of::<PyArray>() => return Ok(None),
+                Some(found) if !is_end && is_container(&found) => value = found,
+                left => {
+                    let path = path[..=depth].iter().map(|key| key.clone_ref(py)).collect();
+                    return Ok(Some(Gone { path, left: left.map(Bound::unbind) }));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Let it go from `root`, where it still is.
+    pub(super) fn apply(&self, root: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = root.py();
+        let Some((last, before)) = self.path.split_last() else { return Ok(()) };
+        let mut container = root.clone();
+        for key in before {
+            match item(&container, key.bind(py))? {
+                Some(found) => container = found,
+                None => return Ok(()),
+            }
+        }
+        match &self.left {
+            Some(left) => set(&container, last.bind(py), left.bind(py)),
+            None if item(&container, last.bind(py))?.is_some() => container.del_item(last),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.path.iter().try_for_each(|key| visit.call(key))?;
+        self.left.iter().try_for_each(|left| visit.call(left))
+    }
+}
+
+/// Put an array where a path from `root` leads. Into a tuple it goes by changing the array object there.
+pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -> PyResult<()> {
+    let py = root.py();
+    let Some((last, before)) = path.split_last() else {
+        root.cast::<PyArray>()?.get().set(array.get().get());
+        return Ok(());
+    };
+    let mut container = root.clone();
+    for key in before {
+        container = container.get_item(key)?;
+    }
+    if container.is_instance_of::<PyTuple>() {
+        container.get_item(last)?.cast::<PyArray>()?.get().set(array.get().get());
+        return Ok(());
+    }
+    set(&container, last.bind(py), array.as_any())
+}
+
+/// Add the arrays of nested containers and how they are nested, as [`Held`] finds them.
+pub(super) fn gather(
+    value: &Bound<'_, PyAny>,
+    depth: usize,
+    arrays: &mut Vec<Array>,
+    signature: &mut Signature<'_>,
+) -> PyResult<()> {
+    if let Ok(array) = value.cast::<PyArray>() {
+        arrays.push(array.get().get());
+        signature.bytes.push(b'a');
+        return Ok(());
+    }
+    check_depth(depth)?;
+    if let Ok(dict) = value.cast::<PyDict>() {
+        signature.bytes.push(b'{');
+        for (key, item) in dict.iter() {
+            let before = signature.bytes.len();
+            signature.value(&key, 0)?;
+            let count = arrays.len();
+            gather(&item, depth + 1, arrays, signature)?;
+            if arrays.len() == count {
+                // Nothing there that the graph would see.
+                signature.bytes.truncate(before);
+            }
+        }
+        signature.bytes.push(b'}');
+    } else if let Ok(list) = value.cast::<PyList>() {
+        signature.bytes.push(b'[');
+        for item in list {
+            gather(&item, depth + 1, arrays, signature)?;
+        }
+        signature.bytes.push(b']');
+    } else if value.is_instance_of::<PyTuple>() || is_state(value) {
+        signature.bytes.push(b'[');
+        for i in 0..value.len()? {
+            gather(&value.get_item(i)?, depth + 1, arrays, signature)?;
+        }
+        signature.bytes.push(b']');
+    } else {
+        signature.bytes.push(b'-');
+    }
+    Ok(())
+}
+
+/// Refuse what cannot hold an array, which would be left out without a word.
+pub(super) fn check_state(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(value) = value else { return Ok(()) };
+    let is_container = value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PyDict>();
+    if is_container || value.is_instance_of::<PyArray>() || is_state(value) {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!(
+        "[compile] {name}: got {}, expected arrays in lists, tuples and dicts",
+        value.get_type().name()?
+    )))
+}
