@@ -198,3 +198,35 @@ def test_an_exception_leaves_nothing_behind():
     with pytest.raises(KeyError, match="inside"):
         mx.grad(mx.checkpoint(fails))(mx.array(1.0))
     assert mx.grad(lambda x: x * x)(mx.array(3.0)).item() == 6.0
+
+
+NESTINGS = {
+    "checkpoint": mx.checkpoint,
+    "custom_function": lambda f: mx.custom_function(mx.checkpoint(f)),
+}
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+def test_functions_within_functions_take_no_more_time_a_level(nesting):
+    """Were each function followed twice, a hundred levels would not end."""
+
+    def nested(levels):
+        f = mx.sin
+        for _ in range(levels):
+            f = NESTINGS[nesting](lambda x, inner=f: inner(x) * 1.01)
+        return f
+
+    x = mx.arange(4.0)
+    f, factor = nested(100), 1.01**100
+    want, slope = np.sin(to_numpy(x)) * factor, np.cos(to_numpy(x)) * factor
+    pairs = [
+        (mx.vmap(f)(x), want),
+        (mx.vmap(mx.vmap(f))(x.reshape(2, 2)), want.reshape(2, 2)),
+        (mx.compile(f)(x), want),
+        (mx.compile(mx.vmap(f))(x), want),
+        (mx.grad(lambda x: mx.vmap(f)(x).sum())(x), slope),
+        (mx.vmap(mx.grad(f))(x), slope),
+        (mx.jvp(mx.vmap(f), [x], [mx.ones(4)])[1][0], slope),
+    ]
+    for got, expected in pairs:
+        np.testing.assert_allclose(to_numpy(got), expected, rtol=1e-5, atol=1e-6)

@@ -29,6 +29,11 @@ BAD_INPUT = [
         VALUE,
         "[ravel_multi_index] order: got 'A', expected 'C' or 'F'",
     ),
+    (
+        lambda: mx.ravel_multi_index((mx.array([1]),), (2,), ("wrap", "clip")),
+        VALUE,
+        "[ravel_multi_index] got 2 modes for a shape of 1 axes, expected one for each or one for all",
+    ),
     (lambda: mx.modf(COMPLEX), TYPE, "[modf]"),
     (lambda: mx.fix(COMPLEX), TYPE, "[trunc]"),
     (lambda: mx.invert(a(2)), TYPE, "[bitwise_invert]"),
@@ -390,7 +395,7 @@ def test_places_and_coordinates_in_an_order(order):
     assert [part.tolist() for part in got] == [part.tolist() for part in want]
     assert mx.ravel_multi_index(got, shape, order=order).tolist() == places.tolist()
     outside = (mx.array([-1, 3]), mx.array([4, 1]), mx.array([9, -9]))
-    for mode in ("wrap", "clip"):
+    for mode in ("wrap", "clip", ("wrap", "clip", "wrap"), ("clip", "clip", "wrap")):
         want = np.ravel_multi_index(tuple(np.asarray(o) for o in outside), shape, mode, order)
         assert mx.ravel_multi_index(outside, shape, mode, order).tolist() == want.tolist()
 

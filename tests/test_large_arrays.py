@@ -132,3 +132,40 @@ def test_sizes_beyond_32_bits():
     assert wide.reshape(3, -1).shape == (3, size // 3)
     with pytest.raises(IndexError):
         mx.eval(wide[size])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 31, 64, 100, 128, 255, 256, 257, 513, 1100])
+def test_sums_of_what_is_computed(width, axis):
+    """Rows and columns of every width in blocks, eight at once, and what is left over."""
+    rng = np.random.default_rng(width)
+    for height in (1, 7, 8, 9, 33, 130, 1031):
+        shape = (height, width) if axis == 0 else (width, height)
+        x = rng.normal(3, 1, shape).astype(np.float32)
+        wide = x.astype(np.float64)
+        mean = wide.mean(axis=axis, keepdims=True).astype(np.float32)
+        y = mx.array(x)
+        got = mx.sum(mx.square(y - mx.array(mean)), axis=axis)
+        want = ((wide - mean) ** 2).sum(axis=axis)
+        np.testing.assert_allclose(to_numpy(got), want, rtol=3e-6, atol=1e-10)
+        np.testing.assert_allclose(to_numpy(mx.var(y, axis=axis)), wide.var(axis=axis), 2e-5, 1e-10)
+        half = mx.max(y.astype(mx.float16) * 2, axis=axis)
+        want = (x.astype(np.float16) * np.float16(2)).max(axis=axis)
+        np.testing.assert_array_equal(to_numpy(half), want)
+
+
+@pytest.mark.parametrize("size", [1, 1000, 100_000, 200_000, 600_000])
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float16"])
+def test_many_single_updates(size, dtype):
+    rng = np.random.default_rng(size)
+    places = rng.integers(-size, size, 1_000_001)
+    updates = rng.integers(-4, 5, 1_000_001)
+    start = rng.integers(-9, 9, size)
+    want = start + np.bincount(places % size, updates, size)
+    x, u = to_umber(start, dtype), to_umber(updates, dtype)
+    got = x.at[mx.array(places)].add(u)
+    np.testing.assert_array_equal(to_numpy(got), want.astype(np.float64).astype(dtype))
+    last = start.copy()
+    last[places] = updates
+    x[mx.array(places)] = u
+    np.testing.assert_array_equal(to_numpy(x), last.astype(dtype))

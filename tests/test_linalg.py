@@ -394,6 +394,76 @@ def test_eigenvalues_of_tiny_and_huge_matrices(scale, rng):
     np.testing.assert_allclose(product, a / scale, atol=1e-9)
 
 
+EXTREME_VALUES = [1e-310, 3e-320, 1e-160, 1e160, 1e300]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("n", [1, 5, 40])
+def test_systems_with_rows_and_columns_at_the_ends_of_the_range(n, dtype, rng):
+    even = draw(rng, dtype, n, n) + 2 * np.eye(n)
+    powers = 2.0 ** rng.choice([-1000, -500, 0, 500, 900], size=(2, n))
+    ones = np.ones(n)
+    b = draw(rng, dtype, n, 2)
+    for rows, columns in ((powers[0], ones), (ones, powers[1])):
+        a = rows[:, None] * even * columns
+        # What is exact in the even system is so in the other one.
+        x = to_numpy(linalg.solve(mx.array(a), mx.array(b * rows[:, None])))
+        want = np.linalg.solve(even, b)
+        np.testing.assert_allclose(x * columns[:, None], want, rtol=1e-8)
+        inverse = to_numpy(linalg.inv(mx.array(a)))
+        np.testing.assert_allclose(inverse * rows * columns[:, None], np.linalg.inv(even), 1e-8)
+        sign, log = map(to_numpy, linalg.slogdet(mx.array(a)))
+        want_sign, want_log = np.linalg.slogdet(even)
+        np.testing.assert_allclose(sign, want_sign, rtol=1e-10)
+        np.testing.assert_allclose(
+            log, want_log + np.log(rows).sum() + np.log(columns).sum(), 1e-10
+        )
+        low = np.tril(a)
+        x = to_numpy(linalg.solve_triangular(mx.array(low), mx.array(b * rows[:, None])))
+        want = np.linalg.solve(np.tril(even), b)
+        np.testing.assert_allclose(x * columns[:, None], want, rtol=1e-6)
+        inverse = to_numpy(linalg.tri_inv(mx.array(low)))
+        want = np.linalg.inv(np.tril(even))
+        np.testing.assert_allclose(inverse * rows * columns[:, None], want, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("value", EXTREME_VALUES)
+def test_regular_matrices_of_extreme_values_have_inverses(value):
+    a = np.array([[value, 0.0], [0.0, 1.0]])
+    with np.errstate(over="ignore"):
+        want = 1 / value
+    assert linalg.inv(mx.array(a)).tolist() == [[want, 0.0], [0.0, 1.0]]
+    assert linalg.tri_inv(mx.array(a)).tolist() == [[want, 0.0], [0.0, 1.0]]
+    assert linalg.solve(mx.array(a), mx.array([1.0, 1.0], mx.float64)).tolist() == [want, 1.0]
+    np.testing.assert_allclose(to_numpy(linalg.slogdet(mx.array(a))[1]), np.log(value), rtol=1e-15)
+    assert linalg.det(mx.array(a)).item() == value
+    whole = mx.array(np.array([[1.0, 2.0], [-2.0, 1.0]]) * value)
+    np.testing.assert_allclose(
+        to_numpy(linalg.solve(whole, whole)), np.eye(2), rtol=1e-15, atol=1e-15
+    )
+
+
+def test_determinants_whose_products_leave_the_range_on_the_way():
+    a = np.diag([1e200, 1e200, 1e-200, 1e-200])
+    assert linalg.det(mx.array(a)).item() == pytest.approx(1, rel=1e-14)
+    single = np.diag([1e25, 1e25, 1e-25, 1e-25]).astype("f4")
+    assert linalg.det(mx.array(single)).item() == pytest.approx(1, rel=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES)
+@pytest.mark.parametrize("n", [191, 192, 257])
+def test_eigenvectors_of_large_matrices(n, dtype, rng):
+    a = draw(rng, dtype, 2, n, n)
+    a = a + adjoint(a)
+    values, vectors = map(to_numpy, linalg.eigh(to_umber(a, dtype)))
+    tolerance = 2e-4 if dtype in ("float32", "complex64") else 1e-12
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a), atol=tolerance * n)
+    np.testing.assert_allclose(a @ vectors, vectors * values[:, None], atol=tolerance * n)
+    np.testing.assert_allclose(
+        adjoint(vectors) @ vectors, np.broadcast_to(np.eye(n), a.shape), atol=tolerance
+    )
+
+
 def test_same_functions_as_in_the_package():
     for name in ("matmul", "outer", "tensordot", "vecdot"):
         assert getattr(linalg, name) is getattr(mx, name)

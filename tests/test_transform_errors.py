@@ -481,3 +481,40 @@ def test_transforms_keep_the_lines_of_the_function(call):
         check=False,
     )
     assert run.stdout.strip() == "5", run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (lambda: mx.compile(mx.nonzero)(X), "nonzero"),
+        (lambda: mx.vmap(mx.unique)(X), "unique"),
+        (lambda: mx.compile(mx.repeat)(X[0], mx.array([1, 2, 3])), "repeat"),
+        (lambda: mx.compile(lambda x: x[x > 1])(X), "index"),
+        (lambda: mx.eval_shape(lambda x: x.sum().item(), X), "eval_shape"),
+    ],
+)
+def test_what_has_no_value_is_told_by_the_line_that_asked(make, what):
+    with pytest.raises(ValueError, match=rf"(?s){what}.*asked for at .*:\d+") as caught:
+        make()
+    assert "mx.where" in str(caught.value)
+
+
+def test_axes_that_no_array_has():
+    for call in (
+        lambda: mx.vmap(lambda x: x, in_axes=10**30)(X),
+        lambda: mx.vmap(lambda x: x, out_axes=-(10**30))(X),
+    ):
+        with pytest.raises(mx.AxisError, match=r"\[vmap\] (in|out)_axes: got -?10{30} for "):
+            call()
+
+    f = mx.custom_function(lambda x: x * 2)
+    f.vmap(lambda arguments, axes: (arguments[0] * 2, 5))
+    with pytest.raises(mx.AxisError, match="the vmap rule's axes: got 5"):
+        mx.vmap(f)(X)
+
+
+def test_numbers_next_to_others_are_flat():
+    target = mx.array(3.0)
+    for towards in (lambda x: mx.nextafter(x, target), lambda x: mx.nextafter(target, x)):
+        assert mx.grad(lambda x, f=towards: f(x).sum())(Y).tolist() == [0.0, 0.0]
+        assert mx.jvp(towards, [Y], [Y])[1][0].tolist() == [0.0, 0.0]

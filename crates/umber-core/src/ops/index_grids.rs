@@ -78,22 +78,23 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
     Ok(())
 }
 
-/// The row-major places of elements with the given coordinates, an array an axis, as uint32.
+/// The row-major places of elements with the given coordinates, an array an axis, as uint32; `modes` are those of the
+/// axes, or one for all.
 ///
 /// # Errors
-/// If there is not an array for each axis, one is not of integers, or shapes do not broadcast; in [`OutOfBounds::Raise`]
+/// If there are not an array and a mode for each axis, one is not of integers, or shapes do not broadcast; in [`OutOfBounds::Raise`]
 /// if a coordinate lies outside, which is not checked inside `vmap` and `compile`.
 ///
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, Shape, ops, ops::OutOfBounds};
 /// let (row, column) = (Array::from([1, 3]), Array::from([2, 0]));
-/// let places = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), mode);
+/// let places = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), &[mode]);
 /// assert_eq!(places(OutOfBounds::Wrap)?.to_vec::<u32>()?, [5, 3]);
 /// assert!(places(OutOfBounds::Raise).is_err()); // there is no row 3
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBounds) -> Result<Array> {
+pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBounds]) -> Result<Array> {
     ensure!(
         coordinates.len() == shape.ndim() && shape.ndim() > 0,
         Value,
@@ -101,9 +102,16 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, mode: OutOfBound
         coordinates.len(),
         shape.ndim()
     );
+    ensure!(
+        modes.len() == 1 || modes.len() == shape.ndim(),
+        Value,
+        "[ravel_multi_index] got {} modes for a shape of {} axes, expected one for each or one for all",
+        modes.len(),
+        shape.ndim()
+    );
     let coordinates = broadcast_all("ravel_multi_index", coordinates)?;
     let mut places: Option<Array> = None;
-    for (indices, &length) in coordinates.iter().zip(shape.iter()) {
+    for ((indices, &length), &mode) in coordinates.iter().zip(shape.iter()).zip(modes.iter().cycle()) {
         let indices = settle("ravel_multi_index", indices, length, mode)?;
         if mode == OutOfBounds::Raise {
             check_inside("ravel_multi_index", &indices, length)?;

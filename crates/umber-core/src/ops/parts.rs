@@ -95,6 +95,7 @@ pub fn frexp(x: &Array) -> Result<(Array, Array)> {
 pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype()).inexact();
     let (a, b) = meet_as("nextafter", a, b, dtype)?;
+    // At both ends: bits have no derivative in either direction.
     let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
     let bits = match dtype {
         DType::Float16 | DType::BFloat16 => DType::UInt16,
@@ -115,7 +116,7 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let from_zero = copysign(&view(&one, dtype)?, &b)?;
     let moved = select(&equal(&a, &zero)?, &from_zero, &stepped)?;
     let number = select(&equal(&a, &b)?, &b, &moved)?;
-    select(&logical_or(&isnan(&a)?, &isnan(&b)?)?, &add(&a, &b)?, &number)
+    stop_gradient(&select(&logical_or(&isnan(&a)?, &isnan(&b)?)?, &add(&a, &b)?, &number)?)
 }
 
 /// The distance from `x` to the next number away from zero, with the sign of `x`; NaN for infinities.

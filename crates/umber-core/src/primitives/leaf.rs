@@ -36,7 +36,9 @@ impl Leaf {
             Leaf::Data | Leaf::Copy => "a transformation",
             Leaf::Vmap => "vmap or fast.kernel",
             Leaf::Compile => "compile",
-            Leaf::Trace => "a transformation that asks for the graph alone",
+            Leaf::Trace => {
+                "a function that is only looked at, as by eval_shape, linearize, checkpoint or export_function"
+            }
             Leaf::Body(construct) => construct.name(),
         }
     }
@@ -69,9 +71,9 @@ impl Leaf {
         ))
     }
 
-    /// Did somebody ask a placeholder for its value?
+    /// Did somebody ask a placeholder for its value, or for what depends on it?
     pub(crate) fn lacks_value(error: &Error) -> bool {
-        matches!(error, Error::Value(text) if text.starts_with("[eval] this array has no value"))
+        matches!(error, Error::Value(text) if text.contains("[eval] this array has no value"))
     }
 }
 

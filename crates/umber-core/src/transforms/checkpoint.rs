@@ -1,5 +1,7 @@
 //! Checkpoint: a function whose intermediate values are computed again for its gradient instead of being kept.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use umber_types::Result;
@@ -46,11 +48,11 @@ pub fn end_checkpoint(trace: Trace, arguments: &[Array], outputs: &[Array]) -> R
         return Ok(outputs.to_vec());
     }
     let (program, captured) = Program::close(&placeholders, outputs);
-    record(program, arguments.iter().chain(&captured).chain(outputs).cloned().collect())
+    record(Arc::new(program), arguments.iter().chain(&captured).chain(outputs).cloned().collect())
 }
 
-fn record(program: Program, inputs: Inputs) -> Result<Vec<Array>> {
-    Ok(Array::record(Checkpoint { program: Arc::new(program) }, inputs)?.into_vec())
+fn record(program: Arc<Program>, inputs: Inputs) -> Result<Vec<Array>> {
+    Ok(Array::record(Checkpoint { program }, inputs)?.into_vec())
 }
 
 /// Compute the function again when the cotangents are there, and pull them back through that.
@@ -86,9 +88,74 @@ pub(super) fn vjp(checkpoint: &Checkpoint, at: &Point<'_>, cotangents: &[Array])
     Ok(settled)
 }
 
+/// A function that works on a batch.
+#[derive(Clone)]
+struct BatchedProgram {
+    program: Arc<Program>,
+    captured: Vec<Array>,
+    /// Which outputs differ from lane to lane.
+    batched: Vec<bool>,
+}
+
+/// A function, how many lanes there are, and which of its arguments and outputs differ among them.
+type Key = (*const Program, usize, Vec<bool>);
+
+/// Functions that were batched, with the ones they come from, while any [`Remembering`] lasts.
+///
+/// A function within others is met once in each of them, which doubles with every level.
+#[derive(Default)]
+struct Memory {
+    lasting: usize,
+    known: HashMap<Key, (Arc<Program>, BatchedProgram)>,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+/// While it lasts, no function is batched twice in one way.
+pub(super) struct Remembering(());
+
+/// Remember what functions are batched until the answer is dropped.
+pub(super) fn remembering() -> Remembering {
+    MEMORY.with_borrow_mut(|memory| memory.lasting += 1);
+    Remembering(())
+}
+
+impl Drop for Remembering {
+    fn drop(&mut self) {
+        let forgotten = MEMORY.with_borrow_mut(|memory| {
+            memory.lasting -= 1;
+            if memory.lasting == 0 { std::mem::take(&mut memory.known) } else { HashMap::new() }
+        });
+        drop(forgotten);
+    }
+}
+
 /// The outputs for a batch, with the function batched.
 pub(super) fn batch(checkpoint: &Checkpoint, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let lanes = lanes(inputs);
+    let flags = inputs.iter().map(|input| input.batched).collect();
+    let key: Key = (Arc::as_ptr(&checkpoint.program), lanes, flags);
+    let known = MEMORY.with_borrow(|memory| memory.known.get(&key).map(|(_, made)| made.clone()));
+    let made = match known {
+        Some(made) => made,
+        None => {
+            let made = batch_program(checkpoint, inputs, lanes)?;
+            let kept = (checkpoint.program.clone(), made.clone());
+            MEMORY.with_borrow_mut(|memory| memory.known.insert(key, kept));
+            made
+        }
+    };
+    let (arguments, outputs) = checkpoint.split(inputs);
+    let arguments = arguments.iter().map(|argument| argument.array.clone());
+    let outputs = spread(outputs, &made.batched, lanes)?;
+    let recorded = record(made.program, arguments.chain(made.captured).chain(outputs).collect())?;
+    let answers = recorded.into_iter().zip(made.batched);
+    Ok(answers.map(|(array, batched)| Batched { array, batched }).collect())
+}
+
+fn batch_program(checkpoint: &Checkpoint, inputs: &[Batched], lanes: usize) -> Result<BatchedProgram> {
     let (arguments, outputs) = checkpoint.split(inputs);
     let lane = Trace::placeholders(Leaf::Trace, checkpoint.program.arguments.iter().cloned());
     let made = checkpoint.program.replay(&lane.inputs)?;
@@ -102,20 +169,15 @@ pub(super) fn batch(checkpoint: &Checkpoint, inputs: &[Batched]) -> Result<Vec<B
         .collect();
     let again = batch_outputs(&lane.inputs, &made, &values)?;
     let batched: Vec<bool> = again.iter().zip(outputs).map(|(a, b)| a.batched || b.batched).collect();
-    let spread = |values: &[Batched]| -> Result<Vec<Array>> {
-        let arrays = values.iter().zip(&batched);
-        arrays
-            .map(
-                |(value, &batched)| {
-                    if batched { rules::batch(value, lanes) } else { Ok(value.array.clone()) }
-                },
-            )
-            .collect()
-    };
-    let (program, captured) = Program::close(&whole.inputs, &spread(&again)?);
+    let (program, captured) = Program::close(&whole.inputs, &spread(&again, &batched, lanes)?);
     drop((lane, whole));
-    let arguments = arguments.iter().map(|argument| argument.array.clone());
-    let all: Inputs = arguments.chain(captured).chain(spread(outputs)?).collect();
-    let recorded = record(program, all)?;
-    Ok(recorded.into_iter().zip(batched).map(|(array, batched)| Batched { array, batched }).collect())
+    Ok(BatchedProgram { program: Arc::new(program), captured, batched })
+}
+
+/// The arrays of values, those of all lanes where a flag holds.
+fn spread(values: &[Batched], flags: &[bool], lanes: usize) -> Result<Vec<Array>> {
+    let arrays = values.iter().zip(flags);
+    arrays
+        .map(|(value, &flag)| if flag { rules::batch(value, lanes) } else { Ok(value.array.clone()) })
+        .collect()
 }

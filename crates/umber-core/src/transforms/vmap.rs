@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use umber_types::{DType, Error, Result, Shape, bail, ensure, shape::normalize_axis};
 
 use super::trace::{Tape, Trace, on_line_of};
-use super::{control_flow, custom, holders};
+use super::{checkpoint, control_flow, custom, holders};
 use crate::device;
 use crate::graph::tracing::{self, Lane, OnLane};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
@@ -149,6 +149,7 @@ pub fn from_front(output: &Batched, lanes: usize, axis: Option<i64>) -> Result<A
 /// The values of `outputs` for a batch: computed from `placeholders` (of a [`Trace`]), which stand for `inputs`.
 pub fn batch(placeholders: &[Array], outputs: &[Array], inputs: &[Batched]) -> Result<Vec<Batched>> {
     let tape = Tape::traced(placeholders, outputs);
+    let _known = checkpoint::remembering();
     replay(&tape, placeholders, inputs, outputs)
 }
 

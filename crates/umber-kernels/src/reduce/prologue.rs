@@ -16,8 +16,11 @@ use crate::tape::{Elements, Producer, Program, Rows};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
-/// Totals of a tile, or of rows laid end to end: no block has more elements.
+/// Totals of a tile, or of rows laid end to end.
 const MOST_TOTALS: usize = 512;
+
+/// Totals of a long result.
+const LONG_TOTALS: usize = 64;
 
 /// Blocks of a result from which on they are added up side by side.
 const LONG_ROW: usize = 8;
@@ -26,6 +29,7 @@ const LONG_ROW: usize = 8;
 struct Task<'p> {
     leaves: &'static Leaves,
     elements: Elements<'p>,
+    rows: Rows,
     dst: Target<u8>,
     /// Loops over results, or over tiles of neighbouring ones, by their distances in the destination.
     outer: Nest<1>,
@@ -76,7 +80,7 @@ pub(super) fn fold(
     let together = if results.is_some() { width } else { work };
     let rows = if 2 * together <= program.block_length() { Rows::One } else { Rows::Innermost };
     let elements = Elements::new(program, inputs, shape, &order, rows);
-    let task = Task { leaves, elements, dst, outer, work };
+    let task = Task { leaves, elements, rows, dst, outer, work };
     match results {
         Some(results) => task.fold_columns(results),
         None => task.fold_rows(),
@@ -160,12 +164,9 @@ impl Task<'_> {
             return;
         }
         parallel_ranges(results, self.grain() / work, |range| {
-            self.elements.enter(|producer| {
-                if 2 * work <= self.elements.block() {
-                    self.fold_short_rows(producer, range);
-                } else {
-                    self.fold_whole_rows(producer, range);
-                }
+            self.elements.enter(|producer| match self.rows {
+                Rows::One => self.fold_short_rows(producer, range),
+                Rows::Innermost => self.fold_whole_rows(producer, range),
             });
         });
     }
@@ -195,22 +196,24 @@ impl Task<'_> {
             producer.produce(start, range.len(), |piece, _, length| run(piece, length));
             return;
         }
-        // Blocks add up side by side, as eight rows each, so that totals come together once and not once a block.
-        let width = block / 8;
-        let mut room = [MaybeUninit::<Room>::uninit(); MOST_TOTALS / 8];
+        // Blocks add up side by side, eight rows at once, so that totals come together once and not once a block.
+        let mut room = [MaybeUninit::<Room>::uninit(); LONG_TOTALS];
         let wide = room.as_mut_ptr().cast::<u8>();
         let total_at = |i: usize| wide.wrapping_add(i * leaves.total_size);
-        // SAFETY: there is room for an eighth of a block of totals.
-        unsafe { (leaves.clear)(wide, width) };
+        // SAFETY: there is room for these totals.
+        unsafe { (leaves.clear)(wide, LONG_TOTALS) };
         producer.produce(start, range.len(), |piece, _, length| {
-            if length < block {
-                return run(piece, length);
+            let whole = length / (8 * LONG_TOTALS) * (8 * LONG_TOTALS);
+            for first in (0..whole).step_by(8 * LONG_TOTALS) {
+                let row = |k| piece.wrapping_add((first + k * LONG_TOTALS) * leaves.in_size);
+                // SAFETY: the piece has eight such rows, each as long as there are totals.
+                unsafe { (leaves.rows)(&std::array::from_fn(row), 8, wide, LONG_TOTALS) };
             }
-            let rows = std::array::from_fn(|k| piece.wrapping_add(k * width * leaves.in_size));
-            // SAFETY: the block has eight rows of elements, each as long as there are totals.
-            unsafe { (leaves.rows)(&rows, 8, wide, width) };
+            if whole < length {
+                run(piece.wrapping_add(whole * leaves.in_size), length - whole);
+            }
         });
-        let mut left = width;
+        let mut left = LONG_TOTALS;
         while left > 1 {
             left /= 2;
             // SAFETY: these totals were made above.
@@ -243,13 +246,13 @@ impl Task<'_> {
     /// Rows of neighbouring results.
     fn fold_columns(&self, results: Loop<1>) {
         let width = results.length;
-        let tile = width.min(self.elements.block());
+        let tile = width.min(MOST_TOTALS);
         let tiles = width.div_ceil(tile);
         // Narrow rows are laid end to end so that they fill blocks.
-        let joined = if 2 * width <= self.elements.block() {
-            (self.elements.block() / width).min(self.work)
-        } else {
-            1
+        let joined = match (self.rows, (self.elements.block() / width).min(self.work)) {
+            (Rows::Innermost, _) => 1,
+            (Rows::One, rows @ ..8) => rows.min(MOST_TOTALS / width).max(1),
+            (Rows::One, rows) => rows / 8 * 8,
         };
         let columns = Columns { task: self, results, tile, tiles, joined };
         let items = self.outer.count() * tiles;
@@ -319,15 +322,29 @@ impl Columns<'_> {
             }
             return;
         }
+        // Eight rows, or as many stretches of rows, meet before they join the totals.
+        let in_eights = self.joined.is_multiple_of(8);
+        let wide_rows = if in_eights { self.joined / 8 } else { self.joined };
+        let wide_width = wide_rows * width;
         let mut room = [MaybeUninit::<Room>::uninit(); MOST_TOTALS];
         let wide = room.as_mut_ptr().cast::<u8>();
-        // SAFETY: there is room: rows are joined up to a block.
-        unsafe { (leaves.clear)(wide, width * self.joined) };
+        // SAFETY: there is room: a block has no more than eight times as many elements, and no more where none meet.
+        unsafe { (leaves.clear)(wide, wide_width) };
         for row in range.clone().step_by(self.joined) {
             let rows = self.joined.min(range.end - row);
-            producer.produce(start(row), rows * width, |piece, _, count| absorb(piece, wide, count));
+            producer.produce(start(row), rows * width, |piece, _, count| {
+                if in_eights && rows == self.joined {
+                    let stretch = |k| piece.wrapping_add(k * wide_width * leaves.in_size);
+                    // SAFETY: the piece is eight such stretches long, each as long as there are totals.
+                    unsafe { (leaves.rows)(&std::array::from_fn(stretch), 8, wide, wide_width) };
+                    return;
+                }
+                for first in (0..count).step_by(wide_width) {
+                    absorb(piece.wrapping_add(first * leaves.in_size), wide, wide_width.min(count - first));
+                }
+            });
         }
-        for group in 0..self.joined {
+        for group in 0..wide_rows {
             let group = wide.wrapping_add(group * width * leaves.total_size);
             // SAFETY: these totals were made above.
             unsafe { (leaves.join)(totals.start, group, width) };

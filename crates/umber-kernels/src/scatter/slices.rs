@@ -18,7 +18,7 @@ const WORTHWHILE: usize = 4;
 /// Destinations of more elements than this miss the caches, and are shared whatever the slices.
 const LARGE: usize = 1 << 19;
 /// Destinations of more bytes than this leave the nearest caches when every part has its own.
-const MOST_APART: usize = 1 << 18;
+const MOST_APART: usize = 1 << 19;
 /// Most arrays that updates come together in.
 const MOST_PARTS: usize = 16;
 
@@ -82,6 +82,8 @@ struct Leaves {
     size: usize,
     /// Combine a part of each slice.
     combine: unsafe fn(task: &Scatter, pairs: &[Pair], part: Range<usize>),
+    /// Combine elements that lie a step apart into those at some offsets.
+    combine_line: unsafe fn(elements: *mut u8, offsets: &[isize], updates: *const u8, step: isize),
     /// How to sum updates up before they meet the destination, where that is allowed.
     apart: Option<Apart>,
     /// Combine slices that have one destination, in order, rounding once: for updates that widen.
@@ -93,18 +95,17 @@ struct Leaves {
 struct Apart {
     /// Fill so many elements with updates that change nothing.
     clear: unsafe fn(elements: *mut u8, count: usize),
-    /// Combine elements that lie a step apart into those at some offsets.
-    combine: unsafe fn(elements: *mut u8, offsets: &[isize], updates: *const u8, step: isize),
     /// Combine neighbours into as many others.
     join: unsafe fn(elements: *mut u8, updates: *const u8, count: usize),
 }
 
 impl Leaves {
     const fn of<U: Update>() -> Leaves {
-        let apart = Apart { clear: clear::<U>, combine: combine_line::<U>, join: join::<U> };
+        let apart = Apart { clear: clear::<U>, join: join::<U> };
         Leaves {
             size: size_of::<U::Element>(),
             combine: combine::<U>,
+            combine_line: combine_line::<U>,
             apart: if U::NOTHING.is_some() { Some(apart) } else { None },
             combine_group: if U::WIDENS { Some(combine_group::<U>) } else { None },
         }
@@ -126,7 +127,7 @@ impl Scatter<'_> {
         if let Some(apart) = leaves.apart
             && let Some(parts) = self.parts(leaves.size)
         {
-            return self.run_apart(apart, leaves.size, parts);
+            return self.run_apart(leaves, apart, parts);
         }
         let threads = num_threads();
         if count * slice < 2 * GRAIN || threads == 1 || !(self.apart || count == 1) {
@@ -149,18 +150,23 @@ impl Scatter<'_> {
         failures.first()
     }
 
+    /// Are updates single elements, evenly apart?
+    fn is_line(&self) -> bool {
+        self.slice.loops().is_empty() && self.places.loops().len() <= 1
+    }
+
     /// Into how many parts to cut single updates that each part adds up by itself, if that is worth the room. This depends
     /// on shapes only, as rounding depends on it.
     fn parts(&self, size: usize) -> Option<usize> {
-        let is_line = self.slice.loops().is_empty() && self.places.loops().len() <= 1;
         let (low, high) = self.indices.extent();
         let is_dense = (high - low) as usize + 1 == self.size;
         let parts = (self.indices.count() / (4 * self.size).max(2 * GRAIN)).min(MOST_PARTS);
-        (is_line && is_dense && parts > 1 && self.size * size <= MOST_APART).then_some(parts)
+        (self.is_line() && is_dense && parts > 1 && self.size * size <= MOST_APART).then_some(parts)
     }
 
     /// Updates come together in an array a part, and these join the destination in order.
-    fn run_apart(&self, leaves: Apart, size: usize, parts: usize) -> Result<()> {
+    fn run_apart(&self, leaves: &Leaves, apart: Apart, parts: usize) -> Result<()> {
+        let size = leaves.size;
         let line = (self.size * size).div_ceil(size_of::<u128>());
         let mut room: Vec<u128> = Vec::new();
         room.try_reserve_exact(parts * line).map_err(|_| no_memory(parts * self.size))?;
@@ -168,28 +174,34 @@ impl Scatter<'_> {
         let shared = Target::over(&mut room);
         let elements = |part: usize| shared.at((part * line) as isize).cast::<u8>();
         let (low, _) = self.indices.extent();
-        let step = self.places.inner().strides[0];
         let count = self.indices.count();
         let failures = Failures::default();
         parallel_for(parts, |part| {
             // SAFETY: there is room for as many elements as the destination has.
-            unsafe { (leaves.clear)(elements(part), self.size) };
+            unsafe { (apart.clear)(elements(part), self.size) };
             let first = elements(part).wrapping_offset(-low * size as isize);
-            let mut offsets = [0; BATCH];
-            for batch in batches(count * part / parts..count * (part + 1) / parts) {
-                if let Err(error) = self.indices.offsets(batch.clone(), &mut offsets) {
-                    failures.add(batch.start, error);
-                    return;
-                }
-                let updates = self.updates.at(batch.start as isize * step * size as isize);
-                // SAFETY: the indices were checked, the layout of the updates holds the line.
-                unsafe { (leaves.combine)(first, &offsets[..batch.len()], updates, step) };
+            let range = count * part / parts..count * (part + 1) / parts;
+            if let Err(error) = self.apply_line(leaves, first, range) {
+                failures.add(part, error);
             }
         });
         failures.first()?;
         for part in 0..parts {
             // SAFETY: the destination is dense between the offsets that indices can have.
-            unsafe { (leaves.join)(self.dst.at(low * size as isize), elements(part), self.size) };
+            unsafe { (apart.join)(self.dst.at(low * size as isize), elements(part), self.size) };
+        }
+        Ok(())
+    }
+
+    /// Apply the updates in `range`, which are a line, to elements counted from `first`.
+    fn apply_line(&self, leaves: &Leaves, first: *mut u8, range: Range<usize>) -> Result<()> {
+        let step = self.places.inner().strides[0];
+        let mut offsets = [0; BATCH];
+        for batch in batches(range) {
+            self.indices.offsets(batch.clone(), &mut offsets)?;
+            let updates = self.updates.at(batch.start as isize * step * leaves.size as isize);
+            // SAFETY: the indices were checked, the layout of the updates holds the line; nobody else writes there.
+            unsafe { (leaves.combine_line)(first, &offsets[..batch.len()], updates, step) };
         }
         Ok(())
     }
@@ -213,6 +225,9 @@ impl Scatter<'_> {
 
     /// Apply the elements in `part` of every slice.
     fn apply_all(&self, leaves: &Leaves, part: Range<usize>) -> Result<()> {
+        if self.is_line() {
+            return self.apply_line(leaves, self.dst.at(0), 0..self.indices.count());
+        }
         // SAFETY: the indices were checked; parts of other threads are apart.
         self.each_batch(|pairs| unsafe { (leaves.combine)(self, pairs, part.clone()) })
     }

@@ -95,19 +95,24 @@ pub(super) fn finish_streaming() {
     }
 }
 
-/// Ask for the cache lines of some bytes; the address need not be valid.
+/// Ask for the cache lines of some bytes, into the first level or only the second; the address need not be valid.
 #[inline(always)]
-pub(super) fn prefetch(from: *const u8, bytes: usize) {
+pub(super) fn prefetch(from: *const u8, bytes: usize, into_first: bool) {
     #[cfg(target_arch = "x86_64")]
     {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let mut at = 0;
-        while at < bytes {
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        for at in (0..bytes).step_by(64) {
+            let line = from.wrapping_add(at).cast();
             // SAFETY: a hint; it never faults.
-            unsafe { _mm_prefetch(from.wrapping_add(at).cast(), _MM_HINT_T0) };
-            at += 64;
+            unsafe {
+                if into_first {
+                    _mm_prefetch(line, _MM_HINT_T0);
+                } else {
+                    _mm_prefetch(line, _MM_HINT_T1);
+                }
+            }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (from, bytes);
+    let _ = (from, bytes, into_first);
 }

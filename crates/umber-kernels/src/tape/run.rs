@@ -31,9 +31,13 @@ const PREFETCH_FROM: usize = 512 << 10;
 const PREFETCH_STEPS: usize = 6;
 /// Programs that cost no more have no time to hide requests in but that of their stores.
 const PREFETCH_COST: usize = 3;
-/// First-level caches from this size on have room for the next block beside this one. Measured: with 48 KiB requests
-/// pay, with 32 KiB they cost up to a third.
+/// First-level caches from this size on have room for the next block beside this one; in a smaller one it pushes out this
+/// block, so the second level is asked to have it. Measured: into the first level requests pay with 48 KiB and cost up
+/// to a third with 32 KiB, where into the second they save a tenth to a third of reductions.
 const ROOM_AHEAD: usize = 40 << 10;
+/// Bytes of registers with which blocks that are folded are twice as long. Depends on nothing else, as rounding depends
+/// on it.
+const MOST_FOLDED: usize = 24 << 10;
 /// Shorter blocks cost more in calls than they save in the caches.
 const SHORTEST_BLOCK: usize = 2 * LANES;
 /// Work for one thread, in additions.
@@ -97,6 +101,8 @@ pub(super) struct Run<'p> {
     pub(super) direct: bool,
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,
+    /// Does the next block have room in the first-level cache?
+    pub(super) has_room: bool,
 }
 
 // SAFETY: threads work on disjoint ranges of blocks, so on disjoint elements of the outputs; views promise the rest.
@@ -155,11 +161,10 @@ impl<'p> Run<'p> {
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
         run.direct = !donated && !stream;
         run.stream = stream;
-        run.prefetch = if !has_room_ahead() {
-            Prefetch::Never
-        } else if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
+        run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
-        } else if stream
+        } else if run.has_room
+            && stream
             && program.cost <= PREFETCH_COST
             && !inputs.iter().any(|input| input.dtype().is_half())
         {
@@ -170,9 +175,12 @@ impl<'p> Run<'p> {
         run
     }
 
-    /// A run that stores nothing, in blocks as large as there are.
+    /// A run that stores nothing: what its blocks are folded into takes little room, so they are longer where registers
+    /// are few.
     pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
-        Run::in_blocks(program, plan, inputs, rows, program.block)
+        let twice = (program.register_count + 1) * 2 * REGISTER;
+        let block = if twice <= MOST_FOLDED { 2 * program.block } else { program.block };
+        Run::in_blocks(program, plan, inputs, rows, block)
     }
 
     fn in_blocks(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows, block: usize) -> Run<'p> {
@@ -189,11 +197,8 @@ impl<'p> Run<'p> {
             copy_inputs: false,
             direct: false,
             stream: false,
-            prefetch: if has_room_ahead() && is_large(inputs, 0) {
-                Prefetch::WithSteps
-            } else {
-                Prefetch::Never
-            },
+            has_room: has_room_ahead(),
+            prefetch: if is_large(inputs, 0) { Prefetch::WithSteps } else { Prefetch::Never },
         };
         run.inputs = inputs
             .iter()

@@ -41,7 +41,7 @@ fn inverses<T: Field>(on_singular: OnSingular, a: View, x: &ViewMut) -> Result<(
         cost(n, n, n),
         || Inverter::<T>::new(n),
         |index, inverter| {
-            inverter.factors.factor(&from, index);
+            inverter.factors.factor_even(&from, index);
             if inverter.factors.is_singular() {
                 to.write(index, |part| part.fill(T::of_real(T::Magnitude::infinity())));
                 return on_singular == OnSingular::Infinity;
@@ -99,6 +99,7 @@ impl<T: Field> Inverter<T> {
                     .copy_from_slice(column);
             }
         });
+        self.factors.equilibrium.bring_back_inverse(&mut self.values);
         &self.values
     }
 }

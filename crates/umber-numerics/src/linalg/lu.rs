@@ -3,11 +3,12 @@
 use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
 use faer::perm::PermRef;
 use faer::{MatMut, MatRef, Par, Spec};
-use num_traits::{Float, One, Zero};
+use num_traits::{Float, One};
 use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::equilibrium::Equilibrium;
 use super::field::{Field, are_numbers};
 use umber_kernels::{View, ViewMut};
 
@@ -65,7 +66,7 @@ fn determinants<T: Field>(a: View, value: &ViewMut) -> Result<(), Failure> {
         cost(n, n, n),
         || Factors::<T>::new(n, n),
         |index, factors| {
-            factors.factor(&from, index);
+            factors.factor_even(&from, index);
             to.write(index, |part| part[0] = factors.determinant());
             true
         },
@@ -89,8 +90,8 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
         cost(n, n, n),
         || Factors::<T>::new(n, n),
         |index, factors| {
-            factors.factor(&from, index);
-            let (mut sign, mut log) = (T::of_real(factors.sign()), T::Magnitude::zero());
+            factors.factor_even(&from, index);
+            let (mut sign, mut log) = (T::of_real(factors.sign()), factors.equilibrium.log_determinant());
             for pivot in factors.diagonal() {
                 let size = pivot.magnitude();
                 log += Float::ln(size);
@@ -118,6 +119,8 @@ pub(super) struct Factors<T> {
     new_rows: Vec<usize>,
     /// How many exchanges of rows there were.
     exchanges: usize,
+    /// What was done to the matrix before.
+    pub(super) equilibrium: Equilibrium,
     workspace: Workspace,
 }
 
@@ -131,6 +134,7 @@ impl<T: Field> Factors<T> {
             old_rows: filled(0, rows)?,
             new_rows: filled(0, rows)?,
             exchanges: 0,
+            equilibrium: Equilibrium::new(rows, columns)?,
             workspace: Workspace::new(need)?,
         })
     }
@@ -140,12 +144,22 @@ impl<T: Field> Factors<T> {
         self.factor_loaded(|packed| from.load(index, packed));
     }
 
+    /// Factor a matrix of a stack, brought into [`Equilibrium`].
+    pub(super) fn factor_even(&mut self, from: &Matrices<'_, T>, index: usize) {
+        let mut equilibrium = std::mem::take(&mut self.equilibrium);
+        self.factor_loaded(|packed| {
+            from.load(index, packed);
+            equilibrium.bring(packed);
+        });
+        self.equilibrium = equilibrium;
+    }
+
     /// Factor a matrix that is stored column by column.
     pub(super) fn factor_columns(&mut self, columns_first: &[T]) {
         self.factor_loaded(|packed| packed.copy_from_slice(columns_first));
     }
 
-    fn factor_loaded(&mut self, load: impl Fn(&mut [T])) {
+    fn factor_loaded(&mut self, mut load: impl FnMut(&mut [T])) {
         load(&mut self.packed);
         let matrix = MatMut::from_column_major_slice_mut(&mut self.packed, self.rows, self.columns);
         let (info, _) = lu_in_place(
@@ -219,7 +233,8 @@ impl<T: Field> Factors<T> {
         if self.is_singular() {
             return T::zero();
         }
-        self.diagonal().fold(T::of_real(self.sign()), |product, pivot| product * pivot)
+        let product = self.diagonal().fold(T::of_real(self.sign()), |product, pivot| product * pivot);
+        self.equilibrium.bring_back_determinant(product)
     }
 
     /// Is there no inverse?

@@ -8,6 +8,7 @@ mod batch;
 mod cholesky;
 mod eig;
 mod eigh;
+mod equilibrium;
 mod expm;
 mod field;
 mod inverse;

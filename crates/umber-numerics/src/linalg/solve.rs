@@ -10,6 +10,7 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
+use super::equilibrium::Equilibrium;
 use super::field::Field;
 use super::lu::Factors;
 use umber_kernels::{View, ViewMut};
@@ -62,17 +63,13 @@ fn general<T: Field>(a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
         Ok((Factors::<T>::new(n, n)?, filled(T::zero(), n * columns)?, Workspace::new(need)?))
     };
     each(from.count(), cost(n, n, n + columns), scratch, |index, (factors, values, workspace)| {
-        factors.factor(&from, index);
+        factors.factor_even(&from, index);
         right.load(index, values);
-        let target = MatMut::from_column_major_slice_mut(values, n, columns);
-        solve_in_place(
-            factors.matrix(),
-            factors.matrix(),
-            factors.order(),
-            target,
-            Par::Seq,
-            workspace.stack(),
-        );
+        factors.equilibrium.around(values, |values| {
+            let target = MatMut::from_column_major_slice_mut(values, n, columns);
+            let (matrix, order) = (factors.matrix(), factors.order());
+            solve_in_place(matrix, matrix, order, target, Par::Seq, workspace.stack());
+        });
         to.store(index, values, n, columns);
         !factors.is_singular()
     })
@@ -81,33 +78,42 @@ fn general<T: Field>(a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
 fn triangular<T: Field>(form: Form, a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
     let (from, right, to) = (Matrices::<T>::of(a), Matrices::<T>::of(b), Results::<T>::of(x, 2));
     let (n, columns) = (from.rows(), right.columns());
-    let scratch = || Ok((filled(T::zero(), n * n)?, filled(T::zero(), n * columns)?));
-    each(from.count(), cost(n, n, columns.max(1)), scratch, |index, (matrix, values)| {
+    let (is_unit, is_lower) = match form {
+        Form::General => unreachable!("general matrices are factored first"),
+        Form::Lower => (false, true),
+        Form::Upper => (false, false),
+        Form::UnitLower => (true, true),
+        Form::UnitUpper => (true, false),
+    };
+    let scratch =
+        || Ok((filled(T::zero(), n * n)?, filled(T::zero(), n * columns)?, Equilibrium::new(n, n)?));
+    each(from.count(), cost(n, n, columns.max(1)), scratch, |index, (matrix, values, equilibrium)| {
         from.load(index, matrix);
         right.load(index, values);
-        let left = MatRef::from_column_major_slice(matrix, n, n);
-        let target = MatMut::from_column_major_slice_mut(values, n, columns);
-        let is_singular = || (0..n).any(|i| matrix[i * n + i] == T::zero());
-        let is_solvable = match form {
-            Form::General => unreachable!("general matrices are factored first"),
-            Form::Lower => {
-                solve_lower_triangular_in_place(left, target, Par::Seq);
-                !is_singular()
+        // Ones that are not stored cannot be multiplied.
+        if !is_unit {
+            clear_other_triangle(is_lower, matrix, n);
+            equilibrium.bring(matrix);
+        }
+        equilibrium.around(values, |values| {
+            let left = MatRef::from_column_major_slice(matrix, n, n);
+            let target = MatMut::from_column_major_slice_mut(values, n, columns);
+            match (is_unit, is_lower) {
+                (false, true) => solve_lower_triangular_in_place(left, target, Par::Seq),
+                (false, false) => solve_upper_triangular_in_place(left, target, Par::Seq),
+                (true, true) => solve_unit_lower_triangular_in_place(left, target, Par::Seq),
+                (true, false) => solve_unit_upper_triangular_in_place(left, target, Par::Seq),
             }
-            Form::Upper => {
-                solve_upper_triangular_in_place(left, target, Par::Seq);
-                !is_singular()
-            }
-            Form::UnitLower => {
-                solve_unit_lower_triangular_in_place(left, target, Par::Seq);
-                true
-            }
-            Form::UnitUpper => {
-                solve_unit_upper_triangular_in_place(left, target, Par::Seq);
-                true
-            }
-        };
+        });
         to.store(index, values, n, columns);
-        is_solvable
+        is_unit || (0..n).all(|i| matrix[i * n + i] != T::zero())
     })
+}
+
+/// Let the triangle that does not count be zero.
+fn clear_other_triangle<T: Field>(is_lower: bool, columns_first: &mut [T], n: usize) {
+    for (j, column) in columns_first.chunks_exact_mut(n.max(1)).enumerate() {
+        let other = if is_lower { &mut column[..j] } else { &mut column[j + 1..] };
+        other.fill(T::zero());
+    }
 }

@@ -1,12 +1,14 @@
 //! Choosing between arrays, and setting chosen elements.
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
 use umber::ops::{self, DiagonalEnd, OutOfBounds};
 use umber::{Array, Scalar};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
+use crate::trees::class_of;
 
 /// What becomes of indices outside: `raise`, `wrap` or `clip`.
 pub(super) fn mode_of(op: &str, mode: &str) -> PyResult<OutOfBounds> {
@@ -18,6 +20,19 @@ pub(super) fn mode_of(op: &str, mode: &str) -> PyResult<OutOfBounds> {
             "[{op}] got mode '{other}', expected 'raise', 'wrap' or 'clip'"
         ))),
     }
+}
+
+/// What becomes of coordinates outside: on all axes alike, or on each of several.
+pub(super) fn modes_of(op: &str, modes: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<OutOfBounds>> {
+    let Some(modes) = modes else { return Ok(vec![OutOfBounds::Raise]) };
+    if let Ok(mode) = modes.extract::<PyBackedStr>() {
+        return Ok(vec![mode_of(op, &mode)?]);
+    }
+    let several = modes.extract::<Vec<PyBackedStr>>().map_err(|_| {
+        let class = class_of(modes);
+        PyTypeError::new_err(format!("[{op}] mode: got {class}, expected a string or a tuple of strings"))
+    })?;
+    several.iter().map(|mode| mode_of(op, mode)).collect()
 }
 
 /// At each place the choice of the first condition that holds there, or `default` where none does.

@@ -136,29 +136,33 @@ fn unravel_index<'py>(
 }
 
 /// The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
-/// One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"). In `order` "F" the
-/// first axis runs fastest.
+/// One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"): as `mode` says, one
+/// for all axes or a tuple with one for each. In `order` "F" the first axis runs fastest.
 #[pyfunction]
-#[pyo3(signature = (multi_index, dims, mode = "raise", order = "C", *, stream = None))]
+#[pyo3(
+    signature = (multi_index, dims, mode = None, order = "C", *, stream = None),
+    text_signature = "(multi_index, dims, mode='raise', order='C', *, stream=None)"
+)]
 fn ravel_multi_index(
     py: Python<'_>,
     multi_index: &Bound<'_, PyAny>,
     dims: Ints,
-    mode: &str,
+    mode: Option<&Bound<'_, PyAny>>,
     order: &str,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let shape = Shape::checked("ravel_multi_index", dims.as_slice()).or_raise()?;
-    let (along, mode) =
-        (rows("ravel_multi_index", multi_index)?, super::choosing::mode_of("ravel_multi_index", mode)?);
+    let along = rows("ravel_multi_index", multi_index)?;
+    let mut modes = super::choosing::modes_of("ravel_multi_index", mode)?;
     let mut along: Vec<&Array> = along.iter().collect();
     let shape = if first_runs_fastest("ravel_multi_index", order)? {
         along.reverse();
+        modes.reverse();
         turned(&shape)
     } else {
         shape
     };
-    compute(py, stream, || ops::ravel_multi_index(&along, &shape, mode)).map(PyArray::from)
+    compute(py, stream, || ops::ravel_multi_index(&along, &shape, &modes)).map(PyArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

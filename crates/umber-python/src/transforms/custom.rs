@@ -7,14 +7,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, with_rules};
-use umber::{Array, Result, ops};
+use umber::types::shape::within;
+use umber::{Array, Error, Result, ops};
 
 use super::vmap::spread;
 use super::{Whole, check_callable, describe};
 use super::{call_as, call_user, called_as};
 use crate::array::PyArray;
 use crate::convert::from_object;
-use crate::enter::{OrRaise, carry};
+use crate::enter::{OrRaise, carry, to_exception};
 use crate::trees::{Place, Tree, class_of};
 
 const OP: &str = "custom_function";
@@ -316,7 +317,14 @@ impl PyRules {
             };
             let array = array_of(&value, place)?;
             Ok(match axis {
-                Some(axis) => Batched::yes(to_front(&array, axis).or_raise()?),
+                Some(axis) => Batched::yes(to_front(&array, axis).map_err(|_| {
+                    to_exception(Error::Axis(format!(
+                        "[{OP}] the vmap rule's axes: got {axis} for {} of shape {}, expected {}",
+                        self.outputs.place_of(py, place, i),
+                        array.shape(),
+                        within("axis", array.ndim())
+                    )))
+                })?),
                 None => Batched { array, batched: false },
             })
         };

@@ -47,7 +47,12 @@ pub(super) fn spread<A>(
         spread(op, name, axes, item, place, found)
     };
     if is_axis(axes) {
-        let axis: Option<i64> = axes.extract()?;
+        let axis: Option<i64> = axes.extract().map_err(|_| {
+            let place = place.text(py);
+            to_exception(Error::Axis(format!(
+                "[{op}] {name}: got {axes} for {place}, expected an axis of it"
+            )))
+        })?;
         found.extend(std::iter::repeat_n(axis, tree.count()));
         return Ok(());
     }
