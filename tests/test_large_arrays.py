@@ -169,3 +169,19 @@ def test_many_single_updates(size, dtype):
     last[places] = updates
     x[mx.array(places)] = u
     np.testing.assert_array_equal(to_numpy(x), last.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", "complex128"])
+def test_turned_copies(dtype):
+    """Whole tiles, what is left of them on either side, and axes between and around."""
+    for height in (1, 4, 15, 16, 17, 31, 33, 48, 100):
+        for width in (1, 4, 16, 21, 32, 47, 130):
+            values = np.arange(2 * height * width * 3).reshape(2, height, width, 3) % 97
+            x = to_umber(values, dtype)
+            for axes in ((0, 2, 1, 3), (3, 2, 1, 0), (0, 3, 1, 2), (2, 0, 3, 1)):
+                got = mx.contiguous(x.transpose(*axes))
+                np.testing.assert_array_equal(to_numpy(got), values.transpose(axes).astype(dtype))
+            back = mx.contiguous(x[..., 0].T[:, ::-1])
+            np.testing.assert_array_equal(
+                to_numpy(back), values[..., 0].T[:, ::-1].astype(dtype), f"{height} {width}"
+            )

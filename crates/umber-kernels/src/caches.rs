@@ -1,20 +1,14 @@
 //! How large the first-level data cache is: what a block of work at a time must fit.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
 
 /// Where the processor does not say, and what most have.
 const USUAL: usize = 32 << 10;
 
 /// Bytes of the first-level data cache of a core.
 pub(crate) fn first_level() -> usize {
-    static BYTES: AtomicUsize = AtomicUsize::new(0);
-    let known = BYTES.load(Ordering::Relaxed);
-    if known != 0 {
-        return known;
-    }
-    let found = ask().unwrap_or(USUAL);
-    BYTES.store(found, Ordering::Relaxed);
-    found
+    static BYTES: OnceLock<usize> = OnceLock::new();
+    *BYTES.get_or_init(|| ask().unwrap_or(USUAL))
 }
 
 /// What `cpuid` says: leaf 4 of Intel, leaf 8000001Dh of AMD, which have one form.

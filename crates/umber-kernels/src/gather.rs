@@ -176,16 +176,34 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
                     failed = true;
                     return;
                 }
-                for (i, &offset) in offsets.iter().enumerate() {
-                    let i = i as isize;
-                    // SAFETY: the index is checked, so the layouts hold both elements.
-                    unsafe { *to.at(target + i * steps[2]) = *from.at(source + i * steps[0] + offset) };
-                }
+                let [source_step, _, step] = steps;
+                // SAFETY: the indices are checked, so the layouts hold all elements.
+                unsafe { pick(from.at(source), source_step, offsets, to.at(target), step) };
             }
             at += length;
         });
     });
     failures.first()
+}
+
+/// Copy the elements at `offsets`, each `source_step` further on, to elements `step` apart.
+///
+/// # Safety
+/// The elements may be read and written, and nobody else touches those that are written.
+#[inline(always)]
+unsafe fn pick<T: Copy>(src: *const T, source_step: isize, offsets: &[isize], dst: *mut T, step: isize) {
+    if (source_step, step) == (0, 1) {
+        // Little else in the loop, so that many elements are on their way from memory at once.
+        for (i, &offset) in offsets.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { *dst.add(i) = *src.wrapping_offset(offset) };
+        }
+        return;
+    }
+    for (i, &offset) in (0isize..).zip(offsets) {
+        // SAFETY: as above.
+        unsafe { *dst.wrapping_offset(i * step) = *src.wrapping_offset(i * source_step + offset) };
+    }
 }
 
 /// Loops over the indices: an operand without its axis, the indices, and what has their shape.

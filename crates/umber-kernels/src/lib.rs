@@ -40,6 +40,7 @@ pub mod sort;
 pub mod stack;
 pub mod tape;
 pub mod threads;
+mod turn;
 pub mod view;
 
 pub use arg_reduce::arg_reduce;

@@ -231,6 +231,8 @@ pub(crate) fn greatest<T: Real>(elements: &[T]) -> T::Work {
             *lane = larger(*lane, element.widen());
         }
     }
+    // Where the number of steps varies, lanes would be kept in memory all along.
+    let mut lanes = lanes;
     for (lane, &element) in lanes.iter_mut().zip(vectors.remainder()) {
         *lane = larger(*lane, element.widen());
     }
@@ -253,27 +255,48 @@ pub(crate) fn larger<W: Work>(a: W, b: W) -> W {
 /// The sum of `part` of each of padded values, in float64 but for trees of eight.
 #[inline(always)]
 pub(crate) fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let mut blocks = values.chunks_exact(8 * LANES);
-    for block in &mut blocks {
-        for (j, lane) in lanes.iter_mut().enumerate() {
-            let pair = |k: usize| part(block[k * LANES + j]) + part(block[(k + 1) * LANES + j]);
-            *lane += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
+    let mut sums = Sums::default();
+    sums.add(values, part);
+    sums.total()
+}
+
+/// Sums side by side, which come together once there is nothing more to add.
+#[derive(Default)]
+pub(crate) struct Sums([f64; LANES]);
+
+impl Sums {
+    /// Add `part` of each of padded values.
+    #[inline(always)]
+    pub(crate) fn add<W: Work>(&mut self, values: &[W], part: impl Fn(W) -> W) {
+        let mut lanes = self.0;
+        let mut blocks = values.chunks_exact(8 * LANES);
+        for block in &mut blocks {
+            for (j, lane) in lanes.iter_mut().enumerate() {
+                let pair = |k: usize| part(block[k * LANES + j]) + part(block[(k + 1) * LANES + j]);
+                *lane += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
+            }
         }
-    }
-    for vector in blocks.remainder().chunks_exact(LANES) {
-        for (lane, &value) in lanes.iter_mut().zip(vector) {
-            *lane += part(value).wide();
+        for vector in blocks.remainder().chunks_exact(LANES) {
+            for (lane, &value) in lanes.iter_mut().zip(vector) {
+                *lane += part(value).wide();
+            }
         }
+        self.0 = lanes;
     }
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for j in 0..width {
-            lanes[j] += lanes[j + width];
+
+    /// All of them.
+    #[inline(always)]
+    pub(crate) fn total(self) -> f64 {
+        let mut lanes = self.0;
+        let mut width = LANES;
+        while width > 1 {
+            width /= 2;
+            for j in 0..width {
+                lanes[j] += lanes[j + width];
+            }
         }
+        lanes[0]
     }
-    lanes[0]
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use umber_types::match_dtype;
 
 use crate::isa::vectorised;
 use crate::nest::Nest;
-use crate::row::{BLOCK, LANES, Real, Work, greatest, larger, store, sum_of};
+use crate::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store, sum_of};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
 use crate::{View, ViewMut};
@@ -119,12 +119,12 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
         write_row(row, whole, peak, total, dst, stage);
         return;
     }
-    let mut total = 0.0;
+    let mut sums = Sums::default();
     for block in blocks(whole) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
             let values = exponentials(chunk, peak, &mut room);
-            total += sum_of(values, |value| value);
+            sums.add(values, |value| value);
             // SAFETY: as above.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
             place += chunk.len();
@@ -132,7 +132,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     }
     // SAFETY: as above; all elements were just written.
     let written = unsafe { std::slice::from_raw_parts_mut(dst.at(0), row.length) };
-    let factor = T::Work::nearest(1.0 / total);
+    let factor = T::Work::nearest(1.0 / sums.total());
     for element in written {
         *element = T::narrow(element.widen() * factor);
     }
@@ -265,13 +265,13 @@ fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> 
 #[inline(always)]
 fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &mut Stage<T>) -> f64 {
     let mut room = [T::Work::default(); CHUNK];
-    let mut total = 0.0;
+    let mut sums = Sums::default();
     for block in blocks(range) {
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            total += sum_of(exponentials(chunk, peak, &mut room), |value| value);
+            sums.add(exponentials(chunk, peak, &mut room), |value| value);
         }
     }
-    total
+    sums.total()
 }
 
 /// Write a range of a row, whose exponentials are computed again.

@@ -11,6 +11,7 @@ use super::plan::Plan;
 use super::program::Program;
 use crate::moving::by_size;
 use crate::threads::parallel_ranges;
+use crate::turn;
 use crate::view::{View, ViewMut};
 
 /// Bytes for one thread to copy.
@@ -221,11 +222,28 @@ unsafe fn transpose(
     height: usize,
     width: usize,
 ) {
+    let (mut down, mut along) = (0, 0);
+    if (a.0, b.1) == (1, 1)
+        && let Some(tile) = turn::tile(size)
+    {
+        (down, along) = (height / turn::TILE * turn::TILE, width / turn::TILE * turn::TILE);
+        for top in (0..down as isize).step_by(turn::TILE) {
+            for left in (0..along as isize).step_by(turn::TILE) {
+                let source = from.wrapping_offset((top + left * a.1) * size as isize);
+                let target = to.wrapping_offset((top * b.0 + left) * size as isize);
+                // SAFETY: the caller names elements of the views.
+                unsafe { tile(source, a.1, target, b.0) };
+            }
+        }
+    }
     by_size!(size, T => {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
-        for i in 0..height as isize {
-            for j in 0..width as isize {
-                // SAFETY: the caller names elements of the views.
+        for i in 0..height {
+            // What was turned above is left out.
+            let first = if i < down { along } else { 0 };
+            for j in first as isize..width as isize {
+                let i = i as isize;
+                // SAFETY: as above.
                 unsafe { to.offset(i * b.0 + j * b.1).write(from.offset(i * a.0 + j * a.1).read()) }
             }
         }
