@@ -196,6 +196,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
     ),
     "Values": (
         Difference(
+            "ArrayAt.divide",
+            "mx.array([8, 9]).at[mx.array([0])].divide(2)",
+            "multiplies integers by the reciprocal cut to an integer: 0",
+            "divides as `//` does, at every kind of index",
+            "A quotient is what was asked for.",
+        ),
+        Difference(
             "quantized_matmul",
             "mx.quantized_matmul(mx.ones((5, 64)), *mx.quantize(mx.ones((3, 8, 64))))",
             "answers the product with the first matrix of a stack if x is a single matrix",

@@ -513,3 +513,43 @@ def test_garbage_may_be_collected_while_functions_are_made(make):
     finally:
         gc.set_threshold(*thresholds)
     assert len(kept) == 50
+
+
+LOOPS = {
+    "scan": lambda g, x: mx.scan(lambda c, _: (g(c), None), x, length=3)[0],
+    "fori_loop": lambda g, x: mx.fori_loop(0, 3, lambda _, c: g(c), x),
+    "cond": lambda g, x: mx.cond(x.sum() > 0, g, lambda x: x * 2, x),
+    "map": lambda g, x: mx.map(lambda y: g(y * x[0]), x),
+    "checkpoint": lambda g, x: mx.checkpoint(lambda x: x * g(x * x[0]))(x),
+}
+
+
+@pytest.mark.parametrize("rules", ["vmap", "vmap jvp", "vmap vjp", "vmap jvp vjp"])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_batches_of_derivatives_through_control_flow(loop, rules):
+    """A rule for batches is asked only where arguments differ from lane to lane."""
+    own = {
+        "vmap": lambda x, axes: (mx.sin(x), axes),
+        "jvp": lambda x, t: mx.cos(x) * t,
+        "vjp": lambda x, ct, y: mx.cos(x) * ct,
+    }
+    g = mx.custom_function(mx.sin)
+    for rule in rules.split():
+        getattr(g, rule)(own[rule])
+    x = mx.array([0.3, 0.7, 1.1])
+    for jacobian in (mx.jacfwd, mx.jacrev, mx.hessian, lambda f: mx.compile(mx.jacfwd(f))):
+        if "vjp" in rules and jacobian is not mx.jacrev:
+            continue
+        got = jacobian(lambda x: LOOPS[loop](g, x))(x)
+        want = jacobian(lambda x: LOOPS[loop](mx.sin, x))(x)
+        np.testing.assert_allclose(to_numpy(got), to_numpy(want), rtol=1e-5, atol=1e-6)
+
+
+def test_a_rule_for_batches_of_what_turns_out_to_be_alike():
+    g = mx.custom_function(lambda x: x + 1)
+    g.vmap(lambda x, axes: (x + 1, axes))
+    got = mx.vmap(lambda x: g(mx.zeros_like(x)))(mx.arange(3.0))
+    assert got.tolist() == [1, 1, 1]
+    tangents = mx.ones((2, 3))
+    push = mx.linearize(lambda x: g(x) * x, mx.arange(3.0))[1]
+    np.testing.assert_allclose(to_numpy(mx.vmap(push)(tangents)), [[1, 3, 5]] * 2)

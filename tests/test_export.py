@@ -323,3 +323,40 @@ def test_gradients_of_indexed_products_are_read_back(path):
     batched = mx.vmap(mx.grad(quantized), in_axes=(None, 0))
     read = roundtrip(path, batched, scales, rows)
     assert_close(to_numpy(read(scales, rows)[0]), to_numpy(batched(scales, rows)))
+
+
+NESTS = {
+    "cond": lambda f: lambda x: mx.cond(x > -5, f, lambda y: y, x),
+    "scan": lambda f: lambda x: mx.scan(lambda c, _: (f(c), None), x, length=1)[0],
+    "checkpoint": lambda f: mx.checkpoint(lambda x: f(x) * 1.0),
+}
+
+
+@pytest.mark.parametrize("nest", NESTS)
+def test_functions_within_functions_a_hundred_deep(path, nest):
+    f = mx.sin
+    for _ in range(100):
+        f = NESTS[nest](f)
+    got = roundtrip(path, f, mx.array(0.5))(mx.array(0.5))
+    np.testing.assert_allclose(to_numpy(got[0]), np.sin(0.5), rtol=1e-6)
+
+
+def test_deeper_than_any_function(path):
+    mx.export_function(path, mx.sin, mx.array(0.5))
+    whole = Path(path).read_bytes()
+    length = struct.unpack("<Q", whole[:8])[0]
+    header = json.loads(whole[8 : 8 + length])
+    for levels in (5_000, 1_000_000):
+        header["__metadata__"]["functions"] = "[" * levels
+        text = json.dumps(header).encode()
+        Path(path).write_bytes(struct.pack("<Q", len(text)) + text + whole[8 + length :])
+        with pytest.raises(ValueError, match=r"\[import_function\].*levels of nesting"):
+            mx.import_function(path)
+
+
+@pytest.mark.parametrize("nest", ["cond", "scan"])
+def test_rules_inside_control_flow_are_refused(path, nest):
+    g = mx.custom_function(mx.sin)
+    g.vjp(lambda x, ct, y: ct)
+    with pytest.raises(ValueError, match="custom_function with rules of its own inside"):
+        mx.export_function(path, NESTS[nest](g), mx.array(0.5))

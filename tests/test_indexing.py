@@ -511,3 +511,34 @@ def test_a_range_is_a_list_of_indices():
         assert_close(to_numpy(a[index]), x[index], note=str(index))
     a[range(2)] = 0
     assert a[range(2)].sum().item() == 0
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64"])
+@pytest.mark.parametrize(
+    "index",
+    [0, slice(0, 2), [0], [0, 1], [0, 0, 2], [True, False, True]],
+    ids=["number", "slice", "one", "two", "repeated", "mask"],
+)
+def test_integers_are_divided_alike_at_every_index(index, dtype):
+    """As by `//`, whichever way the places are named."""
+    values = [100, 7, 3] if dtype.startswith("u") else [100, -7, 3]
+    if dtype.endswith("64"):
+        values[0] = 2**62 + 1
+    x = mx.array(np.array(values, dtype))
+    for divisor in (2, 1, 0, 3):
+        want = np.array(values, dtype)
+        for place in np.arange(3)[np.array(index) if isinstance(index, list) else index].flat:
+            want[place] = want[place] // divisor if divisor else 0
+        got = x.at[mx.array(index) if isinstance(index, list) else index].divide(divisor)
+        assert (got.dtype, got.tolist()) == (x.dtype, want.tolist()), divisor
+
+
+def test_division_by_many_divisors_of_one_place():
+    x = mx.array([3e-39, 1.0])
+    assert x.at[[0, 0]].divide(mx.array([1e-39, 1.0])).tolist() == pytest.approx([3, 1], rel=1e-5)
+    slope = mx.grad(lambda x, d: x.at[mx.array([0, 0])].divide(d).sum(), (0, 1))
+    got = slope(mx.array([6.0, 1.0]), mx.array([2.0, 3.0]))
+    assert [g.tolist() for g in got] == [
+        pytest.approx([1 / 6, 1]),
+        pytest.approx([-0.5, -1 / 3]),
+    ]

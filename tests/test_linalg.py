@@ -464,6 +464,24 @@ def test_eigenvectors_of_large_matrices(n, dtype, rng):
     )
 
 
+@pytest.mark.parametrize("dtype", ALL_DTYPES)
+@pytest.mark.parametrize("scale", [1e-35, 1e-30, 1e-22, 1e20, 1e30, 1e-300, 1e-200, 1e155])
+def test_general_eigenvalues_and_pseudo_inverses_of_any_scale(scale, dtype, rng):
+    if not 1e-36 < scale < 1e37 and dtype in ("float32", "complex64"):
+        pytest.skip("beyond float32")
+    a = draw(rng, dtype, 4, 4)
+    tolerance = 1e-4 if dtype in ("float32", "complex64") else 1e-10
+    scaled = to_umber((a * scale).astype(dtype), dtype)
+    values, vectors = map(to_numpy, linalg.eig(scaled))
+    want = np.linalg.eigvals(a)
+    distance = abs(values[:, None] / scale - want)
+    assert distance.min(axis=0).max() < tolerance
+    assert distance.min(axis=1).max() < tolerance
+    np.testing.assert_allclose(a @ vectors, vectors * (values / scale), atol=tolerance)
+    inverse = to_numpy(linalg.pinv(scaled)).astype(np.complex128) * scale
+    np.testing.assert_allclose(inverse, np.linalg.inv(a), rtol=tolerance * 100, atol=tolerance)
+
+
 def test_same_functions_as_in_the_package():
     for name in ("matmul", "outer", "tensordot", "vecdot"):
         assert getattr(linalg, name) is getattr(mx, name)

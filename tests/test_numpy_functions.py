@@ -601,3 +601,19 @@ def test_geomspace_ends_are_exact():
     got = to_numpy(mx.geomspace(3.0, 7.0, 33, dtype=mx.float64))
     assert (got[0], got[-1]) == (3.0, 7.0)
     assert mx.geomspace(1, 1000, 4, dtype=mx.int32).tolist() == [1, 10, 100, 1000]
+
+
+def test_correlation_does_not_depend_on_units():
+    rows = np.array([[1.0, 2, 4], [1, 3, 5], [-2, 7, 1]])
+    for scale in (1e-30, 1e-24, 1e20, 1e37):
+        scaled = (rows * [[scale], [1], [1 / scale]]).astype(np.float32)
+        got = to_numpy(mx.corrcoef(mx.array(scaled)))
+        np.testing.assert_allclose(got, np.corrcoef(rows), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "ends", [(1e-160, 1e160), (1e-300, 1e300), (1e300, 1e-300), (-1e-200, -1e200)]
+)
+def test_geomspace_over_more_than_a_factor_can_say(ends):
+    got = to_numpy(mx.geomspace(*ends, 7, dtype=mx.float64))
+    np.testing.assert_allclose(got, np.geomspace(*ends, 7), rtol=1e-12)

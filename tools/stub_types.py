@@ -171,7 +171,10 @@ PARAMETERS = {
     "ix_.args": "_Operand",
     "range": "tuple[float, float]",
     **dict.fromkeys("put.mode choose.mode".split(), "Literal['raise', 'wrap', 'clip']"),
-    "ravel_multi_index.mode": "Literal['raise', 'wrap', 'clip']",
+    "ravel_multi_index.mode": (
+        "Literal['raise', 'wrap', 'clip'] | Sequence[Literal['raise', 'wrap', 'clip']]"
+    ),
+    "ravel_multi_index.dims": "int | Sequence[int]",
     "searchsorted.side": "Literal['left', 'right']",
     "minlength": "int",
     "ndim": "int",

@@ -83,7 +83,14 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
         });
     }
     let functions = serde_json::to_string(&records).map_err(|error| {
-        Error::Value(format!("[export_function] the function cannot be kept in a file: {error}"))
+        let what = error.to_string();
+        Error::Value(if what.contains("Op::Custom") {
+            "[export_function] got a custom_function with rules of its own inside of control flow or checkpoint, \
+             expected one without: rules are code, which files do not hold"
+                .to_owned()
+        } else {
+            format!("[export_function] the function cannot be kept in a file: {what}")
+        })
     })?;
     let entries = [
         ("format", FORMAT.to_owned()),
@@ -94,6 +101,50 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     let entries: HashMap<String, String> =
         entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     safetensors::save(path, &tensors, Some(entries))
+}
+
+/// Functions within functions lie several levels deeper each. What is deeper than this nobody wrote.
+const MOST_LEVELS: usize = 2048;
+/// Room for so many levels, whatever the thread that asks has.
+const STACK: usize = 64 << 20;
+
+/// What the text says, or what is wrong with it.
+fn parsed(text: &str) -> std::result::Result<Vec<Record>, String> {
+    let levels = levels_of(text);
+    if levels > MOST_LEVELS {
+        return Err(format!("got {levels} levels of nesting, expected at most {MOST_LEVELS}"));
+    }
+    let parse = || {
+        let mut reader = serde_json::Deserializer::from_str(text);
+        reader.disable_recursion_limit();
+        let records = Vec::deserialize(&mut reader).map_err(|error| error.to_string())?;
+        reader.end().map_err(|error| error.to_string())?;
+        Ok(records)
+    };
+    std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse);
+        let reader = reader.map_err(|error| error.to_string())?;
+        reader.join().unwrap_or_else(|_| Err("they cannot be read".to_owned()))
+    })
+}
+
+/// How deep the brackets of a text lie within each other, those in strings aside.
+fn levels_of(text: &str) -> usize {
+    let (mut level, mut deepest, mut in_string, mut is_escaped) = (0usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => {
+                level += 1;
+                deepest = deepest.max(level);
+            }
+            b']' | b'}' if !in_string => level = level.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 /// Read a file that [`save`] wrote. Whatever else is in there is refused: what it says is checked step by step.
@@ -112,8 +163,7 @@ pub fn load(path: &Path) -> Result<Functions> {
         refused(&format!("got version {version} of the format, expected at most {VERSION}"))
     })?;
     let text = entry("functions").unwrap_or_default();
-    let records: Vec<Record> = serde_json::from_str(text)
-        .map_err(|error| refused(&format!("the functions are damaged: {error}")))?;
+    let records = parsed(text).map_err(|what| refused(&format!("the functions are damaged: {what}")))?;
     let arrays: HashMap<&str, &Array> =
         contents.arrays.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let mut traces = Vec::with_capacity(records.len());

@@ -232,18 +232,18 @@ pub(crate) fn greatest<T: Real>(elements: &[T]) -> T::Work {
         }
     }
     // Where the number of steps varies, lanes would be kept in memory all along.
-    let mut lanes = lanes;
-    for (lane, &element) in lanes.iter_mut().zip(vectors.remainder()) {
+    let mut folded = lanes;
+    for (lane, &element) in folded.iter_mut().zip(vectors.remainder()) {
         *lane = larger(*lane, element.widen());
     }
-    let mut width = lanes.len();
+    let mut width = folded.len();
     while width > 1 {
         width /= 2;
         for j in 0..width {
-            lanes[j] = larger(lanes[j], lanes[j + width]);
+            folded[j] = larger(folded[j], folded[j + width]);
         }
     }
-    lanes[0]
+    folded[0]
 }
 
 /// The larger of two, or NaN if there is one.

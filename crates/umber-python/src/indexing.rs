@@ -219,6 +219,8 @@ impl PyArray {
     }
 }
 
+type Quotient = fn(&Array, &Array) -> umber::Result<Array>;
+
 /// An array, and the place in it that is to be updated.
 #[pyclass(name = "ArrayAt", module = "umber.core", frozen)]
 pub(crate) struct ArrayAt {
@@ -260,20 +262,34 @@ impl ArrayAt {
         self.update(ScatterKind::Multiply, value)
     }
 
-    /// The array divided by `value` at the index.
+    /// The array divided by `value` at the index; integers as by `//`.
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-        let like = self.array.get().get();
+        let (py, like) = (value.py(), self.array.get().get());
+        let own = like.dtype();
         let divisor = value.extract::<Operand>()?.beside(&like)?;
-        if let Some(indices) = &self.indices
-            && !indices.iter().any(|index| matches!(index, Index::Array(_)))
-        {
-            // Nothing is named twice, so that one division is exact.
-            let old = read(value.py(), &like, indices)?;
-            let quotient = PyArray::from(ops::divide(&old, &divisor).or_raise()?);
-            return self.update(ScatterKind::Set, Bound::new(value.py(), quotient)?.as_any());
+        let (divisor, quotient): (Array, Quotient) = if own.is_integer() {
+            (ops::astype(&divisor, own).or_raise()?, ops::floor_divide)
+        } else {
+            (divisor, ops::divide)
+        };
+        let Some(indices) = &self.indices else { return self.update(ScatterKind::Set, value) };
+        if !indices.iter().any(|index| matches!(index, Index::Array(_))) {
+            // Nothing is named twice.
+            let old = read(py, &like, indices)?;
+            let quotient = PyArray::from(quotient(&old, &divisor).or_raise()?);
+            return self.update(ScatterKind::Set, Bound::new(py, quotient)?.as_any());
         }
-        let inverse = ops::reciprocal(&divisor).or_raise()?;
-        self.update(ScatterKind::Multiply, Bound::new(value.py(), PyArray::from(inverse))?.as_any())
+        // By all divisors of an element at once: they meet in the widest dtype there is for them.
+        let wide = match own {
+            DType::UInt64 => own,
+            _ if own.is_integer() => DType::Int64,
+            _ => own.inexact(),
+        };
+        let ones = ops::ones(like.shape(), wide);
+        let divisor = Bound::new(py, PyArray::from(ops::astype(&divisor, wide).or_raise()?))?;
+        let divisors = write(py, ScatterKind::Multiply, &ones, indices, divisor.as_any())?;
+        let whole = quotient(&ops::astype(&like, wide).or_raise()?, &divisors).or_raise()?;
+        ops::astype(&whole, own).or_raise().map(PyArray::from)
     }
 
     /// The array with the larger of it and `value` at the index.

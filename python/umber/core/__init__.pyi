@@ -106,7 +106,7 @@ class ArrayAt:
         """The array with `value` added at the index."""
 
     def divide(self, value: _Operand) -> array:
-        """The array divided by `value` at the index."""
+        """The array divided by `value` at the index; integers as by `//`."""
 
     def maximum(self, value: _Operand) -> array:
         """The array with the larger of it and `value` at the index."""
@@ -3628,15 +3628,15 @@ def ravel(
 
 def ravel_multi_index(
     multi_index: array | Sequence[_Operand],
-    dims: int,
-    mode: Literal['raise', 'wrap', 'clip'] = "raise",
+    dims: int | Sequence[int],
+    mode: Literal['raise', 'wrap', 'clip'] | Sequence[Literal['raise', 'wrap', 'clip']] = "raise",
     order: Literal['C', 'F'] = "C",
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
     """The places, uint32, in the flattened array of shape `dims` of the elements with these coordinates, an array for each axis.
-    One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"). In `order` "F" the
-    first axis runs fastest.
+    One outside raises, begins again from the other end ("wrap") or becomes the nearest one ("clip"): as `mode` says, one
+    for all axes or a tuple with one for each. In `order` "F" the first axis runs fastest.
     """
 
 

@@ -148,7 +148,12 @@ pub fn other_lengths(signature: &Signature) -> Vec<Signature> {
     all
 }
 
-/// Does it only make sense while the program runs that recorded it?
+/// Does it only make sense while the program runs that recorded it, or take more room than it is worth? Functions that
+/// are computed again hold those within them, each level all below.
 fn is_transient(op: &Op) -> bool {
-    matches!(op, Op::Fused(_) | Op::Custom(_))
+    match op {
+        Op::Fused(_) | Op::Custom(_) => true,
+        Op::Checkpoint(held) => held.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_))),
+        _ => false,
+    }
 }

@@ -73,6 +73,13 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
         Value,
         "[geomspace] got {start} and {stop}, expected finite numbers of one sign, none of them zero"
     );
+    if !(stop / start).is_normal() {
+        // Twice the root of a factor that no number says.
+        let half = (stop.abs().log10() - start.abs().log10()) / 2.0;
+        let roots = logspace(0.0, half, length, endpoint, 10.0, DType::Float64)?;
+        let ends = (&multiply(&roots, &weak(start.into(), &roots))?, &weak(stop.into(), &roots));
+        return scaled(&roots, ends, length, endpoint, dtype);
+    }
     let factors = logspace(0.0, (stop / start).log10(), length, endpoint, 10.0, DType::Float64)?;
     let ends = (&weak(start.into(), &factors), &weak(stop.into(), &factors));
     scaled(&factors, ends, length, endpoint, dtype)

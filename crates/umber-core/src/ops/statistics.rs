@@ -202,8 +202,19 @@ impl Observations {
     }
 }
 
-/// Covariance as a matrix, in a dtype that holds sums.
-fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
+/// The greatest distance from zero in each row, one where that is no number to divide by.
+fn reach(rows: &Array) -> Result<Array> {
+    let greatest = super::max(&super::abs(rows)?, Some(&[1]), KeepAxes::Yes)?;
+    let one = weak(Scalar::Int(1), &greatest);
+    let usable = super::logical_and(
+        &super::isfinite(&greatest)?,
+        &super::greater(&greatest, &weak(Scalar::Int(0), &greatest))?,
+    )?;
+    super::select(&usable, &super::stop_gradient(&greatest)?, &one)
+}
+
+/// Covariance as a matrix, in a dtype that holds sums; of variables that reach one, if they are to be `even`.
+fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, even: bool) -> Result<Array> {
     let own = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
     let dtype = options.dtype.unwrap_or(own).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
@@ -225,7 +236,10 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>) -
         Some(weights) => average(&x, Some(&[1]), Some(weights), KeepAxes::Yes)?.mean,
         None => mean(&x, Some(&[1]), KeepAxes::Yes)?,
     };
-    let centred = subtract(&x, &row_mean)?;
+    let mut centred = subtract(&x, &row_mean)?;
+    if even && centred.size() > 0 {
+        centred = divide(&centred, &reach(&centred)?)?;
+    }
     let weighted = match weights {
         Some(weights) => multiply(&centred, weights)?,
         None => centred.clone(),
@@ -253,7 +267,7 @@ fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
 /// # Errors
 /// For more than two axes, different numbers of observations, and weights of another shape.
 pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
-    let matrix = covariance("cov", m, y, options)?;
+    let matrix = covariance("cov", m, y, options, false)?;
     let matrix = if matrix.size() == 1 { squeeze(&matrix, None)? } else { matrix };
     cast(&matrix, answered(m, y, options.dtype))
 }
@@ -273,7 +287,8 @@ pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Arra
 /// For more than two axes, and different numbers of observations.
 pub fn corrcoef(m: &Array, y: Option<&Array>, variables: Variables, dtype: Option<DType>) -> Result<Array> {
     let options = Covariance { variables, dtype, ..Covariance::default() };
-    let matrix = covariance("corrcoef", m, y, options)?;
+    // Correlation does not depend on units, whose squares may leave the range.
+    let matrix = covariance("corrcoef", m, y, options, true)?;
     let count = matrix.shape()[0];
     let spread = sqrt(&real(&diagonal(&matrix, 0, 0, 1)?)?)?;
     let (column, row) = (reshape(&spread, [count, 1])?, reshape(&spread, [1, count])?);

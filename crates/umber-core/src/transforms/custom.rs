@@ -268,12 +268,39 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Resul
     Ok(())
 }
 
-/// Which nodes a walk towards `outputs` needs, where the user's rules stand for how their functions were computed.
+/// For each node of a tape whether its rule for batches is asked, and then for which argument: one that may differ from
+/// lane to lane, given what is batched. Elsewhere what the function computed is taken. Nothing where no node has a rule.
+pub(super) fn asked(tape: &Tape, sources: &[Option<Batched>]) -> Vec<Option<usize>> {
+    let has_rule = |op: &Op| matches!(op, Op::Custom(custom) if custom.rules().given().vmap);
+    if !tape.nodes.iter().any(|node| has_rule(node.op())) {
+        return Vec::new();
+    }
+    let mut batched: Vec<bool> =
+        sources.iter().map(|source| source.as_ref().is_some_and(|source| source.batched)).collect();
+    let ask = |node: &std::sync::Arc<crate::graph::Node>| {
+        let inputs = node.inputs();
+        let differs = |input: &Array| tape.slot(input).is_some_and(|slot| batched[slot]);
+        if inputs.iter().any(differs) {
+            batched[tape.slots_of(node)].fill(true);
+        }
+        match node.op() {
+            Op::Custom(custom) if has_rule(node.op()) => custom
+                .split(&inputs)
+                .0
+                .iter()
+                .position(|input| tape.slot(input).is_some_and(|slot| batched[slot])),
+            _ => None,
+        }
+    };
+    tape.nodes.iter().map(ask).collect()
+}
+
+/// Which nodes a walk towards `outputs` needs, where the user's rules (of the nodes `by_rule`) stand for how their functions
+/// were computed.
 ///
 /// `None`: all of them.
-pub(super) fn needed(tape: &Tape, outputs: &[Array], has: impl Fn(Given) -> bool) -> Option<Vec<bool>> {
-    let by_rule = |op: &Op| matches!(op, Op::Custom(custom) if has(custom.rules().given()));
-    if !tape.nodes.iter().any(|node| by_rule(node.op())) {
+pub(super) fn needed(tape: &Tape, outputs: &[Array], by_rule: impl Fn(usize) -> bool) -> Option<Vec<bool>> {
+    if !(0..tape.nodes.len()).any(&by_rule) {
         return None;
     }
     let mut wanted = vec![false; tape.slots()];
@@ -284,12 +311,12 @@ pub(super) fn needed(tape: &Tape, outputs: &[Array], has: impl Fn(Given) -> bool
     };
     want(outputs, &mut wanted);
     let mut needed = vec![false; tape.nodes.len()];
-    for (node, needed) in tape.nodes.iter().zip(&mut needed).rev() {
+    for (i, (node, needed)) in tape.nodes.iter().zip(&mut needed).enumerate().rev() {
         *needed = tape.slots_of(node).any(|slot| wanted[slot]);
         if *needed {
             let inputs = node.inputs();
             match node.op() {
-                Op::Custom(custom) if by_rule(node.op()) => want(custom.split(&inputs).0, &mut wanted),
+                Op::Custom(custom) if by_rule(i) => want(custom.split(&inputs).0, &mut wanted),
                 _ => want(&inputs, &mut wanted),
             }
         }

@@ -10,6 +10,7 @@ use super::vjp::{Slots, pull};
 use super::{control_flow, custom};
 use crate::device;
 use crate::graph::{Array, ArraySpec, Node};
+use crate::op::Op;
 use crate::primitive::{Point, Primitive};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::cast;
@@ -76,7 +77,8 @@ pub(super) fn push(
             slots[slot] = Some(tangent);
         }
     }
-    let needed = custom::needed(tape, outputs, |given| given.jvp);
+    let by_rule = |i: usize| matches!(tape.nodes[i].op(), Op::Custom(custom) if custom.rules().given().jvp);
+    let needed = custom::needed(tape, outputs, by_rule);
     for (i, node) in tape.nodes.iter().enumerate() {
         if is_flat(node) || needed.as_ref().is_some_and(|needed| !needed[i]) {
             continue;

@@ -164,13 +164,19 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
         let value = tape.slot(array).and_then(|slot| slots[slot].clone());
         value.unwrap_or_else(|| Batched { array: array.clone(), batched: false })
     };
-    let needed = custom::needed(tape, outputs, |given| given.vmap);
+    let asked = custom::asked(tape, &slots);
+    let lanes = values.iter().find(|value| value.batched).map(|value| value.array.shape()[0]);
+    let needed = custom::needed(tape, outputs, |i| asked.get(i).is_some_and(Option::is_some));
     for (i, node) in tape.nodes.iter().enumerate() {
         if needed.as_ref().is_some_and(|needed| !needed[i]) {
             continue;
         }
-        let inputs: SmallVec<[Batched; 3]> =
+        let mut inputs: SmallVec<[Batched; 3]> =
             node.inputs().iter().map(|input| value_of(input, &slots)).collect();
+        if let (Some(&Some(argument)), Some(lanes)) = (asked.get(i), lanes) {
+            // It may turn out to be the same in every lane.
+            inputs[argument] = Batched::yes(rules::batch(&inputs[argument], lanes)?);
+        }
         let _stream = device::on_stream(node.stream());
         let _line = on_line_of(node);
         for (slot, value) in tape.slots_of(node).zip(batch_node(node, &inputs)?) {

@@ -95,9 +95,16 @@ pub(super) fn finish_streaming() {
     }
 }
 
-/// Ask for the cache lines of some bytes, into the first level or only the second; the address need not be valid.
+/// Which cache is asked to have something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cache {
+    First,
+    Second,
+}
+
+/// Ask for the cache lines of some bytes; the address need not be valid.
 #[inline(always)]
-pub(super) fn prefetch(from: *const u8, bytes: usize, into_first: bool) {
+pub(super) fn prefetch(from: *const u8, bytes: usize, cache: Cache) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
@@ -105,14 +112,13 @@ pub(super) fn prefetch(from: *const u8, bytes: usize, into_first: bool) {
             let line = from.wrapping_add(at).cast();
             // SAFETY: a hint; it never faults.
             unsafe {
-                if into_first {
-                    _mm_prefetch(line, _MM_HINT_T0);
-                } else {
-                    _mm_prefetch(line, _MM_HINT_T1);
+                match cache {
+                    Cache::First => _mm_prefetch(line, _MM_HINT_T0),
+                    Cache::Second => _mm_prefetch(line, _MM_HINT_T1),
                 }
             }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (from, bytes, into_first);
+    let _ = (from, bytes, cache);
 }

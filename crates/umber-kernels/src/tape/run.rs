@@ -12,7 +12,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use umber_types::DType;
 
-use super::blocks::finish_streaming;
+use super::blocks::{Cache, finish_streaming};
 use super::plan::Plan;
 use super::program::{Program, REGISTER};
 use super::walk::Walk;
@@ -101,8 +101,8 @@ pub(super) struct Run<'p> {
     pub(super) direct: bool,
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,
-    /// Does the next block have room in the first-level cache?
-    pub(super) has_room: bool,
+    /// Which cache the next block is asked into.
+    pub(super) ahead: Cache,
 }
 
 // SAFETY: threads work on disjoint ranges of blocks, so on disjoint elements of the outputs; views promise the rest.
@@ -163,7 +163,7 @@ impl<'p> Run<'p> {
         run.stream = stream;
         run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
-        } else if run.has_room
+        } else if run.ahead == Cache::First
             && stream
             && program.cost <= PREFETCH_COST
             && !inputs.iter().any(|input| input.dtype().is_half())
@@ -197,7 +197,7 @@ impl<'p> Run<'p> {
             copy_inputs: false,
             direct: false,
             stream: false,
-            has_room: has_room_ahead(),
+            ahead: cache_ahead(),
             prefetch: if is_large(inputs, 0) { Prefetch::WithSteps } else { Prefetch::Never },
         };
         run.inputs = inputs
@@ -271,9 +271,9 @@ fn fitting_block(program: &Program) -> usize {
     block
 }
 
-/// Is the first-level cache one where asking for the next block pays? In a smaller one it pushes out this block.
-fn has_room_ahead() -> bool {
-    caches::first_level() >= ROOM_AHEAD
+/// Where the next block does not push out this one.
+fn cache_ahead() -> Cache {
+    if caches::first_level() >= ROOM_AHEAD { Cache::First } else { Cache::Second }
 }
 
 /// Do inputs and outputs reach beyond the caches?

@@ -292,7 +292,7 @@ impl<'r> Walk<'r> {
                 let begin = (bytes * part / parts) & !63;
                 let end = bytes * (part + 1) / parts;
                 let from = self.address(i, next as isize).wrapping_add(begin);
-                prefetch(from, end - begin, run.has_room);
+                prefetch(from, end - begin, run.ahead);
             }
         }
     }

@@ -8,7 +8,7 @@ use umber_types::{Complex, Complex32, Complex64, DType, Element};
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
-use super::field::{Field, are_numbers};
+use super::field::{Field, are_numbers, centre};
 use umber_kernels::{View, ViewMut};
 
 /// The eigenvalues of each matrix, and where asked for a matrix with an eigenvector a column, of length one and with
@@ -71,7 +71,10 @@ where
     };
     each(from.count(), cost(n, n, n).saturating_mul(16), scratch, |index, scratch| {
         from.load(index, &mut scratch.matrix);
+        let mut scale = R::one();
         let done = if are_numbers(&scratch.matrix) {
+            // What is small next to one would be taken for nothing.
+            scale = centre(&mut scratch.matrix);
             T::decompose(scratch, n, to.is_some())
         } else {
             let nan = <R as Float>::nan();
@@ -79,7 +82,11 @@ where
             scratch.vectors.fill(Complex::new(nan, nan));
             true
         };
-        values.write(index, |part| part.copy_from_slice(&scratch.values));
+        values.write(index, |part| {
+            for (value, found) in part.iter_mut().zip(&scratch.values) {
+                *value = Complex::new(found.re * scale, found.im * scale);
+            }
+        });
         if let Some(to) = to {
             for vector in scratch.vectors.chunks_exact_mut(n) {
                 normalize(vector);

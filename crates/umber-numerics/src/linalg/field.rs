@@ -23,6 +23,8 @@ pub(super) trait Field:
     fn of_real(value: Self::Magnitude) -> Self;
     /// Its exponential.
     fn exponential(self) -> Self;
+    /// Divided by a real number, part by part: a complex divisor would be squared, which may leave the range.
+    fn divided_by(self, divisor: Self::Magnitude) -> Self;
     /// Neither infinite nor NaN?
     fn is_number(self) -> bool;
 }
@@ -43,6 +45,9 @@ macro_rules! real_fields {
             }
             fn of_real(value: $ty) -> Self {
                 value
+            }
+            fn divided_by(self, divisor: $ty) -> Self {
+                self / divisor
             }
             fn exponential(self) -> Self {
                 Float::exp(self)
@@ -66,6 +71,9 @@ macro_rules! real_fields {
             }
             fn of_real(value: $ty) -> Self {
                 Complex::new(value, 0.0)
+            }
+            fn divided_by(self, divisor: $ty) -> Self {
+                Complex::new(self.re / divisor, self.im / divisor)
             }
             fn exponential(self) -> Self {
                 let (size, (sine, cosine)) = (Float::exp(self.re), Float::sin_cos(self.im));

@@ -95,7 +95,7 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
             for pivot in factors.diagonal() {
                 let size = pivot.magnitude();
                 log += Float::ln(size);
-                sign *= pivot / T::of_real(size);
+                sign *= pivot.divided_by(size);
             }
             if factors.is_singular() {
                 (sign, log) = (T::zero(), T::Magnitude::neg_infinity());

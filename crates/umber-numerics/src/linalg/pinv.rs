@@ -58,7 +58,7 @@ pub(super) fn invert_values<T: Field>(svd: &mut Decomposer<T>, tolerance: f64, c
     for (vector, &value) in svd.v.chunks_exact_mut(columns).zip(&svd.values) {
         if value.real_part() > least {
             for element in vector {
-                *element /= value;
+                *element = element.divided_by(value.real_part());
             }
         } else {
             vector.fill(T::zero());
