@@ -2,28 +2,15 @@
 //!
 //! `cargo bench -p umber-kernels --bench elementwise [FILTER]`
 
-use std::hint::black_box;
-use std::time::Instant;
+mod common;
 
+use std::hint::black_box;
+
+use common::{filter, least, values};
 use umber_kernels::tape::{Program, copy};
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, DType, Layout, Shape, UnaryKind};
-
-/// The least time of some rounds, in seconds.
-fn least(rounds: usize, mut body: impl FnMut()) -> f64 {
-    (0..rounds)
-        .map(|_| {
-            let start = Instant::now();
-            body();
-            start.elapsed().as_secs_f64()
-        })
-        .fold(f64::INFINITY, f64::min)
-}
-
-fn values(count: usize) -> Vec<f32> {
-    (0..count).map(|i| (i as f32 * 0.618_034).fract() * 1.9 - 0.95).collect()
-}
 
 fn program(inputs: Vec<DType>, steps: Vec<Step>) -> Program {
     let last = (inputs.len() + steps.len() - 1) as u32;
@@ -77,7 +64,7 @@ fn sizes() {
         let one = per_element(&add, 2, count);
         let two = per_element(&fused, 3, count);
         let layout = Layout::contiguous(Shape::from([count]));
-        let from = values(count);
+        let from: Vec<f32> = values(count);
         let mut to = vec![0f32; count];
         let repeats = (2_000_000 / count).max(1);
         let copied = least(25, || {
@@ -132,7 +119,7 @@ fn building() {
 }
 
 fn main() {
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    let filter = filter();
     functions(&filter);
     if filter.is_empty() || filter == "sizes" {
         building();

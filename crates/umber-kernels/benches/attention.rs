@@ -1,0 +1,78 @@
+//! Operations a second of attention and its derivative, and bandwidth of one query against many keys.
+//!
+//! `cargo bench -p umber-kernels --bench attention [FILTER]`
+
+mod common;
+
+use common::{Operand, Work, case};
+use num_traits::FromPrimitive;
+use umber_kernels::attention::{Attending, Gradients, Scoring, attention, attention_gradient};
+use umber_types::{Element, Masking, bf16, f16};
+
+/// Numbers of a query, a key and a value.
+const FEATURES: usize = 64;
+
+#[derive(Clone, Copy)]
+struct Sizes {
+    heads: usize,
+    key_heads: usize,
+    queries: usize,
+    keys: usize,
+}
+
+impl Sizes {
+    fn square(heads: usize, length: usize) -> Sizes {
+        Sizes { heads, key_heads: heads, queries: length, keys: length }
+    }
+
+    /// Operations of a product of all queries with all keys; of those in causal order half are seen.
+    fn flops(self, masking: Masking) -> usize {
+        let all = 2 * self.heads * self.queries * self.keys * FEATURES;
+        if masking == Masking::Causal { all / 2 } else { all }
+    }
+}
+
+fn attend<T: Element + FromPrimitive>(masking: Masking, sizes: Sizes) {
+    let Sizes { heads, key_heads, queries, keys } = sizes;
+    let [of_queries, of_keys] = [[1, heads, queries, FEATURES], [1, key_heads, keys, FEATURES]];
+    let (q, k, v) =
+        (Operand::<T>::values(&of_queries), Operand::<T>::values(&of_keys), Operand::<T>::values(&of_keys));
+    let mut out = Operand::<T>::zeros(&of_queries);
+    let (mut into_q, mut into_k, mut into_v) =
+        (Operand::<T>::zeros(&of_queries), Operand::<T>::zeros(&of_keys), Operand::<T>::zeros(&of_keys));
+    let given = Attending { queries: q.view(), keys: k.view(), values: v.view(), mask: None, sinks: None };
+    let how = Scoring { scale: 0.125, masking };
+    let order = if masking == Masking::Causal { "causal " } else { "" };
+    let name = format!("{order}attention/{}/{heads} of {queries}x{keys}", T::DTYPE);
+    let few = queries < 16;
+    // Two products forwards; backwards the weights again, and four.
+    let work = if few { Work::Bytes(k.bytes() + v.bytes()) } else { Work::Flops(2 * sizes.flops(masking)) };
+    case(&name, work, || attention(&given, how, out.view_mut()));
+    if few {
+        return;
+    }
+    case(&format!("{name}/gradient"), Work::Flops(5 * sizes.flops(masking)), || {
+        let into = Gradients {
+            queries: into_q.view_mut(),
+            keys: into_k.view_mut(),
+            values: into_v.view_mut(),
+            sinks: None,
+        };
+        attention_gradient(&given, how, out.view(), &into);
+    });
+}
+
+fn main() {
+    for masking in [Masking::Nothing, Masking::Causal] {
+        attend::<f32>(masking, Sizes::square(2, 128));
+        attend::<f32>(masking, Sizes::square(8, 512));
+        attend::<f32>(masking, Sizes::square(8, 2048));
+        attend::<bf16>(masking, Sizes::square(8, 512));
+    }
+    attend::<f16>(Masking::Nothing, Sizes::square(8, 512));
+    for keys in [512, 1 << 14] {
+        let decoding = Sizes { heads: 32, key_heads: 8, queries: 1, keys };
+        attend::<f32>(Masking::Nothing, decoding);
+        attend::<bf16>(Masking::Nothing, decoding);
+    }
+}

@@ -1,0 +1,67 @@
+//! Bandwidth of gathers and scatters, and of draws by weight, in the second cache and in memory.
+//!
+//! `cargo bench -p umber-kernels --bench indexing [FILTER]`
+
+mod common;
+
+use common::{COUNTS, Operand, SIDES, Work, case};
+use umber_kernels::pick::pick;
+use umber_kernels::{gather, gather_axis, scatter, scatter_axis};
+use umber_types::ScatterKind;
+
+/// Slices of `width` neighbours, as many as the table has.
+fn slices(rows: usize, width: usize) {
+    let (shape, slice) = ([rows, width], [1, width]);
+    let mut table = Operand::<f32>::values(&shape);
+    let indices = Operand::<u32>::below(rows, &[rows]);
+    let mut taken = Operand::<f32>::zeros(&[rows, 1, width]);
+    let name = |function: &str| format!("{function}/{rows} of {width}");
+    let moved = indices.bytes() + 2 * taken.bytes();
+    case(&name("gather"), Work::Bytes(moved), || {
+        gather(table.view(), &[indices.view()], &[0], &slice, taken.view_mut()).expect("rows of the table");
+    });
+    for (kind, touched) in [(ScatterKind::Set, moved), (ScatterKind::Add, moved + taken.bytes())] {
+        case(&name(&format!("scatter {}", kind.name())), Work::Bytes(touched), || {
+            scatter(kind, table.view_mut(), &[indices.view()], &[0], &slice, taken.view())
+                .expect("rows of the table");
+        });
+    }
+}
+
+/// An element of its own row for each element.
+fn along_rows(side: usize) {
+    let shape = [side, side];
+    let mut table = Operand::<f32>::values(&shape);
+    let indices = Operand::<u32>::below(side, &shape);
+    let mut taken = Operand::<f32>::zeros(&shape);
+    let moved = indices.bytes() + 2 * taken.bytes();
+    case(&format!("gather_axis/{side}"), Work::Bytes(moved), || {
+        gather_axis(table.view(), indices.view(), 1, taken.view_mut()).expect("places in rows");
+    });
+    case(&format!("scatter_axis add/{side}"), Work::Bytes(moved + taken.bytes()), || {
+        scatter_axis(ScatterKind::Add, table.view_mut(), indices.view(), 1, taken.view())
+            .expect("places in rows");
+    });
+}
+
+fn draws(count: usize) {
+    let mut weights = Operand::<f32>::values(&[count]);
+    let mut levels = Operand::<f32>::values(&[COUNTS[0]]);
+    for value in weights.data.iter_mut().chain(&mut levels.data) {
+        *value = value.abs();
+    }
+    let mut out = Operand::<u32>::zeros(&[COUNTS[0]]);
+    let work = Work::Bytes(weights.bytes() + levels.bytes() + out.bytes());
+    case(&format!("pick/{} of {count}", COUNTS[0]), work, || {
+        pick(weights.view(), levels.view(), out.view_mut()).expect("there is memory");
+    });
+}
+
+fn main() {
+    for (side, count) in SIDES.into_iter().zip(COUNTS) {
+        slices(count, 1);
+        slices(count / 512, 512);
+        along_rows(side);
+        draws(count);
+    }
+}

@@ -1,0 +1,103 @@
+//! Bandwidth of making and reading quantised matrices, and of products with them; operations a second where rows are many.
+//!
+//! `cargo bench -p umber-kernels --bench quantized [FILTER]`
+
+mod common;
+
+use common::{Operand, Work, case};
+use umber_kernels::quantized::{Product, Turned, dequantize, matmul, quantize};
+use umber_kernels::{View, ViewMut};
+use umber_types::{Quantization, QuantizationMode};
+
+/// A quantised stack of one square matrix.
+struct Quantized {
+    how: Quantization,
+    side: usize,
+    words: Operand<u32>,
+    /// Numbers in affine mode, codes in others.
+    scales: Operand<f32>,
+    codes: Operand<u8>,
+    biases: Operand<f32>,
+}
+
+impl Quantized {
+    fn new(mode: QuantizationMode, bits: i64, side: usize) -> Quantized {
+        let how = Quantization::new("quantize", mode, None, Some(bits)).expect("the mode has these bits");
+        let groups = [1, side, side / how.group_size()];
+        Quantized {
+            how,
+            side,
+            words: Operand::zeros(&[1, side, how.words(side)]),
+            scales: Operand::zeros(&groups),
+            codes: Operand::zeros(&groups),
+            biases: Operand::zeros(&groups),
+        }
+    }
+
+    fn fill(&mut self, src: View) {
+        let words = self.words.view_mut();
+        if self.how.has_biases() {
+            quantize(self.how, src, None, &mut [words, self.scales.view_mut(), self.biases.view_mut()]);
+        } else {
+            quantize(self.how, src, None, &mut [words, self.codes.view_mut()]);
+        }
+    }
+
+    fn scales(&self) -> View<'_> {
+        if self.how.has_biases() { self.scales.view() } else { self.codes.view() }
+    }
+
+    fn biases(&self) -> Option<View<'_>> {
+        self.how.has_biases().then(|| self.biases.view())
+    }
+
+    fn multiply(&self, turned: Turned, x: View, out: ViewMut) {
+        let (scales, biases) = (self.scales(), self.biases());
+        let product =
+            Product { how: self.how, turned, x, words: self.words.view(), scales, biases, picks: None };
+        matmul(&product, out).expect("there is nothing to pick");
+    }
+
+    fn bytes(&self) -> usize {
+        let groups = self.codes.data.len() * if self.how.has_biases() { 2 * size_of::<f32>() } else { 1 };
+        self.words.bytes() + groups
+    }
+
+    fn name(&self, what: &str) -> String {
+        format!("{what}/{} {} bits/{}", self.how.mode().name(), self.how.bits(), self.side)
+    }
+}
+
+fn measure(mode: QuantizationMode, bits: i64, side: usize) {
+    let mut matrix = Quantized::new(mode, bits, side);
+    let mut floats = Operand::<f32>::values(&[1, side, side]);
+    let work = Work::Bytes(floats.bytes() + matrix.bytes());
+    // What is multiplied must be filled, whatever is filtered out.
+    matrix.fill(floats.view());
+    case(&matrix.name("quantize"), work, || matrix.fill(floats.view()));
+    case(&matrix.name("dequantize"), work, || {
+        dequantize(matrix.how, matrix.words.view(), matrix.scales(), matrix.biases(), floats.view_mut());
+    });
+    for rows in [1, 32, 256] {
+        // The longest matrices are for what memory bounds.
+        if rows > 1 && side > 4096 {
+            continue;
+        }
+        let x = Operand::<f32>::values(&[1, rows, side]);
+        let mut out = Operand::<f32>::zeros(&[1, rows, side]);
+        let work = if rows == 1 { Work::Bytes(matrix.bytes()) } else { Work::Flops(2 * rows * side * side) };
+        for (turned, what) in [(Turned::Yes, "x @ w.T"), (Turned::No, "x @ w")] {
+            case(&format!("{}/{rows} rows", matrix.name(what)), work, || {
+                matrix.multiply(turned, x.view(), out.view_mut());
+            });
+        }
+    }
+}
+
+fn main() {
+    for side in [512, 2048, 8192] {
+        measure(QuantizationMode::Affine, 4, side);
+        measure(QuantizationMode::Affine, 8, side);
+        measure(QuantizationMode::Mxfp4, 4, side);
+    }
+}
