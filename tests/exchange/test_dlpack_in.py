@@ -126,8 +126,9 @@ def test_bfloat16():
 
 
 REFUSED = {
-    "float8": ({"code": 10, "bits": 8}, r"got type code 10 \(float8_e4m3fn\), 8 bits"),
-    "float8_e5m2": ({"code": 12, "bits": 8}, r"float8_e5m2\)"),
+    "float6": ({"code": 15, "bits": 6}, r"got type code 15 \(float6_e2m3fn\), 6 bits"),
+    "float4": ({"code": 17, "bits": 4}, r"float4_e2m1fn\)"),
+    "float8 of other bits": ({"code": 10, "bits": 16}, r"float8_e4m3fn\), 16 bits"),
     "float128": ({"bits": 128}, r"got type code 2 \(float\), 128 bits"),
     "opaque": ({"code": 3, "bits": 64}, r"opaque"),
     "int4": ({"code": 0, "bits": 4}, r"got type code 0 \(int\), 4 bits"),

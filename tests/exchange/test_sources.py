@@ -196,15 +196,71 @@ def test_elements_without_a_dtype(kind, make):
     assert source.flags.writeable == before
 
 
-def test_float8():
+def test_other_small_floats():
     ml_dtypes = pytest.importorskip("ml_dtypes")
-    source = np.zeros(3, ml_dtypes.float8_e4m3fn)
-    with pytest.raises(TypeError, match="got float8_e4m3fn, expected"):
+    source = np.zeros(3, ml_dtypes.float4_e2m1fn)
+    with pytest.raises(TypeError, match="got float4_e2m1fn, expected"):
         mx.asarray(source)
     with pytest.raises(TypeError, match="expected"):
         mx.from_numpy(source)
     assert source.flags.writeable
     assert address(mx.asarray(source.view(np.uint8))) == source.ctypes.data
+
+
+FLOAT8 = (
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+)
+
+
+@pytest.mark.parametrize("name", FLOAT8)
+def test_float8_goes_both_ways_without_a_copy(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    source = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))
+    array = mx.asarray(source, copy=False)
+    assert array.dtype == getattr(mx, name)
+    assert address_of(array) == source.ctypes.data
+    view = np.asarray(array)
+    assert view.dtype == source.dtype
+    assert view.flags.writeable
+    assert view.ctypes.data == source.ctypes.data
+    assert view.tobytes() == source.tobytes()
+    turned = mx.asarray(source.reshape(16, 16).T)
+    assert np.asarray(turned).tobytes() == source.reshape(16, 16).T.tobytes()
+    copy = mx.array(source)
+    source.view(np.uint8)[:] = 0
+    assert np.asarray(copy).view(np.uint8).tolist() == list(range(256))
+    frozen = np.zeros(2, source.dtype)
+    frozen.flags.writeable = False
+    assert not np.asarray(mx.asarray(frozen)).flags.writeable
+    kept = mx.from_numpy(source)
+    assert address_of(kept) == source.ctypes.data
+    with pytest.raises(BufferError, match=rf"got {name}, expected DLPack.*ml_dtypes"):
+        memoryview(copy)
+    assert not hasattr(copy, "__array_interface__")
+
+
+@pytest.mark.parametrize("name", FLOAT8)
+def test_float8_in_capsules(name):
+    code = 7 + FLOAT8.index(name)
+    own = mx.arange(4).astype(mx.uint8).view(getattr(mx, name))
+    tensor = capsules.tensor_of(own.__dlpack__(max_version=(1, 0)))
+    assert (tensor.code, tensor.bits, tensor.lanes) == (code, 8, 1)
+    back = mx.from_dlpack(own)
+    assert back.dtype == own.dtype
+    assert back.view(mx.uint8).tolist() == [0, 1, 2, 3]
+
+
+def test_float8_without_ml_dtypes(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "ml_dtypes", None)
+    with pytest.raises(TypeError, match=r"got float8_e5m2, expected ml_dtypes to be installed"):
+        np.asarray(mx.ones(2, dtype=mx.float8_e5m2))
 
 
 def test_buffers_without_a_dtype():

@@ -155,7 +155,7 @@ PEERS = {
         lambda x: x,
         lambda x: mx.from_dlpack(x),
         lambda x: np.asarray(x.astype(mx.float32) if x.dtype == mx.bfloat16 else x),
-        lambda x: load("capsules").tensor_of(x.__dlpack__(max_version=(1, 0))).data,
+        lambda x: capsule_address(x),
     ),
 }
 
@@ -245,13 +245,36 @@ def test_layouts_come_in(a, layout):
     assert np.array_equal(np.asarray(giver.give(source)), LAYOUTS[layout](values))
 
 
-def test_float8_is_refused_by_name():
+@pytest.mark.parametrize(
+    "name", ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"]
+)
+def test_float8_of_torch(name):
     torch = pytest.importorskip("torch")
-    with pytest.raises(BufferError, match="float8_e4m3fn"):
-        mx.from_dlpack(torch.zeros(3, dtype=torch.float8_e4m3fn))
+    codes = torch.arange(256, dtype=torch.uint8)
+    tensor = codes.view(getattr(torch, name))
+    ours = mx.from_dlpack(tensor)
+    assert ours.dtype == getattr(mx, name)
+    assert capsule_address(ours) == tensor.data_ptr()
+    assert np.array_equal(np.array(ours.astype(mx.float32)), tensor.float().numpy(), equal_nan=True)
+    back = torch.from_dlpack(ours)
+    assert back.dtype == tensor.dtype
+    assert back.data_ptr() == tensor.data_ptr()
+    assert torch.equal(back.view(torch.uint8), codes)
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e5m2"])
+def test_float8_of_jax(name):
     jnp = pytest.importorskip("jax.numpy")
-    with pytest.raises((BufferError, TypeError), match="float8_e5m2"):
-        mx.from_dlpack(jnp.zeros(3, dtype=jnp.float8_e5m2))
+    theirs = jnp.array([0.5, -2.0, 4.0]).astype(getattr(jnp, name))
+    for ours in (mx.from_dlpack(theirs), mx.asarray(theirs)):
+        assert ours.dtype == getattr(mx, name)
+        assert ours.tolist() == [0.5, -2, 4]
+    back = jnp.from_dlpack(mx.array([0.5, -2.0, 4.0], dtype=getattr(mx, name)))
+    assert (back.dtype.name, back.tolist()) == (name, [0.5, -2, 4])
+
+
+def capsule_address(array):
+    return load("capsules").tensor_of(array.__dlpack__(max_version=(1, 0))).data
 
 
 def test_torch_writes_are_seen():

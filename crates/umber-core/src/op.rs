@@ -59,6 +59,7 @@ primitives! {
     Binary(binary::Binary),
     Select(select::Select),
     Cast(cast::Cast),
+    Float8Cast(float8::Float8Cast),
     Broadcast(broadcast::Broadcast),
     Reshape(reshape::Reshape),
     View(view::View),

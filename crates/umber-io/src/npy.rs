@@ -186,6 +186,12 @@ impl Prepared {
             "[save] got an array of {} axes, expected at most {MOST_AXES}",
             array.ndim()
         );
+        ensure!(
+            !array.dtype().is_float8(),
+            Type,
+            "[save] got {}, for which the npy format has no word, expected save_safetensors, or view(uint8) for its bits",
+            array.dtype()
+        );
         array.eval()?;
         let (dense, is_fortran) = match reversed(array)? {
             Some(reversed) => (reversed, true),

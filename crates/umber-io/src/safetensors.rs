@@ -26,12 +26,8 @@ const LONGEST_HEADER: usize = 100_000_000;
 /// Data begins at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// The dtype that a word of the format stands for. Of the types of 8 bits that umber has no dtype for, those come as
-/// their bytes for which there are functions of bytes.
+/// The dtype that a word of the format stands for.
 fn dtype_of(word: &str) -> Option<DType> {
-    if matches!(word, "F8_E4M3" | "F8_E8M0") {
-        return Some(DType::UInt8);
-    }
     DType::ALL.into_iter().find(|&dtype| word_of(dtype) == Some(word))
 }
 
@@ -51,7 +47,12 @@ fn word_of(dtype: DType) -> Option<&'static str> {
         DType::Float32 => "F32",
         DType::Float64 => "F64",
         DType::Complex64 => "C64",
-        DType::Complex128 => return None,
+        DType::Float8E4M3Fn => "F8_E4M3",
+        DType::Float8E4M3Fnuz => "F8_E4M3FNUZ",
+        DType::Float8E5M2 => "F8_E5M2",
+        DType::Float8E5M2Fnuz => "F8_E5M2FNUZ",
+        DType::Float8E8M0Fnu => "F8_E8M0",
+        DType::Complex128 | DType::Float8E3M4 | DType::Float8E4M3 | DType::Float8E4M3B11Fnuz => return None,
     })
 }
 

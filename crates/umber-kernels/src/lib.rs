@@ -10,6 +10,7 @@ mod caches;
 pub mod conv;
 pub mod create;
 mod elementwise;
+pub mod float8;
 pub mod fork;
 pub mod gated_delta;
 pub mod gather;

@@ -40,17 +40,7 @@ pub(crate) fn signed(dtype: DType) -> DType {
         DType::UInt16 => DType::Int16,
         DType::UInt32 => DType::Int32,
         DType::UInt64 => DType::Int64,
-        DType::Bool
-        | DType::Int8
-        | DType::Int16
-        | DType::Int32
-        | DType::Int64
-        | DType::Float16
-        | DType::BFloat16
-        | DType::Float32
-        | DType::Float64
-        | DType::Complex64
-        | DType::Complex128 => dtype,
+        _ => dtype,
     }
 }
 
@@ -109,13 +99,13 @@ impl<'a> View<'a> {
 
     /// Address of the element at index zero, typed.
     pub fn start_as<T: Element>(&self) -> *const T {
-        debug_assert_eq!(self.dtype, T::DTYPE);
+        debug_assert_eq!(self.dtype.moved(), T::DTYPE);
         self.start().cast()
     }
 
     /// The elements as a slice, if they are dense and in row-major order.
     pub fn as_slice<T: Element>(&self) -> Option<&'a [T]> {
-        if self.dtype != T::DTYPE || !self.layout.is_contiguous() {
+        if self.dtype.moved() != T::DTYPE || !self.layout.is_contiguous() {
             return None;
         }
         if self.size() == 0 {
@@ -181,7 +171,7 @@ impl<'a> ViewMut<'a> {
 
     /// Address of the element at index zero, typed.
     pub fn start_as<T: Element>(&self) -> *mut T {
-        debug_assert_eq!(self.dtype, T::DTYPE);
+        debug_assert_eq!(self.dtype.moved(), T::DTYPE);
         self.start().cast()
     }
 
@@ -197,7 +187,7 @@ impl<'a> ViewMut<'a> {
 
     /// The elements as a slice, if they are dense and in row-major order.
     pub fn as_mut_slice<T: Element>(&mut self) -> Option<&mut [T]> {
-        if self.dtype != T::DTYPE || !self.layout.is_contiguous() {
+        if self.dtype.moved() != T::DTYPE || !self.layout.is_contiguous() {
             return None;
         }
         if self.size() == 0 {

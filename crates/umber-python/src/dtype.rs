@@ -75,23 +75,28 @@ impl PyDtype {
     }
 
     /// The same type as NumPy's: `numpy.dtype(umber.core.float32)` works, and so does passing a dtype to NumPy's
-    /// functions. bfloat16 is ml_dtypes'.
+    /// functions. bfloat16 and floats of eight bits are ml_dtypes'.
     #[getter]
     fn __numpy_dtype__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let numpy = py.import("numpy")?;
-        if self.0 != DType::BFloat16 {
+        if !is_of_ml_dtypes(self.0) {
             return numpy.call_method1("dtype", (self.0.name(),));
         }
         let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
-            PyAttributeError::new_err("bfloat16 is a dtype of NumPy only with ml_dtypes installed")
+            PyAttributeError::new_err(format!("{} is a dtype of NumPy only with ml_dtypes installed", self.0))
         })?;
-        numpy.call_method1("dtype", (ml_dtypes.getattr("bfloat16")?,))
+        numpy.call_method1("dtype", (ml_dtypes.getattr(self.0.name())?,))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let name = slf.get().0.name();
         Ok((slf.get_type(), (name,)).into_pyobject(slf.py())?.into_any())
     }
+}
+
+/// Has NumPy this dtype with the package ml_dtypes alone?
+pub(crate) fn is_of_ml_dtypes(dtype: DType) -> bool {
+    dtype == DType::BFloat16 || dtype.is_float8()
 }
 
 /// NumPy's letter for a kind of number.
@@ -108,7 +113,7 @@ fn letter(kind: Kind) -> &'static str {
 /// The dtype that NumPy writes as a letter and a number of bytes: `f8`.
 fn of_code(code: &str) -> Option<DType> {
     let is_named = |dtype: &DType| format!("{}{}", letter(dtype.kind()), dtype.size()) == code;
-    DType::ALL.into_iter().filter(|&dtype| dtype != DType::BFloat16).find(is_named)
+    DType::ALL.into_iter().filter(|&dtype| !is_of_ml_dtypes(dtype)).find(is_named)
 }
 
 /// The dtype that an object names: a `Dtype`, a name, one of Python's number types (which stand for the dtypes that
@@ -144,7 +149,7 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Result<DType, String>> {
     Some(known(object.getattr("name").ok()?.extract().ok()?))
 }
 
-/// Is the class one of NumPy's, or of the package that adds bfloat16 to NumPy?
+/// Is the class one of NumPy's, or of the package that adds further floats to NumPy?
 fn is_of_numpy(class: &Bound<'_, PyType>) -> bool {
     let module = class.module().map(|module| module.to_string()).unwrap_or_default();
     let package = module.split('.').next().unwrap_or_default();
@@ -162,9 +167,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
         match named(&object) {
             Some(Ok(dtype)) => Ok(DtypeArg(dtype)),
             Some(Err(name)) => {
-                let names: Vec<&str> = DType::ALL.into_iter().map(DType::name).collect();
+                let names: Vec<&str> = DType::COMPUTED.into_iter().map(DType::name).collect();
                 Err(PyTypeError::new_err(format!(
-                    "got '{name}', expected the name of a dtype: one of {}",
+                    "got '{name}', expected the name of a dtype: one of {} and the float8 ones",
                     names.join(", ")
                 )))
             }

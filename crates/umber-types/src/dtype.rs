@@ -36,6 +36,22 @@ pub enum DType {
     Complex64,
     /// Two binary64: real, imaginary.
     Complex128,
+    /// Eight bits: three of the exponent, four of the fraction, with infinities.
+    Float8E3M4,
+    /// Eight bits: four of the exponent, three of the fraction, with infinities.
+    Float8E4M3,
+    /// As [`DType::Float8E4M3Fnuz`] with a bias of 11.
+    Float8E4M3B11Fnuz,
+    /// The OCP's E4M3: four bits of the exponent, three of the fraction, no infinities.
+    Float8E4M3Fn,
+    /// Four bits of the exponent, three of the fraction, no infinities, one zero.
+    Float8E4M3Fnuz,
+    /// The OCP's E5M2: five bits of the exponent, two of the fraction, with infinities.
+    Float8E5M2,
+    /// Five bits of the exponent, two of the fraction, no infinities, one zero.
+    Float8E5M2Fnuz,
+    /// The OCP's E8M0: powers of two, no sign, no zero, no infinities.
+    Float8E8M0Fnu,
 }
 
 /// The kind of number a dtype holds, ordered by how kinds promote.
@@ -54,8 +70,8 @@ pub enum Kind {
 }
 
 impl DType {
-    /// Every dtype, in declaration order.
-    pub const ALL: [DType; 15] = [
+    /// The dtypes that are computed in, in declaration order.
+    pub const COMPUTED: [DType; 15] = [
         DType::Bool,
         DType::UInt8,
         DType::UInt16,
@@ -73,6 +89,28 @@ impl DType {
         DType::Complex128,
     ];
 
+    /// The floats of eight bits, in declaration order, which is that of DLPack's codes.
+    pub const FLOAT8: [DType; 8] = [
+        DType::Float8E3M4,
+        DType::Float8E4M3,
+        DType::Float8E4M3B11Fnuz,
+        DType::Float8E4M3Fn,
+        DType::Float8E4M3Fnuz,
+        DType::Float8E5M2,
+        DType::Float8E5M2Fnuz,
+        DType::Float8E8M0Fnu,
+    ];
+
+    /// Every dtype, in declaration order.
+    pub const ALL: [DType; 23] = {
+        let mut all = [DType::Bool; 23];
+        let (computed, _) = all.split_at_mut(15);
+        computed.copy_from_slice(&DType::COMPUTED);
+        let (_, float8) = all.split_at_mut(15);
+        float8.copy_from_slice(&DType::FLOAT8);
+        all
+    };
+
     /// Bytes per element.
     pub const fn size(self) -> usize {
         match self {
@@ -81,6 +119,7 @@ impl DType {
             DType::UInt32 | DType::Int32 | DType::Float32 => 4,
             DType::UInt64 | DType::Int64 | DType::Float64 | DType::Complex64 => 8,
             DType::Complex128 => 16,
+            _ => 1,
         }
     }
 
@@ -102,6 +141,14 @@ impl DType {
             DType::Float64 => "float64",
             DType::Complex64 => "complex64",
             DType::Complex128 => "complex128",
+            DType::Float8E3M4 => "float8_e3m4",
+            DType::Float8E4M3 => "float8_e4m3",
+            DType::Float8E4M3B11Fnuz => "float8_e4m3b11fnuz",
+            DType::Float8E4M3Fn => "float8_e4m3fn",
+            DType::Float8E4M3Fnuz => "float8_e4m3fnuz",
+            DType::Float8E5M2 => "float8_e5m2",
+            DType::Float8E5M2Fnuz => "float8_e5m2fnuz",
+            DType::Float8E8M0Fnu => "float8_e8m0fnu",
         }
     }
 
@@ -119,8 +166,8 @@ impl DType {
             DType::Bool => Kind::Bool,
             DType::UInt8 | DType::UInt16 | DType::UInt32 | DType::UInt64 => Kind::Unsigned,
             DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => Kind::Signed,
-            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => Kind::Float,
             DType::Complex64 | DType::Complex128 => Kind::Complex,
+            _ => Kind::Float,
         }
     }
 
@@ -132,6 +179,16 @@ impl DType {
     /// Is it a real floating-point type?
     pub const fn is_floating(self) -> bool {
         matches!(self.kind(), Kind::Float)
+    }
+
+    /// Is it a float of eight bits? Those are kept and moved; what computes with them does so in float32.
+    pub const fn is_float8(self) -> bool {
+        self as u8 > DType::Complex128 as u8
+    }
+
+    /// The dtype whose elements are moved like this one's: uint8 for floats of eight bits, else itself.
+    pub const fn moved(self) -> DType {
+        if self.is_float8() { DType::UInt8 } else { self }
     }
 
     /// Is it complex?
@@ -149,9 +206,14 @@ impl DType {
         matches!(self, DType::Float16 | DType::BFloat16)
     }
 
-    /// The floating type that functions such as `exp` answer in: itself if inexact, else float32.
+    /// The floating type that functions such as `exp` answer in: itself if inexact, else float32. So are derivatives.
     pub const fn inexact(self) -> DType {
-        if self.is_inexact() { self } else { DType::Float32 }
+        if self.is_inexact() { self.computed() } else { DType::Float32 }
+    }
+
+    /// The dtype that is computed in where elements of this one are given: float32 for eight bits, else itself.
+    pub const fn computed(self) -> DType {
+        if self.is_float8() { DType::Float32 } else { self }
     }
 
     /// The dtype that sums and products answer in: small integers and bool widen to 32 bits.
@@ -162,6 +224,7 @@ impl DType {
             DType::UInt32 | DType::UInt64 | DType::Int32 | DType::Int64 => self,
             DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64 => self,
             DType::Complex64 | DType::Complex128 => self,
+            _ => DType::Float32,
         }
     }
 

@@ -10,6 +10,7 @@ pub mod device;
 pub mod dtype;
 pub mod element;
 pub mod error;
+pub mod float8;
 pub mod kinds;
 pub mod layout;
 pub mod nested;
@@ -24,6 +25,7 @@ pub use device::{Device, DeviceType, Stream};
 pub use dtype::{DType, Kind};
 pub use element::{Bool, Element, Value};
 pub use error::{Error, Result};
+pub use float8::Float8;
 pub use half::{bf16, f16};
 pub use kinds::{
     ArgReduceKind, BinaryKind, Extremum, KeepAxes, Masking, Pairing, QuantizationMode, ReduceKind,

@@ -2,12 +2,13 @@
 //!
 //! The rules are MLX's. Bool gives way to everything; integers widen to hold both, except that uint64 beside a
 //! signed integer has no common integer and answers float32; float16 beside bfloat16 answers float32; a complex
-//! number beside float64 keeps the double precision.
+//! number beside float64 keeps the double precision. A float of eight bits, which MLX does not have, gives way to every
+//! float (each holds all of its values); beside whatever else is another dtype it answers float32.
 
 use crate::DType;
 use crate::dtype::DType::*;
 
-/// Row: left dtype, column: right dtype, both in the order of [`DType::ALL`].
+/// Row: left dtype, column: right dtype, both in the order of [`DType::COMPUTED`].
 #[rustfmt::skip]
 const TABLE: [[DType; 15]; 15] = [
     // Bool     UInt8     UInt16    UInt32    UInt64    Int8      Int16     Int32     Int64     Float16   BFloat16  Float32   Float64     Complex64   Complex128
@@ -30,7 +31,18 @@ const TABLE: [[DType; 15]; 15] = [
 
 /// The dtype that holds the result of an operation on `a` and `b`.
 pub const fn promote(a: DType, b: DType) -> DType {
-    TABLE[a as usize][b as usize]
+    match (a.is_float8(), b.is_float8()) {
+        (false, false) => TABLE[a as usize][b as usize],
+        (true, false) => b.inexact(),
+        (false, true) => a.inexact(),
+        (true, true) => {
+            if a as u8 == b as u8 {
+                a
+            } else {
+                Float32
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -39,9 +51,9 @@ mod tests {
 
     #[test]
     fn symmetric_idempotent_and_never_below_either_kind() {
-        for a in DType::ALL {
+        for a in DType::COMPUTED {
             assert_eq!(promote(a, a), a);
-            for b in DType::ALL {
+            for b in DType::COMPUTED {
                 let c = promote(a, b);
                 assert_eq!(c, promote(b, a), "{a} {b}");
                 assert!(c.kind() >= a.kind().max(b.kind()), "{a} {b} -> {c}");
@@ -51,9 +63,19 @@ mod tests {
     }
 
     #[test]
+    fn floats_of_eight_bits_give_way() {
+        for a in DType::FLOAT8 {
+            for b in DType::ALL {
+                let expected = if a == b { a } else { b.inexact() };
+                assert_eq!((promote(a, b), promote(b, a)), (expected, expected), "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
     fn integers_hold_both_operands() {
-        for a in DType::ALL.into_iter().filter(|d| d.is_integer()) {
-            for b in DType::ALL.into_iter().filter(|d| d.is_integer()) {
+        for a in DType::COMPUTED.into_iter().filter(|d| d.is_integer()) {
+            for b in DType::COMPUTED.into_iter().filter(|d| d.is_integer()) {
                 let c = promote(a, b);
                 let mixed = a.kind() != b.kind();
                 if mixed && (a == UInt64 || b == UInt64) {

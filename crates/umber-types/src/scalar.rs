@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use crate::cut::{to_i32, to_i64, to_u64};
-use crate::{Bool, Complex, DType, Kind, Result, bf16, ensure, f16};
+use crate::{Bool, Complex, DType, Float8, Kind, Result, bf16, ensure, f16};
 
 /// A constant of some kind, stored at the widest precision of its kind. Compared and hashed by bits.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
@@ -118,6 +118,7 @@ impl Scalar {
                 let (re, im) = self.as_complex();
                 Scalar::Complex(re, im)
             }
+            _ => Scalar::Float(f64::from(float8(dtype).decode(float8(dtype).encode(self.as_f64())))),
         }
     }
 
@@ -149,6 +150,7 @@ impl Scalar {
                 put(&re.to_ne_bytes());
                 bytes[8..16].copy_from_slice(&im.to_ne_bytes());
             }
+            _ => put(&[float8(dtype).encode(self.as_f64())]),
         }
         bytes
     }
@@ -181,6 +183,7 @@ impl Scalar {
             DType::Float64 => Scalar::Float(read!(f64, 0)),
             DType::Complex64 => Scalar::Complex(f64::from(read!(f32, 0)), f64::from(read!(f32, 4))),
             DType::Complex128 => Scalar::Complex(read!(f64, 0), read!(f64, 8)),
+            _ => Scalar::Float(f64::from(float8(dtype).decode(bytes[0]))),
         }
     }
 
@@ -203,6 +206,7 @@ impl Scalar {
         let own = self.default_dtype();
         match (self, dtype.kind()) {
             (Scalar::Bool(_), _) => dtype,
+            (Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) if dtype.is_float8() => DType::Float32,
             (Scalar::Int(_) | Scalar::UInt(_), Kind::Bool) => own,
             (Scalar::Int(_) | Scalar::UInt(_), _) => dtype,
             (Scalar::Float(_), Kind::Float | Kind::Complex) => dtype,
@@ -245,6 +249,11 @@ impl Scalar {
             Scalar::Complex(re, im) => (4, re.to_bits(), im.to_bits()),
         }
     }
+}
+
+/// The format of what is none of the dtypes that are computed in.
+fn float8(dtype: DType) -> Float8 {
+    Float8::of(dtype).expect("the others have eight bits")
 }
 
 impl PartialEq for Scalar {

@@ -313,6 +313,7 @@ fn keeps_values(from: DType, to: DType) -> bool {
         DType::Float64 | DType::Complex128 => 53,
         DType::Int64 => 63,
         DType::UInt64 => 64,
+        _ => unreachable!("floats of eight bits have a cast of their own"),
     };
     let range = |dtype: DType| match dtype {
         DType::Float16 => 5,

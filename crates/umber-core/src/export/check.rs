@@ -8,6 +8,7 @@ use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::control::Control;
 use crate::primitives::control_flow::{Body, Iteration};
+use crate::primitives::float8::moves;
 use crate::primitives::gather::are_axes;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::quantized::{Fp8, Quantize, Rounded, takes};
@@ -80,8 +81,14 @@ impl Site<'_> {
     }
 
     fn check(&self) -> Result<()> {
+        let is_float8 = self.inputs.iter().any(|input| input.dtype.is_float8());
+        self.must(!is_float8 || moves(self.op), "floats that are computed in")?;
         match self.op {
-            Op::Leaf(Leaf::Copy) | Op::Unary(_) | Op::Cast(_) | Op::View(_) => self.takes(1),
+            Op::Cast(op) => {
+                self.takes(1)?;
+                self.must(!op.0.is_float8(), "a dtype that is computed in")
+            }
+            Op::Leaf(Leaf::Copy) | Op::Unary(_) | Op::Float8Cast(_) | Op::View(_) => self.takes(1),
             Op::Control(Control::StopGradient) => self.takes(1),
             Op::Leaf(_) | Op::Full(_) | Op::Arange(_) | Op::Eye(_) | Op::Custom(_) | Op::Fused(_) => {
                 bail!(Value, "[{}] is no step of a program, expected an operation on inputs", self.op.name())

@@ -13,6 +13,7 @@ use crate::device;
 use crate::memory::Buffer;
 use crate::op::Op;
 use crate::primitive::Primitive;
+use crate::primitives::float8;
 use crate::primitives::leaf::Leaf;
 
 /// One output of a lazy computation. Cloning shares it; it never changes.
@@ -56,10 +57,16 @@ impl Array {
     /// Record an operation with any number of outputs.
     pub fn record_on(op: impl Into<Op>, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
         let op = op.into();
+        if inputs.iter().any(|input| input.dtype().is_float8())
+            && let Some(made) = float8::record(&op, &inputs)?
+        {
+            return Ok(made.into());
+        }
         let specs = {
             let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
             op.infer(&given)?
         };
+        float8::check_outputs(&op, &specs)?;
         Array::record_known(op, inputs, specs, stream)
     }
 
@@ -100,11 +107,17 @@ impl Array {
     pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
         let op = op.into();
         let inputs: Inputs = inputs.iter().map(|&input| input.clone()).collect();
+        if inputs.iter().any(|input| input.dtype().is_float8())
+            && let Some(made) = float8::record(&op, &inputs)?
+        {
+            return Ok(made.into_iter().next().expect("an operation with one output"));
+        }
         let specs = {
             let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
             op.infer(&given)?
         };
         debug_assert_eq!(specs.len(), 1);
+        float8::check_outputs(&op, &specs)?;
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;

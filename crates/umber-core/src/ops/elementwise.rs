@@ -13,7 +13,7 @@ use crate::primitives::select::Select;
 
 pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     ensure!(
-        supports_unary(kind, x.dtype()),
+        supports_unary(kind, x.dtype().computed()),
         Type,
         "[{}] is not defined for what it got: an array of {}, expected {}",
         kind.name(),
@@ -25,7 +25,7 @@ pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
 
 pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     ensure!(
-        supports_binary(kind, a.dtype()),
+        supports_binary(kind, a.dtype().computed()),
         Type,
         "[{}] is not defined for what it got: arrays of {}, expected {}",
         kind.name(),

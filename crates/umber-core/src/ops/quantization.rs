@@ -283,7 +283,15 @@ pub fn to_fp8(x: &Array) -> Result<Array> {
 /// # Errors
 /// If `x` is not of uint8 or `dtype` not a real floating one.
 pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
-    ensure!(x.dtype() == DType::UInt8, Type, "[from_fp8] got x of dtype {}, expected uint8", x.dtype());
+    if x.dtype() == DType::Float8E4M3Fn && dtype.is_floating() {
+        return cast(x, dtype);
+    }
+    ensure!(
+        x.dtype() == DType::UInt8,
+        Type,
+        "[from_fp8] got x of dtype {}, expected uint8 or float8_e4m3fn",
+        x.dtype()
+    );
     ensure!(
         dtype.is_floating(),
         Type,

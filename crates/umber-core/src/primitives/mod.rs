@@ -16,6 +16,7 @@ pub mod convolution;
 pub mod create;
 pub mod custom;
 pub mod fft;
+pub mod float8;
 pub mod fused;
 pub mod gather;
 pub mod indexed_matmul;

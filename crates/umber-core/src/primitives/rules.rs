@@ -9,6 +9,7 @@ use crate::primitive::{Batched, Tangents};
 use crate::primitives::binary::Binary;
 use crate::primitives::broadcast::Broadcast;
 use crate::primitives::cast::Cast;
+use crate::primitives::float8::cast_float8;
 use crate::primitives::reshape::Reshape;
 use crate::primitives::transpose::Transpose;
 use crate::primitives::unary::Unary;
@@ -84,7 +85,13 @@ pub(crate) fn zeros_like(x: &Array) -> Array {
 
 /// `x` converted, or as it is.
 pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
-    if x.dtype() == dtype { Ok(x.clone()) } else { Array::record_one(Cast(dtype), &[x]) }
+    if x.dtype() == dtype {
+        return Ok(x.clone());
+    }
+    if x.dtype().is_float8() || dtype.is_float8() {
+        return cast_float8(x, dtype);
+    }
+    Array::record_one(Cast(dtype), &[x])
 }
 
 /// `x` in the dtype that is computed in: float32 for 16-bit floats.

@@ -24,6 +24,7 @@ pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
         DType::Float64 => f64(kind),
         DType::Complex64 => complex64(kind),
         DType::Complex128 => complex128(kind),
+        _ => None,
     }
 }
 

@@ -129,6 +129,7 @@ macro_rules! match_source {
                 type $T = f64;
                 $body
             }
+            _ => unreachable!("floats of eight bits are converted by a kernel of their own"),
         }
     };
 }
@@ -173,6 +174,7 @@ macro_rules! match_target {
                 type $T = f64;
                 $body
             }
+            _ => unreachable!("floats of eight bits are converted by a kernel of their own"),
         }
     };
 }

@@ -27,8 +27,8 @@ use crate::{View, ViewMut};
 use packed::Packed;
 
 /// The elements of a view in row-major order: in place, or copied if they lie otherwise.
-fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
-    assert_eq!(view.dtype(), T::DTYPE, "the dtype that is read");
+pub(crate) fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
+    assert_eq!(view.dtype().moved(), T::DTYPE, "the dtype that is read");
     if let Some(slice) = view.as_slice() {
         return Cow::Borrowed(slice);
     }

@@ -152,6 +152,7 @@ macro_rules! match_update {
                     DType::Float64 => with!($update, f64),
                     DType::Complex64 => with!($update, Complex32),
                     DType::Complex128 => with!($update, Complex64),
+                    _ => unreachable!("floats of eight bits are only set"),
                 }
             };
         }

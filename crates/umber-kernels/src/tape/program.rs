@@ -344,6 +344,6 @@ fn is_square(tape: &Tape) -> bool {
 
 fn refuse(name: &str, got: DType, takes: impl Fn(DType) -> bool) -> Result<()> {
     let expected: SmallVec<[&str; 15]> =
-        DType::ALL.iter().filter(|&&dtype| takes(dtype)).map(|dtype| dtype.name()).collect();
+        DType::COMPUTED.iter().filter(|&&dtype| takes(dtype)).map(|dtype| dtype.name()).collect();
     bail!(Type, "[{name}] does not take this dtype, got {got}, expected one of {}", expected.join(", "))
 }

@@ -142,7 +142,7 @@ impl PyArray {
     }
 }
 
-/// The bits of an array's elements of two bytes, for which the protocol has no format.
+/// The bits of an array's elements of one or two bytes, for which the protocol has no format.
 #[pyclass(frozen)]
 pub(super) struct Bits {
     array: Py<PyArray>,
@@ -160,8 +160,9 @@ impl Bits {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let view = to_fill(view)?;
         let export = Export::new(slf.py(), slf.get().array.get())?;
+        let format = if export.dtype.size() == 1 { c"B" } else { c"H" };
         // SAFETY: a view to fill, released below.
-        unsafe { fill(view, flags, export, c"H", slf.into_any()) }
+        unsafe { fill(view, flags, export, format, slf.into_any()) }
     }
 
     unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {

@@ -19,7 +19,7 @@ pub(super) fn struct_format(dtype: DType) -> Option<&'static std::ffi::CStr> {
         DType::Float64 => c"d",
         DType::Complex64 => c"Zf",
         DType::Complex128 => c"Zd",
-        DType::BFloat16 => return None,
+        _ => return None,
     })
 }
 
@@ -65,7 +65,7 @@ pub(super) fn typestr(dtype: DType) -> Option<String> {
         DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64 => 'i',
         DType::Float16 | DType::Float32 | DType::Float64 => 'f',
         DType::Complex64 | DType::Complex128 => 'c',
-        DType::BFloat16 => return None,
+        _ => return None,
     };
     let order = if dtype.size() == 1 { '|' } else { '<' };
     Some(format!("{order}{kind}{}", dtype.size()))
@@ -83,6 +83,9 @@ pub(super) fn order_of_typestr(typestr: &str) -> ByteOrder {
     if typestr.starts_with('>') { ByteOrder::Swapped } else { ByteOrder::Native }
 }
 
+/// DLPack's type code of the first float of eight bits.
+const FIRST_FLOAT8: u8 = 7;
+
 /// DLPack's type code and bits.
 pub(super) fn dlpack_code(dtype: DType) -> (u8, u8) {
     let bits = (dtype.size() * 8) as u8;
@@ -93,11 +96,16 @@ pub(super) fn dlpack_code(dtype: DType) -> (u8, u8) {
         DType::BFloat16 => 4,
         DType::Complex64 | DType::Complex128 => 5,
         DType::Bool => 6,
+        // In the order of their codes.
+        _ => FIRST_FLOAT8 + (dtype as u8 - DType::FLOAT8[0] as u8),
     };
     (code, bits)
 }
 
 /// The dtype of DLPack's type code and bits.
 pub(super) fn from_dlpack_code(code: u8, bits: u8) -> Option<DType> {
-    DType::ALL.into_iter().find(|&dtype| dlpack_code(dtype) == (code, bits))
+    if code >= FIRST_FLOAT8 {
+        return DType::FLOAT8.get(usize::from(code - FIRST_FLOAT8)).copied().filter(|_| bits == 8);
+    }
+    DType::COMPUTED.into_iter().find(|&dtype| dlpack_code(dtype) == (code, bits))
 }

@@ -14,7 +14,7 @@ use super::described::{Copying, Described, Trust, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};
 use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, is_of_ml_dtypes};
 use crate::enter::{OrRaise, enter};
 
 /// A `Py_buffer` that is ours to release.
@@ -181,8 +181,10 @@ fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> 
     let name = dtype.as_ref().ok().and_then(|dtype| dtype.getattr("name").ok()?.extract::<String>().ok());
     let words: String = typestr.extract().map_err(|_| malformed("typestr", typestr, "a string"))?;
     let known = match name.as_deref() {
-        Some("bfloat16") => Some(DType::BFloat16),
-        _ => from_typestr(&words),
+        Some(name) => {
+            DType::from_name(name).filter(|&dtype| is_of_ml_dtypes(dtype)).or_else(|| from_typestr(&words))
+        }
+        None => from_typestr(&words),
     };
     known.map(|dtype| (dtype, order_of_typestr(&words))).ok_or_else(|| {
         let elements = dtype.as_ref().unwrap_or(typestr);

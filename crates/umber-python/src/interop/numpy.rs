@@ -12,6 +12,7 @@ use super::export::Export;
 use super::formats::typestr;
 use crate::args::number;
 use crate::array::PyArray;
+use crate::dtype::is_of_ml_dtypes;
 
 /// The value of one of NumPy's scalars that has one in umber; `None` for anything else.
 pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
@@ -44,7 +45,7 @@ pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
 impl PyArray {
     /// This array as a NumPy array: a view unless `copy` is true or `dtype` differs.
     ///
-    /// bfloat16 needs the package ml_dtypes.
+    /// bfloat16 and floats of eight bits need the package ml_dtypes.
     #[pyo3(signature = (dtype = None, copy = None))]
     fn __array__<'py>(
         slf: &Bound<'py, Self>,
@@ -54,7 +55,7 @@ impl PyArray {
         let py = slf.py();
         let numpy = py.import("numpy")?;
         let own = slf.get().get().dtype();
-        let view = if own == DType::BFloat16 { bfloat16(slf)? } else { whole(slf.as_any())? };
+        let view = if is_of_ml_dtypes(own) { of_ml_dtypes(slf, own)? } else { whole(slf.as_any())? };
         let same = match dtype {
             Some(dtype) => dtype_of_numpy(&numpy, dtype)?.eq(view.getattr("dtype")?)?,
             None => true,
@@ -130,15 +131,15 @@ fn whole<'py>(memory: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     memory.py().import("numpy")?.call_method1("asarray", (view,))
 }
 
-/// A view of bfloat16 through its bits.
-fn bfloat16<'py>(array: &Bound<'py, PyArray>) -> PyResult<Bound<'py, PyAny>> {
+/// A view through the bits of elements that NumPy has with ml_dtypes alone.
+fn of_ml_dtypes<'py>(array: &Bound<'py, PyArray>, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
-        PyTypeError::new_err(
-            "[__array__] NumPy has no such elements: got bfloat16, expected ml_dtypes to be installed, or \
-             .astype(umber.core.float32) first",
-        )
+        PyTypeError::new_err(format!(
+            "[__array__] NumPy has no such elements: got {dtype}, expected ml_dtypes to be installed, or \
+             .astype(umber.core.float32) first"
+        ))
     })?;
     let bits = whole(Bound::new(py, Bits::new(array))?.as_any())?;
-    bits.call_method1("view", (ml_dtypes.getattr("bfloat16")?,))
+    bits.call_method1("view", (ml_dtypes.getattr(dtype.name())?,))
 }

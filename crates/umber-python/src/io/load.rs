@@ -5,12 +5,12 @@ use std::ffi::CString;
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use umber::Array;
 use umber::io::{self, Format, Loaded, Mapping, Source, Value};
+use umber::{Array, DType};
 
 use super::place::{Place, place, source_of};
 use crate::array::PyArray;
-use crate::enter::enter;
+use crate::enter::{OrRaise, enter};
 
 /// Load an array or several from a file: npy, npz, safetensors or GGUF.
 ///
@@ -30,16 +30,20 @@ use crate::enter::enter;
 /// Of a GGUF file, tensors of types Q4_0, Q4_1 and Q8_0 stay quantised: `name.weight` (packed, uint32), `name.scales` and
 /// `name.biases` (float16) with groups of 32, as `quantized_matmul` takes them. Other quantised types become float16.
 ///
+/// Tensors of a safetensors file in F8_E4M3 and F8_E8M0 are their bits in uint8, as MLX has them, and with `float8=True`
+/// float8_e4m3fn and float8_e8m0fnu, which `view` makes of the bits as well.
+///
 /// Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged or in no known
 /// format, and TypeError where its elements have no dtype. Pickled objects are never loaded.
 #[pyfunction]
-#[pyo3(signature = (file, /, format = None, return_metadata = false, *, mmap = true, stream = None))]
+#[pyo3(signature = (file, /, format = None, return_metadata = false, *, mmap = true, float8 = false, stream = None))]
 fn load<'py>(
     py: Python<'py>,
     file: &Bound<'py, PyAny>,
     format: Option<String>,
     return_metadata: bool,
     mmap: bool,
+    float8: bool,
     stream: Option<crate::args::StreamArg>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let _ = stream;
@@ -70,11 +74,26 @@ fn load<'py>(
             }
             (contents.arrays, values(py, contents.texts)?)
         }
-        Loaded::Safetensors(contents) => (contents.arrays, contents.metadata.into_pyobject(py)?),
+        Loaded::Safetensors(mut contents) => {
+            if !float8 {
+                contents.arrays.iter_mut().try_for_each(|(_, array)| show_bits(array)).or_raise()?;
+            }
+            (contents.arrays, contents.metadata.into_pyobject(py)?)
+        }
         Loaded::Gguf(contents) => (contents.arrays, values(py, contents.metadata)?),
     };
     let arrays = by_name(py, arrays)?;
     if return_metadata { Ok((arrays, metadata).into_pyobject(py)?.into_any()) } else { Ok(arrays.into_any()) }
+}
+
+/// Floats of eight bits as MLX, which has no dtype for them, gives those that it reads.
+fn show_bits(array: &mut Array) -> umber::Result<()> {
+    if matches!(array.dtype(), DType::Float8E4M3Fn | DType::Float8E8M0Fnu)
+        && let Some(storage) = array.storage()
+    {
+        *array = Array::from_storage(storage.clone(), DType::UInt8)?;
+    }
+    Ok(())
 }
 
 fn format_of(name: &str) -> PyResult<Format> {

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use umber::types::{Kind, bf16, f16, promote};
+use umber::types::{Float8, Kind, bf16, f16, promote};
 use umber::{DType, Error};
 
 use crate::args::number;
@@ -231,6 +231,9 @@ impl FloatInfo {
             DType::BFloat16 => (bf16::EPSILON.to_f64(), bf16::MAX.to_f64(), bf16::MIN_POSITIVE.to_f64()),
             DType::Float32 => (f64::from(f32::EPSILON), f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)),
             DType::Float64 => (f64::EPSILON, f64::MAX, f64::MIN_POSITIVE),
+            other if let Some(format) = Float8::of(other) => {
+                (format.epsilon(), format.max(), format.smallest_normal())
+            }
             other => {
                 return Err(to_exception(Error::Type(format!(
                     "[finfo] got the dtype {other}, which is not inexact, \
@@ -238,7 +241,9 @@ impl FloatInfo {
                 ))));
             }
         };
-        Ok(FloatInfo { bits: real.size() * 8, eps, max, min: -max, smallest_normal, dtype: PyDtype(real) })
+        // Powers of two alone have no sign.
+        let min = Float8::of(real).map_or(-max, Float8::min);
+        Ok(FloatInfo { bits: real.size() * 8, eps, max, min, smallest_normal, dtype: PyDtype(real) })
     }
 
     /// Another name for `smallest_normal`.

@@ -343,7 +343,10 @@ class Module(dict):
         }
         if strict:
             _check_weights(weights, places)
-        known = {path: value for path, value in weights.items() if path in places}
+        kept = dict(tree_flatten(parameters))
+        known = {
+            path: _as_kept(value, kept[path]) for path, value in weights.items() if path in places
+        }
         return self.update(tree_unflatten(known)) if known else self
 
     def save_weights(self, file: str | os.PathLike | BinaryIO) -> None:
@@ -407,6 +410,14 @@ def _weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
             "a name, expected arrays by their names (.safetensors, .npz or .gguf)"
         )
     return content
+
+
+def _as_kept(value: Any, parameter: mx.array) -> Any:
+    """A float of eight bits that a file gives as its bits."""
+    is_float8 = parameter.itemsize == 1 and mx.issubdtype(parameter.dtype, mx.floating)
+    if is_float8 and isinstance(value, mx.array) and value.dtype == mx.uint8:
+        return value.view(parameter.dtype)
+    return value
 
 
 def _weights_by_path(pairs: Any) -> dict[str, mx.array]:

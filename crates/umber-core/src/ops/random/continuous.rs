@@ -24,7 +24,11 @@ fn below_one(dtype: DType) -> f64 {
 }
 
 fn check_floating(op: &str, dtype: DType) -> Result<()> {
-    ensure!(dtype.is_floating(), Value, "[{op}] got dtype {dtype}, expected a real floating-point dtype");
+    ensure!(
+        dtype.is_floating() && !dtype.is_float8(),
+        Value,
+        "[{op}] got dtype {dtype}, expected a real floating-point dtype"
+    );
     Ok(())
 }
 
@@ -129,7 +133,11 @@ pub fn normal(
     scale: Option<&Array>,
     key: Option<&Array>,
 ) -> Result<Array> {
-    ensure!(dtype.is_inexact(), Value, "[normal] got dtype {dtype}, expected a floating-point dtype");
+    ensure!(
+        dtype.is_inexact() && !dtype.is_float8(),
+        Value,
+        "[normal] got dtype {dtype}, expected a floating-point dtype"
+    );
     let shape = Shape::checked("normal", shape)?;
     let key = key_or_next(key)?;
     let mut sample;

@@ -36,7 +36,11 @@ pub fn multivariate_normal(
     dtype: DType,
     key: Option<&Array>,
 ) -> Result<Array> {
-    ensure!(dtype.is_floating(), Value, "[{OP}] got dtype {dtype}, expected a real floating-point dtype");
+    ensure!(
+        dtype.is_floating() && !dtype.is_float8(),
+        Value,
+        "[{OP}] got dtype {dtype}, expected a real floating-point dtype"
+    );
     let (mean_shape, covariance_shape) = (mean.shape(), covariance.shape());
     let fits = match (mean_shape.split_last(), &covariance_shape[..]) {
         (Some((length, _)), [.., rows, columns]) => length == rows && length == columns,

@@ -1,0 +1,125 @@
+//! Float8: conversions from and to floats of eight bits, and how other operations take these.
+//!
+//! Floats of eight bits are kept, moved and converted. An operation that computes takes them as the float32 they
+//! equal, and answers as it does of float32.
+
+use smallvec::smallvec;
+use umber_kernels::float8;
+use umber_types::{DType, Result, ScatterKind, ensure};
+
+use super::cast::Cast;
+use super::rules::{batch_elementwise, cast, linear_jvp};
+use super::select::Select;
+use super::view::View;
+use crate::graph::{Array, ArraySpec, Inputs, Specs};
+use crate::op::Op;
+use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
+
+/// Conversion to a dtype: from float32 or float64 to eight bits, or from eight bits to float32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Float8Cast(pub DType);
+
+/// `x` converted from or to eight bits.
+pub(crate) fn cast_float8(x: &Array, dtype: DType) -> Result<Array> {
+    if float8::converts(x.dtype(), dtype) {
+        return Array::record_one(Float8Cast(dtype), &[x]);
+    }
+    // Every number of eight bits is a float32; integers and the parts of complex numbers have a float64 of their own.
+    let is_wide = !x.dtype().is_float8() && x.dtype().size() > 2;
+    let between = if is_wide { DType::Float64 } else { DType::Float32 };
+    cast(&cast(x, between)?, dtype)
+}
+
+impl Primitive for Float8Cast {
+    fn name(&self) -> &'static str {
+        "astype"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        ensure!(
+            float8::converts(inputs[0].dtype, self.0),
+            Type,
+            "[astype] got {} to convert to {}, expected float32 or float64 to eight bits, or eight bits to float32",
+            inputs[0].dtype,
+            self.0
+        );
+        Ok(ArraySpec { shape: inputs[0].shape.clone(), dtype: self.0 }.into())
+    }
+
+    // Rounding counts as the identity, as it does to integers.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| Ok(smallvec![Some(cast(&cotangents[0], at.inputs[0].dtype().inexact())?)]))
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| linear_jvp(Cast(self.0.inexact()), tangents))
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| batch_elementwise(*self, inputs))
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run_one(|inputs, output| {
+            float8::convert(inputs[0], output);
+            Ok(())
+        })
+    }
+}
+
+/// Does an operation move elements without looking at what they are?
+pub(crate) fn moves(op: &Op) -> bool {
+    match op {
+        Op::Leaf(_)
+        | Op::Full(_)
+        | Op::Eye(_)
+        | Op::Broadcast(_)
+        | Op::Reshape(_)
+        | Op::View(_)
+        | Op::Transpose(_)
+        | Op::Slice(_)
+        | Op::Concatenate(_)
+        | Op::Gather(_)
+        | Op::GatherAxis(_)
+        | Op::Float8Cast(_)
+        | Op::Control(_)
+        | Op::Loop(_)
+        | Op::Branch(_)
+        | Op::While(_)
+        | Op::Custom(_)
+        | Op::Checkpoint(_) => true,
+        Op::SliceUpdate(op) => op.kind == ScatterKind::Set,
+        Op::Scatter(op) => op.kind == ScatterKind::Set,
+        Op::ScatterAxis(op) => op.kind == ScatterKind::Set,
+        _ => false,
+    }
+}
+
+/// What an operation makes of inputs with floats of eight bits among them; `None` if it takes them as they are.
+#[cold]
+pub(crate) fn record(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
+    if moves(op) {
+        return Ok(None);
+    }
+    if let Op::Select(_) = op {
+        let bits = |x: &Array| Array::record_one(View(DType::UInt8), &[x]);
+        let chosen = Array::record_one(Select, &[&inputs[0], &bits(&inputs[1])?, &bits(&inputs[2])?])?;
+        return Ok(Some(vec![Array::record_one(View(inputs[1].dtype()), &[&chosen])?]));
+    }
+    let wide = |x: &Array| if x.dtype().is_float8() { cast(x, DType::Float32) } else { Ok(x.clone()) };
+    let wide: Inputs = inputs.iter().map(wide).collect::<Result<_>>()?;
+    Array::record(op.clone(), wide).map(|made| Some(made.into_vec()))
+}
+
+/// Refuse to compute what would have eight bits.
+pub(crate) fn check_outputs(op: &Op, specs: &[ArraySpec]) -> Result<()> {
+    let Some(spec) = specs.iter().find(|spec| spec.dtype.is_float8()) else { return Ok(()) };
+    ensure!(
+        moves(op),
+        Type,
+        "[{}] got the dtype {} to answer in, expected one that is computed in, and astype afterwards",
+        op.name(),
+        spec.dtype
+    );
+    Ok(())
+}
