@@ -280,6 +280,20 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             when=pads_past_the_kernel,
         ),
         Difference(
+            "conv_transpose1d conv_transpose2d conv_transpose3d",
+            "mx.conv_transpose1d(mx.ones((1, 3, 1)), mx.ones((1, 2, 1)), output_padding=-1)",
+            "cuts the end of the result off",
+            "ValueError",
+            "What is added to the end is not negative, as in PyTorch; slices cut.",
+        ),
+        Difference(
+            "pad",
+            "mx.pad(mx.zeros((2, 0)), 1, mode='edge')",
+            "zeros, which are no elements of the array",
+            "ValueError",
+            NUMPY,
+        ),
+        Difference(
             "mean",
             "mx.mean(mx.full((100000,), 10.0, dtype=mx.float16))",
             "inf: the sum overflows",

@@ -59,8 +59,19 @@ def test_huge_options_are_refused_or_right(large):
         mx.eval(mx.conv1d(X, W, padding=large))
     if large < 2**61:
         assert mx.conv1d(X, W, stride=large).shape == (2, 1, 6)
+    else:
+        with pytest.raises(OverflowError, match=r"^\[conv1d\] strides: got"):
+            mx.conv1d(X, W, stride=large)
     with pytest.raises((ValueError, OverflowError, MemoryError)):
         mx.eval(mx.conv_transpose1d(X, W, stride=large))
+
+
+def test_nothing_is_taken_off_the_end_of_transposed_convolutions():
+    for axes in (1, 2, 3):
+        x, w = mx.ones((1, *[4] * axes, 2)), mx.ones((3, *[2] * axes, 2))
+        function = getattr(mx, f"conv_transpose{axes}d")
+        with pytest.raises(ValueError, match=r"^\[conv_transpose.d\] output paddings: got"):
+            function(x, w, output_padding=(0,) * (axes - 1) + (-1,))
 
 
 def test_integers_are_exact_and_wrap(rng):

@@ -61,6 +61,11 @@ BAD_INPUT = [
     (lambda: mx.pad(a(3), 1, "round"), VALUE, "[pad] got mode 'round'"),
     (lambda: mx.pad(a(0), 1, "wrap"), VALUE, "[pad]"),
     (lambda: mx.pad(a(2, 0), 1, "mean"), VALUE, "[pad]"),
+    *(
+        (lambda mode=mode: mx.pad(a(2, 0), 1, mode), VALUE, "[pad] got an array of shape (2, 0)")
+        for mode in ("edge", "reflect", "symmetric", "wrap", "linear_ramp", "mean")
+    ),
+    (lambda: mx.pad(a(3), []), VALUE, "[pad] got 0 widths"),
     (lambda: mx.pad(a(3), 1, "mean", stat_length=0), VALUE, "[pad]"),
     (lambda: mx.pad(a(3), 1, "linear_ramp", end_values=a(2)), VALUE, "[pad]"),
     (lambda: mx.unique(a(3), axis=1), (IndexError, ValueError), "[unique]"),
@@ -211,6 +216,8 @@ def test_pad_as_numpy_does(mode, width, dtype):
 def test_pad_of_nothing():
     assert mx.pad(a(0, 2), ((0, 0), (1, 1)), "wrap").shape == (0, 4)
     assert mx.pad(a(0), 2, "empty").shape == (4,)
+    for mode in ("constant", "edge"):
+        assert mx.pad(mx.array(5), [], mode).item() == 5
 
 
 def test_unique_parts():
@@ -255,6 +262,17 @@ def test_bins_as_numpy_chooses_them(rule):
             got = mx.histogram(mx.array(x), rule, limits)
             assert got[1].shape == want[1].shape, (rule, x, limits)
             np.testing.assert_allclose(to_numpy(got[1]), want[1], rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("dtype", "scale"), [("float32", 3e38), ("float64", 1.7e308)])
+@pytest.mark.parametrize("part", [1.0, 1e-30])
+def test_bins_of_wide_and_narrow_ranges(rule, dtype, scale, part):
+    x = np.random.default_rng(5).normal(size=100)
+    x /= np.abs(x).max()
+    got = to_numpy(mx.histogram(mx.array((x * (scale * part)).astype(dtype)), rule)[1])
+    want = np.histogram(x.astype(dtype), rule)[1]
+    np.testing.assert_allclose(got / (scale * part), want, rtol=1e-5, atol=1e-6)
 
 
 def test_histogram_with_a_rule_and_density():

@@ -87,6 +87,15 @@ def test_gradient_of_a_read_and_a_write(case):
     assert_close(to_numpy(got[1]), outer[index], note=f"{shape}[{index}] = …")
 
 
+def test_errors_of_updates_name_the_index():
+    flags = mx.array([True, False])
+    with pytest.raises(TypeError, match=r"^\[index\] got an array of bool to subtract from"):
+        flags.at[0].subtract(True)
+    for name in (*UPDATES, "divide"):
+        with pytest.raises(TypeError, match=r"^\[index\] got str"):
+            getattr(mx.ones(2).at[0], name)("a")
+
+
 UPDATES = {
     "add": np.add,
     "subtract": np.subtract,

@@ -144,8 +144,48 @@ def test_negative_power_of_a_singular_matrix():
 
 def test_an_indefinite_matrix_has_no_cholesky_factor():
     for a in (-np.eye(2), np.array([[1.0, 2.0], [2.0, 1.0]]), np.full((2, 2), np.nan)):
-        with pytest.raises(RuntimeError, match="not positive definite"):
+        with pytest.raises(RuntimeError, match="not positive definite: got a pivot"):
             mx.eval(linalg.cholesky(to_umber(a, "float64")))
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (3, 4, 4), (0, 0)])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_hermitian_matrices_are_read_below_their_diagonal(shape, dtype, rng):
+    """With eigenvalues of both signs and zero."""
+    a = rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype == "complex128" else 0)
+    a = a + np.conj(np.swapaxes(a, -1, -2))
+    a[..., :1, :], a[..., :, :1] = 0, 0
+    lower = to_umber(np.tril(a), dtype)
+    u, s, vh = (np.array(factor) for factor in linalg.svd(lower, hermitian=True))
+    np.testing.assert_allclose((u * s[..., None, :]) @ vh, a, atol=1e-12)
+    np.testing.assert_allclose(
+        vh @ np.conj(np.swapaxes(vh, -1, -2)), u @ np.linalg.inv(u), atol=1e-12
+    )
+    values = linalg.svd(lower, compute_uv=False, hermitian=True)
+    np.testing.assert_allclose(np.array(values), np.linalg.svd(a, compute_uv=False), atol=1e-12)
+    for options in ({}, {"rtol": 0.3}, {"rcond": 0.3}):
+        want = np.linalg.pinv(a, hermitian=True, **options) if a.size else a
+        got = np.array(linalg.pinv(lower, hermitian=True, **options))
+        np.testing.assert_allclose(got, want, rtol=1e-8, atol=1e-10)
+
+
+def test_arguments_of_pinv_and_svd():
+    with pytest.raises(ValueError, match=r"^\[linalg\.pinv\] rcond: got rtol too"):
+        linalg.pinv(mx.eye(2), 0.1, rtol=0.1)
+    for call in (linalg.svd, linalg.pinv, lambda a, **k: linalg.svd(a, compute_uv=False, **k)):
+        with pytest.raises(ValueError, match=r"got matrices of 2 rows and 3 columns"):
+            call(mx.zeros((2, 3)), hermitian=True)
+    a = mx.array([[[2.0, 0.0], [0.0, 0.5]]] * 2)
+    each = mx.array([0.5, 0.1])
+    for hermitian in (False, True):
+        got = linalg.pinv(a, each, hermitian)
+        assert got[:, 1, 1].tolist() == [0.0, 2.0]
+    # The gradient is that of a function of Hermitian matrices.
+    a = mx.array([[2.0, 1.0], [1.0, -3.0]], dtype=mx.float64)
+    slopes = [
+        mx.grad(lambda a, h=h: linalg.pinv(a, hermitian=h)[0, 0])(a).tolist() for h in (False, True)
+    ]
+    np.testing.assert_allclose(slopes[0], slopes[1], rtol=1e-12)
 
 
 # Singular matrices that have an answer -----------------------------------------------------------

@@ -116,6 +116,8 @@ def test_versions():
         assert metadata.metadata("MLX")["Name"] == "mlx" and metadata.requires("mlx") is None
         assert "mlx" in {d.metadata["Name"] for d in metadata.distributions()}
         assert metadata.version("numpy") != umber.mlx.MLX_VERSION
+        umber.mlx.uninstall()
+        assert umber.core.__version__ == umber.__version__
         """
     )
 

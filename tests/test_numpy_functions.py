@@ -41,9 +41,41 @@ BAD_INPUT = [
     (lambda: mx.nanargmax(a(2), axis=1), AXIS, "[nanargmax]"),
     (lambda: mx.nanmedian(a(2), axis=1), AXIS, "[nanmedian]"),
     (lambda: mx.nanmean(a(2), dtype=mx.int32), TypeError, "[nanmean] dtype: got int32"),
+    *(
+        (lambda name=name: getattr(mx, name)(a(2), where=a(3)), ValueError, f"[{name}]")
+        for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd")
+    ),
+    (lambda: mx.nansum(a(2), initial=a(3)), ValueError, "[nansum] got an initial value"),
+    (lambda: mx.nanmin(a(2), where=a(2)), ValueError, "[nanmin] got a condition without"),
+    (lambda: mx.nanmax(mx.array([1, 2]), where=a(2)), ValueError, "[nanmax] got a condition"),
+    (lambda: mx.nanmax(a(2), where=a(3), initial=0), ValueError, "[nanmax]"),
+    *(
+        (
+            lambda name=name: getattr(mx, name)(a(2, 3), mean=a(2)),
+            ValueError,
+            f"[{name}] got a mean",
+        )
+        for name in ("var", "std", "nanvar", "nanstd")
+    ),
+    (lambda: mx.linspace([0, 1], [1, 2, 3], 3), ValueError, "[linspace] shapes"),
+    (lambda: mx.linspace([0, 1], 5, 3, axis=2), AXIS, "[linspace]"),
+    (lambda: mx.linspace(0, 5, 3, axis=1), AXIS, "[linspace]"),
+    (lambda: mx.linspace([0, 1], 5, -1), ValueError, "[linspace] got -1"),
+    (lambda: mx.linspace([0, 1j], 5, dtype=mx.float32), TypeError, "[linspace] got dtype"),
+    (lambda: mx.logspace([0, 1], 1j, dtype=mx.float32), TypeError, "[logspace] got dtype"),
+    (lambda: mx.logspace(0, 1, base="2"), TypeError, "[logspace] base: got str"),
+    (lambda: mx.logspace([0, 1], 5, 3, axis=-3), AXIS, "[logspace]"),
+    (lambda: mx.geomspace(1, 4j, dtype=mx.float32), TypeError, "[geomspace] got dtype"),
+    (lambda: mx.geomspace([0, 1], 4), ValueError, "[geomspace] got ends"),
+    (lambda: mx.geomspace([1, 1], [4, -4]), ValueError, "[geomspace] got ends"),
+    (lambda: mx.geomspace(0j, 4), ValueError, "[geomspace] got ends"),
+    (lambda: mx.geomspace([1, 1], 4, axis=2), AXIS, "[geomspace]"),
+    (lambda: mx.take(a(3), mx.array([0]), mode="x"), ValueError, "[take] got mode 'x'"),
+    (lambda: mx.take(a(0), mx.array([0]), mode="wrap"), IndexError, "[take]"),
+    (lambda: mx.zeros_like(a(3), shape=-1), ValueError, "[zeros_like]"),
+    (lambda: mx.full_like(a(3), a(2), shape=(4, 3)), ValueError, "[full_like]"),
     (lambda: mx.nanvar(a(2), dtype=mx.int32), TypeError, "[nanvar] dtype: got int32"),
     (lambda: mx.nanstd(a(2), dtype=mx.bool_), TypeError, "[nanstd] dtype: got bool"),
-    (lambda: mx.nanmedian(a(2, dtype=mx.complex64)), (TypeError, ValueError), "[nanmedian]"),
     (lambda: mx.nancumsum(a(2), axis=1), AXIS, "[nancumsum]"),
     (lambda: mx.nancumprod(a(2), axis=1), AXIS, "[nancumprod]"),
     # Quantiles.
@@ -396,6 +428,29 @@ def test_interp_at_and_between_points():
     assert ends.tolist() == [-1.0, 9.0, 4.0]
 
 
+@pytest.mark.parametrize(("dtype", "scale"), [("float32", 3e38), ("float64", 1.7e308)])
+def test_interp_over_wide_spans(dtype, scale):
+    """Points or values whose distance is no number."""
+    x = np.array([-1, -0.3, 0, 0.2, 1])
+    for xp, fp, wide in (
+        ([-1, 1], [1, 3], "x"),
+        ([-1, 1], [-1, 1], "f"),
+        ([-1, 0, 1], [-1, 1, -1], "xf"),
+    ):
+        factors = [scale if name in wide else 1.0 for name in "xxf"]
+        operands = [np.array(v) * f for v, f in zip((x, xp, fp), factors, strict=True)]
+        got = to_numpy(mx.interp(*(mx.array(operand.astype(dtype)) for operand in operands)))
+        np.testing.assert_allclose(got / factors[2], np.interp(x, xp, fp), rtol=1e-6, atol=1e-6)
+    lines = mx.vmap(lambda f: mx.interp(mx.array([1e38]), mx.array([-3e38, 3e38]), f))
+    got = lines(mx.array([[-3e38, 3e38], [0.0, 1.0]]))
+    np.testing.assert_allclose(to_numpy(got), [[1e38], [2 / 3]], rtol=1e-6)
+    slope = mx.grad(lambda f: mx.interp(mx.array([0.0]), mx.array([-3e38, 3e38]), f).sum())
+    assert slope(mx.array([-3e38, 3e38])).tolist() == [0.5, 0.5]
+    # What lies far outside moves no point.
+    places = mx.grad(lambda xp: mx.interp(mx.array([3e38]), xp, mx.array([1.0, 2.0])).sum())
+    assert places(mx.array([-3e38, -2e38])).tolist() == [0.0, 0.0]
+
+
 def test_interp_with_a_period(rng):
     angles = np.array([-180.0, 10.0, 190.0, 350.0], np.float32)
     values = np.array([1.0, 2.0, 5.0, -1.0], np.float32)
@@ -617,3 +672,118 @@ def test_correlation_does_not_depend_on_units():
 def test_geomspace_over_more_than_a_factor_can_say(ends):
     got = to_numpy(mx.geomspace(*ends, 7, dtype=mx.float64))
     np.testing.assert_allclose(got, np.geomspace(*ends, 7), rtol=1e-12)
+
+
+SPACES = [
+    ("linspace", ([0, 1], [2, 3], 3), {}),
+    ("linspace", ([0, 1], 5, 3), {"axis": -1}),
+    ("linspace", ([0, 1], [[5], [6]], 3), {"axis": 1}),
+    ("linspace", ([0, 1], [2, 3], 0), {}),
+    ("linspace", ([0, 1], [2, 3], 1), {}),
+    ("linspace", ([0.1], [0.7], 4), {"endpoint": False}),
+    ("linspace", ([1j, 2], 3, 4), {}),
+    ("logspace", ([0, 1], [2, 3], 3), {"axis": 1}),
+    ("logspace", (0, 2, 3), {"base": [[2], [3]]}),
+    ("logspace", (0, 1j, 3), {}),
+    ("logspace", (0, 2, 3), {"base": 2j}),
+    ("geomspace", ([1, -1], [4, -4], 3), {}),
+    ("geomspace", (1j, 1000j, 4), {}),
+    ("geomspace", (1, 1000j, 4), {}),
+    ("geomspace", (1 + 1j, 4 + 2j, 3), {}),
+    ("geomspace", (-1, 1, 5), {"dtype": complex}),
+    ("geomspace", ([1, 2], [[4], [5]], 3), {"axis": 1}),
+    ("geomspace", ([-1e-200, 1], [-1e200, 4], 5), {"endpoint": False}),
+]
+
+
+@pytest.mark.parametrize(("name", "ends", "options"), SPACES)
+def test_numbers_between_arrays(name, ends, options):
+    with np.errstate(all="ignore"):
+        want = getattr(np, name)(*ends, **options)
+    dtype = mx.complex128 if want.dtype.kind == "c" else mx.float64
+    got = getattr(mx, name)(*ends, **options | {"dtype": dtype})
+    np.testing.assert_allclose(np.array(got), want, rtol=1e-12, atol=1e-15)
+    if "dtype" not in options:
+        single = mx.complex64 if dtype == mx.complex128 else mx.float32
+        assert getattr(mx, name)(*ends, **options).dtype == single
+
+
+def test_linspace_with_its_step():
+    for ends, options in (
+        (([0, 1], [2, 3], 3), {}),
+        ((0, 1, 1), {}),
+        ((0, 1, 0), {}),
+        ((0, 1, 1), {"endpoint": False}),
+        ((0, 2j, 3), {}),
+    ):
+        got = mx.linspace(*ends, **options, retstep=True)
+        want = np.linspace(*ends, **options, retstep=True)
+        for ours, theirs in zip(got, want, strict=True):
+            np.testing.assert_allclose(np.array(ours), theirs, rtol=1e-6)
+    _, step = mx.linspace(0, 10, 4, dtype=mx.int32, retstep=True)
+    assert (step.dtype, round(step.item(), 4)) == (mx.float32, 3.3333)
+    _, step = mx.linspace(-1.7e308, 1.7e308, 3, dtype=mx.float64, retstep=True)
+    assert step.item() == 1.7e308
+
+
+def test_geomspace_between_ends_far_apart_has_a_gradient():
+    ends = [mx.array([value], dtype=mx.float64) for value in (1e-200, 1e200)]
+    slope = mx.grad(lambda x: mx.geomspace(x, ends[1], 3, dtype=mx.float64)[1].sum())(ends[0])
+    np.testing.assert_allclose(slope.item(), 5e199, rtol=1e-12)
+
+
+def test_nanmedian_of_complex_numbers(rng):
+    x = rng.integers(-2, 3, (5, 6)) + 1j * rng.integers(-2, 3, (5, 6))
+    x[rng.random((5, 6)) < 0.3] = NAN
+    x[2], x[0, 0] = NAN, complex(1, NAN)
+    for axis in (None, 0, 1, (0, 1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            want = np.nanmedian(x, axis=axis)
+        np.testing.assert_allclose(np.array(mx.nanmedian(mx.array(x), axis=axis)), want)
+    rows = mx.vmap(mx.nanmedian)(mx.array(x))
+    np.testing.assert_array_equal(np.array(rows), np.array(mx.nanmedian(mx.array(x), axis=1)))
+    slope = mx.grad(lambda x: mx.nanmedian(x).real)(mx.array([1 + 2j, NAN, 3, 2, 5j]))
+    assert slope.tolist() == [0.5, 0, 0, 0.5, 0]
+
+
+def test_quantiles_of_nothing():
+    """Of what is a number, as NumPy has them: NaN. Others are refused."""
+    for x, options in (
+        (a(0), {}),
+        (a(0, 3), {"axis": 0}),
+        (mx.zeros((2, 0), mx.int32), {"axis": 1}),
+    ):
+        for weights in (None, mx.zeros_like(x)):
+            method = "linear" if weights is None else "inverted_cdf"
+            got = mx.nanquantile(x, [0.2, 0.5], method=method, weights=weights, **options)
+            assert got.shape[0] == 2
+            assert np.isnan(to_numpy(got)).all()
+            assert np.isnan(to_numpy(mx.nanpercentile(x, 50, **options))).all()
+        with pytest.raises(ValueError, match=r"^\[percentile\]"):
+            mx.percentile(x, 50, **options)
+
+
+def test_nan_extrema_from_a_start():
+    assert mx.nanmin(a(0), initial=5.0).item() == 5.0
+    assert mx.nanmax(mx.array([NAN, 2.0]), initial=NAN).item() == 2.0
+    assert np.isnan(mx.nanmax(mx.array([NAN]), initial=NAN).item())
+    x, mask = mx.array([[1.0, 9.0], [NAN, 7.0]]), mx.array([False, True])
+    low = mx.nanmin(x, axis=1, initial=mx.array([3.0, 8.0]), where=mask)
+    assert low.tolist() == [3.0, 7.0]
+
+
+def test_take_beyond_the_ends():
+    x = mx.array([1, 2, 3])
+    beyond = mx.array([2**64 - 1, 5], dtype=mx.uint64)
+    assert mx.take(x, beyond, mode="clip").tolist() == [3, 3]
+    assert mx.take(x, beyond, mode="wrap").tolist() == [1, 3]
+    assert mx.take(mx.arange(300), mx.array([255], mx.uint8), mode="wrap").tolist() == [255]
+    assert mx.take(a(0, 3), mx.zeros((0,), mx.int32), axis=0, mode="wrap").shape == (0, 3)
+
+
+def test_likenesses_of_another_shape():
+    x = mx.zeros((2, 3), mx.int8)
+    for function in (mx.zeros_like, mx.ones_like, mx.empty_like):
+        assert (function(x, shape=5).shape, function(x, shape=()).dtype) == ((5,), mx.int8)
+    assert mx.full_like(x, mx.array([1, 2]), shape=(2, 2)).tolist() == [[1, 2], [1, 2]]

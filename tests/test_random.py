@@ -549,7 +549,7 @@ def test_choice():
 
 DETERMINISTIC = {
     "choice": lambda k: mx.random.choice(50, (7,), key=k),
-    "choice weighted": lambda k: mx.random.choice(5, (7,), p=mx.arange(1.0, 6.0), key=k),
+    "choice weighted": lambda k: mx.random.choice(5, (7,), p=mx.arange(1.0, 6.0) / 15, key=k),
     "choice without": lambda k: mx.random.choice(50, (7,), replace=False, key=k),
     "exponential": lambda k: mx.random.exponential((7,), key=k),
     "gamma": lambda k: mx.random.gamma(mx.arange(1.0, 8.0), key=k),
@@ -597,7 +597,7 @@ def test_an_element_has_numbers_of_its_own():
         "import umber.core as mx; k = mx.random.key(2); "
         "print(mx.random.gamma(0.7, (5000,), key=k).sum().item(), "
         "mx.random.poisson(20.0, (5000,), key=k).sum().item(), "
-        "mx.random.choice(9, (50000,), p=mx.arange(9.0), key=k).sum().item())"
+        "mx.random.choice(9, (50000,), p=mx.arange(9.0) / 36, key=k).sum().item())"
     )
     answers = {
         subprocess.run(
@@ -633,6 +633,8 @@ ERRORS = [
     (lambda: mx.random.gamma(1.0, key=mx.zeros((3,))), r"\[gamma\] got a key of shape"),
     (lambda: mx.random.beta(1.0, 0.0), r"\[beta\] got a parameter b"),
     (lambda: mx.random.dirichlet(1.0), r"\[dirichlet\] got alpha without axes"),
+    (lambda: mx.random.dirichlet([1.0, -1.0]), r"\[dirichlet\] got the parameter -1"),
+    (lambda: mx.random.dirichlet([1.0, np.nan]), r"\[dirichlet\] got the parameter NaN"),
     (lambda: mx.random.poisson(-1.0), r"\[poisson\] got a rate below zero"),
     (lambda: mx.random.poisson(1.0, dtype=mx.complex64), r"\[poisson\] got dtype complex64"),
     (lambda: mx.random.shuffle(mx.zeros((3,)), axis=2), r"\[shuffle\]"),
@@ -680,11 +682,23 @@ def test_multivariate_normal():
         ([0.5, -1.0, 1.5], True),
         ([0.0, 0.0, 0.0], True),
         ([1.0, 0.0, 0.0], False),
+        ([0.5, 0.5, 0.4], True),
+        ([0.5, 0.1, 0.1], False),
     ],
 )
 def test_choice_refuses_what_are_no_probabilities(p, replace):
     with pytest.raises(ValueError, match=r"\[choice\]"):
         mx.random.choice(3, (2,), replace=replace, p=mx.array(p))
+
+
+def test_probabilities_sum_to_one_as_far_as_their_dtype_tells():
+    key = mx.random.key(0)
+    p = mx.softmax(mx.random.normal((1000,), key=key))
+    for dtype in (mx.bfloat16, mx.float16, mx.float32):
+        assert mx.random.choice(1000, (3,), p=p.astype(dtype), key=key).shape == (3,)
+    assert mx.random.choice(3, (2,), p=[0, 1, 0]).tolist() == [1, 1]
+    lanes = mx.vmap(lambda p: mx.random.choice(2, (2,), p=p, key=key))(mx.array([[3.0, 0], [0, 3]]))
+    assert lanes.tolist() == [[0, 0], [1, 1]]
 
 
 def test_laplace_follows_its_parameters_as_normal_does():

@@ -178,6 +178,24 @@ def test_histograms_as_numpy_has_them():
     assert mx.histogram(x, mx.array([0.0, 1.0, 2.0]))[0].tolist() == [1, 1]
 
 
+@pytest.mark.parametrize(("dtype", "scale"), [("float32", 3e38), ("float64", 1.7e308)])
+@pytest.mark.parametrize("options", [{}, {"bins": 1}, {"bins": 4}, {"bins": [-1, -0.5, 1]}])
+def test_histograms_of_wide_ranges(dtype, scale, options):
+    """Edges whose distance is no number."""
+    x = np.array([-1, -0.43, 0.01, 0.33, 1])
+    wide = dict(options)
+    if isinstance(options.get("bins"), list):
+        wide["bins"] = (np.array(options["bins"]) * scale).astype(dtype)
+    for more, limits in (({}, {}), ({}, {"range": (-scale, scale)}), ({"density": True}, {})):
+        got = mx.histogram(mx.array((x * scale).astype(dtype)), **wide, **more, **limits)
+        want = np.histogram(x, **options, **more)
+        np.testing.assert_allclose(to_numpy(got[1]) / scale, want[1], rtol=1e-6, atol=1e-6)
+        counts = want[0] / scale if more else want[0]
+        np.testing.assert_allclose(to_numpy(got[0]), counts, rtol=1e-5)
+    edges = mx.histogram_bin_edges(mx.zeros((1,), mx.float32), 4, (-3e38, 3e38))
+    np.testing.assert_allclose(to_numpy(edges), np.linspace(-3e38, 3e38, 5), rtol=1e-6)
+
+
 def test_searching_compares_integers_exactly():
     large = 2**24
     sorted_ = mx.array([large, large + 1, large + 2])

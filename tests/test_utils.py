@@ -28,6 +28,7 @@ def is_list_of_one(node):
 
 def test_the_package_has_a_version():
     assert umber.__version__[0].isdecimal()
+    assert mx.__version__ == umber.__version__
 
 
 def test_flatten_gives_paths():

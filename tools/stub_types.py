@@ -258,7 +258,14 @@ PARAMETERS = {
     "linalg.vector_norm.ord": "float",
     "matrix_norm.axis": "_Axes",
     **{f"linalg.{name}.rtol": "_Operand" for name in ("pinv", "matrix_rank")},
-    **{f"linspace.{name}": "complex" for name in ("start", "stop")},
+    **{
+        f"{name}.{end}": "_Nested"
+        for name in ("linspace", "logspace", "geomspace")
+        for end in ("start", "stop")
+    },
+    "logspace.base": "_Nested",
+    "linalg.pinv.rcond": "_Operand",
+    **{f"linalg.{name}.hermitian": "bool" for name in ("pinv", "svd")},
     **{f"moveaxis.{name}": "_Axes" for name in ("source", "destination")},
     **{f"{name}.correction": "float" for name in ("std", "var")},
     "vector_norm.axis": "_Axes",
@@ -269,7 +276,7 @@ PARAMETERS = {
     # Flags and words.
     **dict.fromkeys(
         "allow_col_major center compute_uv copy descending endpoint equal_nan flip force_fused"
-        " full_matrices include_initial inclusive increasing keepdims onesided precise"
+        " full_matrices include_initial inclusive increasing keepdims onesided precise retstep"
         " return_index return_inverse"
         " return_metadata returned reverse rowvar shapeless sorted sorted_indices sparse stable"
         " strict traditional transpose".split(),
@@ -347,6 +354,7 @@ PARAMETERS = {
     "file_or_callback": "_File | Callable[[dict[str, Any]], None]",
     "format": "str",
     "mmap": "bool",
+    "float8": "bool",
     "progress": "Callable[[int, int], object]",
     "savez.kwargs": "array | Callable[[int, int], object]",
     "savez_compressed.kwargs": "array | Callable[[int, int], object]",
@@ -410,6 +418,7 @@ RETURNS = {
     **dict.fromkeys("atleast_1d atleast_2d atleast_3d".split(), "array | list[array]"),
     "minmax": "tuple[array, array]",
     "average": "array | tuple[array, array]",
+    "linspace": "array | Any",
     "gradient": "array | list[array]",
     "fromfunction": "Any",
     "shape": "tuple[int, ...]",

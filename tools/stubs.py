@@ -40,8 +40,8 @@ PLUMBING = {
     "__static_attributes__",
     "__firstlineno__",
 }
-# What the array API standard asks of a namespace.
-STANDARD = {"__array_api_version__", "__array_namespace_info__"}
+# What a namespace says of itself: its version, and what the array API standard asks.
+STANDARD = {"__array_api_version__", "__array_namespace_info__", "__version__"}
 # Names that the package's stub defines beside the module's.
 PRIVATE = stub_types.ALIASES.keys() | stub_types.PROTOCOLS.keys() | stub_types.VARIABLES.keys()
 WORD = re.compile(r"(?<![\w.'])[A-Za-z_]\w*(?!')")

@@ -11,7 +11,13 @@ __version__: str
 def __getattr__(name: str) -> str:
     # Looking for the version takes longer than importing everything else.
     if name == "__version__":
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        return version("umber")
+        try:
+            return version("umber")
+        except PackageNotFoundError:
+            # A copy that nothing has installed.
+            from umber.core import __version__
+
+            return __version__
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -91,6 +91,16 @@ RECORDS = [
     gathering(
         "take[nothing]", bind("take", axis=0), lambda x, i: np.take(x, i, 0), ((5, 3), (0,)), 5
     ),
+    *(
+        gathering(
+            f"take[{mode}]",
+            lambda x, i, mode=mode: mx.take(x, 3 * i, axis=1, mode=mode),
+            lambda x, i, mode=mode: np.take(x, 3 * i, 1, mode=mode),
+            ((2, 5), (4,)),
+            5,
+        )
+        for mode in ("wrap", "clip")
+    ),
     OpRecord(
         "take[int]",
         bind("take", -2, axis=0),

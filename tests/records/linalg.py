@@ -119,6 +119,12 @@ def thin_polar(module, a):
     return module.matmul(u, vh)
 
 
+def squared(module, a):
+    """`a @ a` from the factors of a positive matrix."""
+    u, s, vh = module.linalg.svd(a, hermitian=True)
+    return module.matmul(u * module.square(s)[..., None, :], vh)
+
+
 def complete(module, a):
     """Q's first columns, R, and the space of Q's other columns."""
     q, r = module.linalg.qr(a, "complete")
@@ -272,6 +278,14 @@ RECORDS = [
         )
         for shape in (SQUARE, (4, 3), (2, 3, 4))
     ),
+    record("svd[hermitian]", squared, (BATCH,), make=positive),
+    record(
+        "svd[hermitian values]",
+        lambda module, a: module.linalg.svd(a, compute_uv=False, hermitian=True),
+        (BATCH,),
+        make=positive,
+        result="spread",
+    ),
     *(record(f"eigh[{shape}]", spectral, (shape,), make=positive) for shape in (SQUARE, BATCH)),
     record("eigh[upper]", spectral_upper, (BATCH,), make=positive),
     *same("eigvalsh", make=positive, result="spread"),
@@ -296,6 +310,12 @@ RECORDS = [
         r
         for shape in (SQUARE, (4, 3), (3, 4))
         for r in same("pinv", shapes=(shape,), variant=shape)
+    ),
+    record(
+        "pinv[hermitian]",
+        lambda module, a: module.linalg.pinv(a, hermitian=True),
+        (BATCH,),
+        make=positive,
     ),
     *same("matrix_rank", result="int32", differentiable=()),
     *(

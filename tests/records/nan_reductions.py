@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import umber.core as mx
 from arrays import FLOATS, INEXACT, INTEGERS, REAL
 from domains import DISTINCT, POSITIVE, with_gaps
 from op_table import OpRecord, bind
@@ -49,6 +50,22 @@ def scan(name, oracle, **fields) -> list[OpRecord]:
     ]
 
 
+MASK = np.array([[True, False, True, True], [False, True, True, False], [True, True, False, True]])
+
+
+def selected(name, options, domain=POSITIVE, **fields) -> OpRecord:
+    """A reduction of elements under a mask."""
+    function = quiet(getattr(np, name))
+    return OpRecord(
+        f"{name}[where,{label('', options)}]",
+        lambda x: getattr(mx, name)(x, where=mx.array(MASK), **options),
+        lambda x: function(x, where=MASK, **options),
+        shapes=((3, 4),),
+        domain=with_gaps(domain),
+        **{"dtypes": INTEGERS + FLOATS, "differentiable": (0,), "second_order": False} | fields,
+    )
+
+
 def cumulative(ufunc, neutral):
     """Accumulate without widening integers."""
 
@@ -92,6 +109,14 @@ RECORDS = [
             name, oracle, ONE_AXIS, result="uint32", dtypes=INTEGERS + FLOATS, domain=DISTINCT
         )
     ),
+    selected("nansum", {"axis": 0}, result="sum", tolerance=2),
+    selected("nansum", {"initial": 5}, result="sum", tolerance=2),
+    selected("nanprod", {"axis": 1, "initial": 2}, result="sum", tolerance=6),
+    selected("nanmin", {"axis": 0, "initial": 4}, domain=DISTINCT),
+    selected("nanmax", {"initial": 0, "keepdims": True}, domain=DISTINCT),
+    selected("nanmean", {"axis": 1}, result="inexact"),
+    selected("nanvar", {}, result="spread", tolerance=4),
+    selected("nanstd", {"ddof": 1, "keepdims": True}, result="spread", tolerance=4),
     *gappy("nanmedian", np.nanmedian, result="inexact", dtypes=REAL, domain=DISTINCT),
     *scan("nancumsum", cumulative(np.add, 0), second_order=False, tolerance=3),
     *scan("nancumprod", cumulative(np.multiply, 1), tolerance=6),

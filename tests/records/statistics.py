@@ -3,7 +3,7 @@
 import numpy as np
 import umber.core as mx
 from arrays import FLOATS, INEXACT, INTEGERS, NUMERIC
-from domains import ANY, DISTINCT, POSITIVE
+from domains import ABOVE_ONE, ANY, DISTINCT, POSITIVE
 from op_table import OpRecord, bind
 
 from records.reductions import label, reduction
@@ -124,6 +124,20 @@ RECORDS = [
     selected("var", {"axis": 1}, result="spread", tolerance=4),
     selected("var", {"ddof": 1}, result="spread", tolerance=4),
     selected("std", {"axis": 1, "ddof": 1, "keepdims": True}, result="spread", tolerance=4),
+    *(
+        OpRecord(
+            f"{name}[mean]",
+            lambda x, mean, name=name: getattr(mx, name)(x, axis=1, mean=mean),
+            lambda x, mean, name=name: getattr(np, name)(x, axis=1, mean=mean),
+            shapes=((3, 4), (3, 1)),
+            domain=(POSITIVE, ABOVE_ONE),
+            dtypes=FLOATS,
+            result="spread",
+            differentiable=(0, 1),
+            tolerance=4,
+        )
+        for name in ("var", "std", "nanvar", "nanstd")
+    ),
     *(
         OpRecord(
             f"{name}[dtype={dtype}]",

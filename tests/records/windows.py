@@ -3,7 +3,8 @@
 import numpy as np
 import umber.core as mx
 from arrays import FLOATS, INTEGERS
-from op_table import op
+from domains import ABOVE_ONE, POSITIVE, SMALL
+from op_table import OpRecord, op
 
 from records.creation import default, making
 
@@ -67,4 +68,26 @@ RECORDS = [
         "float32",
     ),
     default("geomspace[one]", lambda: mx.geomspace(3, 4, 1), lambda: np.array([3.0]), "float32"),
+    OpRecord(
+        "logspace[arrays]",
+        lambda x, y, base: mx.logspace(x, y, 4, base=base, axis=1),
+        lambda x, y, base: np.logspace(x, y, 4, base=base, axis=1),
+        shapes=((2, 1), (3,), (3,)),
+        domain=(SMALL, SMALL, ABOVE_ONE),
+        dtypes=INTEGERS + FLOATS,
+        result="float32",
+        differentiable=(0, 1, 2),
+        tolerance=4,
+    ),
+    OpRecord(
+        "geomspace[arrays]",
+        lambda x, y: mx.geomspace(x, y, 4, axis=-1),
+        lambda x, y: np.geomspace(x, y, 4, axis=-1),
+        shapes=((2, 3), (3,)),
+        domain=POSITIVE,
+        dtypes=INTEGERS + FLOATS,
+        result="float32",
+        differentiable=(0, 1),
+        tolerance=4,
+    ),
 ]

@@ -253,8 +253,8 @@ impl ArrayAt {
 
     /// The array with `value` subtracted at the index.
     fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-        let negative = Bound::new(value.py(), PyArray::from(negated(value, &self.array.get().get())?))?;
-        self.update(ScatterKind::Add, negative.as_any())
+        let negative = under(value.py(), "index", || negated(value, &self.array.get().get()))?;
+        self.update(ScatterKind::Add, Bound::new(value.py(), PyArray::from(negative))?.as_any())
     }
 
     /// The array multiplied by `value` at the index.
@@ -266,7 +266,7 @@ impl ArrayAt {
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
         let (py, like) = (value.py(), self.array.get().get());
         let own = like.dtype();
-        let divisor = value.extract::<Operand>()?.beside(&like)?;
+        let divisor = under(py, "index", || value.extract::<Operand>()?.beside(&like))?;
         let (divisor, quotient): (Array, Quotient) = if own.is_integer() {
             (ops::astype(&divisor, own).or_raise()?, ops::floor_divide)
         } else {
@@ -304,6 +304,10 @@ impl ArrayAt {
 }
 
 fn negated(value: &Bound<'_, PyAny>, like: &Array) -> PyResult<Array> {
+    if like.dtype() == DType::Bool {
+        let text = "[index] got an array of bool to subtract from, expected one of numbers";
+        return Err(umber::Error::Type(text.to_owned())).or_raise();
+    }
     let value = value.extract::<Operand>()?.beside(like)?;
     ops::negative(&ops::astype(&value, like.dtype()).or_raise()?).or_raise()
 }

@@ -210,5 +210,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NamespaceInfo>()?;
     module.add_class::<InPlaceKeepsType>()?;
     module.add("__array_api_version__", VERSION)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(__array_namespace_info__, module)?)
 }

@@ -34,6 +34,8 @@ _File: TypeAlias = str | PathLike[str] | BinaryIO
 
 __array_api_version__: str
 
+__version__: str
+
 bfloat16: Dtype
 
 bool: Dtype
@@ -57,6 +59,22 @@ float16: Dtype
 float32: Dtype
 
 float64: Dtype
+
+float8_e3m4: Dtype
+
+float8_e4m3: Dtype
+
+float8_e4m3b11fnuz: Dtype
+
+float8_e4m3fn: Dtype
+
+float8_e4m3fnuz: Dtype
+
+float8_e5m2: Dtype
+
+float8_e5m2fnuz: Dtype
+
+float8_e8m0fnu: Dtype
 
 floating: DtypeCategory
 
@@ -200,7 +218,7 @@ class Dtype:
     @property
     def __numpy_dtype__(self) -> Any:
         """The same type as NumPy's: `numpy.dtype(umber.core.float32)` works, and so does passing a dtype to NumPy's
-        functions. bfloat16 is ml_dtypes'.
+        functions. bfloat16 and floats of eight bits are ml_dtypes'.
         """
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -335,7 +353,7 @@ class array:
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any:
         """This array as a NumPy array: a view unless `copy` is true or `dtype` differs.
 
-        bfloat16 needs the package ml_dtypes.
+        bfloat16 and floats of eight bits need the package ml_dtypes.
         """
 
     def __array_function__(
@@ -1955,10 +1973,11 @@ def empty_like(
     /,
     dtype: _DType = None,
     *,
+    shape: _Shape | None = None,
     device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """An array with the shape of `a` whose elements are not promised to be anything."""
+    """An array with the shape and dtype of `a`, unless others are given, whose elements are not promised to be anything."""
 
 
 def enable_compile() -> None:
@@ -2217,10 +2236,11 @@ def full_like(
     dtype: _DType = None,
     *,
     fill_value: _Operand | None = None,
+    shape: _Shape | None = None,
     device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given. `fill_value` is the array API
+    """`vals` broadcast to the shape of `a`, in the dtype of `a`, unless others are given. `fill_value` is the array API
     standard's name for `vals`.
     """
 
@@ -2299,17 +2319,19 @@ def gcd(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array
 
 
 def geomspace(
-    start: float,
-    stop: float,
+    start: _Nested,
+    stop: _Nested,
     num: int = 50,
     endpoint: builtins.bool = True,
     dtype: _DType = None,
     *,
+    axis: int = 0,
     stream: _StreamOrDevice = None,
 ) -> array:
     """`num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
+    Complex numbers, which go the shorter way around zero, answer complex64 unless a dtype is given.
 
-    `start` and `stop` have one sign, and neither is zero.
+    `start` and `stop` have one sign, and neither is zero. Arrays broadcast, and the values lie along `axis`.
     """
 
 
@@ -2731,17 +2753,22 @@ def linearize(
 
 
 def linspace(
-    start: complex,
-    stop: complex,
+    start: _Nested,
+    stop: _Nested,
     num: int = 50,
     endpoint: builtins.bool = True,
     dtype: _DType = None,
     stream: _StreamOrDevice = None,
     *,
+    retstep: builtins.bool = False,
+    axis: int = 0,
     device: _Device | None = None,
-) -> array:
+) -> array | Any:
     """`num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
     complex64 unless a dtype is given.
+
+    Arrays broadcast, and the values lie along `axis`. With `retstep` the distance of neighbours comes with them, NaN
+    where there are none.
     """
 
 
@@ -2752,6 +2779,7 @@ def load(
     return_metadata: builtins.bool = False,
     *,
     mmap: builtins.bool = True,
+    float8: builtins.bool = False,
     stream: _StreamOrDevice = None,
 ) -> array | dict[str, array] | tuple[dict[str, array], dict[str, Any]]:
     """Load an array or several from a file: npy, npz, safetensors or GGUF.
@@ -2771,6 +2799,9 @@ def load(
 
     Of a GGUF file, tensors of types Q4_0, Q4_1 and Q8_0 stay quantised: `name.weight` (packed, uint32), `name.scales` and
     `name.biases` (float16) with groups of 32, as `quantized_matmul` takes them. Other quantised types become float16.
+
+    Tensors of a safetensors file in F8_E4M3 and F8_E8M0 are their bits in uint8, as MLX has them, and with `float8=True`
+    float8_e4m3fn and float8_e8m0fnu, which `view` makes of the bits as well.
 
     Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged or in no known
     format, and TypeError where its elements have no dtype. Pickled objects are never loaded.
@@ -2830,16 +2861,21 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
 
 
 def logspace(
-    start: float,
-    stop: float,
+    start: _Nested,
+    stop: _Nested,
     num: int = 50,
     endpoint: builtins.bool = True,
-    base: float = 10.0,
+    base: _Nested = 10.0,
     dtype: _DType = None,
     *,
+    axis: int = 0,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`."""
+    """`base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`.
+    Complex numbers answer complex64 unless a dtype is given.
+
+    Arrays broadcast, and the values lie along `axis`.
+    """
 
 
 def logsumexp(
@@ -3063,9 +3099,15 @@ def nanmax(
     axis: _Axes | None = None,
     keepdims: builtins.bool = False,
     *,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Largest number over `axis`; NaN where there is none."""
+    """Largest number over `axis`; NaN where there is none.
+
+    Elements where `where` does not hold are left out; `initial`, which it needs, is what the reduction starts
+    from.
+    """
 
 
 def nanmean(
@@ -3075,11 +3117,12 @@ def nanmean(
     keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.
 
-    `dtype` is what it is computed and answered in.
+    `dtype` is what it is computed and answered in; elements where `where` does not hold are left out.
     """
 
 
@@ -3100,9 +3143,15 @@ def nanmin(
     axis: _Axes | None = None,
     keepdims: builtins.bool = False,
     *,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Smallest number over `axis`; NaN where there is none."""
+    """Smallest number over `axis`; NaN where there is none.
+
+    Elements where `where` does not hold are left out; `initial`, which it needs, is what the reduction starts
+    from.
+    """
 
 
 def nanpercentile(
@@ -3115,7 +3164,7 @@ def nanpercentile(
     weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.
+    """Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie; NaN where nothing is.
 
     The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
     "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
@@ -3132,11 +3181,14 @@ def nanprod(
     keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Product over `axis` of what is a number; 1 where nothing is.
 
-    `dtype` is what it is computed and answered in.
+    `dtype` is what it is computed and answered in; elements where `where` does not hold are left out; `initial`
+    is what the reduction starts from.
     """
 
 
@@ -3150,7 +3202,7 @@ def nanquantile(
     weights: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.
+    """Values over `axis` below which the parts `q` (0 to 1) of what is a number lie; NaN where nothing is.
 
     The result has the shape of `q` followed by that of the reduction. `method` is one of NumPy's: "linear",
     "lower", "higher", "midpoint", "nearest", and the nine of R. J. Hyndman and Y. Fan, Sample Quantiles in
@@ -3169,12 +3221,15 @@ def nanstd(
     *,
     correction: int | None = None,
     dtype: _DType = None,
+    where: _Operand | None = None,
+    mean: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Standard deviation over `axis` of what is a number: the square root of `nanvar`.
 
     NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
-    it is computed in.
+    it is computed in. Elements where `where` does not hold are left out; `mean` is their mean, where it is
+    known already, with the axes kept.
     """
 
 
@@ -3185,11 +3240,14 @@ def nansum(
     keepdims: builtins.bool = False,
     *,
     dtype: _DType = None,
+    initial: _Operand | None = None,
+    where: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Sum over `axis` of what is a number; 0 where nothing is.
 
-    `dtype` is what it is computed and answered in.
+    `dtype` is what it is computed and answered in; elements where `where` does not hold are left out; `initial`
+    is what the reduction starts from.
     """
 
 
@@ -3202,12 +3260,15 @@ def nanvar(
     *,
     correction: int | None = None,
     dtype: _DType = None,
+    where: _Operand | None = None,
+    mean: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Variance over `axis` of what is a number: squared distances from the mean divided by `n - ddof`.
 
     NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
-    it is computed in.
+    it is computed in. Elements where `where` does not hold are left out; `mean` is their mean, where it is
+    known already, with the axes kept.
     """
 
 
@@ -3261,10 +3322,11 @@ def ones_like(
     /,
     dtype: _DType = None,
     *,
+    shape: _Shape | None = None,
     device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Ones with the shape of `a`, and its dtype unless one is given."""
+    """Ones with the shape and dtype of `a`, unless others are given."""
 
 
 def outer(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -4085,12 +4147,14 @@ def std(
     correction: float | None = None,
     dtype: _DType = None,
     where: _Operand | None = None,
+    mean: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Standard deviation over `axis`: the square root of the variance.
 
-    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
-    is the array API standard's name for `ddof`.
+    Elements are converted to `dtype` first; those where `where` does not hold are left out. `mean` is their
+    mean, where it is known already, with the axes kept. `correction` is the array API standard's name for
+    `ddof`.
     """
 
 
@@ -4155,9 +4219,13 @@ def take(
     indices: _Operand,
     axis: int | None = None,
     *,
+    mode: str = "raise",
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Elements of `a` at `indices` along `axis` (of the flattened array by default)."""
+    """Elements of `a` at `indices` along `axis` (of the flattened array by default).
+
+    `mode` says what becomes of indices outside: "raise", "wrap" or "clip"; negative ones are outside but for "raise".
+    """
 
 
 def take_along_axis(
@@ -4434,12 +4502,14 @@ def var(
     correction: float | None = None,
     dtype: _DType = None,
     where: _Operand | None = None,
+    mean: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
     """Variance over `axis`: squared distances from the mean divided by `n - ddof`.
 
-    Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
-    is the array API standard's name for `ddof`.
+    Elements are converted to `dtype` first; those where `where` does not hold are left out. `mean` is their
+    mean, where it is known already, with the axes kept. `correction` is the array API standard's name for
+    `ddof`.
     """
 
 
@@ -4536,7 +4606,8 @@ def zeros_like(
     /,
     dtype: _DType = None,
     *,
+    shape: _Shape | None = None,
     device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Zeros with the shape of `a`, and its dtype unless one is given."""
+    """Zeros with the shape and dtype of `a`, unless others are given."""

@@ -159,9 +159,17 @@ def outer(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """Products of every element of `a` with every element of `b`, both flattened."""
 
 
-def pinv(a: _Operand, *, rtol: _Operand | None = None, stream: _StreamOrDevice = None) -> array:
+def pinv(
+    a: _Operand,
+    rcond: _Operand | None = None,
+    hermitian: bool = False,
+    *,
+    rtol: _Operand | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
     """Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
-    count as zero; an array has one `rtol` for each matrix.
+    count as zero; an array has one `rtol` for each matrix. `rcond` is another name for `rtol`. Of `hermitian` matrices the
+    lower triangle is read.
     """
 
 
@@ -203,10 +211,12 @@ def svd(
     compute_uv: bool = True,
     full_matrices: bool = True,
     *,
+    hermitian: bool = False,
     stream: _StreamOrDevice = None,
 ) -> array | tuple[array, array, array]:
     """Singular value decomposition: `U`, `S` (descending) and `Vh` with `a = U @ diag(S) @ Vh`, or `S` alone. `U` and `Vh`
-    are square, or have min(m, n) vectors each without `full_matrices`.
+    are square, or have min(m, n) vectors each without `full_matrices`. Of `hermitian` matrices the lower triangle is read,
+    and `U` holds their eigenvectors.
     """
 
 

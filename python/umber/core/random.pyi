@@ -68,8 +68,9 @@ def choice(
     """Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
 
     `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
-    `(length,)`, which need not sum to one (Efraimidis and Spirakis, 2006, without replacement). Raises `ValueError` if
-    there are not enough parts, without replacement not enough of a probability above zero.
+    `(length,)`, which sum to one (Efraimidis and Spirakis, 2006, without replacement); inside `vmap` and `compile`,
+    where they have no values, they count in proportion. Raises `ValueError` if there are not enough parts, without
+    replacement not enough of a probability above zero.
     """
 
 
@@ -82,8 +83,8 @@ def dirichlet(
 ) -> array:
     """Probabilities of the Dirichlet distribution: along the last axis they sum to one.
 
-    `alpha` has the parameters along its last axis; `shape` is that of the result without it. Draws of an `alpha` with an
-    element that is not positive are NaN. No gradient flows to `alpha`.
+    `alpha` has the parameters along its last axis; `shape` is that of the result without it. An element that is not
+    positive raises `ValueError`; where `alpha` is not computed yet its draws are NaN. No gradient flows to `alpha`.
     """
 
 

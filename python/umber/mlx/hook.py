@@ -25,9 +25,10 @@ _MOVED = {
     "mlx.nn.layers.distributed": "umber.mlx.sharding",
     "mlx.optimizers.optimizers": "umber.optimizers",
 }
+# The version that umber.core gives itself, in place of which programs are told that of MLX.
+_VERSION = umber.core.__version__
 # What programs ask of `mlx.core`, where umber.core has nothing of its own by that name.
 _STAND_INS = {
-    "__version__": MLX_VERSION,
     "cuda": cuda,
     "distributed": distributed,
     "metal": metal,
@@ -49,7 +50,7 @@ def install() -> None:
     """Let umber answer for `mlx` from now on, here and in the processes that are started from here.
 
     Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
-    and that it lacks: `__version__`, `cuda`, `distributed`, `metal`.
+    and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX.
 
     Raises:
         MlxImportedError: the real MLX has been imported already.
@@ -75,6 +76,7 @@ def install() -> None:
             if not hasattr(umber.core, name):
                 setattr(umber.core, name, value)
                 _added.append(name)
+        umber.core.__version__ = MLX_VERSION
         multiprocessing.spawn.get_preparation_data = _tell_children
         sys.meta_path.insert(0, _finder)
 
@@ -95,6 +97,7 @@ def uninstall() -> None:
                 del sys.modules[name]
         while _added:
             delattr(umber.core, _added.pop())
+        umber.core.__version__ = _VERSION
 
 
 def _modules_of_mlx() -> list[tuple[str, ModuleType | None]]:

@@ -148,6 +148,15 @@ impl Sample<'_> {
     }
 }
 
+/// A power of two that brings numbers of at most this magnitude to where their squares neither overflow nor vanish.
+fn squarable(magnitude: f64) -> f64 {
+    match magnitude {
+        large if large > 1e120 => 2f64.powi(-600),
+        small if small < 1e-120 => 2f64.powi(600),
+        _ => 1.0,
+    }
+}
+
 /// How many bins a rule gives the elements of `a` inside a range, by default all.
 pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f64, f64)>) -> Result<i64> {
     let mut x = cast(&reshape(a, [a.size()])?, DType::Float64)?;
@@ -162,13 +171,16 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     let (least, greatest): (Array, Array) = ends(&x)?;
     let mut sample = Sample { op, x, range: (0.0, 0.0), whole: range };
     sample.range = (sample.value(&least)?, sample.value(&greatest)?);
+    let (least, greatest) = sample.range;
     ensure!(
-        sample.span().is_finite(),
+        least.is_finite() && greatest.is_finite(),
         Value,
-        "[{op}] the range ({}, {}) of the elements is not finite; give one",
-        sample.range.0,
-        sample.range.1
+        "[{op}] the range ({least}, {greatest}) of the elements is not finite; give one"
     );
+    let scale = squarable(least.abs().max(greatest.abs()));
+    sample.x = multiply(&sample.x, &Array::scalar(scale, DType::Float64))?;
+    sample.range = (least * scale, greatest * scale);
+    sample.whole = range.map(|(low, high)| (low * scale, high * scale));
     let mut width = sample.width(rule)?;
     if width <= 0.0 {
         return Ok(1);
@@ -177,7 +189,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
         // Narrower bins would be empty every now and then.
         width = width.max(1.0);
     }
-    let (low, high) = range.unwrap_or(sample.range);
+    let (low, high) = sample.whole.unwrap_or(sample.range);
     let count = ((high - low) / width).ceil();
     if count >= i64::MAX as f64 {
         bail!(Value, "[{op}] {count} bins would suit the elements; give their number");

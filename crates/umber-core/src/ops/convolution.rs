@@ -170,6 +170,12 @@ fn transposed(
         positive(op, "dilations", &options.dilation, spatial)?,
         per_axis(op, "output paddings", &options.output_padding, spatial)?,
     ];
+    ensure!(
+        more.iter().all(|&number| number >= 0),
+        Value,
+        "[{op}] output paddings: got {:?}, expected none negative",
+        more.as_slice()
+    );
     positive(op, "strides", &options.stride, spatial)?;
     let low = (0..spatial).map(|i| {
         let reach = (weight.shape()[i + 1] as i64 - 1).saturating_mul(dilation[i]);
@@ -294,9 +300,15 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
     let (positions, reach) = (axis.positions(input), axis.reach(taps));
     let sizes = [positions, reach, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
     ensure!(
-        sizes.into_iter().chain([axis.stride as i128]).all(|size| size < MOST),
+        sizes.into_iter().all(|size| size < MOST),
         Overflow,
         "[{op}] got padding or dilation that does not fit 64 bits along spatial axis {i}, expected smaller ones"
+    );
+    ensure!(
+        (axis.stride as i128) < MOST,
+        Overflow,
+        "[{op}] strides: got {} along spatial axis {i}, expected one below {MOST}",
+        axis.stride
     );
     ensure!(
         positions >= reach,

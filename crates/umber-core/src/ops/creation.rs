@@ -1,12 +1,15 @@
 //! Arrays from parameters.
 
-use umber_types::{DType, Result, Scalar, Shape, bail, ensure, promote};
+use std::iter::{once, repeat_n};
+
+use umber_types::shape::normalize_axis;
+use umber_types::{DType, Result, Scalar, Shape, bail, ensure};
 
 use super::elementwise::{add, astype, multiply};
-use super::promotion::cast_constant;
+use super::promotion::{broadcast_all, cast_constant};
 use crate::graph::Array;
 use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
-use crate::primitives::rules::{broadcast, reshape};
+use crate::primitives::rules::{broadcast, move_axis, reshape};
 
 /// An array full of zeros.
 ///
@@ -128,12 +131,7 @@ pub fn arange_whole(start: i128, stop: i128, step: i128, dtype: DType) -> Result
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
-    ensure!(length >= 0, Value, "[linspace] got {length} as number of samples, expected 0 or more");
-    ensure!(
-        length <= (isize::MAX / 16) as i64,
-        Overflow,
-        "[linspace] got {length} elements, expected no more than memory can address"
-    );
+    check_length("linspace", length)?;
     let count = if endpoint { length - 1 } else { length };
     if length <= 1 || count == 0 {
         return Ok(Array::full(Shape::from([length as usize]), start, dtype));
@@ -151,16 +149,22 @@ fn computed_in(dtype: DType) -> DType {
     if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 }
 }
 
+/// The places `0, 1, …` along a first axis, beside arrays of `ndim` axes.
+pub(super) fn line_places(length: i64, ndim: usize, dtype: DType) -> Result<Array> {
+    let places = arange(0.0, length as f64, 1.0, dtype)?;
+    reshape(&places, once(length as usize).chain(repeat_n(1, ndim)).collect::<Shape>())
+}
+
 /// Integers by whole steps where there are any: cutting off must not meet 28.999….
 fn stepped(start: &Array, step: &Array, length: i64, dtype: DType) -> Result<Array> {
-    let index = arange(0.0, length as f64, 1.0, step.dtype())?;
+    let index = line_places(length, start.ndim(), step.dtype())?;
     astype(&add(&multiply(&index, step)?, start)?, dtype)
 }
 
 /// Values weighted from both ends, so that the last one is exactly `stop`.
 fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let real = start.dtype().real();
-    let index = arange(0.0, length as f64, 1.0, real)?;
+    let index = line_places(length, start.ndim(), real)?;
     let t = multiply(&index, &Array::scalar(1.0 / count as f64, real))?;
     let rest = super::subtract(&Array::scalar(1.0, real), &t)?;
     let value = add(&multiply(&rest, start)?, &multiply(&t, stop)?)?;
@@ -168,15 +172,17 @@ fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) 
     astype(&super::select(&is_last, stop, &value)?, dtype)
 }
 
-/// [`linspace`] between the one elements of two arrays, which it can be differentiated in.
+/// [`linspace`] between the elements of two arrays, which broadcast and which it can be differentiated in: the values lie
+/// along `axis` of the result.
 ///
-/// Fails for a negative length and for arrays of other than one element.
+/// Fails for a negative length, an axis that is not there, and a real dtype between complex numbers.
 ///
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, DType, ops};
-/// let line = ops::linspace_between(&Array::from(0.0f32), &Array::from(1.0f32), 3, true, DType::Float32)?;
-/// assert_eq!(line.to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// let (start, stop) = (Array::from([0.0f32, 1.0]), Array::from(2.0f32));
+/// let lines = ops::linspace_between(&start, &stop, 3, true, -1, DType::Float32)?;
+/// assert_eq!(lines.to_vec::<f32>()?, [0.0, 1.0, 2.0, 1.0, 1.5, 2.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn linspace_between(
@@ -184,32 +190,80 @@ pub fn linspace_between(
     stop: &Array,
     length: i64,
     endpoint: bool,
+    axis: i64,
     dtype: DType,
 ) -> Result<Array> {
-    ensure!(length >= 0, Value, "[linspace] got {length} as number of samples, expected 0 or more");
-    let wide = computed_in(dtype);
-    let wide = if dtype.is_complex() { promote(wide, DType::Complex64) } else { wide };
-    let (start, stop) = (one_of("linspace", start, wide)?, one_of("linspace", stop, wide)?);
+    const OP: &str = "linspace";
+    check_length(OP, length)?;
+    let is_complex = check_complex(OP, &[start, stop], dtype)?;
+    let wide = if is_complex { computed_in(dtype).complex() } else { computed_in(dtype) };
+    let ends = broadcast_all(OP, &[start, stop])?;
+    let axis = normalize_axis(OP, axis, ends[0].ndim() + 1)?;
+    let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
     let count = if endpoint { length - 1 } else { length };
-    if length <= 1 || count == 0 {
-        return astype(&broadcast(&start, &Shape::from([length as usize]))?, dtype);
-    }
-    if dtype.is_integer() {
+    let line = if length <= 1 || count == 0 {
+        let shape: Shape = once(length as usize).chain(start.shape().iter().copied()).collect();
+        astype(&broadcast(&start, &shape)?, dtype)?
+    } else if dtype.is_integer() {
         let step = super::divide(&super::subtract(&stop, &start)?, &Array::scalar(count as f64, wide))?;
-        return stepped(&start, &step, length, dtype);
-    }
-    weighted(&start, &stop, length, count, dtype)
+        stepped(&start, &step, length, dtype)?
+    } else {
+        weighted(&start, &stop, length, count, dtype)?
+    };
+    move_axis(&line, 0, axis)
 }
 
-/// The one element of an array in `dtype`, without axes.
-pub(super) fn one_of(op: &str, a: &Array, dtype: DType) -> Result<Array> {
+/// The distance of neighbours in [`linspace_between`]: NaN where there are none.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, DType, ops};
+/// let step = ops::linspace_step(&Array::from(0.0f32), &Array::from(2.0f32), 5, true, DType::Float32)?;
+/// assert_eq!(step.to_vec::<f32>()?, [0.5]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn linspace_step(
+    start: &Array,
+    stop: &Array,
+    length: i64,
+    endpoint: bool,
+    dtype: DType,
+) -> Result<Array> {
+    let is_complex = check_complex("linspace", &[start, stop], dtype)?;
+    let wide = if is_complex { DType::Complex128 } else { DType::Float64 };
+    let ends = broadcast_all("linspace", &[start, stop])?;
+    let count = if endpoint { length - 1 } else { length };
+    if count <= 0 {
+        return Ok(Array::full(ends[0].shape().clone(), f64::NAN, dtype.inexact()));
+    }
+    let part = |end: &Array| super::divide(&astype(end, wide)?, &Array::scalar(count as f64, wide));
+    let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
+    let distance = super::subtract(&stop, &start)?;
+    let is_too_wide = super::isinf(&distance)?;
+    let step =
+        super::select(&is_too_wide, &super::subtract(&part(&stop)?, &part(&start)?)?, &part(&distance)?)?;
+    astype(&step, dtype.inexact())
+}
+
+pub(super) fn check_length(op: &str, length: i64) -> Result<()> {
+    ensure!(length >= 0, Value, "[{op}] got {length} as number of samples, expected 0 or more");
     ensure!(
-        a.size() == 1,
-        Value,
-        "[{op}] got an array of shape {} as one end, expected one element",
-        a.shape()
+        length <= (isize::MAX / 16) as i64,
+        Overflow,
+        "[{op}] got {length} elements, expected no more than memory can address"
     );
-    astype(&reshape(a, Shape::scalar())?, dtype)
+    Ok(())
+}
+
+/// Are numbers complex that values of `dtype` are made from, or are these? They must be if those are.
+pub(super) fn check_complex(op: &str, ends: &[&Array], dtype: DType) -> Result<bool> {
+    let is_complex = ends.iter().any(|end| end.dtype().is_complex());
+    ensure!(
+        !is_complex || dtype.is_complex(),
+        Type,
+        "[{op}] got dtype {dtype} for complex numbers, expected a complex one"
+    );
+    Ok(dtype.is_complex())
 }
 
 /// [`linspace`] between complex numbers: real and imaginary parts are evenly spaced.

@@ -5,6 +5,7 @@ use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side,
 use super::bin_widths::{BinRule, suited_count};
 use super::dependent;
 use super::elementwise::{add, divide, equal, minimum, multiply, select, subtract};
+use super::interpolation::halved_where_too_wide;
 use super::promotion::cast_constant;
 use super::reductions::{all, max, min, sum};
 use super::searching::search_as;
@@ -154,8 +155,10 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
     let half = select(&is_point, &scalar(0.5), &scalar(0.0))?;
     let (low, high) = (subtract(&low, &half)?, add(&high, &half)?);
     let step = cast(&iota(&shape, 0)?, wide)?;
-    let width = divide(&subtract(&high, &low)?, &scalar(count as f64))?;
-    let edges = add(&low, &multiply(&step, &width)?)?;
+    let scale = halved_where_too_wide(&low, &high)?;
+    let (bottom, top) = (multiply(&low, &scale)?, multiply(&high, &scale)?);
+    let width = divide(&subtract(&top, &bottom)?, &scalar(count as f64))?;
+    let edges = divide(&add(&bottom, &multiply(&step, &width)?)?, &scale)?;
     // The last edge is the end itself, however the steps round.
     let is_last = equal(&step, &scalar(count as f64))?;
     cast(&select(&is_last, &high, &edges)?, dtype)
@@ -231,10 +234,12 @@ pub fn histogram(
     if density == Density::Counts {
         return Ok((counts, edges));
     }
-    let width = subtract(&slice_along(&edges, 0, 1, count)?, &slice_along(&edges, 0, 0, count)?)?;
     let dtype = promote(promote(counts.dtype(), edges.dtype()), a.dtype()).inexact();
+    let (low, high) = (slice_along(&edges, 0, 0, count)?, slice_along(&edges, 0, 1, count)?);
+    let scale = halved_where_too_wide(&low, &high)?;
+    let width = cast(&subtract(&multiply(&high, &scale)?, &multiply(&low, &scale)?)?, dtype)?;
     let counts = cast(&counts, dtype)?;
     let total = sum(&counts, None, KeepAxes::No)?;
-    let dense = divide(&divide(&counts, &cast(&width, dtype)?)?, &total)?;
+    let dense = multiply(&divide(&divide(&counts, &width)?, &total)?, &cast(&scale, dtype)?)?;
     Ok((dense, edges))
 }

@@ -2,7 +2,9 @@
 
 use umber_types::{DType, Result, Scalar, Shape, Side, SortOrder, ensure, promote};
 
-use super::elementwise::{add, clip, divide, equal, greater, less, multiply, remainder, select, subtract};
+use super::elementwise::{
+    add, clip, divide, equal, greater, isinf, less, logical_or, multiply, remainder, select, subtract,
+};
 use super::indexing::take;
 use super::promotion::{cast_constant, weak};
 use super::reductions::widened;
@@ -67,17 +69,30 @@ impl Points {
         let lower = subtract(&upper, &number(1))?;
         let (x0, x1) = (take(&self.xp, &lower, Some(0))?, take(&self.xp, &upper, Some(0))?);
         let (f0, f1) = (take(&self.fp, &lower, Some(0))?, take(&self.fp, &upper, Some(0))?);
-        let width = subtract(&x1, &x0)?;
+        let (low, high) = (end(&self.xp, 0)?, end(&self.xp, count - 1)?);
+        let (is_below, is_above) = (less(&self.x, &low)?, greater(&self.x, &high)?);
+        let inside = select(&logical_or(&is_below, &is_above)?, &x0, &self.x)?;
+        let scale = halved_where_too_wide(&x0, &x1)?;
+        let distance = |to: &Array| subtract(&multiply(to, &scale)?, &multiply(&x0, &scale)?);
+        let width = distance(&x1)?;
         let is_jump = equal(&width, &weak(Scalar::Int(0), &width))?;
         let width = select(&is_jump, &weak(Scalar::Int(1), &width), &width)?;
-        let part = divide(&subtract(&self.x, &x0)?, &width)?;
-        let line = add(&f0, &multiply(&subtract(&f1, &f0)?, &part)?)?;
+        let part = divide(&distance(&inside)?, &width)?;
+        let scale = halved_where_too_wide(&f0, &f1)?;
+        let (bottom, top) = (multiply(&f0, &scale)?, multiply(&f1, &scale)?);
+        let line = divide(&add(&bottom, &multiply(&subtract(&top, &bottom)?, &part)?)?, &scale)?;
         // Exact at points, whatever the rounding and also beside infinite values.
         let line = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &line)?)?;
-        let (low, high) = (end(&self.xp, 0)?, end(&self.xp, count - 1)?);
-        let line = select(&less(&self.x, &low)?, &first, &line)?;
-        select(&greater(&self.x, &high)?, &last, &line)
+        let line = select(&is_below, &first, &line)?;
+        select(&is_above, &last, &line)
     }
+}
+
+/// A power of two by which both ends are scaled, so that their distance is a number: one wherever it already is.
+pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> {
+    let is_too_wide = isinf(&subtract(high, low)?)?;
+    let number = |value: f64| Array::scalar(value, low.dtype().real());
+    select(&is_too_wide, &number(0.5), &number(1.0))
 }
 
 /// Straight lines between the points `(xp, fp)`, at `x`: of the shape of `x`.

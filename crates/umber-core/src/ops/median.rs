@@ -1,11 +1,15 @@
 //! The median.
 
-use umber_types::{BinaryKind, KeepAxes, Result};
+use umber_types::{Axes, BinaryKind, DType, KeepAxes, Result, Scalar};
 
+use super::elementwise::{floor_divide, maximum, minimum, select, subtract};
+use super::nan_reductions::count_numbers;
+use super::promotion::weak;
 use super::reductions::{axes_of, finish, widened};
 use crate::graph::Array;
+use crate::primitives::gather::Places;
 use crate::primitives::merged::Merged;
-use crate::primitives::rules::{add, binary, cast, constant, mul};
+use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
@@ -45,6 +49,24 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
     let is_number = binary(BinaryKind::Equal, &last, &last)?;
     let median = Array::record_one(Select, &[&is_number, &middle, &last])?;
     finish(&cast(&median, a.dtype().inexact())?, a, &axes, keep)
+}
+
+/// The median over axes of what is a number, of complex elements in the order of their real parts first; NaN where nothing
+/// is.
+pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+    let merged = Merged::new(a, axes)?.array;
+    let axis = merged.ndim() - 1;
+    let sorted = Array::record_one(Sort { axis, what: Sorted::Values }, &[&merged])?;
+    let count = count_numbers(&merged, Some(&[-1]), KeepAxes::Yes, DType::Int64)?;
+    let number = |value: i64| Array::scalar(value, DType::Int64);
+    let at = |place: &Array| {
+        let place = maximum(&floor_divide(place, &number(2))?, &number(0))?;
+        let place = minimum(&place, &number(merged.shape()[axis] as i64 - 1))?;
+        Places::along("nanmedian", axis, place).read(&sorted)
+    };
+    let middle = mean_of(&at(&subtract(&count, &number(1))?)?, &at(&count)?)?;
+    let is_without = binary(BinaryKind::Equal, &count, &broadcast(&number(0), count.shape())?)?;
+    finish(&select(&is_without, &weak(Scalar::Float(f64::NAN), &middle), &middle)?, a, axes, keep)
 }
 
 /// `(a + b) / 2` without overflow of 16-bit floats.

@@ -129,7 +129,7 @@ pub use histograms::*;
 pub use index_grids::*;
 pub use indexing::{
     Index, OutOfBounds, check_index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take,
-    take_along_axis, update,
+    take_along_axis, take_within, update,
 };
 pub use interpolation::*;
 pub use median::median;

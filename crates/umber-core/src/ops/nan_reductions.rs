@@ -4,10 +4,12 @@
 
 use umber_types::{ArgReduceKind, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
 
-use super::elementwise::{divide, greater, isnan, logical_not, real, select, sqrt, square, subtract};
+use super::elementwise::{
+    divide, greater, isnan, logical_and, logical_not, real, select, sqrt, square, subtract,
+};
 use super::naming::under;
 use super::promotion::{cast_constant, weak};
-use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, count_true, max, min, sum, widened};
+use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, count_true, sum, widened};
 use super::scans::{ScanOrder, cumprod, cumsum};
 use super::selection::{Selection, mean_selected, reduce_selected, std_selected, var_selected};
 use crate::graph::Array;
@@ -28,9 +30,12 @@ pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dty
     cast(&count_true(&is_number, &axes_of("count", a, axes)?, keep)?, dtype)
 }
 
-/// A selection of all elements in a given dtype.
-fn within<'a>(dtype: Option<DType>) -> Selection<'a> {
-    Selection { dtype, ..Selection::default() }
+/// `a` with NaN in place of what is not selected, in the dtype asked for.
+fn numbers(op: &str, a: &Array, selection: Selection<'_>) -> Result<Array> {
+    let a = asked(op, a, selection.dtype)?;
+    let Some(chosen) = selection.chosen(op, &a)? else { return Ok(a) };
+    let x = if a.dtype().is_inexact() { a } else { widened(&a)? };
+    select(&chosen, &x, &weak(Scalar::Float(f64::NAN), &x))
 }
 
 /// `a` in the dtype asked for, which must be able to hold its NaN.
@@ -45,28 +50,34 @@ fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
     cast_constant(a, dtype)
 }
 
-/// The sum over axes of what is a number, in `dtype` where one is given; 0 where nothing is.
+/// The sum over axes of what is selected and a number; 0 where nothing is.
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nansum(&x, None, KeepAxes::No, None)?.to_vec::<f32>()?, [3.0]);
+/// assert_eq!(ops::nansum(&x, None, KeepAxes::No, Selection::default())?.to_vec::<f32>()?, [3.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: Option<DType>) -> Result<Array> {
-    under("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, within(dtype)))
+///
+/// # Errors
+/// As of [`reduce_selected`].
+pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
+    under("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, selection))
 }
 
-/// The product over axes of what is a number, in `dtype` where one is given; 1 where nothing is.
+/// The product over axes of what is selected and a number; 1 where nothing is.
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nanprod(&x, None, KeepAxes::No, None)?.to_vec::<f32>()?, [6.0]);
+/// assert_eq!(ops::nanprod(&x, None, KeepAxes::No, Selection::default())?.to_vec::<f32>()?, [6.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: Option<DType>) -> Result<Array> {
-    under("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, within(dtype)))
+///
+/// # Errors
+/// As of [`reduce_selected`].
+pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
+    under("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, selection))
 }
 
 /// The running sum along an axis, which stays as it is at what is not a number.
@@ -99,30 +110,42 @@ fn mean_of(x: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     divide(&sum(&filled(x, 0.0)?, axes, keep)?, &count)
 }
 
-/// The mean over axes of what is a number, in `dtype` where one is given; NaN where nothing is, float32 for integers.
+/// The mean over axes of what is selected and a number; NaN where nothing is, float32 for integers.
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nanmean(&x, None, KeepAxes::No, None)?.to_vec::<f32>()?, [1.5]);
+/// assert_eq!(ops::nanmean(&x, None, KeepAxes::No, Selection::default())?.to_vec::<f32>()?, [1.5]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where the dtype is one of integers, and that of `a` is not.
-pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dtype: Option<DType>) -> Result<Array> {
+/// Where the dtype is one of integers, and that of `a` is not; where the condition does not broadcast to the array's
+/// shape.
+pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     axes_of("nanmean", a, axes)?;
-    if dtype.is_some() && !a.dtype().is_inexact() {
-        return mean_selected(a, axes, keep, within(dtype));
+    if selection.dtype.is_some() && !a.dtype().is_inexact() {
+        return under("nanmean", mean_selected(a, axes, keep, selection));
     }
-    let a = asked("nanmean", a, dtype)?;
-    cast(&mean_of(&widened(&a)?, axes, keep)?, a.dtype().inexact())
+    let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
+    cast(&mean_of(&widened(&numbers("nanmean", a, selection)?)?, axes, keep)?, dtype)
 }
 
 /// Variance in the dtype computed in.
-fn variance(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result<Array> {
-    let x = widened(a)?;
-    let distance = subtract(&x, &mean_of(&x, axes, KeepAxes::Yes)?)?;
+fn variance(
+    op: &str,
+    a: &Array,
+    axes: Option<&[i64]>,
+    keep: KeepAxes,
+    ddof: i64,
+    selection: Selection<'_>,
+) -> Result<Array> {
+    let x = widened(&numbers(op, a, selection)?)?;
+    let mean = match selection.known_mean(op, &x)? {
+        Some(mean) => mean,
+        None => mean_of(&x, axes, KeepAxes::Yes)?,
+    };
+    let distance = subtract(&x, &mean)?;
     // Asked of `x`: where the mean is infinite the distance of a number may be NaN, and stays so.
     let distance = select(&isnan(&x)?, &weak(Scalar::Int(0), &distance), &distance)?;
     let squares =
@@ -134,13 +157,13 @@ fn variance(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Resul
     select(&has_freedom, &variance, &weak(Scalar::Float(f64::NAN), &variance))
 }
 
-/// The variance over axes of the `n` elements that are a number, `sum(|a - mean|²) / (n - ddof)`, computed in `dtype`
-/// where one is given; NaN where `ddof` leaves nothing.
+/// The variance over axes of the `n` elements that are selected and a number, `sum(|a - mean|²) / (n - ddof)`; NaN where
+/// `ddof` leaves nothing.
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 3.0], [3])?;
-/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0, None)?.to_vec::<f32>()?, [1.0]);
+/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0, Selection::default())?.to_vec::<f32>()?, [1.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -151,22 +174,22 @@ pub fn nanvar(
     axes: Option<&[i64]>,
     keep: KeepAxes,
     ddof: i64,
-    dtype: Option<DType>,
+    selection: Selection<'_>,
 ) -> Result<Array> {
     axes_of("nanvar", a, axes)?;
-    if dtype.is_some() && !a.dtype().is_inexact() {
-        return var_selected(a, axes, keep, ddof as f64, within(dtype));
+    if selection.dtype.is_some() && !a.dtype().is_inexact() {
+        return under("nanvar", var_selected(a, axes, keep, ddof as f64, selection));
     }
-    let a = &asked("nanvar", a, dtype)?;
-    cast(&variance(a, axes, keep, ddof)?, a.dtype().inexact().real())
+    let dtype = selection.dtype.unwrap_or(a.dtype()).inexact().real();
+    cast(&variance("nanvar", a, axes, keep, ddof, selection)?, dtype)
 }
 
-/// The standard deviation over axes of what is a number: the square root of [`nanvar`].
+/// The standard deviation over axes of what is selected and a number: the square root of [`nanvar`].
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 5.0], [3])?;
-/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0, None)?.to_vec::<f32>()?, [2.0]);
+/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0, Selection::default())?.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -177,57 +200,76 @@ pub fn nanstd(
     axes: Option<&[i64]>,
     keep: KeepAxes,
     ddof: i64,
-    dtype: Option<DType>,
+    selection: Selection<'_>,
 ) -> Result<Array> {
     axes_of("nanstd", a, axes)?;
-    if dtype.is_some() && !a.dtype().is_inexact() {
-        return std_selected(a, axes, keep, ddof as f64, within(dtype));
+    if selection.dtype.is_some() && !a.dtype().is_inexact() {
+        return under("nanstd", std_selected(a, axes, keep, ddof as f64, selection));
     }
-    let a = &asked("nanstd", a, dtype)?;
-    cast(&sqrt(&variance(a, axes, keep, ddof)?)?, a.dtype().inexact().real())
+    let dtype = selection.dtype.unwrap_or(a.dtype()).inexact().real();
+    cast(&sqrt(&variance("nanstd", a, axes, keep, ddof, selection)?)?, dtype)
 }
-
-type Extremum = fn(&Array, Option<&[i64]>, KeepAxes) -> Result<Array>;
 
 fn extremum(
     op: &str,
-    reduce: Extremum,
+    kind: ReduceKind,
     neutral: f64,
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
+    selection: Selection<'_>,
 ) -> Result<Array> {
-    check_not_empty(op, a, &axes_of(op, a, axes)?)?;
-    if !a.dtype().is_inexact() {
-        return reduce(a, axes, keep);
+    let found = axes_of(op, a, axes)?;
+    if selection.initial.is_none() {
+        check_not_empty(op, a, &found)?;
     }
-    let found = reduce(&filled(a, neutral)?, axes, keep)?;
-    let is_without = all(&isnan(a)?, axes, keep)?;
+    if !a.dtype().is_inexact() {
+        return under(op, reduce_selected(kind, a, axes, keep, selection));
+    }
+    ensure!(
+        selection.condition.is_none() || selection.initial.is_some(),
+        Value,
+        "[{op}] got a condition without an initial value, expected a number beside it"
+    );
+    let x = numbers(op, a, selection)?;
+    let initial = selection.initial.map(|initial| filled(initial, neutral)).transpose()?;
+    let start = Selection { initial: initial.as_ref(), ..Selection::default() };
+    let found = under(op, reduce_selected(kind, &filled(&x, neutral)?, axes, keep, start))?;
+    let mut is_without = all(&isnan(&x)?, axes, keep)?;
+    if let Some(initial) = selection.initial {
+        is_without = logical_and(&is_without, &isnan(initial)?)?;
+    }
     select(&is_without, &weak(Scalar::Float(f64::NAN), &found), &found)
 }
 
-/// The least number over axes; NaN where there is none.
+/// The least over axes of what is selected and a number; NaN where nothing is.
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nanmin(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [2.0]);
+/// assert_eq!(ops::nanmin(&x, None, KeepAxes::No, Selection::default())?.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    extremum("nanmin", min, f64::INFINITY, a, axes, keep)
+///
+/// # Errors
+/// As of [`reduce_selected`].
+pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
+    extremum("nanmin", ReduceKind::Min, f64::INFINITY, a, axes, keep, selection)
 }
 
-/// The greatest number over axes; NaN where there is none.
+/// The greatest over axes of what is selected and a number; NaN where nothing is.
 ///
 /// ```
-/// use umber_core::{Array, KeepAxes, ops};
+/// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[3.0f32, f32::NAN, 2.0], [3])?;
-/// assert_eq!(ops::nanmax(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [3.0]);
+/// assert_eq!(ops::nanmax(&x, None, KeepAxes::No, Selection::default())?.to_vec::<f32>()?, [3.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    extremum("nanmax", max, f64::NEG_INFINITY, a, axes, keep)
+///
+/// # Errors
+/// As of [`reduce_selected`].
+pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
+    extremum("nanmax", ReduceKind::Max, f64::NEG_INFINITY, a, axes, keep, selection)
 }
 
 /// The index of the least number along an axis, or of the flattened array; an error at evaluation where there is none.

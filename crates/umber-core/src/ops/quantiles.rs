@@ -3,7 +3,7 @@
 use umber_types::{DType, KeepAxes, Result, Shape, ensure};
 
 use super::elementwise::{add, astype, divide, equal, isinf, isnan, less, multiply, select, subtract};
-use super::median::median;
+use super::median::{median, median_of_numbers};
 use super::naming::under;
 use super::nan_reductions::count_numbers;
 use super::quantile_places::{Found, QuantileMethod, number, places};
@@ -74,6 +74,11 @@ fn quantile_of(
     );
     check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
+    let reduced = a.shape().reduced(&axes, keep);
+    let lengths: Shape = q.shape().iter().chain(reduced.iter()).copied().collect();
+    if nan == Nan::IsSkipped && axes.iter().any(|&axis| a.shape()[axis] == 0) {
+        return Ok(Array::full(lengths, f64::NAN, a.dtype().inexact()));
+    }
     check_not_empty(op, a, &axes)?;
     let merged = Merged::new(a, &axes)?.array;
     let axis = merged.ndim() - 1;
@@ -105,8 +110,6 @@ fn quantile_of(
         let last = broadcast(&slice_along(&sorted, axis, length - 1, 1)?, &shape)?;
         value = select(&isnan(&last)?, &last, &value)?;
     }
-    let reduced = a.shape().reduced(&axes, keep);
-    let lengths: Shape = q.shape().iter().chain(reduced.iter()).copied().collect();
     reshape(&move_axis(&value, axis, 0)?, lengths)
 }
 
@@ -137,7 +140,7 @@ pub fn quantile(
     quantile_of("quantile", a, q, axes, keep, method, Nan::Spreads)
 }
 
-/// The [`quantile`] of what is a number; NaN where nothing is.
+/// The [`quantile`] of what is a number; NaN where nothing is, also where nothing is at all.
 ///
 /// ```
 /// use umber_core::{Array, DType, KeepAxes, ops};
@@ -149,7 +152,7 @@ pub fn quantile(
 /// ```
 ///
 /// # Errors
-/// As of [`quantile`].
+/// As of [`quantile`], but for axes without elements.
 pub fn nanquantile(
     a: &Array,
     q: &Array,
@@ -214,7 +217,7 @@ pub fn percentile(
 /// ```
 ///
 /// # Errors
-/// As of [`quantile`].
+/// As of [`nanquantile`].
 pub fn nanpercentile(
     a: &Array,
     q: &Array,
@@ -233,13 +236,14 @@ pub fn nanpercentile(
 /// assert_eq!(ops::nanmedian(&x, None, KeepAxes::No)?.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
-///
-/// # Errors
-/// Where the elements are complex.
 pub fn nanmedian(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    let is_without = axes_of("nanmedian", a, axes)?.iter().any(|&axis| a.shape()[axis] == 0);
-    if !a.dtype().is_inexact() || (is_without && !a.dtype().is_complex()) {
+    let found = axes_of("nanmedian", a, axes)?;
+    let is_without = found.iter().any(|&axis| a.shape()[axis] == 0);
+    if !a.dtype().is_inexact() || is_without {
         return under("nanmedian", median(a, axes, keep));
+    }
+    if a.dtype().is_complex() {
+        return median_of_numbers(a, &found, keep);
     }
     quantile_of(
         "nanmedian",

@@ -17,15 +17,30 @@ pub struct Selection<'a> {
     pub initial: Option<&'a Array>,
     /// Which elements count; it broadcasts to the array's shape.
     pub condition: Option<&'a Array>,
+    /// The mean, where it is known already, from which variances take distances; it broadcasts to the array's shape.
+    pub mean: Option<&'a Array>,
 }
 
 impl Selection<'_> {
     fn is_plain(&self) -> bool {
-        self.dtype.is_none() && self.initial.is_none() && self.condition.is_none()
+        self.dtype.is_none() && self.initial.is_none() && self.condition.is_none() && self.mean.is_none()
+    }
+
+    /// The mean that was given for `x`, in its dtype.
+    pub(super) fn known_mean(&self, op: &str, x: &Array) -> Result<Option<Array>> {
+        let Some(mean) = self.mean else { return Ok(None) };
+        ensure!(
+            mean.shape().broadcasts_to(x.shape()),
+            Value,
+            "[{op}] got a mean of shape {}, expected one that broadcasts to {}",
+            mean.shape(),
+            x.shape()
+        );
+        cast_constant(mean, x.dtype()).map(Some)
     }
 
     /// The condition as bool in the shape of `a`.
-    fn chosen(&self, op: &str, a: &Array) -> Result<Option<Array>> {
+    pub(super) fn chosen(&self, op: &str, a: &Array) -> Result<Option<Array>> {
         let Some(condition) = self.condition else { return Ok(None) };
         ensure!(
             condition.shape().broadcasts_to(a.shape()),
@@ -135,6 +150,7 @@ fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
 struct Elements {
     x: Array,
     chosen: Option<Array>,
+    known_mean: Option<Array>,
     dtype: DType,
 }
 
@@ -144,7 +160,8 @@ impl Elements {
         let inexact = dtype.inexact();
         let wide = if inexact.is_half() { DType::Float32 } else { inexact };
         let x = cast_constant(a, wide)?;
-        Ok(Elements { chosen: selection.chosen(op, &x)?, x, dtype })
+        let (chosen, known_mean) = (selection.chosen(op, &x)?, selection.known_mean(op, &x)?);
+        Ok(Elements { x, chosen, known_mean, dtype })
     }
 
     /// `x` where chosen, else zero.
@@ -173,7 +190,11 @@ impl Elements {
     }
 
     fn variance(&self, axes: Option<&[i64]>, keep: KeepAxes, ddof: f64) -> Result<Array> {
-        let distance = self.only(&subtract(&self.x, &self.mean(axes, KeepAxes::Yes)?)?)?;
+        let mean = match &self.known_mean {
+            Some(mean) => mean.clone(),
+            None => self.mean(axes, KeepAxes::Yes)?,
+        };
+        let distance = self.only(&subtract(&self.x, &mean)?)?;
         let squares = if distance.dtype().is_complex() {
             real(&multiply(&distance, &conj(&distance)?)?)?
         } else {
@@ -224,7 +245,7 @@ pub fn mean_selected(
 /// ```
 ///
 /// # Errors
-/// Where the condition does not broadcast to the array's shape.
+/// Where the condition or the mean does not broadcast to the array's shape.
 pub fn var_selected(
     a: &Array,
     axes: Option<&[i64]>,
@@ -251,7 +272,7 @@ pub fn var_selected(
 /// ```
 ///
 /// # Errors
-/// Where the condition does not broadcast to the array's shape.
+/// As of [`var_selected`].
 pub fn std_selected(
     a: &Array,
     axes: Option<&[i64]>,

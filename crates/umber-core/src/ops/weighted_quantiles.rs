@@ -50,7 +50,7 @@ fn spread(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Result<Array>
 ///
 /// # Errors
 /// Where `q` has values outside of 0 to 1, weights have another shape, are negative or add up to nothing, or the axes
-/// hold no elements.
+/// hold no elements and NaN would not be passed over.
 ///
 /// ```
 /// use umber_core::ops::{self, NanPolicy};
@@ -111,6 +111,11 @@ fn weighted(
     }
     check_parts(op, q, 1.0)?;
     let axes = axes_of(op, a, axes)?;
+    let reduced = a.shape().reduced(&axes, keep);
+    let lengths: Shape = q.shape().iter().chain(reduced.iter()).copied().collect();
+    if nan == NanPolicy::IsSkipped && axes.iter().any(|&axis| a.shape()[axis] == 0) {
+        return Ok(Array::full(lengths, f64::NAN, a.dtype().inexact()));
+    }
     check_not_empty(op, a, &axes)?;
     let mut weights = spread(op, weights, a, &axes)?;
     let zero = Array::scalar(0.0, DType::Float64);
@@ -150,8 +155,6 @@ fn weighted(
         let filler = Array::scalar(f64::NAN, a.dtype());
         value = select(&broadcast(&is_nan, &shape)?, &filler, &value)?;
     }
-    let reduced = a.shape().reduced(&axes, keep);
-    let lengths: Shape = q.shape().iter().chain(reduced.iter()).copied().collect();
     reshape(&move_axis(&value, axis, 0)?, lengths)
 }
 

@@ -13,6 +13,9 @@ use super::field::{Field, are_numbers};
 /// Steps of the iteration: each halves what is left of powers that have eleven binary digits.
 const STEPS: usize = 11;
 
+/// Elements looked at together.
+const RUN: usize = 256;
+
 /// By which powers of two the rows and columns of a matrix were multiplied.
 #[derive(Default)]
 pub(super) struct Equilibrium {
@@ -30,9 +33,11 @@ impl Equilibrium {
 
     /// Bring a matrix of numbers near one, unless it is there.
     pub(super) fn bring<T: Field>(&mut self, columns_first: &mut [T]) {
-        self.is_moved = columns_first.iter().any(|value| is_extreme(T::abs1_impl(value)));
+        // A run of elements is looked at whole, which vectors do; a loop that may end at any element is none.
+        let is_extreme =
+            |run: &[T]| run.iter().fold(false, |any, value| any | is_extreme(T::abs1_impl(value)));
         // What is infinite stays so.
-        self.is_moved &= are_numbers(columns_first);
+        self.is_moved = columns_first.chunks(RUN).any(is_extreme) && are_numbers(columns_first);
         if !self.is_moved {
             return;
         }

@@ -3,10 +3,12 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyTuple};
+use umber::types::shape::normalize_axis;
 use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, number, on, placed};
 use crate::array::PyArray;
+use crate::convert::from_object;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::{OrRaise, enter, warn_if_traced};
 
@@ -53,21 +55,28 @@ fn empty(
     on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
 }
 
+/// The shape given, or that of an array.
+fn shape_like(op: &str, a: &Array, shape: Option<Ints>) -> PyResult<Shape> {
+    shape.map_or_else(|| Ok(a.shape().clone()), |shape| shape_of(op, &shape))
+}
+
 /// Arrays with the shape and dtype of another.
 macro_rules! like {
     ($($name:ident $function:ident $doc:literal,)*) => {
         $(
             #[doc = $doc]
             #[pyfunction]
-            #[pyo3(signature = (a, /, dtype = None, *, device = None, stream = None))]
+            #[pyo3(signature = (a, /, dtype = None, *, shape = None, device = None, stream = None))]
             fn $name(
                 a: Operand,
                 dtype: Option<DtypeArg>,
+                shape: Option<Ints>,
                 device: Option<DeviceArg>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
                 let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
-                on(stream, || Ok(ops::$function(a.shape(), or(dtype, a.dtype())))).map(PyArray::from)
+                let shape = shape_like(stringify!($name), &a, shape)?;
+                on(stream, || Ok(ops::$function(&shape, or(dtype, a.dtype())))).map(PyArray::from)
             }
         )*
 
@@ -79,9 +88,9 @@ macro_rules! like {
 }
 
 like! {
-    zeros_like zeros "Zeros with the shape of `a`, and its dtype unless one is given.",
-    ones_like ones "Ones with the shape of `a`, and its dtype unless one is given.",
-    empty_like zeros "An array with the shape of `a` whose elements are not promised to be anything.",
+    zeros_like zeros "Zeros with the shape and dtype of `a`, unless others are given.",
+    ones_like ones "Ones with the shape and dtype of `a`, unless others are given.",
+    empty_like zeros "An array with the shape and dtype of `a`, unless others are given, whose elements are not promised to be anything.",
 }
 
 /// What fills an array of `dtype`: a number goes to an inexact dtype directly, without rounding in between.
@@ -127,22 +136,24 @@ fn full(
     on(stream, || ops::full(&shape, &vals, dtype)).map(PyArray::from)
 }
 
-/// `vals` broadcast to the shape of `a`, in the dtype of `a` unless one is given. `fill_value` is the array API
+/// `vals` broadcast to the shape of `a`, in the dtype of `a`, unless others are given. `fill_value` is the array API
 /// standard's name for `vals`.
 #[pyfunction]
-#[pyo3(signature = (a, vals = None, dtype = None, *, fill_value = None, device = None, stream = None))]
+#[pyo3(signature = (a, vals = None, dtype = None, *, fill_value = None, shape = None, device = None, stream = None))]
 fn full_like(
     a: Operand,
     vals: Option<Operand>,
     dtype: Option<DtypeArg>,
     fill_value: Option<Operand>,
+    shape: Option<Ints>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
     let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
     let dtype = or(dtype, a.dtype());
     let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
-    on(stream, || ops::full(a.shape(), &vals, Some(dtype))).map(PyArray::from)
+    let shape = shape_like("full_like", &a, shape)?;
+    on(stream, || ops::full(&shape, &vals, Some(dtype))).map(PyArray::from)
 }
 
 /// A number that a range is made from.
@@ -166,29 +177,60 @@ pub(super) fn bound(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
     }
 }
 
-/// The ends of a line as arrays, if a transformation follows one of them: it goes on through what lies between.
-pub(super) fn followed_ends(
-    op: &str,
-    start: &Bound<'_, PyAny>,
-    stop: &Bound<'_, PyAny>,
-) -> PyResult<Option<(Array, Array)>> {
-    let is_followed =
-        |end: &Bound<'_, PyAny>| end.cast::<PyArray>().is_ok_and(|array| array.get().get().is_traced());
-    if !is_followed(start) && !is_followed(stop) {
+/// What a line goes between.
+pub(super) enum Ends {
+    Numbers(Scalar, Scalar),
+    /// Of which one has axes, or a transformation follows it: it goes on through what lies between.
+    Arrays(Array, Array),
+}
+
+impl Ends {
+    pub(super) fn new(op: &str, start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>) -> PyResult<Ends> {
+        let number = |name: &str, value: &Bound<'_, PyAny>| end_of_line(op, name, value);
+        Ok(match (with_axes(start)?, with_axes(stop)?) {
+            (None, None) => Ends::Numbers(number("start", start)?, number("stop", stop)?),
+            (Some(first), Some(last)) => Ends::Arrays(first, last),
+            (Some(first), None) => Ends::Arrays(first, exact(number("stop", stop)?)),
+            (None, Some(last)) => Ends::Arrays(exact(number("start", start)?), last),
+        })
+    }
+
+    /// Real numbers, if that is what it goes between.
+    pub(super) fn reals(&self) -> Option<(f64, f64)> {
+        match self {
+            Ends::Numbers(Scalar::Complex(..), _)
+            | Ends::Numbers(_, Scalar::Complex(..))
+            | Ends::Arrays(..) => None,
+            Ends::Numbers(first, last) => Some((first.as_f64(), last.as_f64())),
+        }
+    }
+
+    pub(super) fn arrays(&self) -> (Array, Array) {
+        match self {
+            Ends::Numbers(first, last) => (exact(*first), exact(*last)),
+            Ends::Arrays(first, last) => (first.clone(), last.clone()),
+        }
+    }
+}
+
+/// A number as an array of double precision.
+pub(super) fn exact(value: Scalar) -> Array {
+    let is_complex = matches!(value, Scalar::Complex(..));
+    Array::scalar(value, if is_complex { DType::Complex128 } else { DType::Float64 })
+}
+
+/// The array that has axes, or that a transformation follows; numbers in lists are read in double precision.
+pub(super) fn with_axes(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(array) = value.cast::<PyArray>() {
+        let array = array.get().get();
+        return Ok((array.is_traced() || array.ndim() > 0).then_some(array));
+    }
+    let Ok(Operand::Array(array)) = value.extract::<Operand>() else { return Ok(None) };
+    if array.ndim() == 0 {
         return Ok(None);
     }
-    let end = |name: &str, value: &Bound<'_, PyAny>| -> PyResult<Array> {
-        match value.cast::<PyArray>() {
-            Ok(array) => Ok(array.get().get()),
-            Err(_) => {
-                let value = end_of_line(op, name, value)?;
-                let dtype =
-                    if matches!(value, Scalar::Complex(..)) { DType::Complex128 } else { DType::Float64 };
-                Ok(Array::scalar(value, dtype))
-            }
-        }
-    };
-    Ok(Some((end("start", start)?, end("stop", stop)?)))
+    let wide = if array.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
+    from_object(value, Some(wide))
 }
 
 /// The value of a whole number, exactly.
@@ -241,35 +283,71 @@ fn arange(
 
 /// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
 /// complex64 unless a dtype is given.
+///
+/// Arrays broadcast, and the values lie along `axis`. With `retstep` the distance of neighbours comes with them, NaN
+/// where there are none.
 #[pyfunction]
-#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, stream = None, *, device = None))]
-fn linspace(
-    start: &Bound<'_, PyAny>,
-    stop: &Bound<'_, PyAny>,
+#[pyo3(
+    signature = (
+        start, stop, num = 50, endpoint = true, dtype = None, stream = None, *, retstep = false, axis = 0, device = None
+    )
+)]
+#[expect(clippy::too_many_arguments, reason = "NumPy's signature")]
+fn linspace<'py>(
+    py: Python<'py>,
+    start: &Bound<'py, PyAny>,
+    stop: &Bound<'py, PyAny>,
     num: i64,
     endpoint: bool,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
+    retstep: bool,
+    axis: i64,
     device: Option<DeviceArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Bound<'py, PyAny>> {
     let stream = placed("linspace", stream, device)?;
-    if let Some((first, last)) = followed_ends("linspace", start, stop)? {
-        let is_complex = first.dtype().is_complex() || last.dtype().is_complex();
-        let dtype = or(dtype, if is_complex { DType::Complex64 } else { DType::Float32 });
-        return on(stream, || ops::linspace_between(&first, &last, num, endpoint, dtype)).map(PyArray::from);
+    let ends = Ends::new("linspace", start, stop)?;
+    let (first, last) = ends.arrays();
+    let line = on(stream, || match ends {
+        Ends::Numbers(first, last) => {
+            normalize_axis("linspace", axis, 1)?;
+            line_of_numbers(first, last, num, endpoint, dtype)
+        }
+        Ends::Arrays(..) => {
+            let dtype = spaced_dtype(dtype, &[&first, &last]);
+            ops::linspace_between(&first, &last, num, endpoint, axis, dtype)
+        }
+    })?;
+    if !retstep {
+        return Ok(Bound::new(py, PyArray::from(line))?.into_any());
     }
-    let (first, last) = (end_of_line("linspace", "start", start)?, end_of_line("linspace", "stop", stop)?);
+    let step = on(stream, || ops::linspace_step(&first, &last, num, endpoint, line.dtype()))?;
+    Ok((PyArray::from(line), PyArray::from(step)).into_pyobject(py)?.into_any())
+}
+
+fn line_of_numbers(
+    first: Scalar,
+    last: Scalar,
+    num: i64,
+    endpoint: bool,
+    dtype: Option<DtypeArg>,
+) -> umber::Result<Array> {
     let is_complex = [first, last].iter().any(|end| matches!(end, Scalar::Complex(..)));
     if is_complex || dtype.is_some_and(|dtype| dtype.0.is_complex()) {
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
-        return on(stream, || ops::linspace_complex(first, last, num, endpoint, dtype)).map(PyArray::from);
+        return ops::linspace_complex(first, last, num, endpoint, dtype);
     }
-    let (first, last, dtype) = (first.as_f64(), last.as_f64(), or(dtype, DType::Float32));
-    on(stream, || ops::linspace(first, last, num, endpoint, dtype)).map(PyArray::from)
+    ops::linspace(first.as_f64(), last.as_f64(), num, endpoint, or(dtype, DType::Float32))
+}
+
+/// The dtype asked for, or the default one for values between such ends.
+pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
+    let is_complex = ends.iter().any(|end| end.dtype().is_complex());
+    or(dtype, if is_complex { DType::Complex64 } else { DType::Float32 })
 }
 
 /// A number that a line begins or ends with.
-fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+pub(super) fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match value.cast::<PyComplex>() {
         Ok(_) => Ok(number(value)?.unwrap_or(Scalar::Int(0))),
         Err(_) => bound(op, name, value),

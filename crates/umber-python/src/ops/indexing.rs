@@ -5,13 +5,22 @@ use umber::ops;
 
 use crate::args::{Ints, Operand, StreamArg, on};
 use crate::array::PyArray;
+use crate::ops::choosing::mode_of;
 
 /// Elements of `a` at `indices` along `axis` (of the flattened array by default).
+///
+/// `mode` says what becomes of indices outside: "raise", "wrap" or "clip"; negative ones are outside but for "raise".
 #[pyfunction]
-#[pyo3(signature = (a, /, indices, axis = None, *, stream = None))]
-fn take(a: Operand, indices: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    let (a, indices) = (a.alone(), indices.alone());
-    on(stream, || ops::take(&a, &indices, axis)).map(PyArray::from)
+#[pyo3(signature = (a, /, indices, axis = None, *, mode = "raise", stream = None))]
+fn take(
+    a: Operand,
+    indices: Operand,
+    axis: Option<i64>,
+    mode: &str,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let (a, indices, mode) = (a.alone(), indices.alone(), mode_of("take", mode)?);
+    on(stream, || ops::take_within(&a, &indices, axis, mode)).map(PyArray::from)
 }
 
 /// Elements of `a` at `indices` along `axis` (of the flattened array if `None`), other axes matched one to one.

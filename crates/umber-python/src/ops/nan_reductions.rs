@@ -7,45 +7,111 @@ use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::ops::reductions::{arg_reductions, reductions};
+use crate::ops::selection::Selected;
 
-/// Reductions over any axes that may compute in a given dtype.
-macro_rules! typed_reductions {
+/// Reductions over any axes of selected elements, from a start, that may compute in a given dtype.
+macro_rules! folds {
     ($($name:ident $doc:literal,)*) => {
         $(
             #[doc = $doc]
             ///
-            /// `dtype` is what it is computed and answered in.
+            /// `dtype` is what it is computed and answered in; elements where `where` does not hold are left out; `initial`
+            /// is what the reduction starts from.
             #[pyfunction]
-            #[pyo3(signature = (a, /, axis = None, keepdims = false, *, dtype = None, stream = None))]
+            #[pyo3(
+                signature = (a, /, axis = None, keepdims = false, *, dtype = None, initial = None, r#where = None,
+                    stream = None)
+            )]
             fn $name(
                 a: Operand,
                 axis: Option<Ints>,
                 keepdims: bool,
                 dtype: Option<DtypeArg>,
+                initial: Option<Operand>,
+                r#where: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
-                let (a, dtype) = (a.alone(), dtype.map(|dtype| dtype.0));
-                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims), dtype)).map(PyArray::from)
+                let a = a.alone();
+                let selected = Selected::new(&a, dtype, initial, r#where)?;
+                let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(PyArray::from)
             }
         )*
 
-        fn register_typed_reductions(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        fn register_folds(module: &Bound<'_, PyModule>) -> PyResult<()> {
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
             Ok(())
         }
     };
 }
 
-typed_reductions! {
+folds! {
     nansum "Sum over `axis` of what is a number; 0 where nothing is.",
     nanprod "Product over `axis` of what is a number; 1 where nothing is.",
-    nanmean "Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.",
+}
+
+/// Extrema over any axes of selected elements, from a start.
+macro_rules! extrema {
+    ($($name:ident $doc:literal,)*) => {
+        $(
+            #[doc = $doc]
+            ///
+            /// Elements where `where` does not hold are left out; `initial`, which it needs, is what the reduction starts
+            /// from.
+            #[pyfunction]
+            #[pyo3(
+                signature = (a, /, axis = None, keepdims = false, *, initial = None, r#where = None, stream = None)
+            )]
+            fn $name(
+                a: Operand,
+                axis: Option<Ints>,
+                keepdims: bool,
+                initial: Option<Operand>,
+                r#where: Option<Operand>,
+                stream: Option<StreamArg>,
+            ) -> PyResult<PyArray> {
+                let a = a.alone();
+                let selected = Selected::new(&a, None, initial, r#where)?;
+                let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(PyArray::from)
+            }
+        )*
+
+        fn register_extrema(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+extrema! {
+    nanmin "Smallest number over `axis`; NaN where there is none.",
+    nanmax "Largest number over `axis`; NaN where there is none.",
 }
 
 reductions! {
-    nanmin "Smallest number over `axis`; NaN where there is none.",
-    nanmax "Largest number over `axis`; NaN where there is none.",
     nanmedian "Median over `axis` of what is a number; NaN where nothing is.",
+}
+
+/// Mean over `axis` of what is a number; NaN where nothing is. Integers answer float32.
+///
+/// `dtype` is what it is computed and answered in; elements where `where` does not hold are left out.
+#[pyfunction]
+#[pyo3(
+    signature = (a, /, axis = None, keepdims = false, *, dtype = None, r#where = None, stream = None)
+)]
+fn nanmean(
+    a: Operand,
+    axis: Option<Ints>,
+    keepdims: bool,
+    dtype: Option<DtypeArg>,
+    r#where: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<PyArray> {
+    let a = a.alone();
+    let selected = Selected::new(&a, dtype, None, r#where)?;
+    let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+    on(stream, || ops::nanmean(&a, axes, keep, selected.selection())).map(PyArray::from)
 }
 
 arg_reductions! {
@@ -60,12 +126,14 @@ macro_rules! dispersions {
             #[doc = $doc]
             ///
             /// NaN where `ddof` leaves nothing; `correction` is the array API standard's name for `ddof`, `dtype` is what
-            /// it is computed in.
+            /// it is computed in. Elements where `where` does not hold are left out; `mean` is their mean, where it is
+            /// known already, with the axes kept.
             #[pyfunction]
             #[pyo3(
                 signature = (a, /, axis = None, keepdims = false, ddof = 0, *, correction = None, dtype = None,
-                    stream = None)
+                    r#where = None, mean = None, stream = None)
             )]
+            #[expect(clippy::too_many_arguments, reason = "NumPy's signature")]
             fn $name(
                 a: Operand,
                 axis: Option<Ints>,
@@ -73,10 +141,14 @@ macro_rules! dispersions {
                 ddof: i64,
                 correction: Option<i64>,
                 dtype: Option<DtypeArg>,
+                r#where: Option<Operand>,
+                mean: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
-                let (a, ddof, dtype) = (a.alone(), correction.unwrap_or(ddof), dtype.map(|dtype| dtype.0));
-                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims), ddof, dtype)).map(PyArray::from)
+                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
+                let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
+                let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
+                on(stream, || ops::$name(&a, axes, keep, ddof, selected.selection())).map(PyArray::from)
             }
         )*
 
@@ -124,8 +196,10 @@ scans! {
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    register_folds(module)?;
+    register_extrema(module)?;
     register_reductions(module)?;
-    register_typed_reductions(module)?;
+    module.add_function(wrap_pyfunction!(nanmean, module)?)?;
     register_arg_reductions(module)?;
     register_dispersions(module)?;
     register_scans(module)

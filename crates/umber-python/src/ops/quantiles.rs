@@ -91,6 +91,6 @@ macro_rules! quantiles {
 quantiles! {
     quantile weighted_quantile Spreads "Values over `axis` below which the parts `q` (0 to 1) of the elements lie; NaN if any element is.",
     percentile weighted_percentile Spreads "Values over `axis` below which `q` hundredths (0 to 100) of the elements lie; NaN if any element is.",
-    nanquantile weighted_quantile IsSkipped "Values over `axis` below which the parts `q` (0 to 1) of what is a number lie.",
-    nanpercentile weighted_percentile IsSkipped "Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie.",
+    nanquantile weighted_quantile IsSkipped "Values over `axis` below which the parts `q` (0 to 1) of what is a number lie; NaN where nothing is.",
+    nanpercentile weighted_percentile IsSkipped "Values over `axis` below which `q` hundredths (0 to 100) of what is a number lie; NaN where nothing is.",
 }

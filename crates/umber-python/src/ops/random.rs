@@ -376,8 +376,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Shuffled<'py> {
 /// Parts of `a` along `axis` (or of `0..a` for an integer, as uint32), drawn at random into the axes of `shape`.
 ///
 /// `replace` says whether a part can be drawn more than once. `p` are probabilities of the parts, of shape
-/// `(length,)`, which need not sum to one (Efraimidis and Spirakis, 2006, without replacement). Raises `ValueError` if
-/// there are not enough parts, without replacement not enough of a probability above zero.
+/// `(length,)`, which sum to one (Efraimidis and Spirakis, 2006, without replacement); inside `vmap` and `compile`,
+/// where they have no values, they count in proportion. Raises `ValueError` if there are not enough parts, without
+/// replacement not enough of a probability above zero.
 #[pyfunction]
 #[pyo3(
     signature = (a, shape = None, replace = true, p = None, axis = 0, key = None, stream = None, *, size = None),
@@ -475,8 +476,8 @@ fn beta(
 
 /// Probabilities of the Dirichlet distribution: along the last axis they sum to one.
 ///
-/// `alpha` has the parameters along its last axis; `shape` is that of the result without it. Draws of an `alpha` with an
-/// element that is not positive are NaN. No gradient flows to `alpha`.
+/// `alpha` has the parameters along its last axis; `shape` is that of the result without it. An element that is not
+/// positive raises `ValueError`; where `alpha` is not computed yet its draws are NaN. No gradient flows to `alpha`.
 #[pyfunction]
 #[pyo3(signature = (alpha, shape = None, dtype = None, key = None, stream = None))]
 fn dirichlet(

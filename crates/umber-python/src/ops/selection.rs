@@ -10,28 +10,35 @@ use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 
 /// The arguments that MLX's reductions do not have.
-struct Selected {
+pub(super) struct Selected {
     dtype: Option<DtypeArg>,
     initial: Option<Array>,
     condition: Option<Array>,
+    mean: Option<Array>,
 }
 
 impl Selected {
-    fn new(
+    pub(super) fn new(
         a: &Array,
         dtype: Option<DtypeArg>,
         initial: Option<Operand>,
         condition: Option<Operand>,
     ) -> PyResult<Selected> {
         let initial = initial.map(|value| value.beside(a)).transpose()?;
-        Ok(Selected { dtype, initial, condition: condition.map(Operand::alone) })
+        Ok(Selected { dtype, initial, condition: condition.map(Operand::alone), mean: None })
     }
 
-    fn selection(&self) -> Selection<'_> {
+    /// With the mean that distances are taken from.
+    pub(super) fn around(self, a: &Array, mean: Option<Operand>) -> PyResult<Selected> {
+        Ok(Selected { mean: mean.map(|mean| mean.beside(a)).transpose()?, ..self })
+    }
+
+    pub(super) fn selection(&self) -> Selection<'_> {
         Selection {
             dtype: self.dtype.map(|dtype| dtype.0),
             initial: self.initial.as_ref(),
             condition: self.condition.as_ref(),
+            mean: self.mean.as_ref(),
         }
     }
 }
@@ -144,13 +151,15 @@ macro_rules! dispersions {
         $(
             #[doc = $doc]
             ///
-            /// Elements are converted to `dtype` first; those where `where` does not hold are left out. `correction`
-            /// is the array API standard's name for `ddof`.
+            /// Elements are converted to `dtype` first; those where `where` does not hold are left out. `mean` is their
+            /// mean, where it is known already, with the axes kept. `correction` is the array API standard's name for
+            /// `ddof`.
             #[pyfunction(name = $python)]
             #[pyo3(
                 signature = (a, /, axis = None, keepdims = false, ddof = 0, *, correction = None, dtype = None,
-                    r#where = None, stream = None)
+                    r#where = None, mean = None, stream = None)
             )]
+            #[expect(clippy::too_many_arguments, reason = "NumPy's signature")]
             fn $name(
                 a: Operand,
                 axis: Option<Ints>,
@@ -159,10 +168,11 @@ macro_rules! dispersions {
                 correction: Option<f64>,
                 dtype: Option<DtypeArg>,
                 r#where: Option<Operand>,
+                mean: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<PyArray> {
                 let (a, ddof) = (a.alone(), correction.unwrap_or(ddof as f64));
-                let selected = Selected::new(&a, dtype, None, r#where)?;
+                let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                 on(stream, || ops::$function(&a, axes, keep, ddof, selected.selection())).map(PyArray::from)
             }

@@ -274,6 +274,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
         return match flat[..] {
             [one] => Ok(vec![(one, one); ndim]),
             [before, after] => Ok(vec![(before, after); ndim]),
+            [] if ndim == 0 => Ok(Vec::new()),
             _ => Err(PyValueError::new_err(format!(
                 "[pad] got {} widths, expected one, a pair, or a pair an axis",
                 flat.len()

@@ -1,12 +1,13 @@
 //! Windows, and numbers spaced evenly on a logarithmic scale.
 
 use pyo3::prelude::*;
-use umber::{DType, ops};
+use umber::types::shape::normalize_axis;
+use umber::{Scalar, ops};
 
-use super::creation::{bound, followed_ends};
-use crate::args::{StreamArg, on};
+use super::creation::{Ends, end_of_line, exact, spaced_dtype, with_axes};
+use crate::args::{StreamArg, compute, on};
 use crate::array::PyArray;
-use crate::dtype::{DtypeArg, or};
+use crate::dtype::DtypeArg;
 
 /// Windows of a length.
 macro_rules! windows {
@@ -49,48 +50,74 @@ fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
 }
 
 /// `base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`.
+/// Complex numbers answer complex64 unless a dtype is given.
+///
+/// Arrays broadcast, and the values lie along `axis`.
 #[pyfunction]
-#[pyo3(signature = (start, stop, num = 50, endpoint = true, base = 10.0, dtype = None, *, stream = None))]
+#[pyo3(
+    signature = (start, stop, num = 50, endpoint = true, base = None, dtype = None, *, axis = 0, stream = None),
+    text_signature = "(start, stop, num=50, endpoint=True, base=10.0, dtype=None, *, axis=0, stream=None)"
+)]
 fn logspace(
     start: &Bound<'_, PyAny>,
     stop: &Bound<'_, PyAny>,
     num: i64,
     endpoint: bool,
-    base: f64,
+    base: Option<&Bound<'_, PyAny>>,
     dtype: Option<DtypeArg>,
+    axis: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    if let Some((start, stop)) = followed_ends("logspace", start, stop)? {
-        let dtype = or(dtype, DType::Float32);
-        return on(stream, || ops::logspace_between(&start, &stop, num, endpoint, base, dtype))
-            .map(PyArray::from);
-    }
-    let (start, stop) =
-        (bound("logspace", "start", start)?.as_f64(), bound("logspace", "stop", stop)?.as_f64());
-    let dtype = or(dtype, DType::Float32);
-    on(stream, || ops::logspace(start, stop, num, endpoint, base, dtype)).map(PyArray::from)
+    const OP: &str = "logspace";
+    let ends = Ends::new(OP, start, stop)?;
+    let bases = base.map_or(Ok(None), with_axes)?;
+    let number = match (&bases, base) {
+        (None, Some(base)) => end_of_line(OP, "base", base)?,
+        (_, None) | (Some(_), _) => Scalar::Float(10.0),
+    };
+    let ((first, last), is_one) = (ends.arrays(), bases.is_none() && !matches!(number, Scalar::Complex(..)));
+    let bases = bases.unwrap_or_else(|| exact(number));
+    let dtype = spaced_dtype(dtype, &[&first, &last, &bases]);
+    on(stream, || match ends.reals() {
+        Some((start, stop)) if is_one && !dtype.is_complex() => {
+            normalize_axis(OP, axis, 1)?;
+            ops::logspace(start, stop, num, endpoint, number.as_f64(), dtype)
+        }
+        _ => ops::logspace_between(&first, &last, num, endpoint, &bases, axis, dtype),
+    })
+    .map(PyArray::from)
 }
 
 /// `num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
+/// Complex numbers, which go the shorter way around zero, answer complex64 unless a dtype is given.
 ///
-/// `start` and `stop` have one sign, and neither is zero.
+/// `start` and `stop` have one sign, and neither is zero. Arrays broadcast, and the values lie along `axis`.
 #[pyfunction]
-#[pyo3(signature = (start, stop, num = 50, endpoint = true, dtype = None, *, stream = None))]
+#[pyo3(
+    signature = (start, stop, num = 50, endpoint = true, dtype = None, *, axis = 0, stream = None)
+)]
 fn geomspace(
+    py: Python<'_>,
     start: &Bound<'_, PyAny>,
     stop: &Bound<'_, PyAny>,
     num: i64,
     endpoint: bool,
     dtype: Option<DtypeArg>,
+    axis: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<PyArray> {
-    if let Some((start, stop)) = followed_ends("geomspace", start, stop)? {
-        let dtype = or(dtype, DType::Float32);
-        return on(stream, || ops::geomspace_between(&start, &stop, num, endpoint, dtype)).map(PyArray::from);
-    }
-    let (start, stop) =
-        (bound("geomspace", "start", start)?.as_f64(), bound("geomspace", "stop", stop)?.as_f64());
-    on(stream, || ops::geomspace(start, stop, num, endpoint, or(dtype, DType::Float32))).map(PyArray::from)
+    const OP: &str = "geomspace";
+    let ends = Ends::new(OP, start, stop)?;
+    let (first, last) = ends.arrays();
+    let dtype = spaced_dtype(dtype, &[&first, &last]);
+    compute(py, stream, || match ends.reals() {
+        Some((start, stop)) if !dtype.is_complex() => {
+            normalize_axis(OP, axis, 1)?;
+            ops::geomspace(start, stop, num, endpoint, dtype)
+        }
+        _ => ops::geomspace_between(&first, &last, num, endpoint, axis, dtype),
+    })
+    .map(PyArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

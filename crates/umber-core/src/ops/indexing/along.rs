@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{Axes, BinaryKind, DType, Result, ScatterKind, Shape, bail, ensure};
 
+use super::bounds::{OutOfBounds, settle};
 use super::check_integers;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::cast_constant;
@@ -46,6 +47,36 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     let picked = indices.ndim();
     let order = (picked..picked + axis).chain(0..picked).chain(picked + axis..read.ndim());
     rules::transpose(&read, &order.collect::<SmallVec<[usize; 6]>>())
+}
+
+/// [`take`] with a mode for indices that lie outside.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::OutOfBounds};
+/// let (a, indices) = (Array::from([1, 2, 3]), Array::from([-1, 4]));
+/// let wrapped = ops::take_within(&a, &indices, None, OutOfBounds::Wrap)?;
+/// assert_eq!(wrapped.to_vec::<i32>()?, [3, 2]);
+/// let clipped = ops::take_within(&a, &indices, None, OutOfBounds::Clip)?;
+/// assert_eq!(clipped.to_vec::<i32>()?, [1, 3]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+///
+/// # Errors
+/// As of [`take`], and where there are indices but no elements.
+pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBounds) -> Result<Array> {
+    if mode == OutOfBounds::Raise {
+        return take(a, indices, axis);
+    }
+    let along = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
+    let length = along.map_or(a.size(), |axis| a.shape()[axis]);
+    ensure!(
+        length > 0 || indices.size() == 0,
+        Index,
+        "[take] got indices into an array of shape {}, expected elements to take",
+        a.shape()
+    );
+    take(a, &settle("take", indices, length, mode)?, axis)
 }
 
 /// `a` and indices brought to shapes that differ along the axis alone; `None` flattens `a`.

@@ -22,16 +22,19 @@ pub enum OutOfBounds {
 /// `indices` as int64 with those outside of `0..length` treated; what is to raise is left to whoever uses them.
 pub(crate) fn settle(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
     check_integers(op, indices)?;
-    let indices = cast(indices, DType::Int64)?;
     let length = length as i64;
-    match mode {
-        OutOfBounds::Raise => Ok(indices),
-        OutOfBounds::Wrap => remainder(&indices, &constant(&indices, length)),
+    // The greatest of uint64 are settled before they are cast, which would make them negative.
+    let indices =
+        if indices.dtype() == DType::UInt64 { indices.clone() } else { cast(indices, DType::Int64)? };
+    let settled = match mode {
+        OutOfBounds::Raise => indices,
+        OutOfBounds::Wrap => remainder(&indices, &constant(&indices, length))?,
         OutOfBounds::Clip => {
             let last = constant(&indices, (length - 1).max(0));
-            clip(&indices, Some(&constant(&indices, 0)), Some(&last))
+            clip(&indices, Some(&constant(&indices, 0)), Some(&last))?
         }
-    }
+    };
+    cast(&settled, DType::Int64)
 }
 
 /// Refuse indices outside of an axis where they have their values: later would be too late for whoever writes, since

@@ -17,7 +17,7 @@ use crate::primitives::slice::{Slice, Window, slice, slice_into};
 use crate::primitives::slice_update::{combining, slice_update};
 use plan::Plan;
 
-pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis};
+pub use along::{dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis, take_within};
 pub use bounds::OutOfBounds;
 pub(crate) use bounds::{check_known, settle};
 pub use spelling::{Place, Stepped};

@@ -1,12 +1,15 @@
 //! Factorisations: matrices as products of simpler ones.
 
 use smallvec::smallvec;
-use umber_types::Result;
+use umber_types::{Result, SortOrder};
 
+use super::eigenvalues::{eigh, eigvalsh};
 use super::{Triangle, matrices, rounded, square};
 use crate::graph::Array;
+use crate::ops;
 pub use crate::primitives::linalg::Basis;
 use crate::primitives::linalg::{self, Cholesky, Lu, Qr, Svd, Vectors, adjoint};
+use crate::primitives::rules::constant;
 
 /// The Cholesky factor of Hermitian positive definite matrices `[..., n, n]`: the lower triangular `L` with
 /// `a = L Lᴴ`, or the upper triangular `U` with `a = Uᴴ U`. Only that triangle of `a` is read.
@@ -165,6 +168,57 @@ pub fn svd(a: &Array, basis: Basis) -> Result<SvdFactors> {
 pub fn svdvals(a: &Array) -> Result<Array> {
     let x = matrices("svdvals", a)?;
     rounded(&values_of(&x)?, a.dtype())
+}
+
+/// The [`svd`] of Hermitian matrices, of which the lower triangle is read: left singular vectors are eigenvectors, right
+/// ones the same but for the signs of the eigenvalues. The gradient is Hermitian.
+///
+/// Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops, ops::Closeness, ops::linalg::svd_hermitian};
+/// let a = Array::from([[0.0, 0.0], [3.0, 0.0]]); // of which the upper triangle is not read
+/// let factors = svd_hermitian(&a)?;
+/// let again = ops::matmul(&ops::multiply(&factors.u, &factors.values)?, &factors.vh)?;
+/// let expected = Array::from([[0.0, 3.0], [3.0, 0.0]]);
+/// assert!(ops::allclose(&again, &expected, Closeness::default())?.item()?.as_bool());
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn svd_hermitian(a: &Array) -> Result<SvdFactors> {
+    let (values, vectors) = eigh(&square("svd", a)?, Triangle::Lower)?;
+    let sizes = ops::abs(&values)?;
+    let order = ops::argsort(&sizes, Some(-1), SortOrder::Descending)?;
+    let ordered = |x: &Array| ops::take_along_axis(x, &order, Some(-1));
+    let u = ops::take_along_axis(&vectors, &ops::expand_dims(&order, &[-2])?, Some(-1))?;
+    let zero = constant(&values, 0.0);
+    let sign = ops::select(&ops::less(&values, &zero)?, &constant(&values, -1.0), &constant(&values, 1.0))?;
+    let v = ops::multiply(&u, &ops::expand_dims(&ordered(&sign)?, &[-2])?)?;
+    Ok(SvdFactors {
+        u: rounded(&u, a.dtype())?,
+        values: rounded(&ordered(&sizes)?, a.dtype())?,
+        vh: rounded(&adjoint(&v)?, a.dtype())?,
+    })
+}
+
+/// Singular values of Hermitian matrices, of which the lower triangle is read, in descending order.
+///
+/// `[..., n, n]` to `[..., n]`. Fails if the matrices are not square.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let values = linalg::svdvals_hermitian(&Array::from([[2.0f32, 0.0], [0.0, -4.0]]))?;
+/// assert_eq!(values.to_vec::<f32>()?, [4.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn svdvals_hermitian(a: &Array) -> Result<Array> {
+    rounded(&sizes_of(&square("svd", a)?)?, a.dtype())
+}
+
+/// The sizes of eigenvalues in descending order, of matrices that are checked and promoted.
+pub(super) fn sizes_of(x: &Array) -> Result<Array> {
+    ops::sort(&ops::abs(&eigvalsh(x, Triangle::Lower)?)?, Some(-1), SortOrder::Descending)
 }
 
 /// Singular values of matrices that are checked and promoted.

@@ -1,11 +1,10 @@
 //! Ranks and pseudo-inverses by any tolerance: every matrix may have one of its own, as the array API allows.
 
-use umber_types::{DType, KeepAxes, Result, SortOrder, ensure};
+use umber_types::{DType, KeepAxes, Result, ensure};
 
-use super::eigenvalues::eigvalsh;
-use super::factors::{svd, values_of};
+use super::factors::{SvdFactors, sizes_of, svd, svd_hermitian, values_of};
 use super::solving::{COUNT, default_tolerance};
-use super::{Basis, Triangle, matrices, rounded, square};
+use super::{Basis, matrices, rounded, square};
 use crate::graph::Array;
 use crate::ops;
 use crate::primitives::linalg::adjoint;
@@ -68,10 +67,7 @@ pub fn matrix_rank_above(a: &Array, threshold: Threshold<'_>, symmetry: Symmetry
     const OP: &str = "matrix_rank";
     let values = match symmetry {
         Symmetry::General => values_of(&matrices(OP, a)?)?,
-        Symmetry::Hermitian => {
-            let sizes = ops::abs(&eigvalsh(&square(OP, a)?, Triangle::Lower)?)?;
-            ops::sort(&sizes, Some(-1), SortOrder::Descending)?
-        }
+        Symmetry::Hermitian => sizes_of(&square(OP, a)?)?,
     };
     let is_counted = match threshold {
         Threshold::Rounding => counted(OP, &values, &Array::scalar(default_tolerance(a), DType::Float64))?,
@@ -110,12 +106,33 @@ pub fn matrix_rank_within(a: &Array, tolerances: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn pinv_within(a: &Array, tolerances: &Array) -> Result<Array> {
-    let factors = svd(&matrices("pinv", a)?, Basis::Reduced)?;
+    inverted(&svd(&matrices("pinv", a)?, Basis::Reduced)?, tolerances, a.dtype())
+}
+
+/// [`pinv`](super::pinv) of Hermitian matrices, of which the lower triangle is read, with a relative tolerance for each
+/// matrix, or that of [`pinv`](super::pinv). The gradient is Hermitian.
+///
+/// `[..., n, n]` and `[...]` to `[..., n, n]`. Fails for matrices that are not square and tolerances that are not real.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops::linalg};
+/// let inverse = linalg::pinv_hermitian(&Array::from([[-2.0f32, 0.0], [0.0, 0.0]]), None)?;
+/// assert_eq!(inverse.to_vec::<f32>()?, [-0.5, 0.0, 0.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn pinv_hermitian(a: &Array, tolerances: Option<&Array>) -> Result<Array> {
+    let factors = svd_hermitian(&square("pinv", a)?)?;
+    let rounding = Array::scalar(default_tolerance(a), DType::Float64);
+    inverted(&factors, tolerances.unwrap_or(&rounding), a.dtype())
+}
+
+fn inverted(factors: &SvdFactors, tolerances: &Array, dtype: DType) -> Result<Array> {
     let counted = counted("pinv", &factors.values, tolerances)?;
     // What does not count is not divided by, so that its gradient is zero, not NaN.
     let one = constant(&factors.values, 1.0);
     let divisors = ops::select(&counted, &factors.values, &one)?;
     let inverse = ops::divide(&cast(&counted, divisors.dtype())?, &divisors)?;
     let scaled = ops::multiply(&adjoint(&factors.vh)?, &ops::expand_dims(&inverse, &[-2])?)?;
-    rounded(&ops::matmul(&scaled, &adjoint(&factors.u)?)?, a.dtype())
+    rounded(&ops::matmul(&scaled, &adjoint(&factors.u)?)?, dtype)
 }

@@ -7,6 +7,7 @@ use super::continuous::{float32_between, gumbel_sample, spread_bounds, unit};
 use super::{bits, key_or_next, permutation};
 use crate::graph::Array;
 use crate::ops::dependent::has_value;
+use crate::ops::linalg::epsilon;
 use crate::ops::promotion::{cast_constant, meet};
 use crate::ops::{reductions, sorting};
 use crate::primitives::random::Pick;
@@ -274,6 +275,13 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
     }
     let possible = values.iter().filter(|&&value| value > 0.0).count();
     ensure!(possible > 0, Value, "[{op}] got a p of zeros, expected at least one that is more");
+    let total: f64 = values.iter().sum();
+    // Half the digits of the dtype: what rounding leaves of long sums, too.
+    ensure!(
+        (total - 1.0).abs() <= epsilon(weights.dtype()).sqrt(),
+        Value,
+        "[{op}] got a p that sums to {total}, expected 1"
+    );
     ensure!(
         replacement == Replacement::With || draws <= possible,
         Value,
@@ -282,10 +290,12 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
     Ok(())
 }
 
-/// Places below `count` along one axis, for every index of `shape`, uniform or in proportion to `weights`, as uint32.
+/// Places below `count` along one axis, for every index of `shape`, uniform or of the probabilities `weights`, as uint32.
 ///
 /// Without replacement, weighted places are those with the greatest `log(weight) + gumbel` (Efraimidis and Spirakis,
 /// Information Processing Letters 97, 2006): each is drawn in proportion to its weight among those that are left.
+///
+/// Weights that have values must sum to one; inside `vmap` and `compile`, where they have none, they count in proportion.
 ///
 /// ```
 /// use umber_core::ops::random::{Replacement, choice, key};

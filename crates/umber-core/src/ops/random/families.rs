@@ -14,7 +14,11 @@ use crate::primitives::slice::slice_along;
 
 /// Draws of real numbers come in this dtype before they are rounded.
 fn check_real(op: &str, dtype: DType) -> Result<()> {
-    ensure!(dtype.is_floating(), Value, "[{op}] got dtype {dtype}, expected a real floating-point dtype");
+    ensure!(
+        dtype.is_floating() && !dtype.is_float8(),
+        Value,
+        "[{op}] got dtype {dtype}, expected a real floating-point dtype"
+    );
     Ok(())
 }
 
@@ -154,8 +158,8 @@ pub fn beta(a: &Array, b: &Array, shape: Option<&[i64]>, dtype: DType, key: Opti
 /// Dirichlet: along the last axis, [`gamma`] draws of the parameters `alpha` over their sum. `shape` is that of the draw without
 /// its last axis.
 ///
-/// Draws of an `alpha` with an element that is not positive are NaN. Fails for a dtype that is not real floating point, if
-/// `alpha` has no axes, or for a constant that is not positive.
+/// Fails for a dtype that is not real floating point, if `alpha` has no axes, or for an element that is not positive; where
+/// `alpha` is not computed yet its draws are NaN instead.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -172,6 +176,11 @@ pub fn dirichlet(alpha: &Array, shape: Option<&[i64]>, dtype: DType, key: Option
     check_real(OP, dtype)?;
     ensure!(alpha.ndim() > 0, Value, "[dirichlet] got alpha without axes, expected at least one");
     check_positive(OP, "parameter", alpha)?;
+    if alpha.is_evaluated() && !alpha.is_traced() && !alpha.dtype().is_complex() {
+        for value in cast(alpha, DType::Float64)?.to_vec::<f64>()? {
+            ensure!(value > 0.0, Value, "[dirichlet] got the parameter {value}, expected more than 0");
+        }
+    }
     let (batch, classes) = (&alpha.shape()[..alpha.ndim() - 1], alpha.shape()[alpha.ndim() - 1]);
     let batch = match shape {
         Some(shape) => Shape::checked(OP, shape)?,

@@ -50,10 +50,13 @@ impl PadMode {
     /// Does it put into a border what is already there, so that there must be something?
     fn needs_elements(self) -> bool {
         match self {
-            PadMode::Constant | PadMode::Empty | PadMode::Edge | PadMode::Reflect | PadMode::Symmetric => {
-                false
-            }
-            PadMode::Wrap | PadMode::LinearRamp | PadMode::Statistic(..) => true,
+            PadMode::Constant | PadMode::Empty => false,
+            PadMode::Edge
+            | PadMode::Reflect
+            | PadMode::Symmetric
+            | PadMode::Wrap
+            | PadMode::LinearRamp
+            | PadMode::Statistic(..) => true,
         }
     }
 }
@@ -161,7 +164,11 @@ fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<
     if let Some(axis) =
         (0..a.ndim()).find(|&axis| a.shape()[axis] == 0 && shape[axis] > 0 && mode.needs_elements())
     {
-        bail!(Value, "[pad] axis {axis} of an array of shape {} has no elements to pad it with", a.shape());
+        bail!(
+            Value,
+            "[pad] got an array of shape {}, expected elements along axis {axis} to pad it with",
+            a.shape()
+        );
     }
     Ok(())
 }

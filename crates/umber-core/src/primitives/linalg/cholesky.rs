@@ -44,7 +44,7 @@ impl Primitive for Cholesky {
             explained(
                 outcome,
                 "cholesky",
-                "is not positive definite, expected one that is",
+                "is not positive definite: got a pivot that is not above zero, expected positive ones",
                 batch_of(inputs[0].shape()),
             )
         })

@@ -164,24 +164,27 @@ fn qr<'py>(py: Python<'py>, a: Operand, mode: &str, stream: Option<StreamArg>) -
 }
 
 /// Singular value decomposition: `U`, `S` (descending) and `Vh` with `a = U @ diag(S) @ Vh`, or `S` alone. `U` and `Vh`
-/// are square, or have min(m, n) vectors each without `full_matrices`.
+/// are square, or have min(m, n) vectors each without `full_matrices`. Of `hermitian` matrices the lower triangle is read,
+/// and `U` holds their eigenvectors.
 #[pyfunction]
-#[pyo3(signature = (a, compute_uv = true, full_matrices = true, *, stream = None))]
+#[pyo3(signature = (a, compute_uv = true, full_matrices = true, *, hermitian = false, stream = None))]
 fn svd(
     py: Python<'_>,
     a: Operand,
     compute_uv: bool,
     full_matrices: bool,
+    hermitian: bool,
     stream: Option<StreamArg>,
 ) -> Named<'_> {
     static CLASS: NamedTuple = NamedTuple::new("SVDResult", &["U", "S", "Vh"]);
     let a = a.alone();
     if !compute_uv {
-        let values = on(stream, || linalg::svdvals(&a))?;
+        let of = if hermitian { linalg::svdvals_hermitian } else { linalg::svdvals };
+        let values = on(stream, || of(&a))?;
         return Ok(Bound::new(py, PyArray::from(values))?.into_any());
     }
     let basis = if full_matrices { Basis::Complete } else { Basis::Reduced };
-    let factors = on(stream, || linalg::svd(&a, basis))?;
+    let factors = on(stream, || if hermitian { linalg::svd_hermitian(&a) } else { linalg::svd(&a, basis) })?;
     CLASS.of(py, [factors.u, factors.values, factors.vh].map(PyArray::from))
 }
 
@@ -204,11 +207,25 @@ fn solve_triangular(a: Operand, b: Operand, upper: bool, stream: Option<StreamAr
 }
 
 /// Moore-Penrose inverses. Singular values up to `rtol` (by default max(m, n) times the dtype's eps) times the greatest
-/// count as zero; an array has one `rtol` for each matrix.
+/// count as zero; an array has one `rtol` for each matrix. `rcond` is another name for `rtol`. Of `hermitian` matrices the
+/// lower triangle is read.
 #[pyfunction]
-#[pyo3(signature = (a, *, rtol = None, stream = None))]
-fn pinv(a: Operand, rtol: Option<Operand>, stream: Option<StreamArg>) -> One {
-    let a = a.alone();
+#[pyo3(signature = (a, rcond = None, hermitian = false, *, rtol = None, stream = None))]
+fn pinv(
+    a: Operand,
+    rcond: Option<Operand>,
+    hermitian: bool,
+    rtol: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> One {
+    if rcond.is_some() && rtol.is_some() {
+        return Err(PyValueError::new_err("[linalg.pinv] rcond: got rtol too, expected one of both"));
+    }
+    let (a, rtol) = (a.alone(), rcond.or(rtol));
+    if hermitian {
+        let rtol = rtol.map(Operand::alone);
+        return on(stream, || linalg::pinv_hermitian(&a, rtol.as_ref())).map(PyArray::from);
+    }
     on(stream, || match rtol {
         None => linalg::pinv(&a, None),
         Some(Operand::Number(rtol)) => linalg::pinv(&a, Some(rtol.as_f64())),
