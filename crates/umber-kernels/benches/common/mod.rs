@@ -19,7 +19,7 @@ pub const COUNTS: [usize; 2] = [1 << 16, 1 << 24];
 /// Seconds of a sample, so that the clock's own time does not count.
 const SAMPLE: f64 = 2e-3;
 /// Seconds in which samples of a case are taken.
-const CASE: f64 = 0.15;
+const CASE: f64 = 0.1;
 /// Samples of a case at least, however long they take.
 const SAMPLES: usize = 3;
 
