@@ -61,8 +61,7 @@ IMPORTED_AS = {"_Buffer": "Buffer"}
 SEVERAL_AXES = (
     "all amax amin any average count_nonzero expand_dims flip gradient logsumexp max mean median"
     " min minmax nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum"
-    " nanvar norm"
-    " percentile prod ptp quantile roll size softmax squeeze std sum trim_zeros var"
+    " nanvar norm percentile prod ptp quantile roll size softmax squeeze std sum trim_zeros var"
 ).split()
 
 PARAMETERS = {
@@ -70,8 +69,8 @@ PARAMETERS = {
     **dict.fromkeys(
         "a b bias biases c condition cov freqs high indices input k lhs_indices logits loc low"
         " lower m mask_lhs mask_out mask_rhs mean other p q rhs_indices scale scales sinks"
-        " global_scale global_scale_x global_scale_w"
-        " sorted_sequence start_indices stft_matrix targets update upper v vals values w weight"
+        " global_scale global_scale_x global_scale_w sorted_sequence start_indices stft_matrix"
+        " targets update upper v vals values w weight"
         " window x y constant_values fill_value exponent a_min a_max min max"
         " a1 a2 ary fp initial left right to_begin to_end weights where xp".split(),
         "_Operand",

@@ -57,16 +57,10 @@ impl Array {
     /// Record an operation with any number of outputs.
     pub fn record_on(op: impl Into<Op>, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
         let op = op.into();
-        if inputs.iter().any(|input| input.dtype().is_float8())
-            && let Some(made) = float8::record(&op, &inputs)?
-        {
+        if let Some(made) = float8::record(&op, &inputs)? {
             return Ok(made.into());
         }
-        let specs = {
-            let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
-            op.infer(&given)?
-        };
-        float8::check_outputs(&op, &specs)?;
+        let specs = inferred(&op, &inputs)?;
         Array::record_known(op, inputs, specs, stream)
     }
 
@@ -107,17 +101,11 @@ impl Array {
     pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
         let op = op.into();
         let inputs: Inputs = inputs.iter().map(|&input| input.clone()).collect();
-        if inputs.iter().any(|input| input.dtype().is_float8())
-            && let Some(made) = float8::record(&op, &inputs)?
-        {
+        if let Some(made) = float8::record(&op, &inputs)? {
             return Ok(made.into_iter().next().expect("an operation with one output"));
         }
-        let specs = {
-            let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
-            op.infer(&given)?
-        };
+        let specs = inferred(&op, &inputs)?;
         debug_assert_eq!(specs.len(), 1);
-        float8::check_outputs(&op, &specs)?;
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;
@@ -314,6 +302,14 @@ impl Array {
     pub fn from_buffer(buffer: Arc<Buffer>, layout: Layout, dtype: DType) -> Result<Array> {
         Array::from_storage(Storage { buffer, layout }, dtype)
     }
+}
+
+/// The specs of an operation's outputs.
+fn inferred(op: &Op, inputs: &[Array]) -> Result<Specs> {
+    let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
+    let specs = op.infer(&given)?;
+    float8::check_outputs(op, &specs)?;
+    Ok(specs)
 }
 
 /// All outputs of a new node, which nobody else holds then.

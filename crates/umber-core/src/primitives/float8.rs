@@ -96,8 +96,13 @@ pub(crate) fn moves(op: &Op) -> bool {
 }
 
 /// What an operation makes of inputs with floats of eight bits among them; `None` if it takes them as they are.
-#[cold]
+#[inline]
 pub(crate) fn record(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
+    if inputs.iter().any(|input| input.dtype().is_float8()) { widened(op, inputs) } else { Ok(None) }
+}
+
+#[cold]
+fn widened(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
     if moves(op) {
         return Ok(None);
     }

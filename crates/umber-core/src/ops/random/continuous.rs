@@ -4,7 +4,7 @@ use std::f64::consts::SQRT_2;
 
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
 
-use super::{bits, key_or_next};
+use super::{bits, check_real, key_or_next};
 use crate::graph::Array;
 use crate::ops::promotion::{cast_constant, common_shape, meet};
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, div, mul, neg, reshape, sub, unary};
@@ -21,15 +21,6 @@ fn below_one(dtype: DType) -> f64 {
         _ => 24,
     };
     1.0 - 0.5f64.powi(digits)
-}
-
-fn check_floating(op: &str, dtype: DType) -> Result<()> {
-    ensure!(
-        dtype.is_floating() && !dtype.is_float8(),
-        Value,
-        "[{op}] got dtype {dtype}, expected a real floating-point dtype"
-    );
-    Ok(())
 }
 
 /// A sample of [0, 1) in a real floating-point dtype.
@@ -106,7 +97,7 @@ pub(super) fn spread_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Re
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
-    check_floating("uniform", dtype)?;
+    check_real("uniform", dtype)?;
     let shape = Shape::checked("uniform", shape)?;
     let (low, high) =
         spread_bounds("uniform", &cast_constant(low, dtype)?, &cast_constant(high, dtype)?, &shape)?;
@@ -199,7 +190,7 @@ pub fn truncated_normal(
     key: Option<&Array>,
 ) -> Result<Array> {
     const OP: &str = "truncated_normal";
-    check_floating(OP, dtype)?;
+    check_real(OP, dtype)?;
     let shape = match shape {
         Some(shape) => Shape::checked(OP, shape)?,
         None => common_shape(OP, &[lower, upper])?,
@@ -226,7 +217,7 @@ pub fn truncated_normal(
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn gumbel(shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
-    check_floating("gumbel", dtype)?;
+    check_real("gumbel", dtype)?;
     gumbel_sample("gumbel", &key_or_next(key)?, &Shape::checked("gumbel", shape)?, dtype)
 }
 
@@ -256,7 +247,7 @@ pub fn laplace(
     scale: Option<&Array>,
     key: Option<&Array>,
 ) -> Result<Array> {
-    check_floating("laplace", dtype)?;
+    check_real("laplace", dtype)?;
     let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
     let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
     let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;

@@ -3,7 +3,7 @@
 use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Shape, UnaryKind, bail, ensure};
 
 use super::continuous::unit;
-use super::{key_or_next, split};
+use super::{check_real, key_or_next, split};
 use crate::graph::Array;
 use crate::ops::promotion::{cast_constant, common_shape};
 use crate::ops::reductions::{self, Precision};
@@ -11,16 +11,6 @@ use crate::primitives::random::{Rejection, Rejections};
 use crate::primitives::rules::{binary, broadcast, cast, constant, mul, neg, reshape, sub, unary};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
-
-/// Draws of real numbers come in this dtype before they are rounded.
-fn check_real(op: &str, dtype: DType) -> Result<()> {
-    ensure!(
-        dtype.is_floating() && !dtype.is_float8(),
-        Value,
-        "[{op}] got dtype {dtype}, expected a real floating-point dtype"
-    );
-    Ok(())
-}
 
 /// A parameter of a distribution, in float64 and of the shape of the draw.
 fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array> {

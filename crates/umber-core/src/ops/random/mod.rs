@@ -34,6 +34,16 @@ fn check_key(op: &str, key: &Array) -> Result<()> {
     Ok(())
 }
 
+/// Draws of real numbers are computed in their dtype, and rounded to it where they come in float64.
+fn check_real(op: &str, dtype: DType) -> Result<()> {
+    ensure!(
+        dtype.is_floating() && !dtype.is_float8(),
+        Value,
+        "[{op}] got dtype {dtype}, expected a real floating-point dtype"
+    );
+    Ok(())
+}
+
 /// Uint32 elements from a key.
 fn bits(op: &str, key: &Array, shape: Shape) -> Result<Array> {
     check_key(op, key)?;

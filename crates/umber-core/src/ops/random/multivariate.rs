@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Shape, bail, ensure};
 
-use super::normal;
+use super::{check_real, normal};
 use crate::graph::Array;
 use crate::ops::contraction::matmul;
 use crate::ops::elementwise::{add, multiply, sqrt};
@@ -36,11 +36,7 @@ pub fn multivariate_normal(
     dtype: DType,
     key: Option<&Array>,
 ) -> Result<Array> {
-    ensure!(
-        dtype.is_floating() && !dtype.is_float8(),
-        Value,
-        "[{OP}] got dtype {dtype}, expected a real floating-point dtype"
-    );
+    check_real(OP, dtype)?;
     let (mean_shape, covariance_shape) = (mean.shape(), covariance.shape());
     let fits = match (mean_shape.split_last(), &covariance_shape[..]) {
         (Some((length, _)), [.., rows, columns]) => length == rows && length == columns,
