@@ -272,7 +272,7 @@ proptest! {
 /// Shapes that are cut among threads, each in its own way.
 #[test]
 fn large_products() {
-    let shapes: [(&[usize], usize, usize, usize); 9] = [
+    let shapes: [(&[usize], usize, usize, usize); 11] = [
         (&[], 300, 520, 270),
         (&[], 1, 3000, 700),
         (&[], 2000, 1, 900),
@@ -281,6 +281,8 @@ fn large_products() {
         (&[], 3, 5, 300_000),
         (&[], 1, 1, 1_000_003),
         (&[40], 64, 64, 64),
+        (&[5], 17, 29, 205),
+        (&[40], 30, 32, 48),
         (&[3, 2], 150, 90, 310),
     ];
     for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {

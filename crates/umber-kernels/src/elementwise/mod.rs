@@ -78,11 +78,15 @@ unsafe fn loop1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
     // SAFETY: the contract of `Kernel`.
     let (d, a): (&mut [O::D], &[O::A]) =
         unsafe { (std::slice::from_raw_parts_mut(d.cast(), n), std::slice::from_raw_parts(a.cast(), n)) };
-    if a.iter().fold(false, |slow, &a| slow | O::is_slow(a)) {
-        d.iter_mut().zip(a).for_each(|(d, &a)| *d = O::slow(a));
-        return;
+    // Seldom is one slow: what is computed meanwhile hides the wait for memory.
+    let mut slow = false;
+    for (d, &a) in d.iter_mut().zip(a) {
+        slow |= O::is_slow(a);
+        *d = O::f::<I>(a);
     }
-    d.iter_mut().zip(a).for_each(|(d, &a)| *d = O::f::<I>(a));
+    if slow {
+        d.iter_mut().zip(a).for_each(|(d, &a)| *d = O::slow(a));
+    }
 }
 
 #[inline(always)]
@@ -96,11 +100,14 @@ unsafe fn loop2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usiz
             std::slice::from_raw_parts(b.cast::<O::A>(), n),
         )
     };
-    if a.iter().zip(b).fold(false, |slow, (&a, &b)| slow | O::is_slow(a, b)) {
-        d.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (&a, &b))| *d = O::slow(a, b));
-        return;
+    let mut slow = false;
+    for (d, (&a, &b)) in d.iter_mut().zip(a.iter().zip(b)) {
+        slow |= O::is_slow(a, b);
+        *d = O::f::<I>(a, b);
     }
-    d.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (&a, &b))| *d = O::f::<I>(a, b));
+    if slow {
+        d.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (&a, &b))| *d = O::slow(a, b));
+    }
 }
 
 /// Three instances of a loop, each inside a function that enables its instruction set.

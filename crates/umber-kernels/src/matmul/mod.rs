@@ -3,7 +3,7 @@
 //! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, which an [`epilogue`] may go
 //! on with, [`multiply`] says how one thread multiplies each
 //! element type: floats by the `gemm` crate, except products with few rows, which are bound by memory ([`stream`],
-//! [`dot`], for 16-bit floats [`few_rows`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
+//! [`dot`], for 16-bit floats [`few_rows`]), and small ones ([`small`], [`some_rows`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
 //! block by block through float32; integers and bools by [`blocked`].
 
 mod across;
@@ -14,6 +14,7 @@ mod few_rows;
 mod finish;
 pub(crate) mod indexed;
 pub(crate) mod lanes;
+pub(crate) mod micro_kernel;
 pub(crate) mod multiply;
 pub(crate) mod pack;
 pub(crate) mod product;
@@ -21,6 +22,7 @@ pub(crate) mod product;
 mod registers;
 pub(crate) mod scratch;
 mod segmented;
+mod small;
 pub(crate) mod some_rows;
 mod split;
 pub(crate) mod stream;

@@ -6,7 +6,7 @@ use umber_types::{Bool, Element, bf16, f16};
 use super::lanes::Ring;
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
-use super::{blocked, dot, few_rows, scratch, some_rows, stream, tiles};
+use super::{blocked, dot, few_rows, scratch, small, some_rows, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
@@ -121,7 +121,7 @@ fn inexact<T: Ring>(product: &Product<T>, into: Into) {
             Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
         return inexact(&flipped, into);
     }
-    if some_rows::product(product, into) {
+    if some_rows::product(product, into) || small::product(product, into) {
         return;
     }
     let tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;

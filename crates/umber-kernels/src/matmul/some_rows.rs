@@ -7,6 +7,7 @@
 use std::ops::{Range, RangeInclusive};
 
 use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use super::micro_kernel::{LINES, Tile, height};
 use super::pack::copy;
 use super::product::{Into, Matrix, Product};
 use super::scratch;
@@ -15,8 +16,6 @@ use super::scratch;
 pub(crate) const ROWS: RangeInclusive<usize> = 17..=96;
 /// Depth of a block of lines: it stays in the first cache.
 pub(crate) const DEPTH: usize = 512;
-/// The most lines of a tile, of which each needs the register of an address.
-pub(crate) const LINES: usize = 8;
 /// The most lanes of a vector.
 const LANES: usize = 16;
 
@@ -103,20 +102,15 @@ impl<T: Ring> VectorLoop<T> for Across<'_, T> {
                             depth: depths.len(),
                             lines: lines.from(i, 0),
                             lanes: left[depth * width + lane..].as_ptr(),
+                            lanes_row: width as isize,
                             sums: sums[i * width + lane..].as_mut_ptr(),
-                            width,
+                            sums_row: width as isize,
                             fresh: depth == 0,
                         };
+                        let vectors = if lane + 2 * V::COUNT <= width { 2 } else { 1 };
                         // SAFETY: inside the product's shape, and sums for every line and lane.
-                        unsafe {
-                            if lane + 2 * V::COUNT <= width {
-                                tile.of_height::<V, FUSED, 2>(height);
-                                lane += 2 * V::COUNT;
-                            } else {
-                                tile.of_height::<V, FUSED, 1>(height);
-                                lane += V::COUNT;
-                            }
-                        }
+                        unsafe { tile.of::<V, FUSED>(height, vectors) };
+                        lane += vectors * V::COUNT;
                     }
                     i += height;
                 }
@@ -130,88 +124,6 @@ impl<T: Ring> VectorLoop<T> for Across<'_, T> {
                         let to = row.add(line);
                         *to = if into == Into::Fresh { sum } else { T::plus(*to, sum) };
                     }
-                }
-            }
-        }
-    }
-}
-
-/// How many lines the next tile has, of `left`: as many as the registers hold.
-#[inline(always)]
-fn height<T, V: Lanes<T>>(left: usize) -> usize {
-    let most = if V::COUNT * size_of::<T>() >= 64 { 8 } else { 4 };
-    [8, 4, 2].into_iter().find(|&height| height <= left.min(most)).unwrap_or(1)
-}
-
-/// Sums of some lines by some vectors of lanes: `sums[line, lane] += sum over depth of lines[line, depth] * lanes[depth, lane]`.
-struct Tile<T> {
-    depth: usize,
-    /// Dense along the depth.
-    lines: Matrix<T>,
-    lanes: *const T,
-    sums: *mut T,
-    /// From a row of lanes, or of sums, to the next.
-    width: usize,
-    /// Do the sums begin at zero?
-    fresh: bool,
-}
-
-impl<T: Ring> Tile<T> {
-    /// [`Tile::add`] for a height that [`height`] answered.
-    ///
-    /// # Safety
-    /// As of [`Tile::add`].
-    #[inline(always)]
-    unsafe fn of_height<V: Lanes<T>, const FUSED: bool, const R: usize>(&self, height: usize) {
-        // SAFETY: the caller's.
-        unsafe {
-            match height {
-                8 if V::COUNT * size_of::<T>() >= 64 => self.add::<V, FUSED, 8, R>(),
-                4 => self.add::<V, FUSED, 4, R>(),
-                2 => self.add::<V, FUSED, 2, R>(),
-                _ => self.add::<V, FUSED, 1, R>(),
-            }
-        }
-    }
-
-    /// Add the products of `L` lines and `R` vectors of lanes.
-    ///
-    /// # Safety
-    /// Everything within the shapes can be read, or written.
-    #[inline(always)]
-    unsafe fn add<V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(&self) {
-        let place = |line: usize, r: usize| self.sums.wrapping_add(line * self.width + r * V::COUNT);
-        let mut kept = [[V::splat(T::ZERO); R]; L];
-        // SAFETY: the caller's.
-        unsafe {
-            if !self.fresh {
-                for (line, kept) in kept.iter_mut().enumerate() {
-                    for (r, kept) in kept.iter_mut().enumerate() {
-                        *kept = V::load(place(line, r));
-                    }
-                }
-            }
-            let mut lines = [self.lines.start; L];
-            for (line, start) in lines.iter_mut().enumerate() {
-                *start = self.lines.at(line, 0);
-            }
-            let mut lanes = self.lanes;
-            for d in 0..self.depth {
-                let mut right = [V::splat(T::ZERO); R];
-                for (r, right) in right.iter_mut().enumerate() {
-                    *right = V::load(lanes.add(r * V::COUNT));
-                }
-                lanes = lanes.wrapping_add(self.width);
-                for (line, kept) in lines.iter().zip(&mut kept) {
-                    let left = V::splat(*line.add(d));
-                    for (kept, right) in kept.iter_mut().zip(right) {
-                        *kept = kept.add_product::<FUSED>(left, right);
-                    }
-                }
-            }
-            for (line, kept) in kept.into_iter().enumerate() {
-                for (r, kept) in kept.into_iter().enumerate() {
-                    kept.store(place(line, r));
                 }
             }
         }

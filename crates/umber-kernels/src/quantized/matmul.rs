@@ -8,7 +8,7 @@ use super::packed::Packed;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::{Into, Matrix, Product as Dense};
-use crate::matmul::{indexed, scratch, some_rows};
+use crate::matmul::{indexed, micro_kernel, scratch, some_rows};
 use crate::row::{Real, Work};
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
@@ -209,7 +209,7 @@ impl Task<'_> {
     fn some_rows<W: Work + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
         let (k, size) = (self.k, self.packed.how.group_size());
         let source = x;
-        let strip = self.n.div_ceil(num_threads()).next_multiple_of(some_rows::LINES).min(BLOCK);
+        let strip = self.n.div_ceil(num_threads()).next_multiple_of(micro_kernel::LINES).min(BLOCK);
         parallel_for(self.n.div_ceil(strip.max(1)), |job| {
             let start = job * strip;
             let columns = strip.min(self.n - start);

@@ -23,7 +23,8 @@ use crate::view::{View, ViewMut};
 
 /// Rows shorter than this are not worth blocks of their own.
 const SHORT_ROW: usize = 192;
-/// Outputs from this size on bypass the caches: nobody will find them there anyway.
+/// Outputs from this size on bypass the caches, where nobody will find them anyway, if the first one has room for the next
+/// block: what waits in a small one to be written costs more than lines that are read before they are overwritten.
 const STREAM_FROM: usize = 8 << 20;
 /// Programs over this much memory ask for the next block while they compute one.
 const PREFETCH_FROM: usize = 512 << 10;
@@ -114,6 +115,11 @@ impl Program {
     /// # Panics
     /// If the number, dtypes or shapes of the views are not those of the tape.
     pub fn run(&self, inputs: &[View], outputs: &mut [ViewMut]) {
+        self.run_asking(cache_ahead(), inputs, outputs);
+    }
+
+    /// As [`Program::run`]; the next block is asked into this cache.
+    fn run_asking(&self, ahead: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
         assert!(
             inputs.iter().map(View::dtype).eq(self.inputs.iter().copied())
                 && outputs.iter().map(ViewMut::dtype).eq(self.outputs.iter().map(|output| output.dtype)),
@@ -132,7 +138,7 @@ impl Program {
         if self.run_small(inputs, outputs) {
             return;
         }
-        let run = Run::new(self, inputs, outputs);
+        let run = Run::new(self, ahead, inputs, outputs);
         let blocks = run.blocks_per_row * (run.plan.size() / run.row);
         if blocks == 1 {
             run.blocks(0..1);
@@ -144,12 +150,11 @@ impl Program {
 }
 
 impl<'p> Run<'p> {
-    fn new(program: &'p Program, inputs: &[View], outputs: &[ViewMut]) -> Run<'p> {
+    fn new(program: &'p Program, ahead: Cache, inputs: &[View], outputs: &[ViewMut]) -> Run<'p> {
         let strides: SmallVec<[&[isize]; 6]> =
             inputs.iter().map(View::strides).chain(outputs.iter().map(ViewMut::strides)).collect();
         let plan = Plan::new(outputs[0].shape(), &strides, inputs.len());
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
-        let stream = written >= STREAM_FROM;
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
         let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, fitting_block(program));
         run.outputs = outputs
@@ -159,6 +164,8 @@ impl<'p> Run<'p> {
             .collect();
         run.copy_inputs =
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
+        let stream = written >= STREAM_FROM && ahead == Cache::First;
+        run.ahead = ahead;
         run.direct = !donated && !stream;
         run.stream = stream;
         run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
@@ -313,4 +320,47 @@ pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
     }
     body(lines.as_mut_ptr().cast());
     SCRATCH.set(lines);
+}
+
+#[cfg(test)]
+mod tests {
+    use umber_types::tape::{Step, Tape};
+    use umber_types::{BinaryKind, Element, Layout, Scalar, Shape, f16};
+
+    use super::*;
+
+    /// The first elements of memory that begins at a cache line, or a little after it.
+    fn shifted<T>(memory: &mut [T], by: usize) -> &mut [T] {
+        let begin = memory.as_ptr().align_offset(64) + by;
+        &mut memory[begin..]
+    }
+
+    fn check<T: Element + PartialEq + std::fmt::Debug>(
+        of: fn(usize) -> T,
+        product: fn(T) -> T,
+        ahead: Cache,
+    ) {
+        // Not whole blocks, and enough to go past the caches.
+        let count = STREAM_FROM / size_of::<T>() + 1037;
+        let step = Step::Constant { value: Scalar::Float(3.0), dtype: T::DTYPE };
+        let multiply = Step::Binary { kind: BinaryKind::Multiply, a: 0, b: 1 };
+        let tape = Tape { inputs: vec![T::DTYPE], steps: vec![step, multiply], outputs: vec![2] };
+        let program = Program::new(&tape).expect("the tape is valid");
+        let layout = Layout::contiguous(Shape::from([count]));
+        let input: Vec<T> = (0..count).map(of).collect();
+        for by in [0, 1] {
+            let mut memory = vec![of(0); count + 128];
+            let out = &mut shifted(&mut memory, by)[..count];
+            program.run_asking(ahead, &[View::of(&input, &layout)], &mut [ViewMut::of(out, &layout)]);
+            assert!(out.iter().zip(&input).all(|(&out, &x)| out == product(x)), "{} {ahead:?}", T::DTYPE);
+        }
+    }
+
+    #[test]
+    fn every_cache_answers_alike() {
+        for ahead in [Cache::First, Cache::Second] {
+            check(|i| i as f32, |x| 3.0 * x, ahead);
+            check(|i| f16::from_f64((i % 512) as f64), |x| f16::from_f64(3.0 * x.to_f64()), ahead);
+        }
+    }
 }

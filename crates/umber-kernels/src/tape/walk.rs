@@ -235,14 +235,17 @@ impl<'r> Walk<'r> {
         let mut source = self.values[value];
         // SAFETY: the elements lie in the view, registers have room for a block.
         unsafe {
+            let to = self.address(operand, start as isize);
             if dtype.is_half() {
                 let store = cast::store_half(dtype).kernels[level()];
+                if access == Access::InPlace && !run.stream && count.is_multiple_of(LANES) {
+                    return store(to, source, source, source, count);
+                }
                 store(self.stage, source, source, source, lanes(count));
                 source = self.stage;
             }
             match access {
                 Access::InPlace => {
-                    let to = self.address(operand, start as isize);
                     // Equal: an instruction has written there, or an input is its own output.
                     if source != to && run.stream {
                         self.stream(source, to, count * size, start + count);
