@@ -948,3 +948,60 @@ def test_large_files_hold_what_was_saved(length, suffix, tmp_path):
     loaded = mx.load(path)
     assert np.array_equal(np.asarray(loaded["x"]), numbers)
     assert loaded["y"].tolist() == [1, 1, 1]
+
+
+@LINUX
+@pytest.mark.parametrize("write", [mx.savez, mx.save_safetensors, mx.save_gguf])
+def test_an_open_file_is_written_with_what_is_mapped_from_it(write, tmp_path):
+    def save(file, arrays):
+        return write(file, **arrays) if write is mx.savez else write(file, arrays)
+
+    path = str(tmp_path / f"x.{write.__name__.removeprefix('save').strip('_') or 'npz'}")
+    path = path.replace("x.z", "x.npz")
+    count = 3_000_000
+    save(path, {"a": mx.full((count,), 1.0), "b": mx.full((count,), 2.0)})
+    old = mx.load(path)
+    # One that is there, and one that is still to be computed.
+    swapped = {"a": old["b"], "b": old["a"] + 4}
+    with open(path, "r+b") as file:
+        save(file, swapped)
+    new = mx.load(path, mmap=False)
+    for name, value in (("a", 2.0), ("b", 5.0)):
+        assert mx.all(new[name] == value).item(), name
+
+
+def run_with_little_memory(lines):
+    """Run a program in a process with 3 GB of addresses and one thread."""
+    program = "import resource, umber.core as mx\n"
+    program += "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n" + lines
+    env = {**os.environ, "UMBER_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_stream_without_end_that_is_no_npy_file():
+    class Zeros:
+        def read(self, count=-1):
+            return bytes(1 << 20)
+
+    with pytest.raises(ValueError, match="npy"):
+        mx.load(Zeros(), format="npy")
+
+
+@LINUX
+def test_a_stream_that_memory_does_not_hold():
+    code, out, err = run_with_little_memory(
+        textwrap.dedent("""
+        class Long:
+            left = 10 << 30
+            def read(self, count=-1):
+                self.left -= 1 << 24
+                return bytes(1 << 24) if self.left > 0 else b""
+        try:
+            mx.load(Long(), format="safetensors")
+        except MemoryError as error:
+            print(error)
+        """)
+    )
+    assert code == 0, err
+    assert "[load] no memory for the bytes of a file" in out

@@ -319,3 +319,18 @@ def test_weights(tmp_path):
     assert fresh.weight.dtype == mx.float8_e4m3fn
     assert np.array_equal(codes_of(fresh.weight), codes_of(layer.weight))
     assert fresh(mx.ones((1, 3))).dtype == mx.float32
+
+
+def test_weights_of_other_dtypes(tmp_path):
+    layer = nn.Linear(3, 2)
+    layer.weight = layer.weight.astype(mx.float8_e4m3fn)
+    layer.save_weights(str(tmp_path / "w.safetensors"))
+    fresh = nn.Linear(3, 2)
+    fresh.load_weights(str(tmp_path / "w.safetensors"))
+    x = mx.array([[1.0, 2.0, 3.0]])
+    assert fresh(x).tolist() == layer(x).tolist()
+    codes = nn.Linear(3, 2)
+    codes.weight = mx.zeros((2, 3), dtype=mx.uint8)
+    codes.load_weights(str(tmp_path / "w.safetensors"))
+    assert codes.weight.dtype == mx.uint8
+    assert np.array_equal(codes_of(codes.weight), codes_of(layer.weight))

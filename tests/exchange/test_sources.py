@@ -594,3 +594,23 @@ def test_mapped_by_hand(tmp_path):
         array = mx.asarray(mapped).view(mx.float32)
         assert array.tolist() == VALUES.tolist()
         del array
+
+
+def test_what_neither_the_buffer_nor_dlpack_gives_is_had_by_the_method():
+    class Neither:
+        said = BufferError
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+        def __dlpack__(self, **keywords):
+            raise self.said("no word for it")
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([1.0, 2.0])
+
+    for take in (mx.asarray, mx.array):
+        assert take(Neither()).tolist() == [1, 2]
+    Neither.said = KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt):
+        mx.asarray(Neither())

@@ -135,6 +135,9 @@ fn more(bytes: &mut Vec<u8>, length: usize, take: Take<'_>) -> Result<()> {
         if piece.is_empty() || piece.len() > asked {
             break;
         }
+        if bytes.try_reserve(piece.len()).is_err() {
+            bail!(Memory, "[load] no memory for the bytes of a file: got more than {} of them", bytes.len());
+        }
         bytes.extend_from_slice(&piece);
     }
     Ok(())
@@ -150,9 +153,10 @@ fn bytes_needed(name: &str, take: Take<'_>) -> Result<(Vec<u8>, usize)> {
         more(&mut bytes, 12, take)?;
         place = npy_header::place(&bytes).map_err(fail)?;
     }
-    let Some(place) = place else { return Ok((bytes, usize::MAX)) };
+    // What is no npy file, or ends in its header, is not read on: whoever reads the bytes says so.
+    let Some(place) = place else { return Ok((bytes, 0)) };
     more(&mut bytes, place.end, take)?;
-    let Some(text) = bytes.get(place.clone()) else { return Ok((bytes, usize::MAX)) };
+    let Some(text) = bytes.get(place.clone()) else { return Ok((bytes, 0)) };
     let header = npy_header::parse(text).map_err(fail)?;
     let each = match header.element {
         Element::Number(dtype) => dtype.size(),

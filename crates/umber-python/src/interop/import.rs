@@ -309,7 +309,8 @@ fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     }
 }
 
-/// May another protocol do what this one could not? ml_dtypes' arrays speak of their elements in a way of their own.
+/// May another protocol do what this one could not? ml_dtypes' arrays speak of their elements in a way of their own, and
+/// TensorFlow's floats of eight bits are only had by `__array__`.
 fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
     let class = error.get_type(py);
     class.is(py.get_type::<PyTypeError>())
@@ -326,12 +327,20 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
         Err(error) if speaks_buffer(object) && is_other_way_out(object.py(), &error) => Some(error),
         Err(error) => return Err(error),
     };
-    if object.hasattr("__dlpack__")? {
-        let imported = super::dlpack::import(object, copying);
-        return imported.map(Some).map_err(|error| failed.unwrap_or(error));
-    }
-    if let Some(array) = from_method(object, copying)? {
-        return Ok(Some(array));
+    let failed = if object.hasattr("__dlpack__")? {
+        match super::dlpack::import(object, copying) {
+            Ok(array) => return Ok(Some(array)),
+            Err(error) if is_other_way_out(object.py(), &error) => Some(failed.unwrap_or(error)),
+            Err(error) => return Err(failed.unwrap_or(error)),
+        }
+    } else {
+        failed
+    };
+    match (from_method(object, copying), &failed) {
+        (Ok(Some(array)), _) => return Ok(Some(array)),
+        (Err(error), None) => return Err(error),
+        // What failed before says more of why it cannot be had.
+        (Ok(None), _) | (Err(_), Some(_)) => {}
     }
     if object.hasattr("__cuda_array_interface__")? {
         return Err(refuse(

@@ -1,11 +1,16 @@
 //! Where a file is: on the disk, or an open file of Python's.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use pyo3::exceptions::{PyBlockingIOError, PyOSError, PyTypeError, PyUnicodeEncodeError, PyValueError};
+use pyo3::exceptions::{
+    PyBlockingIOError, PyMemoryError, PyOSError, PyTypeError, PyUnicodeEncodeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
+use umber::Array;
 use umber::io::{Format, Mapping, Source, npy};
 
 use crate::enter::{carry, enter};
@@ -109,7 +114,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
     let take = |count: Option<usize>| -> PyResult<Vec<u8>> {
         let data = file.call_method1("read", (count.map_or(-1, |count| count as i64),))?;
         match data.cast::<PyBytes>() {
-            Ok(bytes) => Ok(bytes.as_bytes().to_vec()),
+            Ok(bytes) => grown(Vec::new(), bytes.as_bytes()),
             Err(_) => Err(PyTypeError::new_err(format!(
                 "[load] file: got {} from its read(), expected bytes",
                 data.get_type().name()?
@@ -124,7 +129,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
             if more.is_empty() {
                 break;
             }
-            start.extend_from_slice(&more);
+            start = grown(start, &more)?;
         }
     }
     if format == Some(Format::Npy) || start == MAGIC {
@@ -144,8 +149,61 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
         if more.is_empty() {
             return Ok(start);
         }
-        start.extend_from_slice(&more);
+        start = grown(start, &more)?;
     }
+}
+
+/// Bytes and more of them.
+fn grown(mut bytes: Vec<u8>, more: &[u8]) -> PyResult<Vec<u8>> {
+    bytes.try_reserve(more.len()).map_err(|_| {
+        PyMemoryError::new_err(format!(
+            "[load] no memory for the bytes of a file: got more than {} of them",
+            bytes.len()
+        ))
+    })?;
+    bytes.extend_from_slice(more);
+    Ok(bytes)
+}
+
+/// The addresses where this process has mapped the file that Python's object writes to, if it stands for one.
+fn mappings(file: &Bound<'_, PyAny>) -> Vec<Range<usize>> {
+    let descriptor = file.call_method0("fileno").and_then(|descriptor| descriptor.extract::<i32>());
+    let Ok(own) = descriptor.map(|descriptor| fs::metadata(format!("/dev/fd/{descriptor}"))) else {
+        return Vec::new();
+    };
+    let Ok(inode) = own.map(|own| own.ino().to_string()) else { return Vec::new() };
+    let maps = fs::read("/proc/self/maps").unwrap_or_default();
+    // Addresses, rights, offset, device, inode. Some file systems tell another device than `stat`, so that the inode
+    // decides: one of the same number elsewhere costs a copy.
+    let range = |line: &str| -> Option<Range<usize>> {
+        let mut words = line.split_ascii_whitespace();
+        let (start, end) = words.next()?.split_once('-')?;
+        let is_this = words.nth(3)? == inode;
+        let range = usize::from_str_radix(start, 16).ok()?..usize::from_str_radix(end, 16).ok()?;
+        is_this.then_some(range)
+    };
+    String::from_utf8_lossy(&maps).lines().filter_map(range).collect()
+}
+
+/// Copy the arrays that lie in the very file that is about to be written in place, or are still to be computed of such.
+pub(super) fn copy_from_target<'a>(
+    file: &Bound<'_, PyAny>,
+    arrays: impl Iterator<Item = &'a mut Array>,
+) -> PyResult<()> {
+    let mappings = mappings(file);
+    if mappings.is_empty() {
+        return Ok(());
+    }
+    for array in arrays {
+        let given = array.clone();
+        *array = enter(file.py(), || {
+            given.eval()?;
+            let start = given.storage().map(|storage| storage.buffer.start().addr().get());
+            let is_inside = start.is_some_and(|start| mappings.iter().any(|range| range.contains(&start)));
+            if is_inside { given.copied() } else { Ok(given) }
+        })?;
+    }
+    Ok(())
 }
 
 /// Hand bytes to an open file of Python's, all of them.

@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use umber::io::{Format, Target, Value, gguf, npy, npz, safetensors};
 use umber::{Array, Result};
 
-use super::place::{Place, place, put};
+use super::place::{Place, copy_from_target, place, put};
 use crate::array::PyArray;
 use crate::convert::shared;
 use crate::enter::{carry, enter};
@@ -120,7 +120,8 @@ fn save(
     arr: &Bound<'_, PyAny>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let array = array_of("save", "arr", arr)?;
+    let mut array = array_of("save", "arr", arr)?;
+    copy_from_target(file, std::iter::once(&mut array))?;
     write(py, "save", file, Format::Npy, progress, move |target| npy::save(target, &array))
 }
 
@@ -154,6 +155,7 @@ fn write_npz(
         let array = array_of(op, &name, &value)?;
         arrays.push((name, array));
     }
+    copy_from_target(file, arrays.iter_mut().map(|(_, array)| array))?;
     write(py, op, file, Format::Npz, progress, move |target| npz::save(target, &arrays, compression))
 }
 
@@ -204,7 +206,8 @@ fn save_safetensors(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     const OP: &str = "save_safetensors";
-    let arrays = named_arrays(OP, arrays)?;
+    let mut arrays = named_arrays(OP, arrays)?;
+    copy_from_target(file, arrays.iter_mut().map(|(_, array)| array))?;
     let texts = |metadata: &Bound<'_, PyDict>| {
         let entries = metadata.iter().map(|(name, text)| {
             let name = text_of(OP, "a name in metadata", &name)?;
@@ -238,7 +241,8 @@ fn save_gguf(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     const OP: &str = "save_gguf";
-    let arrays = named_arrays(OP, arrays)?;
+    let mut arrays = named_arrays(OP, arrays)?;
+    copy_from_target(file, arrays.iter_mut().map(|(_, array)| array))?;
     let mut values = Vec::new();
     for (name, value) in metadata.into_iter().flatten() {
         let name = text_of(OP, "a name in metadata", &name)?;

@@ -403,7 +403,7 @@ class Module(dict):
 
 def _weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
     """The arrays of a file by their names."""
-    content = mx.load(file)
+    content = mx.load(file, float8=True)
     if not isinstance(content, dict):
         raise ValueError(
             f"[load_weights] got {file}, which holds one array of shape {content.shape} without "
@@ -413,11 +413,17 @@ def _weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
 
 
 def _as_kept(value: Any, parameter: mx.array) -> Any:
-    """A float of eight bits that a file gives as its bits."""
-    is_float8 = parameter.itemsize == 1 and mx.issubdtype(parameter.dtype, mx.floating)
-    if is_float8 and isinstance(value, mx.array) and value.dtype == mx.uint8:
-        return value.view(parameter.dtype)
-    return value
+    """A float of eight bits as its bits where the parameter is one, or the other way round."""
+    if not isinstance(value, mx.array):
+        return value
+    is_other = (value.dtype == mx.uint8 and _is_float8(parameter)) or (
+        parameter.dtype == mx.uint8 and _is_float8(value)
+    )
+    return value.view(parameter.dtype) if is_other else value
+
+
+def _is_float8(a: mx.array) -> bool:
+    return a.itemsize == 1 and mx.issubdtype(a.dtype, mx.floating)
 
 
 def _weights_by_path(pairs: Any) -> dict[str, mx.array]:
