@@ -20,6 +20,7 @@ pub mod isa;
 mod keys;
 mod math;
 pub mod matmul;
+pub mod moments;
 mod moving;
 pub mod nest;
 pub mod nonzero;

@@ -12,7 +12,7 @@ use umber::{Array, Scalar, ops};
 use crate::args::named;
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
-use crate::enter::{OrRaise, enter, to_exception, warn_if_traced};
+use crate::enter::{OrRaise, enter, item, to_exception, warn_if_traced};
 use crate::explain::under;
 use crate::outside;
 
@@ -140,7 +140,7 @@ impl PyArray {
                 array.shape()
             )));
         }
-        Ok(enter(py, || array.item())?.as_bool())
+        Ok(item(py, &array)?.as_bool())
     }
 
     fn __int__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -313,7 +313,7 @@ impl PyArray {
     /// The one element of an array of size one, as a Python number.
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let array = self.get();
-        let value = enter(py, || array.item())?;
+        let value = item(py, &array)?;
         warn_if_traced(py, &array)?;
         convert::to_number(py, value)
     }
@@ -335,7 +335,7 @@ fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
             array.shape()
         )));
     }
-    let value = enter(py, || array.item())?;
+    let value = item(py, array)?;
     warn_if_traced(py, array)?;
     Ok(value)
 }

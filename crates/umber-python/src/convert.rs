@@ -87,6 +87,12 @@ struct Flat {
 
 /// An array from nested lists and tuples of numbers or of arrays of equal shape.
 fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
+    if matches!(dtype, None | Some(DType::Float32))
+        && let Ok(list) = object.cast_exact::<PyList>()
+        && let Some(floats) = floats_of(list)?
+    {
+        return Array::from_slice(&floats, [floats.len()]).or_raise();
+    }
     let mut shape: Vec<usize> = Vec::new();
     let mut flat = Flat { numbers: Vec::new(), arrays: Vec::new(), dtype: None };
     measure(object, &mut shape)?;
@@ -116,6 +122,22 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
         }
     }
     from_bytes(&bytes, &Shape::from(shape), dtype)
+}
+
+/// The numbers of a list of Python's floats, which is what most long ones are; `None` for any other.
+fn floats_of(list: &Bound<'_, PyList>) -> PyResult<Option<Vec<f32>>> {
+    if list.is_empty() || !list.get_item(0)?.is_exact_instance_of::<PyFloat>() {
+        return Ok(None);
+    }
+    let mut floats = Vec::new();
+    floats.try_reserve_exact(list.len()).map_err(|_| no_memory())?;
+    for item in list {
+        match item.cast_exact::<PyFloat>() {
+            Ok(number) => floats.push(number.value() as f32),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(floats))
 }
 
 fn no_memory() -> PyErr {

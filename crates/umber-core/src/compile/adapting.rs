@@ -261,7 +261,8 @@ fn adapt(op: &Op, change: &Change<'_>) -> Option<Op> {
             | Composite::Rope(_)
             | Composite::Attention(_)
             | Composite::AttentionGradient(_)
-            | Composite::GatedDelta(_),
+            | Composite::GatedDelta(_)
+            | Composite::SquaredDeviations(_),
         )
         | Op::Scan(_)
         | Op::Search(_)

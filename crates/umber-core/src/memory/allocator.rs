@@ -1,7 +1,8 @@
 //! The host allocator: 64-byte aligned blocks that are kept for reuse.
 //!
 //! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
-//! up to a limit. Blocks of 2 MiB and more are aligned to huge pages and ask for them.
+//! up to a limit. Small ones wait in a list for each size, so that tiny operations neither search nor allocate for
+//! them. Blocks of 2 MiB and more are aligned to huge pages and ask for them.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ use umber_types::{Result, bail};
 
 const ALIGNMENT: usize = 64;
 const HUGE_PAGE: usize = 2 << 20;
+/// Blocks up to this size come in multiples of [`ALIGNMENT`].
+const SMALL: usize = 4096;
 
 /// A block of memory: where and how large. Freed by [`free`], never by itself.
 #[derive(Debug)]
@@ -26,10 +29,11 @@ unsafe impl Send for Block {}
 // SAFETY: as above.
 unsafe impl Sync for Block {}
 
-#[derive(Default)]
 struct State {
-    /// Free blocks by capacity.
-    cache: BTreeMap<usize, Vec<Block>>,
+    /// Free blocks of up to [`SMALL`] bytes, by multiples of [`ALIGNMENT`].
+    small: [Vec<Block>; SMALL / ALIGNMENT + 1],
+    /// Larger free blocks by capacity.
+    large: BTreeMap<usize, Vec<Block>>,
     cached: usize,
     active: usize,
     peak: usize,
@@ -38,7 +42,7 @@ struct State {
 }
 
 fn state() -> MutexGuard<'static, State> {
-    static STATE: ForkMutex<State> = ForkMutex::new(State::default, State::NEW, Level::Last, InChild::Keep);
+    static STATE: ForkMutex<State> = ForkMutex::new(|| State::NEW, State::NEW, Level::Last, InChild::Keep);
     STATE.lock()
 }
 
@@ -55,7 +59,8 @@ pub fn physical_memory() -> usize {
 
 impl State {
     const NEW: State = State {
-        cache: BTreeMap::new(),
+        small: [const { Vec::new() }; SMALL / ALIGNMENT + 1],
+        large: BTreeMap::new(),
         cached: 0,
         active: 0,
         peak: 0,
@@ -73,28 +78,51 @@ impl State {
 
     /// A cached block that wastes at most an eighth (and never less than what is asked for).
     fn reuse(&mut self, capacity: usize) -> Option<Block> {
-        let most = capacity + capacity / 8;
-        let (&found, blocks) = self.cache.range_mut(capacity..=most).next()?;
-        let block = blocks.pop();
-        if blocks.is_empty() {
-            self.cache.remove(&found);
+        let block = if capacity <= SMALL {
+            self.small[capacity / ALIGNMENT].pop()?
+        } else {
+            let most = capacity + capacity / 8;
+            let (&found, blocks) = self.large.range_mut(capacity..=most).next()?;
+            let block = blocks.pop()?;
+            if blocks.is_empty() {
+                self.large.remove(&found);
+            }
+            block
+        };
+        self.cached -= block.capacity;
+        Some(block)
+    }
+
+    fn keep(&mut self, block: Block) {
+        self.cached += block.capacity;
+        if block.capacity <= SMALL {
+            self.small[block.capacity / ALIGNMENT].push(block);
+        } else {
+            self.large.entry(block.capacity).or_default().push(block);
         }
-        self.cached -= found;
-        block
+    }
+
+    /// The largest cached block.
+    fn give_up(&mut self) -> Option<Block> {
+        let block = if let Some(mut largest) = self.large.last_entry() {
+            let block = largest.get_mut().pop();
+            if largest.get().is_empty() {
+                largest.remove();
+            }
+            block?
+        } else {
+            self.small.iter_mut().rev().find_map(Vec::pop)?
+        };
+        self.cached -= block.capacity;
+        Some(block)
     }
 
     /// Take blocks out of the cache until at most `limit` bytes are kept; the largest go first.
     fn shrink(&mut self, limit: usize) -> Vec<Block> {
         let mut released = Vec::new();
         while self.cached > limit {
-            let Some(mut largest) = self.cache.last_entry() else { break };
-            if let Some(block) = largest.get_mut().pop() {
-                self.cached -= block.capacity;
-                released.push(block);
-            }
-            if largest.get().is_empty() {
-                largest.remove();
-            }
+            let Some(block) = self.give_up() else { break };
+            released.push(block);
         }
         released
     }
@@ -103,8 +131,8 @@ impl State {
 /// Round a request to the sizes that blocks come in.
 fn capacity_of(bytes: usize) -> Option<usize> {
     let unit = match bytes {
-        0..=4096 => ALIGNMENT,
-        4097..HUGE_PAGE => 4096,
+        0..=SMALL => ALIGNMENT,
+        _ if bytes < HUGE_PAGE => 4096,
         _ => HUGE_PAGE / 16,
     };
     bytes.max(1).checked_next_multiple_of(unit)
@@ -116,11 +144,12 @@ fn layout_of(capacity: usize) -> Option<Layout> {
 
 /// A block of at least `bytes` bytes, contents undefined.
 pub(crate) fn allocate(bytes: usize) -> Result<Block> {
-    let (Some(capacity), limit) = (capacity_of(bytes), state().memory_limit()) else {
+    let Some(capacity) = capacity_of(bytes) else {
         bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
     };
     let released = {
         let mut state = state();
+        let limit = state.memory_limit();
         if state.active.saturating_add(capacity) > limit {
             bail!(
                 Memory,
@@ -175,8 +204,7 @@ pub(crate) fn free(block: Block) {
     let released = {
         let mut state = state();
         state.active = state.active.saturating_sub(block.capacity);
-        state.cached += block.capacity;
-        state.cache.entry(block.capacity).or_default().push(block);
+        state.keep(block);
         let limit = state.cache_limit();
         state.shrink(limit)
     };

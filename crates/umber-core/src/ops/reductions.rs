@@ -8,7 +8,7 @@ use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shap
 use super::linalg::power_or;
 use crate::graph::Array;
 use crate::primitives::arg_reduce::ArgReduce;
-use crate::primitives::composite::{self, Softmax};
+use crate::primitives::composite::{self, Composite, Softmax, SquaredDeviations};
 use crate::primitives::merged::Merged;
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{add, broadcast, cast, conj, constant, div, mul, reshape, sub, unary};
@@ -240,8 +240,18 @@ pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     finish(&cast(&mean, a.dtype().inexact())?, a, &axes, keep)
 }
 
-/// Variance over axes, which stay with length one, in the dtype computed in.
-fn var_kept(a: &Array, axes: &Axes, ddof: f64) -> Result<Array> {
+/// The sum of squared distances from the mean over axes, which stay with length one, in the dtype computed in.
+fn squared_deviations(a: &Array, axes: &Axes) -> Result<Array> {
+    let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    if let Some(&first) = axes.first()
+        && is_range
+        && !a.dtype().is_complex()
+        && count(a, axes) > 0
+    {
+        let x = if a.dtype().is_inexact() { a.clone() } else { widened(a)? };
+        let deviations = SquaredDeviations { first: first as u32, count: axes.len() as u32 };
+        return Array::record_one(Composite::SquaredDeviations(deviations), &[&x]);
+    }
     let x = widened(a)?;
     let distance = sub(&x, &broadcast(&mean_kept(&x, axes)?, x.shape())?)?;
     let square = if x.dtype().is_complex() {
@@ -249,7 +259,12 @@ fn var_kept(a: &Array, axes: &Axes, ddof: f64) -> Result<Array> {
     } else {
         unary(UnaryKind::Square, &distance)?
     };
-    let sum = reduced(ReduceKind::Sum, &square, axes, KeepAxes::Yes)?;
+    reduced(ReduceKind::Sum, &square, axes, KeepAxes::Yes)
+}
+
+/// Variance over axes, which stay with length one, in the dtype computed in.
+fn var_kept(a: &Array, axes: &Axes, ddof: f64) -> Result<Array> {
+    let sum = squared_deviations(a, axes)?;
     div(&sum, &constant(&sum, (count(a, axes) as f64 - ddof).max(0.0)))
 }
 

@@ -4,8 +4,14 @@ use umber_types::bf16;
 
 use super::product::Product;
 
-pub(super) fn are_available() -> bool {
-    false
+/// What a processor multiplies pairs of bfloat16 with.
+pub(super) enum Kind {
+    Vectors,
+    Tiles,
+}
+
+pub(super) fn available() -> Option<Kind> {
+    None
 }
 
 pub(super) fn suit(_: &Product<bf16, f32>) -> bool {

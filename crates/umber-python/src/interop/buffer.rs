@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use smallvec::SmallVec;
 
 use super::described::refuse;
 use super::export::Export;
@@ -13,19 +14,18 @@ use crate::array::PyArray;
 
 /// What a `Py_buffer` points into while it is out.
 struct Exported {
-    shape: Vec<ffi::Py_ssize_t>,
-    strides: Vec<ffi::Py_ssize_t>,
+    shape: SmallVec<[ffi::Py_ssize_t; 4]>,
+    strides: SmallVec<[ffi::Py_ssize_t; 4]>,
     _export: Export,
 }
 
 fn is_dense(shape: &[isize], strides: &[isize], itemsize: isize, fortran: bool) -> bool {
     let mut step = itemsize;
-    let axes: Vec<usize> =
-        if fortran { (0..shape.len()).collect() } else { (0..shape.len()).rev().collect() };
     if shape.contains(&0) {
         return true;
     }
-    for axis in axes {
+    for place in 0..shape.len() {
+        let axis = if fortran { place } else { shape.len() - 1 - place };
         if shape[axis] != 1 && strides[axis] != step {
             return false;
         }
@@ -71,13 +71,14 @@ unsafe fn fill(
     owner: Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let itemsize = export.dtype.size() as isize;
-    let shape: Vec<isize> = export.layout.shape.iter().map(|&length| length as isize).collect();
-    let strides: Vec<isize> = export.strides().iter().map(|&stride| stride * itemsize).collect();
+    let shape: SmallVec<[isize; 4]> =
+        export.layout.shape.iter().map(|&length| length as isize).collect();
+    let strides: SmallVec<[isize; 4]> = export.strides().iter().map(|&stride| stride * itemsize).collect();
     check(flags, &export, &shape, &strides, itemsize)?;
     let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.bytes());
     let mut exported = Box::new(Exported { shape, strides, _export: export });
     let asks = |flag: c_int| flags & flag == flag;
-    let given = |asked: bool, values: &mut Vec<ffi::Py_ssize_t>| {
+    let given = |asked: bool, values: &mut SmallVec<[ffi::Py_ssize_t; 4]>| {
         // Without axes there is nothing to point to.
         if asked && !values.is_empty() { values.as_mut_ptr() } else { std::ptr::null_mut() }
     };

@@ -9,7 +9,7 @@ use umber::memory::{Access, Lease, ViewPolicy};
 use umber::{Array, DType, Layout};
 
 use crate::array::PyArray;
-use crate::enter::{OrRaise, enter, warn_if_traced};
+use crate::enter::{OrRaise, enter, evaluate, warn_if_traced};
 
 /// Choose how memory is shared, and return the policy before.
 ///
@@ -40,7 +40,7 @@ impl Export {
     /// Evaluate the array with the interpreter lock released and pin its memory.
     pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
         let array = exported.get();
-        enter(py, || array.eval())?;
+        evaluate(py, &array)?;
         warn_if_traced(py, &array)?;
         Export::of(&array, access(&array))
     }

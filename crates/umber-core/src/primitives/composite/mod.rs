@@ -4,6 +4,7 @@
 //! Its `decompose` is its meaning; the CPU kernel is an optimisation and is tested against it.
 
 mod attention;
+mod deviations;
 mod gated_delta;
 mod layer_norm;
 mod logsumexp;
@@ -14,6 +15,7 @@ mod softmax;
 use umber_types::{Axes, Result, Shape, ensure};
 
 pub use self::attention::{Attention, AttentionGradient};
+pub use self::deviations::SquaredDeviations;
 pub use self::gated_delta::GatedDelta;
 pub use self::layer_norm::LayerNorm;
 pub use self::logsumexp::LogSumExp;
@@ -74,6 +76,8 @@ pub enum Composite {
     AttentionGradient(AttentionGradient),
     /// A state that forgets and learns, step by step.
     GatedDelta(GatedDelta),
+    /// The sum of squared distances from the mean, over neighbouring axes.
+    SquaredDeviations(SquaredDeviations),
 }
 
 impl Composite {
@@ -87,6 +91,7 @@ impl Composite {
             Composite::Attention(composite) => composite,
             Composite::AttentionGradient(composite) => composite,
             Composite::GatedDelta(composite) => composite,
+            Composite::SquaredDeviations(composite) => composite,
         }
     }
 }
@@ -117,7 +122,8 @@ impl Primitive for Composite {
             Composite::Rope(_)
             | Composite::Attention(_)
             | Composite::AttentionGradient(_)
-            | Composite::GatedDelta(_) => false,
+            | Composite::GatedDelta(_)
+            | Composite::SquaredDeviations(_) => false,
         };
         if !by_rows {
             return self.rules().vmap(inputs);

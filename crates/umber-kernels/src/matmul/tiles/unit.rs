@@ -1,4 +1,5 @@
-//! The processor's unit for tiles of matrices (AMX): whether it may be used, and its configuration on a thread.
+//! What multiplies pairs of bfloat16: the processor's unit for tiles of matrices (AMX), whether it may be used and its
+//! configuration on a thread, or else its vectors.
 
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -9,20 +10,54 @@ use crate::isa;
 /// Rows of a tile; and columns, of 32 bits.
 pub(super) const SIDE: usize = 16;
 
-/// Does the processor have the unit, and does the system let this process use it?
+/// What a processor multiplies pairs of bfloat16 with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::matmul) enum Kind {
+    /// Vectors (AVX-512 BF16).
+    Vectors = 1,
+    /// Tiles (AMX), if the system lets this process use them.
+    Tiles = 2,
+}
+
+/// What this processor multiplies pairs of bfloat16 with, if with anything.
 ///
-/// Asks the system for that, once a process: children inherit the permission, and so do all threads.
-pub(in crate::matmul) fn are_available() -> bool {
+/// Asks the system for tiles, once a process: children inherit the permission, and so do all threads.
+pub(in crate::matmul) fn available() -> Option<Kind> {
     const UNKNOWN: u8 = u8::MAX;
     // No lock, which a fork could leave held; asking twice does no harm.
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
-    let known = ANSWER.load(Ordering::Relaxed);
-    if known != UNKNOWN {
-        return known == 1;
+    let mut known = ANSWER.load(Ordering::Relaxed);
+    if known == UNKNOWN {
+        known = detect().map_or(0, |kind| kind as u8);
+        ANSWER.store(known, Ordering::Relaxed);
     }
-    let answer = isa::is_unlimited() && isa::level() == 2 && is_present() && is_permitted();
-    ANSWER.store(answer.into(), Ordering::Relaxed);
-    answer
+    [Kind::Vectors, Kind::Tiles].into_iter().find(|&kind| kind as u8 == known)
+}
+
+fn detect() -> Option<Kind> {
+    if isa::level() < 2 {
+        return None;
+    }
+    if isa::is_unlimited() && is_present() && is_permitted() {
+        return Some(Kind::Tiles);
+    }
+    std::arch::is_x86_feature_detected!("avx512bf16").then_some(Kind::Vectors)
+}
+
+/// A unit ready to be used on this thread.
+pub(super) enum Unit {
+    Vectors,
+    Tiles(Tiles),
+}
+
+impl Unit {
+    /// The unit must be available.
+    pub(super) fn ready(kind: Kind) -> Unit {
+        match kind {
+            Kind::Vectors => Unit::Vectors,
+            Kind::Tiles => Unit::Tiles(Tiles::configure()),
+        }
+    }
 }
 
 /// Do processor and system know tiles of bfloat16?
@@ -77,8 +112,8 @@ struct Configuration {
 
 impl Tiles {
     /// The unit must be available.
-    pub(super) fn configure() -> Tiles {
-        debug_assert!(are_available());
+    fn configure() -> Tiles {
+        debug_assert_eq!(available(), Some(Kind::Tiles));
         let (mut row_bytes, mut rows) = ([0; 16], [0; 16]);
         row_bytes[..8].fill(64);
         rows[..8].fill(SIDE as u8);

@@ -1,0 +1,380 @@
+//! Sums of squared distances from the mean, read once.
+//!
+//! A block that the first cache holds is gone through twice, for its mean and for its sum, and joins what came before by
+//! the rule of Chan, Golub and LeVeque (Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+
+use std::ops::Range;
+
+use umber_types::match_dtype;
+
+use crate::isa::vectorised;
+use crate::nest::Nest;
+use crate::row::{BLOCK, Buffer, Real, Work, sum_of};
+use crate::shared::{Source, Target};
+use crate::threads::parallel_ranges;
+use crate::{View, ViewMut};
+
+/// Columns worked on side by side.
+const WIDTH: usize = 64;
+/// Rows of a block of columns.
+const HEIGHT: usize = 64;
+/// Elements of one result that one task goes through; longer ones are cut, by their length alone.
+const PART: usize = 1 << 16;
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 14;
+
+/// For each place of the other axes, `sum((x - mean x)^2)` over `axes`, into `dst`, where they have length one and the dtype
+/// is what `x` computes in.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn squared_deviations(x: View, axes: Range<usize>, dst: ViewMut) {
+    assert!(
+        x.shape().iter().zip(dst.shape()).enumerate().all(|(axis, (&length, &kept))| {
+            kept == if axes.contains(&axis) { 1 } else { length }
+        }),
+        "axes that are summed over have length one"
+    );
+    if dst.size() == 0 {
+        return;
+    }
+    let summed = Nest::new(&x.shape()[axes.clone()], [&x.strides()[axes.clone()]]);
+    if summed.loops().len() > 1 {
+        // No single step leads from element to element.
+        return match_dtype!(float x.dtype(), T => {
+            let copy = crate::quantized::dense::<T>(x);
+            let layout = umber_types::Layout::contiguous(x.shape().into());
+            squared_deviations(View::of(&copy, &layout), axes, dst)
+        }, else => panic!("{} is no real float", x.dtype()));
+    }
+    let others = |values: &[isize]| -> Vec<isize> {
+        values.iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, &value)| value).collect()
+    };
+    let lengths: Vec<usize> =
+        x.shape().iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, &n)| n).collect();
+    let results = Nest::new(&lengths, [&others(x.strides()), &others(dst.strides())]);
+    match_dtype!(float x.dtype(), T => {
+        assert_eq!(dst.dtype(), <<T as Real>::Work as umber_types::Element>::DTYPE, "sums have more digits");
+        let task = Task::<T> {
+            src: Source::of(&x),
+            dst: Target::of(&dst),
+            length: summed.count(),
+            step: summed.inner().strides[0],
+            results,
+        };
+        if task.length == 0 {
+            task.set_zero();
+        } else if task.step != 1 && task.results.inner().strides[0] == 1 && task.results.inner().length >= 8 {
+            task.by_columns();
+        } else {
+            task.by_rows();
+        }
+    }, else => panic!("{} is no real float", x.dtype()));
+}
+
+struct Task<T: Real> {
+    src: Source<T>,
+    dst: Target<T::Work>,
+    /// Elements of one sum, and the distance between them.
+    length: usize,
+    step: isize,
+    /// Where the elements of each result begin, and where it goes.
+    results: Nest<2>,
+}
+
+/// What is known of some elements.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    /// The sum of squared distances from the mean.
+    squares: f64,
+}
+
+impl Moments {
+    /// Those of these elements and others.
+    #[inline(always)]
+    fn joined(self, other: Moments) -> Moments {
+        let count = self.count + other.count;
+        let distance = other.mean - self.mean;
+        let part = other.count / count;
+        Moments {
+            count,
+            mean: self.mean + distance * part,
+            squares: self.squares + other.squares + distance * distance * self.count * part,
+        }
+    }
+}
+
+impl<T: Real> Task<T> {
+    /// The parts of the elements of one sum.
+    fn parts(&self) -> usize {
+        self.length.div_ceil(PART)
+    }
+
+    fn part(&self, part: usize) -> Range<usize> {
+        part * PART..self.length.min((part + 1) * PART)
+    }
+
+    /// Each result by itself.
+    fn by_rows(&self) {
+        let (count, parts) = (self.results.count(), self.parts());
+        let mut found = vec![Moments::default(); count * parts];
+        let slots = Target::over(&mut found);
+        parallel_ranges(count * parts, GRAIN / self.length.min(PART) + 1, |range| {
+            let mut buffer = Buffer::new();
+            for item in range {
+                let (result, part) = (item / parts, self.part(item % parts));
+                let mut at = 0;
+                self.results.walk(result..result + 1, |[from, _]| at = from);
+                let moments = vectorised(
+                    #[inline(always)]
+                    || self.row(self.src.shifted(at), part, &mut buffer),
+                );
+                // SAFETY: the slot of this item.
+                unsafe { *slots.at(item as isize) = moments };
+            }
+        });
+        let mut rows = found.chunks_exact(parts);
+        self.results.walk(0..count, |[from, to]| {
+            let moments = rows.next().expect("a row of parts for each result");
+            let joined = moments[1..].iter().fold(moments[0], |all, &part| all.joined(part));
+            self.set(from, to, joined);
+        });
+    }
+
+    /// The sums of nothing.
+    fn set_zero(&self) {
+        // SAFETY: elements of the destination, which nobody else writes.
+        self.results.walk(0..self.results.count(), |[_, to]| unsafe { *self.dst.at(to) = T::Work::default() });
+    }
+
+    /// Store a result. One that is not finite is computed anew, step by step: differences may have overflowed on the way.
+    fn set(&self, from: isize, to: isize, moments: Moments) {
+        let squares =
+            if moments.squares.is_finite() { moments.squares } else { self.plain(self.src.shifted(from)) };
+        // SAFETY: an element of the destination, which one task writes.
+        unsafe { *self.dst.at(to) = T::Work::nearest(squares) };
+    }
+
+    #[inline(always)]
+    fn row(&self, src: Source<T>, part: Range<usize>, buffer: &mut Buffer<T::Work>) -> Moments {
+        let mut all = Moments::default();
+        for start in part.clone().step_by(BLOCK) {
+            let count = BLOCK.min(part.end - start);
+            // SAFETY: elements of the source.
+            let values = unsafe {
+                buffer.load(src.at(start as isize * self.step), self.step, count, T::Work::default())
+            };
+            // Distances from any of them are small where the mean is far from zero.
+            let origin = values[0];
+            values[count..].fill(origin);
+            let mean = origin.wide() + sum_of(values, |value| value - origin) / count as f64;
+            let centre = T::Work::nearest(mean);
+            values[count..].fill(centre);
+            let squares = sum_of(values, |value| (value - centre) * (value - centre));
+            let block = Moments { count: count as f64, mean, squares };
+            all = if start == part.start { block } else { all.joined(block) };
+        }
+        all
+    }
+
+    /// The sum of squares, by two passes over all elements.
+    fn plain(&self, src: Source<T>) -> f64 {
+        // SAFETY: elements of the source.
+        let value = |i: usize| unsafe { *src.at(i as isize * self.step) }.widen();
+        let mean = (0..self.length).map(|i| value(i).wide()).sum::<f64>() / self.length as f64;
+        let centre = T::Work::nearest(mean);
+        (0..self.length).map(|i| ((value(i) - centre) * (value(i) - centre)).wide()).sum()
+    }
+
+    /// Results that lie side by side, together.
+    fn by_columns(&self) {
+        let inner = self.results.inner();
+        let (groups, tiles) = (self.results.count() / inner.length, inner.length.div_ceil(WIDTH));
+        // A part of as many elements in all.
+        let height = (PART / WIDTH).next_multiple_of(HEIGHT);
+        let parts = self.length.div_ceil(height);
+        let mut found = vec![[Moments::default(); WIDTH]; groups * tiles * parts];
+        let slots = Target::over(&mut found);
+        let grain = GRAIN / (height.min(self.length) * WIDTH.min(inner.length)) + 1;
+        let begin = |group: usize| {
+            let mut places = [0; 2];
+            self.results.walk(group * inner.length..group * inner.length + 1, |at| places = at);
+            places
+        };
+        parallel_ranges(groups * tiles * parts, grain, |range| {
+            let mut block = [[T::Work::default(); WIDTH]; HEIGHT];
+            for item in range {
+                let (tile, part) = (item / parts, item % parts);
+                let (group, first) = (tile / tiles, tile % tiles * WIDTH);
+                let columns = WIDTH.min(inner.length - first);
+                let rows = part * height..self.length.min((part + 1) * height);
+                let src = self.src.shifted(begin(group)[0] + first as isize);
+                // SAFETY: the slot of this item.
+                let slot = unsafe { &mut *slots.at(item as isize) };
+                vectorised(
+                    #[inline(always)]
+                    || self.columns(src, rows, columns, &mut block, slot),
+                );
+            }
+        });
+        for (tile, parts) in found.chunks_exact(parts).enumerate() {
+            let (group, first) = (tile / tiles, tile % tiles * WIDTH);
+            let [from, to] = begin(group);
+            for column in 0..WIDTH.min(inner.length - first) {
+                let joined = parts[1..].iter().fold(parts[0][column], |all, part| all.joined(part[column]));
+                let place = (first + column) as isize;
+                self.set(from + place, to + place * inner.strides[1], joined);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn columns(
+        &self,
+        src: Source<T>,
+        rows: Range<usize>,
+        columns: usize,
+        block: &mut [[T::Work; WIDTH]; HEIGHT],
+        found: &mut [Moments; WIDTH],
+    ) {
+        let mut all = ([0f64; WIDTH], [0f64; WIDTH]);
+        for start in rows.clone().step_by(HEIGHT) {
+            let height = HEIGHT.min(rows.end - start);
+            for (row, values) in block[..height].iter_mut().enumerate() {
+                let from = src.at((start + row) as isize * self.step);
+                // SAFETY: elements of the source, one beside the other.
+                let line = unsafe { std::slice::from_raw_parts(from, columns) };
+                if columns == WIDTH {
+                    for (value, &element) in values.iter_mut().zip(&line[..WIDTH]) {
+                        *value = element.widen();
+                    }
+                } else {
+                    for (value, &element) in values.iter_mut().zip(line) {
+                        *value = element.widen();
+                    }
+                }
+            }
+            let block = &block[..height];
+            let origin = block[0];
+            let offsets = column_sums(block, |value, j| value - origin[j]);
+            let count = height as f64;
+            let mut means = [0f64; WIDTH];
+            let mut centre = origin;
+            for j in 0..WIDTH {
+                means[j] = origin[j].wide() + offsets[j] / count;
+                centre[j] = T::Work::nearest(means[j]);
+            }
+            let squares = column_sums(block, |value, j| (value - centre[j]) * (value - centre[j]));
+            let before = (start - rows.start) as f64;
+            let part = count / (before + count);
+            let (mean, sum) = &mut all;
+            for j in 0..WIDTH {
+                let distance = means[j] - mean[j];
+                mean[j] += distance * part;
+                sum[j] += squares[j] + distance * distance * before * part;
+            }
+        }
+        let count = rows.len() as f64;
+        for (j, found) in found.iter_mut().enumerate() {
+            *found = Moments { count, mean: all.0[j], squares: all.1[j] };
+        }
+    }
+}
+
+/// The sums of `part` of the elements of each column, in float64 but for trees of eight.
+#[inline(always)]
+fn column_sums<W: Work>(block: &[[W; WIDTH]], part: impl Fn(W, usize) -> W) -> [f64; WIDTH] {
+    let mut sums = [0f64; WIDTH];
+    let mut eights = block.chunks_exact(8);
+    for rows in &mut eights {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
+            *sum += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
+        }
+    }
+    for row in eights.remainder() {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            *sum += part(row[j], j).wide();
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use umber_types::{Element, Layout, Shape, bf16, f16};
+
+    use super::*;
+
+    /// The sums over `axes` of `x`, by definition, in float64.
+    fn expected(x: &[f64], shape: &[usize], axes: &Range<usize>) -> Vec<f64> {
+        let outer: usize = shape[..axes.start].iter().product();
+        let count: usize = shape[axes.clone()].iter().product();
+        let inner: usize = shape[axes.end..].iter().product();
+        let mut sums = Vec::new();
+        for i in 0..outer * inner {
+            let first = i / inner * count * inner + i % inner;
+            let values = || (0..count).map(|k| x[first + k * inner]);
+            let mean = values().sum::<f64>() / count as f64;
+            sums.push(values().map(|value| (value - mean).powi(2)).sum());
+        }
+        sums
+    }
+
+    fn check<T: Real + Element>(of: fn(f64) -> T, shape: &[usize], axes: Range<usize>, offset: f64) {
+        let size: usize = shape.iter().product();
+        let value = |i: usize| offset + ((i * 7919 % 1013) as f64 / 97.0).sin() * 3.0;
+        let x: Vec<T> = (0..size).map(|i| of(value(i))).collect();
+        let wide: Vec<f64> = x.iter().map(|&x| x.widen().wide()).collect();
+        let mut kept = shape.to_vec();
+        kept[axes.clone()].fill(1);
+        let (from, to) = (Layout::contiguous(Shape::from(shape)), Layout::contiguous(Shape::from(&kept[..])));
+        let mut found = vec![T::Work::default(); to.size()];
+        squared_deviations(View::of(&x, &from), axes.clone(), ViewMut::of(&mut found, &to));
+        for (found, exact) in found.iter().zip(expected(&wide, shape, &axes)) {
+            // Distances are as exact as the elements, of which they are a small part.
+            let error = (found.wide() - exact).abs();
+            assert!(error <= 4e-7 * exact.max(1e-12), "{} {shape:?} {axes:?}: {found} {exact}", T::DTYPE);
+        }
+    }
+
+    #[test]
+    fn sums_are_those_of_the_definition() {
+        for (shape, axes) in [
+            (&[5, 1][..], 1..2),
+            (&[3, 17], 1..2),
+            (&[4, 5000], 1..2),
+            (&[2, 70_001], 1..2),
+            (&[200_003], 0..1),
+            (&[300, 9], 0..1),
+            (&[7, 9, 70], 0..2),
+            (&[2, 1300, 65], 1..2),
+            (&[40, 3], 0..1),
+            (&[3, 5, 7, 11], 1..3),
+            (&[2, 0, 3], 1..2),
+        ] {
+            for offset in [0.0, 100.0] {
+                check::<f32>(|x| x as f32, shape, axes.clone(), offset);
+                check::<f64>(|x| x, shape, axes.clone(), offset);
+                check::<f16>(f16::from_f64, shape, axes.clone(), offset);
+                check::<bf16>(bf16::from_f64, shape, axes.clone(), offset);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_stays_so() {
+        let of = |x: &[f32]| {
+            let mut found = [0f32];
+            let (from, to) =
+                (Layout::contiguous(Shape::from([x.len()])), Layout::contiguous(Shape::from([1usize])));
+            squared_deviations(View::of(x, &from), 0..1, ViewMut::of(&mut found, &to));
+            found[0]
+        };
+        assert!(of(&[1.0, f32::INFINITY]).is_nan() && of(&[f32::NAN, 1.0]).is_nan());
+        assert_eq!(of(&[3e38, -3e38]), f32::INFINITY);
+        assert_eq!(of(&[3e38, 3e38]), 0.0);
+    }
+}
