@@ -1005,3 +1005,57 @@ def test_a_stream_that_memory_does_not_hold():
     )
     assert code == 0, err
     assert "[load] no memory for the bytes of a file" in out
+
+
+@LINUX
+def test_thousands_of_files_leave_room_for_mappings(tmp_path):
+    path = tmp_path / "small.npy"
+    mx.save(path, mx.arange(4))
+    before = len(pathlib.Path("/proc/self/maps").read_text().splitlines())
+    kept = [mx.load(path) for _ in range(17_000)]
+    mapped = len(pathlib.Path("/proc/self/maps").read_text().splitlines()) - before
+    assert 0 < mapped < 16_400
+    assert kept[0].tolist() == kept[-1].tolist() == [0, 1, 2, 3]
+    kept.clear()
+    mx.load(path)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="gives files away")
+def test_the_owner_of_a_file_is_kept(tmp_path):
+    path = tmp_path / "x.npy"
+    mx.save(path, mx.arange(4))
+    os.chown(path, 1234, 2345)
+    path.chmod(0o640)
+    mx.save(path, mx.arange(5))
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1234, 2345, 0o640)
+
+
+@LINUX
+def test_the_access_list_of_a_file_is_kept(tmp_path):
+    path = tmp_path / "x.npy"
+    mx.save(path, mx.arange(4))
+    # The owner, a user, the group, the mask and others: what they are, what they may, who they are.
+    entries = [(1, 6, -1), (2, 6, 1234), (4, 4, -1), (16, 6, -1), (32, 0, -1)]
+    wanted = struct.pack("<I", 2) + b"".join(struct.pack("<HHi", *entry) for entry in entries)
+    try:
+        os.setxattr(path, "system.posix_acl_access", wanted)
+    except OSError:
+        pytest.skip("the file system has no access lists")
+    mx.save(path, mx.arange(5))
+    assert os.getxattr(path, "system.posix_acl_access") == wanted
+
+
+def test_a_path_is_that_of_the_call(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    mx.save("x.npy", mx.arange(4), progress=lambda done, total: os.chdir("elsewhere"))
+    assert (tmp_path / "x.npy").exists()
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_callback_of_other_arguments_is_the_users_fault(tmp_path):
+    with pytest.raises(TypeError, match=r"^\S*<lambda>\(\) takes 1 positional argument but 2"):
+        mx.save(tmp_path / "x.npy", mx.arange(4), progress=lambda done: None)
+    with pytest.raises(TypeError, match=r"^\[save\] missing 1 required"):
+        mx.save(tmp_path / "x.npy")

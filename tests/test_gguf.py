@@ -1,5 +1,7 @@
 """GGUF: what files of others mean, what umber writes, and which files are refused."""
 
+import struct
+
 import numpy as np
 import pytest
 import umber.core as mx
@@ -297,3 +299,15 @@ def test_metadata_that_cannot_be_written(value, tmp_path):
     ):
         mx.save_gguf(tmp_path / "x.gguf", {}, {"k": value})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("alignment", [64, mx.array(64), mx.array(64, mx.uint64)])
+def test_the_alignment_is_written_as_others_read_it(alignment, tmp_path):
+    path = tmp_path / "x.gguf"
+    mx.save_gguf(path, {"x": mx.arange(4.0)}, {"general.alignment": alignment})
+    key = b"general.alignment"
+    kind, number = struct.unpack_from(
+        "<II", (data := path.read_bytes()), data.index(key) + len(key)
+    )
+    assert (kind, number) == (4, 64)
+    assert mx.load(path)["x"].tolist() == [0, 1, 2, 3]

@@ -336,3 +336,21 @@ def test_plain_conversion_of_peers(name):
     for make in (mx.array, mx.asarray):
         assert make(source).tolist() == [1.0, 2.0]
     assert (mx.ones(2) + mx.asarray(source)).tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", ["float8_e4m3fn", "float8_e5m2", "bfloat16"])
+def test_small_floats_of_tensorflow(name):
+    tf = pytest.importorskip("tensorflow")
+    theirs = tf.cast(
+        tf.constant([0.5, -2.0, 4.0]), getattr(tf.dtypes.experimental, name, tf.bfloat16)
+    )
+    for ours in (mx.asarray(theirs), mx.array(theirs)):
+        assert ours.dtype == getattr(mx, name)
+        assert ours.tolist() == [0.5, -2, 4]
+
+
+def test_texts_of_tensorflow_are_refused():
+    tf = pytest.importorskip("tensorflow")
+    for take in (mx.asarray, mx.array):
+        with pytest.raises(TypeError, match="no dtype for these elements"):
+            take(tf.constant(["a", "b"]))

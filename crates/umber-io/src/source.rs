@@ -80,7 +80,7 @@ impl Source {
             );
         };
         let length = end.saturating_sub(start);
-        // What cannot be mapped, such as files of some virtual file systems, is read.
+        // What cannot be mapped, such as files of some virtual file systems or beside thousands of others, is read.
         let mapped = match mapping {
             Mapping::Share if length > 0 => Buffer::map(&file).ok(),
             Mapping::Share | Mapping::Copy => None,

@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,7 +18,8 @@ use crate::{direct, io_error, pipe};
 
 /// Write through `body` about `expected` bytes into the file at `path`, which is replaced when all is written.
 ///
-/// Links are followed, permissions are kept. What is no plain file, a device or a pipe, is written to directly.
+/// Links are followed; permissions, access lists and, where that is allowed, the owner are kept. What is no plain file, a
+/// device or a pipe, is written to directly.
 pub(crate) fn write(
     op: &str,
     path: &Path,
@@ -26,13 +27,14 @@ pub(crate) fn write(
     body: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     let failed = |error: io::Error| io_error(op, &path.display().to_string(), &error);
-    let target = followed(path).map_err(failed)?;
+    // Where it lies now, should somebody change folders meanwhile.
+    let target = std::path::absolute(path).and_then(|path| followed(&path)).map_err(failed)?;
     let existing = match fs::metadata(&target) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
     };
-    let mut mode = None;
+    let mut rights = None;
     if let Some(metadata) = existing {
         if metadata.is_dir() {
             bail!(Io, "[{op}] {}: got a folder, expected a file", path.display());
@@ -45,11 +47,79 @@ pub(crate) fn write(
         if !metadata.is_file() {
             return body(&mut old);
         }
-        mode = Some(metadata.permissions().mode() & 0o7777);
+        rights = Some(Rights::of(&old, &metadata));
     }
-    let part = Part::create(&target, mode).map_err(failed)?;
+    let part = Part::create(&target, rights.as_ref()).map_err(failed)?;
     direct::write(&part.file, expected, failed, body)?;
-    part.place(&target, mode).map_err(failed)
+    part.place(&target, rights.as_ref()).map_err(failed)
+}
+
+/// Who may do what with a file.
+struct Rights {
+    mode: u32,
+    owner: (u32, u32),
+    /// The access list, where there is one.
+    list: Option<Vec<u8>>,
+}
+
+/// The extended attribute that Linux keeps access lists in.
+const ACCESS_LIST: &std::ffi::CStr = c"system.posix_acl_access";
+
+impl Rights {
+    fn of(file: &File, metadata: &fs::Metadata) -> Rights {
+        let owner = (metadata.uid(), metadata.gid());
+        Rights { mode: metadata.permissions().mode() & 0o7777, owner, list: access_list(file) }
+    }
+
+    /// Give them to a file that takes the place of the one they are of.
+    fn give(&self, file: &File) -> io::Result<()> {
+        let mut mode = self.mode;
+        let made = file.metadata()?;
+        if (made.uid(), made.gid()) != self.owner
+            && fchown(file, Some(self.owner.0), Some(self.owner.1)).is_err()
+        {
+            // Nobody runs a file as another owner, or in another group, than the one that said so.
+            mode &= !0o6000;
+        }
+        file.set_permissions(Permissions::from_mode(mode))?;
+        if let Some(list) = &self.list
+            && !set_access_list(file, list)
+        {
+            // With a list the bits of the group are a mask, and say more than the group itself is allowed.
+            file.set_permissions(Permissions::from_mode(mode & !0o070))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn access_list(file: &File) -> Option<Vec<u8>> {
+    let mut list = vec![0u8; 64 << 10];
+    // SAFETY: the name ends in a zero byte, and the list has as much room as is said.
+    let length = unsafe {
+        libc::fgetxattr(file.as_raw_fd(), ACCESS_LIST.as_ptr(), list.as_mut_ptr().cast(), list.len())
+    };
+    list.truncate(usize::try_from(length).ok()?);
+    Some(list)
+}
+
+#[cfg(target_os = "linux")]
+fn set_access_list(file: &File, list: &[u8]) -> bool {
+    // SAFETY: the name ends in a zero byte, and the list has as many bytes as is said.
+    let answer = unsafe {
+        libc::fsetxattr(file.as_raw_fd(), ACCESS_LIST.as_ptr(), list.as_ptr().cast(), list.len(), 0)
+    };
+    answer == 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn access_list(_: &File) -> Option<Vec<u8>> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_access_list(_: &File, _: &[u8]) -> bool {
+    false
 }
 
 /// Where a path leads, through links, even to what is not there yet.
@@ -105,8 +175,9 @@ struct Part {
 }
 
 impl Part {
-    fn create(target: &Path, mode: Option<u32>) -> io::Result<Part> {
-        let mode = mode.unwrap_or(0o666);
+    fn create(target: &Path, rights: Option<&Rights>) -> io::Result<Part> {
+        // What replaces a file is nobody else's before it has that file's rights.
+        let mode = if rights.is_some() { 0o600 } else { 0o666 };
         #[cfg(target_os = "linux")]
         {
             let unnamed = OpenOptions::new()
@@ -125,9 +196,9 @@ impl Part {
     }
 
     /// Put what was written on the disk, and in place of the target.
-    fn place(mut self, target: &Path, mode: Option<u32>) -> io::Result<()> {
-        if let Some(mode) = mode {
-            self.file.set_permissions(Permissions::from_mode(mode))?;
+    fn place(mut self, target: &Path, rights: Option<&Rights>) -> io::Result<()> {
+        if let Some(rights) = rights {
+            rights.give(&self.file)?;
         }
         self.file.sync_all()?;
         if self.name.is_none() {

@@ -1,4 +1,4 @@
-//! How large the first-level data cache is: what a block of work at a time must fit.
+//! How large the first-level data cache is, what a block of work at a time must fit, and what passes by the caches.
 
 use std::sync::OnceLock;
 
@@ -9,6 +9,26 @@ const USUAL: usize = 32 << 10;
 pub(crate) fn first_level() -> usize {
     static BYTES: OnceLock<usize> = OnceLock::new();
     *BYTES.get_or_init(|| ask().unwrap_or(USUAL))
+}
+
+/// Do stores past the caches cost less than those through them, even of blocks that wait in a small first cache?
+///
+/// Measured: on AMD's Zen 4 they save a fifth to a half of simple operations on arrays beyond the caches, on Intel's Cascade
+/// Lake, whose first cache is as large, they cost a fifth to a third more.
+pub(crate) fn stores_past_them_pay() -> bool {
+    static ANSWER: OnceLock<bool> = OnceLock::new();
+    *ANSWER.get_or_init(is_of_amd)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn is_of_amd() -> bool {
+    let vendor = std::arch::x86_64::__cpuid(0);
+    [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_ne_bytes).concat() == b"AuthenticAMD"
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn is_of_amd() -> bool {
+    false
 }
 
 /// What `cpuid` says: leaf 4 of Intel, leaf 8000001Dh of AMD, which have one form.

@@ -30,9 +30,11 @@ const GRAIN: usize = 1 << 14;
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
 pub fn squared_deviations(x: View, axes: Range<usize>, dst: ViewMut) {
     assert!(
-        x.shape().iter().zip(dst.shape()).enumerate().all(|(axis, (&length, &kept))| {
-            kept == if axes.contains(&axis) { 1 } else { length }
-        }),
+        x.shape()
+            .iter()
+            .zip(dst.shape())
+            .enumerate()
+            .all(|(axis, (&length, &kept))| { kept == if axes.contains(&axis) { 1 } else { length } }),
         "axes that are summed over have length one"
     );
     if dst.size() == 0 {
@@ -44,7 +46,7 @@ pub fn squared_deviations(x: View, axes: Range<usize>, dst: ViewMut) {
         return match_dtype!(float x.dtype(), T => {
             let copy = crate::quantized::dense::<T>(x);
             let layout = umber_types::Layout::contiguous(x.shape().into());
-            squared_deviations(View::of(&copy, &layout), axes, dst)
+            squared_deviations(View::of(&copy, &layout), axes, dst);
         }, else => panic!("{} is no real float", x.dtype()));
     }
     let others = |values: &[isize]| -> Vec<isize> {
@@ -146,7 +148,8 @@ impl<T: Real> Task<T> {
     /// The sums of nothing.
     fn set_zero(&self) {
         // SAFETY: elements of the destination, which nobody else writes.
-        self.results.walk(0..self.results.count(), |[_, to]| unsafe { *self.dst.at(to) = T::Work::default() });
+        self.results
+            .walk(0..self.results.count(), |[_, to]| unsafe { *self.dst.at(to) = T::Work::default() });
     }
 
     /// Store a result. One that is not finite is computed anew, step by step: differences may have overflowed on the way.
@@ -336,7 +339,12 @@ mod tests {
         for (found, exact) in found.iter().zip(expected(&wide, shape, &axes)) {
             // Distances are as exact as the elements, of which they are a small part.
             let error = (found.wide() - exact).abs();
-            assert!(error <= 4e-7 * exact.max(1e-12), "{} {shape:?} {axes:?}: {found} {exact}", T::DTYPE);
+            assert!(
+                error <= 4e-7 * exact.max(1e-12),
+                "{} {shape:?} {axes:?}: {} {exact}",
+                T::DTYPE,
+                found.wide()
+            );
         }
     }
 

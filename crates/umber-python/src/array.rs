@@ -222,6 +222,7 @@ impl PyArray {
     /// The elements' bytes in row-major order.
     fn __bytes__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let array = self.get();
+        warn_if_traced(py, &array)?;
         let dense = enter(py, move || array.to_dense())?;
         Ok(PyBytes::new(py, convert::dense_bytes(&dense)))
     }
@@ -245,6 +246,7 @@ impl PyArray {
     fn __getstate__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Vec<usize>, String)> {
         let dense = {
             let array = self.get();
+            warn_if_traced(py, &array)?;
             enter(py, move || array.to_dense())?
         };
         let bytes = convert::dense_bytes(&dense);

@@ -286,8 +286,12 @@ fn without_argument(py: Python<'_>, text: &str, error: &PyErr, about: &About, gi
             .iter()
             .any(|start| fault.starts_with(start))
     };
-    let fault = text.split_once("() ").map_or(text, |(_, fault)| fault);
+    let (called, fault) = text.split_once("() ").unwrap_or((name, text));
     if error.is_instance_of::<PyTypeError>(py) && is_call(fault) {
+        if called.split('.').all(|part| part != name) {
+            // A function of the user's, which takes other arguments than it was given.
+            return text.to_owned();
+        }
         return format!(
             "[{name}] {fault}: got {}, expected {name}({})",
             given.describe(py),

@@ -8,6 +8,7 @@ use umber::Array;
 use umber::kernels::stack::stack_left;
 
 use crate::array::PyArray;
+use crate::enter::OrRaise;
 
 /// Containers nested deeper than this, or in themselves, are refused.
 const DEEPEST: usize = 500;
@@ -121,6 +122,11 @@ impl Tree {
             return Ok(Tree::Dict(items));
         }
         Ok(Tree::Other(value.clone().unbind()))
+    }
+
+    /// The arrays, in order, with what they hold now.
+    pub(crate) fn settled_arrays(&self) -> PyResult<Vec<Array>> {
+        self.arrays().iter().map(Array::settled).collect::<umber::Result<_>>().or_raise()
     }
 
     /// The arrays, in order.

@@ -136,6 +136,12 @@ impl Array {
         Array::from_storage(storage.to_dense(self.dtype())?, self.dtype())
     }
 
+    /// The array as an argument of a function whose operations run later than they are written: of memory that others can
+    /// write, what is there now.
+    pub fn settled(&self) -> Result<Array> {
+        if self.is_volatile() && !self.is_traced() { self.copied() } else { Ok(self.clone()) }
+    }
+
     /// An array with a copy of the elements, in row-major order.
     pub fn from_slice<T: Element>(elements: &[T], shape: impl Into<Shape>) -> Result<Array> {
         let shape = shape.into();

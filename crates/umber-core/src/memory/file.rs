@@ -3,8 +3,25 @@
 use std::fs::File;
 use std::io;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Access, Buffer, Stability};
+
+/// Mappings that are out.
+static MAPPINGS: AtomicUsize = AtomicUsize::new(0);
+/// Systems give a process 65,530 of them as a rule, and without any left it cannot even allocate.
+const MOST: usize = 1 << 14;
+
+/// A mapping, counted until it is dropped.
+struct Counted {
+    _map: memmap2::Mmap,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        MAPPINGS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 impl Buffer {
     /// The bytes of a file, read-only and read from it when they are used; the pages are the system's, shared by all
@@ -13,13 +30,20 @@ impl Buffer {
     /// Whoever writes into the file in place changes what arrays hold, and whoever makes it shorter takes memory
     /// from under them: the process ends (`SIGBUS`) when it reads what is gone. A file that is replaced, by renaming
     /// another over it, stays mapped as it was.
+    ///
+    /// Fails where a process has many thousand files mapped already.
     pub fn map(file: &File) -> io::Result<Buffer> {
+        if MAPPINGS.load(Ordering::Relaxed) >= MOST {
+            return Err(io::Error::other("got a file to map beside many thousand others, expected fewer"));
+        }
         // SAFETY: the pages are only ever read, as elements of which every bit pattern is a value.
         let map = unsafe { memmap2::Mmap::map(file)? };
+        MAPPINGS.fetch_add(1, Ordering::Relaxed);
         let start = NonNull::from(&map[..]).cast::<u8>();
         let bytes = map.len();
+        let keep = Box::new(Counted { _map: map });
         // SAFETY: the mapping is readable until it is dropped, which `keep` does.
-        Ok(unsafe { Buffer::foreign(start, bytes, Access::ReadOnly, Stability::Fixed, Box::new(map)) })
+        Ok(unsafe { Buffer::foreign(start, bytes, Access::ReadOnly, Stability::Fixed, keep) })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Writing, version 3.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use umber_core::{Array, eval};
+use umber_core::{Array, DType, eval, ops};
 use umber_types::{Result, bail, ensure};
 
 use super::*;
@@ -34,6 +35,22 @@ fn value(into: &mut Vec<u8>, value: &Value) -> Result<()> {
             number(into, LIST);
             list(into, value, read::DEEPEST)
         }
+    }
+}
+
+/// An entry as readers of the format expect it: the alignment is an integer of 32 bits without a sign.
+fn typed<'a>(key: &str, entry: &'a Value) -> Result<Cow<'a, Value>> {
+    match entry {
+        Value::Array(array) if key == ALIGNMENT_KEY && array.ndim() == 0 && array.dtype().is_integer() => {
+            let number = array.item()?.as_f64();
+            let fits = (0.0..=f64::from(u32::MAX)).contains(&number);
+            Ok(if fits {
+                Cow::Owned(Value::Array(ops::astype(array, DType::UInt32)?))
+            } else {
+                Cow::Borrowed(entry)
+            })
+        }
+        _ => Ok(Cow::Borrowed(entry)),
     }
 }
 
@@ -89,7 +106,8 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
     header.extend_from_slice(&(metadata.len() as u64).to_le_bytes());
     for (key, entry) in metadata {
         text(&mut header, key);
-        value(&mut header, entry)
+        let entry = typed(key, entry)?;
+        value(&mut header, &entry)
             .map_err(|error| error.map_message(|text| format!("[save_gguf] metadata '{key}': {text}")))?;
     }
     let alignment =

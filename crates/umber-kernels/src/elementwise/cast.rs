@@ -11,6 +11,8 @@ use umber_types::cut::{to_i32, to_i64, to_u64};
 use umber_types::{Bool, Complex, Complex32, Complex64, DType, Element, bf16, f16};
 
 use super::{Entry, Map1};
+#[cfg(target_arch = "x86_64")]
+use super::{Kernel, half_words};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::Isa;
 
@@ -242,13 +244,28 @@ entries! {
     REAL_OF_COMPLEX128, Complex64 => f64, |z| z.re;
     COMPLEX64_OF_REAL, f32 => Complex32, |x| Complex { re: x, im: 0.0 };
     COMPLEX128_OF_REAL, f64 => Complex64, |x| Complex { re: x, im: 0.0 };
-    LOAD_F16, f16 => f32, |x| f16_to_f32(x);
+    PORTABLE_LOAD_F16, f16 => f32, |x| f16_to_f32(x);
     LOAD_BF16, bf16 => f32, |x| bf16_to_f32(x);
-    STORE_F16, f32 => f16, |x| f32_to_f16(x);
+    PORTABLE_STORE_F16, f32 => f16, |x| f32_to_f16(x);
     STORE_BF16, f32 => bf16, |x| f32_to_bf16(x);
     ROUND_F16, f32 => f32, |x| f16_to_f32(f32_to_f16(x));
     ROUND_BF16, f32 => f32, |x| bf16_to_f32(f32_to_bf16(x));
 }
+
+/// An entry with the processor's own instructions for conversion, beside those of the portable level.
+#[cfg(target_arch = "x86_64")]
+const fn of_processor(portable: Entry, kernels: [Kernel; 2]) -> Entry {
+    Entry { kernels: [portable.kernels[0], kernels[0], kernels[1]], ..portable }
+}
+
+#[cfg(target_arch = "x86_64")]
+const LOAD_F16: Entry = of_processor(PORTABLE_LOAD_F16, [half_words::load_f16c, half_words::load_avx512]);
+#[cfg(target_arch = "x86_64")]
+const STORE_F16: Entry = of_processor(PORTABLE_STORE_F16, [half_words::store_f16c, half_words::store_avx512]);
+#[cfg(not(target_arch = "x86_64"))]
+const LOAD_F16: Entry = PORTABLE_LOAD_F16;
+#[cfg(not(target_arch = "x86_64"))]
+const STORE_F16: Entry = PORTABLE_STORE_F16;
 
 /// f64 to f32, the last bit set if anything was lost: rounding that once more to fewer bits rounds correctly.
 #[inline(always)]

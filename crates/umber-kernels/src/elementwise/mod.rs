@@ -9,6 +9,8 @@
 pub(crate) mod binary;
 pub(crate) mod binary_complex;
 pub(crate) mod cast;
+#[cfg(target_arch = "x86_64")]
+mod half_words;
 pub(crate) mod multiply_add;
 pub(crate) mod select;
 pub(crate) mod unary;

@@ -9,6 +9,7 @@
 //! The 16-bit floats are computed in f32: they widen when loaded and round once, when stored or where a
 //! cast to them or from them stands.
 
+mod across;
 mod blocks;
 mod copy;
 mod elements;

@@ -24,7 +24,8 @@ use crate::view::{View, ViewMut};
 /// Rows shorter than this are not worth blocks of their own.
 const SHORT_ROW: usize = 192;
 /// Outputs from this size on bypass the caches, where nobody will find them anyway, if the first one has room for the next
-/// block: what waits in a small one to be written costs more than lines that are read before they are overwritten.
+/// block or the processor is good at that: elsewhere what waits in a small cache to be written costs more than lines that
+/// are read before they are overwritten.
 const STREAM_FROM: usize = 8 << 20;
 /// Programs over this much memory ask for the next block while they compute one.
 const PREFETCH_FROM: usize = 512 << 10;
@@ -138,14 +139,23 @@ impl Program {
         if self.run_small(inputs, outputs) {
             return;
         }
+        if self.run_across(ahead, inputs, outputs) {
+            return;
+        }
         let run = Run::new(self, ahead, inputs, outputs);
-        let blocks = run.blocks_per_row * (run.plan.size() / run.row);
+        let blocks = run.block_count();
         if blocks == 1 {
             run.blocks(0..1);
             return;
         }
         let grain = (GRAIN / self.cost / run.block).max(1);
         parallel_ranges(blocks, grain, |range| run.blocks(range));
+    }
+
+    /// As [`Program::run`], on this thread, of views that are checked.
+    pub(super) fn run_here(&self, ahead: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
+        let run = Run::new(self, ahead, inputs, outputs);
+        run.blocks(0..run.block_count());
     }
 }
 
@@ -156,7 +166,9 @@ impl<'p> Run<'p> {
         let plan = Plan::new(outputs[0].shape(), &strides, inputs.len());
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
-        let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, fitting_block(program));
+        let stream = written >= STREAM_FROM && (ahead == Cache::First || caches::stores_past_them_pay());
+        let block = fitting_block(program) * blocks_at_once(program, donated || stream);
+        let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, block);
         run.outputs = outputs
             .iter()
             .enumerate()
@@ -164,7 +176,6 @@ impl<'p> Run<'p> {
             .collect();
         run.copy_inputs =
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
-        let stream = written >= STREAM_FROM && ahead == Cache::First;
         run.ahead = ahead;
         run.direct = !donated && !stream;
         run.stream = stream;
@@ -213,6 +224,10 @@ impl<'p> Run<'p> {
             .map(|(i, view)| run.operand(i, view.start().cast_mut(), view.dtype()))
             .collect();
         run
+    }
+
+    fn block_count(&self) -> usize {
+        self.blocks_per_row * (self.plan.size() / self.row)
     }
 
     /// A view as the walk sees it, given its number.
@@ -276,6 +291,20 @@ fn fitting_block(program: &Program) -> usize {
         block /= 2;
     }
     block
+}
+
+/// How many blocks of the usual length one takes. A single instruction finds its operands in memory, so that registers only
+/// have to hold what constants and stores need: the fewer the calls, the better.
+fn blocks_at_once(program: &Program, is_held: bool) -> usize {
+    let is_half = |dtype: &DType| dtype.is_half();
+    let is_converted =
+        program.inputs.iter().any(is_half) || program.outputs.iter().any(|output| is_half(&output.dtype));
+    match program.instructions.len() {
+        1 if is_converted => 1,
+        1 if is_held || !program.constants.is_empty() => 4,
+        1 => 16,
+        _ => 1,
+    }
 }
 
 /// Where the next block does not push out this one.

@@ -71,8 +71,7 @@ unsafe fn fill(
     owner: Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let itemsize = export.dtype.size() as isize;
-    let shape: SmallVec<[isize; 4]> =
-        export.layout.shape.iter().map(|&length| length as isize).collect();
+    let shape: SmallVec<[isize; 4]> = export.layout.shape.iter().map(|&length| length as isize).collect();
     let strides: SmallVec<[isize; 4]> = export.strides().iter().map(|&stride| stride * itemsize).collect();
     check(flags, &export, &shape, &strides, itemsize)?;
     let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.bytes());

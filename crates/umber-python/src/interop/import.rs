@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -309,6 +309,15 @@ fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     }
 }
 
+/// Are the elements of its buffer references to Python's objects?
+fn holds_objects(object: &Bound<'_, PyAny>) -> bool {
+    speaks_buffer(object)
+        && Held::new(object, ffi::PyBUF_FULL_RO as c_int).is_ok_and(|held| {
+            // SAFETY: a NUL-terminated string that lives as long as the view, where there is one.
+            !held.0.format.is_null() && unsafe { CStr::from_ptr(held.0.format) } == c"O"
+        })
+}
+
 /// May another protocol do what this one could not? ml_dtypes' arrays speak of their elements in a way of their own, and
 /// TensorFlow's floats of eight bits are only had by `__array__`.
 fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
@@ -323,15 +332,18 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
     let failed = match from_memory(object, copying) {
         Ok(Some(array)) => return Ok(Some(array)),
         Ok(None) => None,
-        // What cannot be had this way may be had by DLPack, or else it is said why not.
+        // What cannot be had this way may be had by DLPack, or else it is said why not. Objects of Python's cannot, and
+        // asking TensorFlow for its texts ends the process.
+        Err(error) if holds_objects(object) => return Err(error),
         Err(error) if speaks_buffer(object) && is_other_way_out(object.py(), &error) => Some(error),
         Err(error) => return Err(error),
     };
     let failed = if object.hasattr("__dlpack__")? {
         match super::dlpack::import(object, copying) {
             Ok(array) => return Ok(Some(array)),
-            Err(error) if is_other_way_out(object.py(), &error) => Some(failed.unwrap_or(error)),
-            Err(error) => return Err(failed.unwrap_or(error)),
+            // Peers refuse with exceptions of their own.
+            Err(error) if error.is_instance_of::<PyException>(object.py()) => Some(failed.unwrap_or(error)),
+            Err(error) => return Err(error),
         }
     } else {
         failed

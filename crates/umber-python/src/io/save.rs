@@ -13,7 +13,7 @@ use umber::{Array, Result};
 use super::place::{Place, copy_from_target, place, put};
 use crate::array::PyArray;
 use crate::convert::shared;
-use crate::enter::{carry, enter};
+use crate::enter::{carry, enter, warn_if_traced};
 use crate::explain::shortened;
 use crate::interop::Copying;
 
@@ -66,7 +66,9 @@ fn write(
 /// An array, or what shares memory as one.
 fn array_of(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Array> {
     if let Ok(array) = value.cast::<PyArray>() {
-        return Ok(array.get().get());
+        let array = array.get().get();
+        warn_if_traced(value.py(), &array)?;
+        return Ok(array);
     }
     match shared(value, Copying::IfNeeded)? {
         Some(array) => Ok(array),

@@ -171,8 +171,8 @@ impl Called {
     ) -> PyResult<Called> {
         let positional = Tree::of(args)?;
         let named = Tree::of(kwargs.unwrap_or(&PyDict::new(py)))?;
-        let mut arrays = positional.arrays();
-        arrays.extend(named.arrays());
+        let mut arrays = positional.settled_arrays()?;
+        arrays.extend(named.settled_arrays()?);
         Ok(Called { positional, named, arrays })
     }
 

@@ -154,8 +154,8 @@ impl VmapFunction {
             _ => over(&positional, &Place::Root("args"))?,
         }
         axes.extend(std::iter::repeat_n(Some(0), named.count()));
-        let mut arrays = positional.arrays();
-        arrays.extend(named.arrays());
+        let mut arrays = positional.settled_arrays()?;
+        arrays.extend(named.settled_arrays()?);
         let lanes = Lanes { positional, named, arrays, axes };
         lanes.check(py)?;
         Ok(lanes)

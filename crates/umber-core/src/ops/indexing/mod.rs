@@ -188,7 +188,10 @@ fn copy(a: &Array) -> Result<Array> {
 
 /// Old and new values of one shape combined.
 fn combine(kind: ScatterKind, old: &Array, new: &Array) -> Result<Array> {
+    // What is assigned are values: memory of others, or that others see and may write, stays theirs.
+    let is_of_others = new.storage().is_some_and(|storage| !storage.buffer.is_owned()) || new.is_volatile();
     match combining(kind) {
+        None if is_of_others && !new.is_traced() => new.copied(),
         None => Ok(new.clone()),
         Some(kind) => rules::binary(kind, old, new),
     }

@@ -30,6 +30,14 @@ pub(super) unsafe fn add_products<const LEFT: usize, const RIGHT: usize>(
     }
 }
 
+/// The bits as pairs of bfloat16.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bf16")]
+unsafe fn pairs(bits: __m512i) -> __m512bh {
+    // SAFETY: both are 64 bytes, of which every pattern is a value.
+    unsafe { std::mem::transmute::<__m512i, __m512bh>(bits) }
+}
+
 /// The sums of [`HEIGHT`] rows.
 ///
 /// # Safety
@@ -65,10 +73,8 @@ unsafe fn some_rows<const LEFT: usize, const RIGHT: usize>(
                 let terms = unsafe { a.add(row * STEP + 2 * pair).cast::<i32>().read_unaligned() };
                 let left = _mm512_set1_epi32(terms);
                 for (held, right) in held.iter_mut().zip(right) {
-                    // SAFETY: vectors of pairs, by whatever name.
-                    *held = unsafe {
-                        _mm512_dpbf16_ps(*held, std::mem::transmute(left), std::mem::transmute(right))
-                    };
+                    // SAFETY: the processor has the instruction.
+                    *held = unsafe { _mm512_dpbf16_ps(*held, pairs(left), pairs(right)) };
                 }
             }
         }

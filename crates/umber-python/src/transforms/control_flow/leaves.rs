@@ -8,6 +8,7 @@ use umber::{Array, DType};
 use crate::args::number;
 use crate::array::PyArray;
 use crate::convert::from_object;
+use crate::enter::OrRaise;
 use crate::trees::Tree;
 
 /// A tree whose leaves are arrays (or `None`), flat.
@@ -52,7 +53,7 @@ impl Leaves {
                 Tree::Dict(made)
             }
             Tree::Array(array) => {
-                self.push(array.get().get(), false, path);
+                self.push(array.get().get().settled().or_raise()?, false, path);
                 Tree::Array(array)
             }
             Tree::Other(value) if value.is_none(py) => Tree::Other(value),
