@@ -302,7 +302,9 @@ else:
         ("fft", "mx.fft.fft(ones, n=2**24)", 300 << 20),
         ("fft", "mx.fft.fft(ones, n=2**22 + 15)", 300 << 20),
         ("fft", "mx.fft.rfft(ones, n=2**23 + 9)", 300 << 20),
-        ("array", "mx.array(numbers)", 200 << 20),
+        ("array", "mx.array(numbers)", 40 << 20),
+        ("array", "mx.array(numbers)", 100 << 20),
+        ("array", "mx.array([numbers])", 200 << 20),
         ("argsort", "mx.argsort(ones)", 1500 << 20),
     ],
 )
