@@ -1059,3 +1059,29 @@ def test_a_callback_of_other_arguments_is_the_users_fault(tmp_path):
         mx.save(tmp_path / "x.npy", mx.arange(4), progress=lambda done: None)
     with pytest.raises(TypeError, match=r"^\[save\] missing 1 required"):
         mx.save(tmp_path / "x.npy")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes somebody else")
+def test_another_group_may_no_more_than_others(tmp_path):
+    path = tmp_path / "x.npy"
+    mx.save(path, mx.arange(4))
+    for place in [tmp_path, *tmp_path.parents]:
+        if not place.stat().st_mode & 0o001:
+            pytest.skip("the folder is root's alone")
+    tmp_path.chmod(0o777)
+    os.chown(path, 1111, 4321)
+    path.chmod(0o664)
+    program = f"""
+import os
+os.setgroups([])
+os.setgid(2222)
+os.setuid(1111)
+import umber.core as mx
+mx.save({str(path)!r}, mx.arange(5))
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    if "ImportError" in run.stderr or "Permission" in run.stderr:
+        pytest.skip("the interpreter is root's alone")
+    assert run.returncode == 0, run.stderr
+    found = path.stat()
+    assert (found.st_uid, found.st_gid, stat.S_IMODE(found.st_mode)) == (1111, 2222, 0o644)

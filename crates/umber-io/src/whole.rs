@@ -75,11 +75,15 @@ impl Rights {
     fn give(&self, file: &File) -> io::Result<()> {
         let mut mode = self.mode;
         let made = file.metadata()?;
-        if (made.uid(), made.gid()) != self.owner
-            && fchown(file, Some(self.owner.0), Some(self.owner.1)).is_err()
-        {
+        let (user, group) = self.owner;
+        if (made.uid(), made.gid()) != self.owner && fchown(file, Some(user), Some(group)).is_err() {
             // Nobody runs a file as another owner, or in another group, than the one that said so.
             mode &= !0o6000;
+            if made.gid() != group && fchown(file, None, Some(group)).is_err() {
+                // Another group may what others may.
+                let of_others = (mode & 0o007) << 3;
+                mode = (mode & !0o070) | (mode & of_others);
+            }
         }
         file.set_permissions(Permissions::from_mode(mode))?;
         if let Some(list) = &self.list

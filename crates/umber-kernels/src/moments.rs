@@ -88,6 +88,7 @@ struct Task<T: Real> {
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     count: f64,
+    /// How far the mean is from the first element of all, near which it has more digits than by itself.
     mean: f64,
     /// The sum of squared distances from the mean.
     squares: f64,
@@ -163,6 +164,8 @@ impl<T: Real> Task<T> {
     #[inline(always)]
     fn row(&self, src: Source<T>, part: Range<usize>, buffer: &mut Buffer<T::Work>) -> Moments {
         let mut all = Moments::default();
+        // SAFETY: an element of the source.
+        let first = unsafe { *src.at(0) }.widen().wide();
         for start in part.clone().step_by(BLOCK) {
             let count = BLOCK.min(part.end - start);
             // SAFETY: elements of the source.
@@ -172,8 +175,8 @@ impl<T: Real> Task<T> {
             // Distances from any of them are small where the mean is far from zero.
             let origin = values[0];
             values[count..].fill(origin);
-            let mean = origin.wide() + sum_of(values, |value| value - origin) / count as f64;
-            let centre = T::Work::nearest(mean);
+            let mean = (origin.wide() - first) + sum_of(values, |value| value - origin) / count as f64;
+            let centre = T::Work::nearest(first + mean);
             values[count..].fill(centre);
             let squares = sum_of(values, |value| (value - centre) * (value - centre));
             let block = Moments { count: count as f64, mean, squares };
@@ -243,6 +246,12 @@ impl<T: Real> Task<T> {
         found: &mut [Moments; WIDTH],
     ) {
         let mut all = ([0f64; WIDTH], [0f64; WIDTH]);
+        // SAFETY: elements of the source, one beside the other.
+        let line = unsafe { std::slice::from_raw_parts(src.at(0), columns) };
+        let mut first = [0f64; WIDTH];
+        for (first, element) in first.iter_mut().zip(line) {
+            *first = element.widen().wide();
+        }
         for start in rows.clone().step_by(HEIGHT) {
             let height = HEIGHT.min(rows.end - start);
             for (row, values) in block[..height].iter_mut().enumerate() {
@@ -266,8 +275,8 @@ impl<T: Real> Task<T> {
             let mut means = [0f64; WIDTH];
             let mut centre = origin;
             for j in 0..WIDTH {
-                means[j] = origin[j].wide() + offsets[j] / count;
-                centre[j] = T::Work::nearest(means[j]);
+                means[j] = (origin[j].wide() - first[j]) + offsets[j] / count;
+                centre[j] = T::Work::nearest(first[j] + means[j]);
             }
             let squares = column_sums(block, |value, j| (value - centre[j]) * (value - centre[j]));
             let before = (start - rows.start) as f64;
@@ -368,6 +377,23 @@ mod tests {
                 check::<f64>(|x| x, shape, axes.clone(), offset);
                 check::<f16>(f16::from_f64, shape, axes.clone(), offset);
                 check::<bf16>(bf16::from_f64, shape, axes.clone(), offset);
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_far_from_zero_takes_no_digits() {
+        let count = 20_000;
+        for (shape, axes) in [([count, 1], 0..1), ([1, count], 1..2), ([count / 16, 16], 0..1)] {
+            // Multiples of a power of two, which differences of these numbers are exactly.
+            let near: Vec<f64> = (0..count).map(|i| ((i * 7919 % 1013) as f64 - 500.0) / 1024.0).collect();
+            let far: Vec<f64> = near.iter().map(|x| x + 1e8).collect();
+            let (from, kept) = (Layout::contiguous(Shape::from(shape)), shape[1 - axes.start]);
+            let to = Layout::contiguous(Shape::from(if axes.start == 0 { [1, kept] } else { [kept, 1] }));
+            let mut found = vec![0f64; kept];
+            squared_deviations(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
+            for (found, exact) in found.iter().zip(expected(&near, &shape, &axes)) {
+                assert!((found - exact).abs() <= 1e-13 * exact, "{shape:?}: {found} {exact}");
             }
         }
     }
