@@ -73,7 +73,7 @@ impl Rights {
 
     /// Give them to a file that takes the place of the one they are of.
     fn give(&self, file: &File) -> io::Result<()> {
-        let mut mode = self.mode;
+        let (mut mode, mut is_of_group) = (self.mode, true);
         let made = file.metadata()?;
         let (user, group) = self.owner;
         if (made.uid(), made.gid()) != self.owner && fchown(file, Some(user), Some(group)).is_err() {
@@ -83,11 +83,13 @@ impl Rights {
                 // Another group may what others may.
                 let of_others = (mode & 0o007) << 3;
                 mode = (mode & !0o070) | (mode & of_others);
+                is_of_group = false;
             }
         }
         file.set_permissions(Permissions::from_mode(mode))?;
+        // The list speaks of the group that the file had.
         if let Some(list) = &self.list
-            && !set_access_list(file, list)
+            && !(is_of_group && set_access_list(file, list))
         {
             // With a list the bits of the group are a mask, and say more than the group itself is allowed.
             file.set_permissions(Permissions::from_mode(mode & !0o070))?;

@@ -332,8 +332,8 @@ fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
         return Ok((inputs, false));
     }
     if inputs.iter().any(Array::is_traced) {
-        for input in inputs.iter_mut().filter(|input| input.is_volatile() && !input.is_traced()) {
-            *input = input.copied()?;
+        for input in &mut inputs {
+            *input = input.settled()?;
         }
     }
     let is_volatile = inputs.iter().any(Array::is_volatile);

@@ -240,13 +240,23 @@ pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     finish(&cast(&mean, a.dtype().inexact())?, a, &axes, keep)
 }
 
+/// Is the kernel that goes through memory once the faster one? Rows of a few elements, and columns that fill few of its
+/// lanes, are summed faster twice.
+fn deviates_in_one_pass(a: &Array, axes: &Axes) -> bool {
+    const ROW: usize = 16;
+    const COLUMNS: usize = 64;
+    let behind = axes.last().map_or(0, |last| last + 1);
+    let (inner, count) = (a.shape()[behind..].iter().product::<usize>(), count(a, axes));
+    if inner == 1 { count >= ROW } else { inner >= COLUMNS && count >= COLUMNS }
+}
+
 /// The sum of squared distances from the mean over axes, which stay with length one, in the dtype computed in.
 fn squared_deviations(a: &Array, axes: &Axes) -> Result<Array> {
     let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     if let Some(&first) = axes.first()
         && is_range
         && !a.dtype().is_complex()
-        && count(a, axes) > 0
+        && deviates_in_one_pass(a, axes)
     {
         let x = if a.dtype().is_inexact() { a.clone() } else { widened(a)? };
         let deviations = SquaredDeviations { first: first as u32, count: axes.len() as u32 };

@@ -8,7 +8,7 @@ use umber::{Array, Shape};
 
 use crate::args::{Ints, Operand, StreamArg, axes, on};
 use crate::array::PyArray;
-use crate::enter::{OrRaise, to_exception};
+use crate::enter::{OrRaise, evaluate, to_exception};
 
 pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
     arrays.into_iter().map(PyArray::from).collect()
@@ -43,7 +43,7 @@ fn reshape(
     let a = a.alone();
     let reshaped = on(stream, || ops::reshape(&a, shape.as_slice()))?;
     if copy == Some(false) && !a.is_traced() {
-        crate::enter::evaluate(py, &a)?;
+        evaluate(py, &a)?;
         if a.storage().is_some_and(|storage| storage.layout.reshape(reshaped.shape()).is_none()) {
             return Err(to_exception(umber::Error::Buffer(format!(
                 "[reshape] strides cannot say shape {} of an array of shape {}: got copy=False, expected copy=None or \
