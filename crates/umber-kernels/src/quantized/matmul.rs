@@ -3,6 +3,8 @@
 use umber_types::{DType, Quantization, Result, match_dtype};
 
 use super::dense;
+#[cfg(target_arch = "x86_64")]
+use super::digits;
 use super::few_rows::{few_rows, suits};
 use super::packed::Packed;
 use crate::matmul::lanes::Ring;
@@ -161,6 +163,10 @@ impl Task<'_> {
         if self.turned == Turned::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
             // SAFETY: float32 is what the elements are.
             let x = unsafe { std::slice::from_raw_parts(x.as_ptr().cast::<f32>(), x.len()) };
+            #[cfg(target_arch = "x86_64")]
+            if digits::suits(self.packed.how, x, self.k) {
+                return digits::product(self.packed, first, x, m, self.n, out.cast());
+            }
             if suits(self.packed.how, m, x) {
                 return few_rows(self.packed, first, x, m, self.n, out.cast());
             }

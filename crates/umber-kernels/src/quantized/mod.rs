@@ -1,10 +1,13 @@
 //! Numbers stored in few bits each: making them, reading them, and products with matrices of them.
 //!
 //! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
-//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: with few
-//! rows ([`few_rows`]) straight from the packed words, else with blocks of them read into floats.
+//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: in whole
+//! numbers where the processor has them ([`digits`]), else with few rows ([`few_rows`]) straight from the packed words, and with
+//! more by blocks of them read into floats.
 
 mod codes;
+#[cfg(target_arch = "x86_64")]
+mod digits;
 mod few_rows;
 mod fp8;
 mod groups;

@@ -1,0 +1,257 @@
+//! More rows: one in each lane of a vector, which four codes of a column at a time meet.
+
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+use super::{BYTES, DIGITS, LANES, Task, joined, split};
+use crate::matmul::scratch;
+use crate::threads::{num_threads, parallel_for, parallel_ranges};
+
+/// The most columns of a job, whose codes stay in the second cache.
+const STRIP: usize = 64;
+/// Vectors of rows in a tile, but for the last one.
+const VECTORS: usize = 2;
+/// Sums of a tile, for each place: as many as the registers hold.
+const SUMS: usize = 8;
+/// Depth worked on at a time: the digits of a tile stay in the first cache.
+const DEPTH: usize = 128;
+/// Neighbours in the largest group.
+const LARGEST_GROUP: usize = 128;
+
+/// A task whose left rows are laid out.
+struct Job<'a> {
+    task: &'a Task<'a>,
+    /// For each tile, four codes and place, the digits of its rows.
+    digits: &'a [i8],
+    /// For each tile and group, what the number 1 stands for in its rows.
+    units: &'a [f32],
+    /// For each tile and group, the sums of its rows over it.
+    sums: &'a [f32],
+}
+
+/// Compute a task.
+///
+/// # Safety
+/// The processor has AVX-512 with VNNI.
+pub(super) unsafe fn run(task: &Task) {
+    let (depth, groups) = (task.depth(), task.packed.groups);
+    let lanes = task.rows.next_multiple_of(LANES);
+    scratch::with(lanes * depth * DIGITS, |digits: &mut [i8]| {
+        scratch::with(2 * lanes * groups, |memory: &mut [f32]| {
+            let (units, sums) = memory.split_at_mut(lanes * groups);
+            lay(task, digits, units, sums);
+            let job = Job { task, digits, units, sums };
+            let strip = task.columns.div_ceil(num_threads()).next_multiple_of(SUMS).min(STRIP);
+            parallel_for(task.columns.div_ceil(strip), |i| {
+                let part = i * strip..task.columns.min((i + 1) * strip);
+                // SAFETY: the caller's.
+                unsafe { job.columns(part) };
+            });
+        });
+    });
+}
+
+/// The rows of the tiles.
+fn tiles(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..rows).step_by(VECTORS * LANES).map(move |start| start..rows.min(start + VECTORS * LANES))
+}
+
+/// Lay out the left rows.
+fn lay(task: &Task, digits: &mut [i8], units: &mut [f32], sums: &mut [f32]) {
+    let (depth, groups, size) = (task.depth(), task.packed.groups, task.packed.how.group_size());
+    let tiles: Vec<_> = tiles(task.rows).collect();
+    let digits = crate::shared::Target::over(digits);
+    let (units, sums) = (crate::shared::Target::over(units), crate::shared::Target::over(sums));
+    parallel_ranges(tiles.len() * groups, 4, |range| {
+        for i in range {
+            let (rows, g) = (tiles[i / groups].clone(), i % groups);
+            let width = rows.len().next_multiple_of(LANES);
+            let before = rows.start * depth * DIGITS + g * size * width * DIGITS;
+            // SAFETY: the part of this tile and group, ours alone.
+            let digits =
+                unsafe { std::slice::from_raw_parts_mut(digits.at(before as isize), size * width * DIGITS) };
+            digits.fill(0);
+            for lane in 0..width {
+                let mut numbers = [[0; DIGITS]; LARGEST_GROUP];
+                let (mut unit, mut sum) = (0.0, 0.0);
+                if lane < rows.len() {
+                    let group = &task.x[(rows.start + lane) * depth + g * size..][..size];
+                    unit = split(group, &mut numbers);
+                    sum = group.iter().sum();
+                    for (four, numbers) in numbers[..size].chunks_exact(4).enumerate() {
+                        for (i, number) in numbers.iter().enumerate() {
+                            for (place, &digit) in number.iter().enumerate() {
+                                digits[((four * DIGITS + place) * width + lane) * 4 + i] = digit;
+                            }
+                        }
+                    }
+                }
+                let place = (rows.start * groups + g * width + lane) as isize;
+                // SAFETY: of this tile and group, as above.
+                unsafe {
+                    *units.at(place) = unit;
+                    *sums.at(place) = sum;
+                }
+            }
+        }
+    });
+}
+
+/// Codes as bytes: `steps` of them in each packed one, the lowest bits first.
+fn spread(packed: &[u8], steps: usize, codes: &mut [u8]) {
+    #[inline(always)]
+    fn by<const STEPS: usize>(packed: &[u8], codes: &mut [u8]) {
+        let bits = 8 / STEPS;
+        for (codes, &byte) in codes.as_chunks_mut::<STEPS>().0.iter_mut().zip(packed) {
+            for (step, code) in codes.iter_mut().enumerate() {
+                *code = byte >> (step * bits) & ((1 << bits) - 1);
+            }
+        }
+    }
+    crate::isa::vectorised(
+        #[inline(always)]
+        || match steps {
+            2 => by::<2>(packed, codes),
+            4 => by::<4>(packed, codes),
+            _ => by::<8>(packed, codes),
+        },
+    );
+}
+
+/// Some columns of the matrix, ready to be multiplied.
+struct Columns<'a> {
+    count: usize,
+    /// For each, its codes.
+    codes: &'a [u8],
+    /// For each, its scales.
+    scales: &'a [f32],
+    /// For each, its biases.
+    biases: &'a [f32],
+}
+
+impl Job<'_> {
+    /// Compute some columns.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn columns(&self, part: Range<usize>) {
+        let Task { packed, first, rows, columns: row_length, out, .. } = *self.task;
+        let (depth, groups) = (self.task.depth(), packed.groups);
+        let steps = 8 / packed.how.bits();
+        let count = part.len();
+        scratch::with(count * depth, |codes: &mut [u8]| {
+            scratch::with(count * (2 * groups + VECTORS * LANES), |memory: &mut [f32]| {
+                let (scales, memory) = memory.split_at_mut(count * groups);
+                let (biases, sums) = memory.split_at_mut(count * groups);
+                for (c, column) in part.clone().enumerate() {
+                    packed.scales(first + column, 0, &mut scales[c * groups..][..groups]);
+                    packed.biases(first + column, 0, &mut biases[c * groups..][..groups]);
+                    let codes = &mut codes[c * depth..][..depth];
+                    match steps {
+                        1 => codes.copy_from_slice(self.task.bytes(column)),
+                        _ => spread(self.task.bytes(column), steps, codes),
+                    }
+                }
+                let columns = Columns { count, codes, scales, biases };
+                for rows in tiles(rows) {
+                    let width = rows.len().next_multiple_of(LANES);
+                    let sums = &mut sums[..count * width];
+                    sums.fill(0.0);
+                    if width > LANES {
+                        self.tile::<VECTORS, 4>(&rows, &columns, sums);
+                    } else {
+                        self.tile::<1, 8>(&rows, &columns, sums);
+                    }
+                    for (lane, row) in rows.enumerate() {
+                        for (c, column) in part.clone().enumerate() {
+                            // SAFETY: inside the output, in a column that this job alone writes.
+                            unsafe { *out.at((row * row_length + column) as isize) = sums[c * width + lane] };
+                        }
+                    }
+                }
+            });
+        });
+    }
+
+    /// All columns, `C` at a time, of a tile of `V` vectors.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn tile<const V: usize, const C: usize>(&self, rows: &Range<usize>, columns: &Columns, sums: &mut [f32]) {
+        const { assert!(V * C <= SUMS) };
+        let groups = self.task.packed.groups;
+        let together = (DEPTH / self.task.packed.how.group_size()).max(1);
+        for g in (0..groups).step_by(together) {
+            let range = g..groups.min(g + together);
+            let mut c = 0;
+            while c + C <= columns.count {
+                self.some::<V, C>(rows, range.clone(), columns, c, sums);
+                c += C;
+            }
+            while c < columns.count {
+                self.some::<V, 1>(rows, range.clone(), columns, c, sums);
+                c += 1;
+            }
+        }
+    }
+
+    /// Add what some groups of `C` columns from number `c` on meet.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn some<const V: usize, const C: usize>(
+        &self,
+        rows: &Range<usize>,
+        range: Range<usize>,
+        columns: &Columns,
+        c: usize,
+        sums: &mut [f32],
+    ) {
+        let task = self.task;
+        let (depth, groups, size) = (task.depth(), task.packed.groups, task.packed.how.group_size());
+        let digits = &self.digits[rows.start * depth * DIGITS..][..V * LANES * depth * DIGITS];
+        let units = &self.units[rows.start * groups..][..V * LANES * groups];
+        let of_x = &self.sums[rows.start * groups..][..V * LANES * groups];
+        let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
+        let starts: [*const u8; C] =
+            std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
+        let sums = &mut sums[c * V * LANES..][..C * V * LANES];
+        for g in range {
+            let mut inner = [[[_mm512_setzero_si512(); DIGITS]; C]; V];
+            for four in g * size / 4..(g + 1) * size / 4 {
+                let mut x = [[_mm512_setzero_si512(); V]; DIGITS];
+                for (place, x) in x.iter_mut().enumerate() {
+                    for (v, x) in x.iter_mut().enumerate() {
+                        // SAFETY: inside the digits of the tile.
+                        *x = unsafe {
+                            let start = digits.as_ptr().add(((four * DIGITS + place) * V + v) * BYTES);
+                            _mm512_loadu_si512(start.cast())
+                        };
+                    }
+                }
+                for (i, start) in starts.iter().enumerate() {
+                    // SAFETY: inside the codes of the column.
+                    let codes = unsafe { start.add(four * 4).cast::<i32>().read_unaligned() };
+                    let codes = _mm512_set1_epi32(codes);
+                    for (v, inner) in inner.iter_mut().enumerate() {
+                        for (inner, x) in inner[i].iter_mut().zip(&x) {
+                            *inner = _mm512_dpbusd_epi32(*inner, codes, x[v]);
+                        }
+                    }
+                }
+            }
+            for (v, inner) in inner.into_iter().enumerate() {
+                let place = (g * V + v) * LANES;
+                // SAFETY: a vector for each group.
+                let (unit, x) = unsafe {
+                    (_mm512_loadu_ps(units[place..].as_ptr()), _mm512_loadu_ps(of_x[place..].as_ptr()))
+                };
+                for (i, inner) in inner.into_iter().enumerate() {
+                    let sum = sums[(i * V + v) * LANES..][..LANES].as_mut_ptr();
+                    let scale = _mm512_mul_ps(unit, _mm512_set1_ps(scales[i * groups + g]));
+                    let bias = _mm512_set1_ps(biases[i * groups + g]);
+                    // SAFETY: a vector's worth of sums.
+                    unsafe {
+                        let so_far = _mm512_fmadd_ps(bias, x, _mm512_loadu_ps(sum));
+                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(joined(inner), scale, so_far));
+                    }
+                }
+            }
+        }
+    }
+}

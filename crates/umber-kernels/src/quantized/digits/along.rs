@@ -1,0 +1,198 @@
+//! A few rows: a vector of packed bytes holds a code at every step of a shift, and meets digits laid out in that order.
+
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+use super::{BYTES, DIGITS, JOB, LANES, Task, joined, split};
+use crate::matmul::scratch;
+use crate::threads::parallel_ranges;
+
+/// Columns worked on together, which share the digits that are read.
+const COLUMNS: usize = 4;
+
+/// A task whose left rows are laid out.
+struct Job<'a> {
+    task: &'a Task<'a>,
+    /// For each row, block of bytes, step and place, the digits that meet a vector of codes.
+    digits: &'a [i8],
+    /// For each row, what the number 1 stands for in its groups, padded.
+    units: &'a [f32],
+    /// For each row, the sums over groups, padded.
+    sums: &'a [f32],
+    /// Floats for the groups of a row.
+    groups: usize,
+    /// For each lane, its group counted from the first of its block.
+    places: [u32; LANES],
+}
+
+/// Compute a task.
+///
+/// # Safety
+/// The processor has AVX-512 with VNNI.
+pub(super) unsafe fn run(task: &Task) {
+    let (how, depth) = (task.packed.how, task.depth());
+    let (steps, size) = (8 / how.bits(), how.group_size());
+    let group_bytes = size / steps;
+    let row_bytes = how.words(depth) * 4;
+    let row_digits = row_bytes.next_multiple_of(BYTES) * steps * DIGITS;
+    // A vector is read from any group on.
+    let groups = task.packed.groups.next_multiple_of(LANES) + LANES;
+    let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
+    scratch::with(task.rows * row_digits, |digits: &mut [i8]| {
+        digits.fill(0);
+        scratch::with(2 * task.rows * groups, |memory: &mut [f32]| {
+            memory.fill(0.0);
+            let (units, sums) = memory.split_at_mut(task.rows * groups);
+            for (r, row) in task.x.chunks_exact(depth).enumerate() {
+                let digits = &mut digits[r * row_digits..][..row_digits];
+                for (g, group) in row.chunks_exact(size).enumerate() {
+                    let mut numbers = [[0; DIGITS]; 128];
+                    units[r * groups + g] = split(group, &mut numbers);
+                    sums[r * groups + g] = group.iter().sum();
+                    lay(&numbers[..size], g * group_bytes, steps, digits);
+                }
+            }
+            let job = Job { task, digits, units, sums, groups, places };
+            parallel_ranges(task.columns, JOB / row_bytes + 1, |part| {
+                // SAFETY: the caller's.
+                unsafe {
+                    match how.bits() {
+                        1 => job.columns::<1>(part),
+                        2 => job.columns::<2>(part),
+                        4 => job.columns::<4>(part),
+                        _ => job.columns::<8>(part),
+                    }
+                }
+            });
+        });
+    });
+}
+
+/// Lay out the digits of a group, whose codes begin at a byte of their row.
+fn lay(numbers: &[[i8; DIGITS]], start: usize, steps: usize, digits: &mut [i8]) {
+    for (j, codes) in numbers.chunks_exact(steps).enumerate() {
+        let (block, byte) = ((start + j) / BYTES, (start + j) % BYTES);
+        for (step, number) in codes.iter().enumerate() {
+            for (place, &digit) in number.iter().enumerate() {
+                digits[((block * steps + step) * DIGITS + place) * BYTES + byte] = digit;
+            }
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Compute some columns.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn columns<const BITS: u32>(&self, part: Range<usize>) {
+        let (packed, groups) = (self.task.packed, self.groups);
+        scratch::with(3 * COLUMNS * groups, |memory: &mut [f32]| {
+            memory.fill(0.0);
+            let (scales, memory) = memory.split_at_mut(COLUMNS * groups);
+            let (biases, factors) = memory.split_at_mut(COLUMNS * groups);
+            let mut column = part.start;
+            while column < part.end {
+                let count = if part.end - column >= COLUMNS { COLUMNS } else { 1 };
+                for c in 0..count {
+                    let row = self.task.first + column + c;
+                    packed.scales(row, 0, &mut scales[c * groups..][..packed.groups]);
+                    packed.biases(row, 0, &mut biases[c * groups..][..packed.groups]);
+                }
+                for r in 0..self.task.rows {
+                    let units = &self.units[r * groups..][..groups];
+                    for (factors, scales) in factors.chunks_exact_mut(groups).zip(scales.chunks_exact(groups))
+                    {
+                        for ((factor, scale), unit) in factors.iter_mut().zip(scales).zip(units) {
+                            *factor = scale * unit;
+                        }
+                    }
+                    if count == COLUMNS {
+                        self.some::<BITS, COLUMNS>(r, column, factors, biases);
+                    } else {
+                        self.some::<BITS, 1>(r, column, factors, biases);
+                    }
+                }
+                column += count;
+            }
+        });
+    }
+
+    /// `C` columns of a row.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn some<const BITS: u32, const C: usize>(
+        &self,
+        r: usize,
+        column: usize,
+        factors: &[f32],
+        biases: &[f32],
+    ) {
+        let (task, groups) = (self.task, self.groups);
+        let steps = (8 / BITS) as usize;
+        let rows: [*const u8; C] = std::array::from_fn(|c| task.bytes(column + c).as_ptr());
+        let length = task.bytes(column).len();
+        let row_digits = length.next_multiple_of(BYTES) * steps * DIGITS;
+        let digits = &self.digits[r * row_digits..][..row_digits];
+        // Groups have a power of two of codes.
+        let (block_codes, log_size) = (BYTES * steps, task.packed.how.group_size().trailing_zeros());
+        // SAFETY: so many places are there.
+        let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
+        let code = _mm512_set1_epi8(((1u32 << BITS) - 1) as u8 as i8);
+        let mut sums = [_mm512_setzero_ps(); C];
+        for (block, digits) in digits.chunks_exact(BYTES * steps * DIGITS).enumerate() {
+            let start = block * BYTES;
+            let mut words = [_mm512_setzero_si512(); C];
+            for (words, row) in words.iter_mut().zip(rows) {
+                let row = row.wrapping_add(start);
+                // The rows after these, which the processor does not foresee, since rows are too short for that.
+                _mm_prefetch::<_MM_HINT_T1>(row.wrapping_add(C * length).cast());
+                *words = if length - start >= BYTES {
+                    // SAFETY: a vector of the row.
+                    unsafe { _mm512_loadu_si512(row.cast()) }
+                } else {
+                    // SAFETY: only what is inside of the row is read.
+                    unsafe { _mm512_maskz_loadu_epi8((1 << (length - start)) - 1, row.cast()) }
+                };
+            }
+            let mut inner = [[_mm512_setzero_si512(); DIGITS]; C];
+            for digits in digits.chunks_exact(BYTES * DIGITS) {
+                let mut x = [_mm512_setzero_si512(); DIGITS];
+                for (place, x) in x.iter_mut().enumerate() {
+                    // SAFETY: a vector of digits for each place.
+                    *x = unsafe { _mm512_loadu_si512(digits.as_ptr().add(place * BYTES).cast()) };
+                }
+                for (words, inner) in words.iter_mut().zip(&mut inner) {
+                    let codes = if BITS == 8 { *words } else { _mm512_and_si512(*words, code) };
+                    for (inner, x) in inner.iter_mut().zip(x) {
+                        *inner = _mm512_dpbusd_epi32(*inner, codes, x);
+                    }
+                    if BITS < 8 {
+                        *words = _mm512_srli_epi16::<BITS>(*words);
+                    }
+                }
+            }
+            let group = (block * block_codes) >> log_size;
+            debug_assert!(C * groups <= factors.len() && group + LANES <= groups);
+            for (c, (sum, inner)) in sums.iter_mut().zip(inner).enumerate() {
+                // SAFETY: the padding of a column is as long as a vector; places are below its length.
+                let factor = unsafe {
+                    let start = factors.as_ptr().add(c * groups + group);
+                    _mm512_permutexvar_ps(places, _mm512_loadu_ps(start))
+                };
+                *sum = _mm512_fmadd_ps(joined(inner), factor, *sum);
+            }
+        }
+        let of_x = &self.sums[r * groups..][..groups];
+        for (c, mut sum) in sums.into_iter().enumerate() {
+            let biases = &biases[c * groups..][..groups];
+            for (bias, x) in biases.chunks_exact(LANES).zip(of_x.chunks_exact(LANES)) {
+                // SAFETY: whole vectors.
+                sum = unsafe {
+                    _mm512_fmadd_ps(_mm512_loadu_ps(bias.as_ptr()), _mm512_loadu_ps(x.as_ptr()), sum)
+                };
+            }
+            let place = r * task.columns + column + c;
+            // SAFETY: inside the output, in a column that this job alone writes.
+            unsafe { *task.out.at(place as isize) = _mm512_reduce_add_ps(sum) };
+        }
+    }
+}

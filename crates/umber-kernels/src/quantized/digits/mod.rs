@@ -1,0 +1,167 @@
+//! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI).
+//!
+//! A group of a left row is a power of two times whole numbers of 24 bits, of three digits each. What the codes of a group and
+//! the digits of one place sum up to is exact; rounded are only the numbers themselves, as the largest of their group would be,
+//! and the sums over groups. Results are as good as those of float32, and nothing is read into floats. [`along`] has a few
+//! rows, whose lanes lie along the depth; [`across`] has more, one in each lane.
+
+mod across;
+mod along;
+
+use umber_types::{Quantization, QuantizationMode};
+
+use super::packed::Packed;
+use crate::isa::{is_unlimited, level, vectorised};
+use crate::shared::Target;
+
+/// Digits of a number.
+const DIGITS: usize = 3;
+/// Lanes of sums in a vector, of four bytes each.
+const LANES: usize = 16;
+/// Bytes of a vector.
+const BYTES: usize = 64;
+/// Bytes of packed words worth a job of its own.
+const JOB: usize = 1 << 16;
+/// Fewer rows than this have their lanes along the depth.
+const ACROSS: usize = 6;
+/// Exponents that the largest number of a row may have.
+const EXPONENTS: std::ops::Range<i32> = -40..60;
+/// The least exponent of a group: what is smaller is lost beside the largest number of its row.
+const LEAST: i32 = -64;
+
+/// Does this suit the product of rows `x` of some length?
+pub(super) fn suits(how: Quantization, x: &[f32], length: usize) -> bool {
+    let is_whole = how.mode() == QuantizationMode::Affine && 8 % how.bits() == 0;
+    is_whole && is_available() && x.chunks_exact(length).all(is_moderate)
+}
+
+fn is_available() -> bool {
+    level() == 2 && is_unlimited() && is_x86_feature_detected!("avx512vnni")
+}
+
+/// Is the largest number of a row zero, or neither very large nor very small?
+fn is_moderate(row: &[f32]) -> bool {
+    let largest = largest(row);
+    largest == 0.0 || EXPONENTS.contains(&exponent(largest))
+}
+
+/// The greatest magnitude, or something that is not finite.
+fn largest(values: &[f32]) -> f32 {
+    // The bits of magnitudes are in the order of the magnitudes, below those of what is not finite.
+    f32::from_bits(vectorised(
+        #[inline(always)]
+        || values.iter().fold(0, |most: u32, value| most.max(value.abs().to_bits())),
+    ))
+}
+
+/// The least `e` with `value < 2**e`, for a value that is not subnormal.
+fn exponent(value: f32) -> i32 {
+    (value.to_bits() >> 23) as i32 - 126
+}
+
+fn power(exponent: i32) -> f32 {
+    f32::from_bits(((127 + exponent) as u32) << 23)
+}
+
+/// Write the digits of a group, those of the highest place first; answers what the number 1 stands for.
+fn split(group: &[f32], digits: &mut [[i8; DIGITS]]) -> f32 {
+    // The highest digit is less than 127.5, not 128.
+    let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
+    let scale = power(23 - exponent);
+    vectorised(
+        #[inline(always)]
+        || {
+            for (digits, &x) in digits.iter_mut().zip(group) {
+                let number = (x * scale).round_ties_even() as i32;
+                let low = number as i8;
+                let rest = (number - i32::from(low)) >> 8;
+                let middle = rest as i8;
+                *digits = [((rest - i32::from(middle)) >> 8) as i8, middle, low];
+            }
+        },
+    );
+    power(exponent - 23)
+}
+
+/// A product: dense `x` of `rows` rows, a quantised matrix from row `first` on, and a dense output.
+struct Task<'a> {
+    packed: &'a Packed<'a>,
+    first: usize,
+    x: &'a [f32],
+    rows: usize,
+    columns: usize,
+    out: Target<f32>,
+}
+
+impl Task<'_> {
+    /// Numbers of a left row.
+    fn depth(&self) -> usize {
+        self.x.len() / self.rows
+    }
+
+    /// Packed words of a row of the matrix, as bytes, of which the lowest bits come first.
+    fn bytes(&self, column: usize) -> &[u8] {
+        let words = self.packed.words(self.first + column);
+        // SAFETY: the same memory, of which every byte is a number.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+    }
+}
+
+/// `out[r, j] = sum over i of x[r, i] * w[first + j, i]` of what [`suits`], for dense `x` of `rows` rows (one at least) and dense
+/// `out` with `columns` columns.
+pub(super) fn product(
+    packed: &Packed,
+    first: usize,
+    x: &[f32],
+    rows: usize,
+    columns: usize,
+    out: Target<f32>,
+) {
+    let task = Task { packed, first, x, rows, columns, out };
+    // SAFETY: what suits has the instructions.
+    unsafe { if rows < ACROSS { along::run(&task) } else { across::run(&task) } };
+}
+
+/// The sums that vectors of digits of all places have, and what they stand for together: exact but for two roundings.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn joined(sums: [std::arch::x86_64::__m512i; DIGITS]) -> std::arch::x86_64::__m512 {
+    use std::arch::x86_64::*;
+    let high = _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[0]), sums[1]);
+    _mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(256.0), _mm512_cvtepi32_ps(sums[2]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn digits_stand_for_their_numbers(values in prop::collection::vec(-1e3f32..1e3, 1..65), shift in -40i32..40) {
+            let values: Vec<f32> = values.into_iter().map(|x| x * power(shift)).collect();
+            let mut digits = vec![[0; DIGITS]; values.len()];
+            let unit = split(&values, &mut digits);
+            let bound = f64::from(largest(&values)) * 2f64.powi(-23);
+            for (value, digits) in values.iter().zip(&digits) {
+                let number = digits.iter().fold(0, |sum: i32, &digit| 256 * sum + i32::from(digit));
+                let error = f64::from(number) * f64::from(unit) - f64::from(*value);
+                prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_usual_size_suit() {
+        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
+        let rows = |x: f32| [vec![1.0; 32], vec![x; 32]].concat();
+        assert_eq!(suits(how, &rows(1e-10), 32), is_available());
+        assert_eq!(suits(how, &rows(0.0), 32), is_available());
+        for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
+            assert!(!suits(how, &rows(wild), 32), "{wild}");
+        }
+        let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
+        assert!(!suits(odd, &rows(1.0), 32));
+    }
+}
