@@ -137,6 +137,18 @@ impl<T: Send + 'static> ForkMutex<T> {
         self.mutex().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Take the lock unless somebody else has it.
+    pub fn try_lock(&'static self) -> Option<MutexGuard<'static, T>> {
+        if !self.is_listed.load(Ordering::Acquire) {
+            self.list();
+        }
+        match self.mutex().try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
     fn mutex(&'static self) -> &'static Mutex<T> {
         // SAFETY: it is replaced only in a child that has no other thread (module invariant).
         unsafe { &*self.mutex.get() }
@@ -161,11 +173,7 @@ impl<T: Send + 'static> Lock for ForkMutex<T> {
     }
 
     fn try_hold(&'static self) -> bool {
-        let guard = match self.mutex().try_lock() {
-            Ok(guard) => guard,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return false,
-        };
+        let Some(guard) = self.try_lock() else { return false };
         // SAFETY: this thread has the lock.
         unsafe { *self.held.get() = Some(guard) };
         true

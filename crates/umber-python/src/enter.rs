@@ -9,7 +9,7 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use umber::eval::Hooks;
+use umber::eval::{Hooks, at_once};
 use umber::{Array, Error, Result, Scalar};
 
 /// The exception classes of `umber.core` that Python does not have.
@@ -143,14 +143,14 @@ pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Resul
     py.detach(body).or_raise()
 }
 
-/// Evaluate an array with the interpreter lock released; what is there already needs no letting go.
+/// Evaluate an array with the interpreter lock released; what is there already, or at once, needs no letting go.
 pub(crate) fn evaluate(py: Python<'_>, array: &Array) -> PyResult<()> {
-    if array.is_evaluated() { Ok(()) } else { enter(py, || array.eval()) }
+    if at_once(array) { Ok(()) } else { enter(py, || array.eval()) }
 }
 
 /// The one element of an array.
 pub(crate) fn item(py: Python<'_>, array: &Array) -> PyResult<Scalar> {
-    if array.is_evaluated() { array.item().or_raise() } else { enter(py, || array.item()) }
+    if array.size() == 1 && at_once(array) { array.item().or_raise() } else { enter(py, || array.item()) }
 }
 
 /// Warn where the value of an array that a derivative is being taken of leaves for Python or NumPy: nothing that is

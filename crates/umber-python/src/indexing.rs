@@ -1,8 +1,9 @@
 //! `a[...]`, `a[...] = v`, `a.at[...]`.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyTuple};
+use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
 use smallvec::SmallVec;
 use umber::types::ScatterKind;
 use umber::{Array, DType, Scalar, ops};
@@ -34,11 +35,16 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
         return integer(entry).map(Index::Int);
     }
     if let Ok(slice) = entry.cast::<PySlice>() {
-        let bound = |name: &str| -> PyResult<Option<i64>> {
+        let py = entry.py();
+        let bound = |name: &Bound<'_, PyString>| -> PyResult<Option<i64>> {
             let value = slice.getattr(name)?;
             if value.is_none() { Ok(None) } else { clamped(&value).map(Some) }
         };
-        return Ok(Index::Slice { start: bound("start")?, stop: bound("stop")?, step: bound("step")? });
+        return Ok(Index::Slice {
+            start: bound(intern!(py, "start"))?,
+            stop: bound(intern!(py, "stop"))?,
+            step: bound(intern!(py, "step"))?,
+        });
     }
     if entry.is_none() {
         return Ok(Index::NewAxis);

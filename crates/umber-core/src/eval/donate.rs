@@ -27,12 +27,27 @@ impl<'a> Taken<'a> {
 
     /// Give inputs back to nodes that do not finish but that somebody else reaches, if only through another of them.
     ///
-    /// Inputs were listed before their users; the plan has a handle to each.
-    pub(super) fn restore_reachable(&mut self, finishes: impl Fn(&Arc<Node>) -> bool) {
+    /// Inputs were listed before their users, `count` nodes of which `place` finds the numbers; the plan has a handle to each.
+    pub(super) fn restore_reachable(
+        &mut self,
+        count: usize,
+        place: impl Fn(&Arc<Node>) -> Option<usize>,
+        finishes: impl Fn(&Arc<Node>) -> bool,
+    ) {
+        // Handles to each that are in here.
+        let mut handles: SmallVec<[usize; 8]> = SmallVec::from_elem(0, count);
+        let places = |inputs: &Inputs| -> SmallVec<[usize; 3]> {
+            inputs.iter().filter_map(|input| place(input.node())).collect()
+        };
+        for (_, inputs) in &self.from {
+            places(inputs).into_iter().for_each(|i| handles[i] += 1);
+        }
         for i in (0..self.from.len()).rev() {
             let node = self.from[i].0;
-            if !finishes(node) && Arc::strong_count(node) > 1 + self.handles(node) {
+            let held = place(node).map_or(0, |i| handles[i]);
+            if !finishes(node) && Arc::strong_count(node) > 1 + held {
                 let (_, inputs) = self.from.remove(i);
+                places(&inputs).into_iter().for_each(|i| handles[i] -= 1);
                 *node.lock_inputs() = inputs;
             }
         }

@@ -4,6 +4,7 @@
 //! the later one waits for the earlier. Plans are made one at a time, and a plan claims every pending ancestor that
 //! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
 
+mod at_once;
 mod control_flow;
 mod donate;
 mod lone;
@@ -23,6 +24,7 @@ use umber_types::{Error, Result, Stream};
 
 use crate::graph::{self, Array, Claim};
 use crate::primitives::leaf::Leaf;
+pub use at_once::at_once;
 use schedule::{Plan, Planned};
 
 /// Asked between nodes: has the user interrupted the program?

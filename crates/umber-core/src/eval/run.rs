@@ -135,7 +135,13 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
     let is_output = |node: &Arc<Node>| outputs.iter().any(|output| Arc::ptr_eq(output, node));
     // A member that is not stored stays pending.
-    taken.restore_reachable(is_output);
+    if listed.len() > 1 {
+        let place = |node: &Arc<Node>| {
+            let i = members.nodes.binary_search(&(plan.index(node)? as u32)).ok()?;
+            Arc::ptr_eq(listed[i], node).then_some(i)
+        };
+        taken.restore_reachable(listed.len(), place, is_output);
+    }
     let storages = match allocate(&work, &outputs, &taken) {
         Ok(storages) => storages,
         Err(error) => {

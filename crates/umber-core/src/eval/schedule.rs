@@ -47,19 +47,32 @@ impl Plan {
     /// Take an elementwise node whose inputs are there, if it is one: what there is to plan for a program that looks
     /// at every value.
     fn take_ready(&mut self, node: &Arc<Node>) -> bool {
-        let is_ready = role(node.op()) == Role::Step
-            && node.claim() == Claim::Free
-            && !node.is_evaluated()
-            && !node.is_cut_off()
-            && node.lock_inputs().iter().all(Array::is_evaluated);
+        let is_ready = claim_ready(node);
         if is_ready {
-            node.set_claim(Claim::Taken);
             node.mark.store(self.epoch << PLACE_BITS, Ordering::Relaxed);
             self.nodes.push(Some(Arc::clone(node)));
             self.units.push(single(node));
         }
         is_ready
     }
+}
+
+/// Claim an elementwise node whose inputs are there, if it is one and nobody else has it; asked under the planner's lock.
+fn claim_ready(node: &Arc<Node>) -> bool {
+    let is_ready = role(node.op()) == Role::Step
+        && node.claim() == Claim::Free
+        && !node.is_evaluated()
+        && !node.is_cut_off()
+        && node.lock_inputs().iter().all(Array::is_evaluated);
+    if is_ready {
+        node.set_claim(Claim::Taken);
+    }
+    is_ready
+}
+
+/// [`claim_ready`] for somebody who does not wait until others have made their plans.
+pub(super) fn claim_at_once(node: &Arc<Node>) -> bool {
+    PLANNER.try_lock().is_some_and(|_planner| claim_ready(node))
 }
 
 fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {

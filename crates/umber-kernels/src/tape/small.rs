@@ -1,42 +1,59 @@
-//! Programs over no more than one block of plain elements, where finding the way would cost more than the work.
+//! Programs over no more than one block of elements, where finding the way would cost more than the work.
 
-use super::blocks::splat;
+use super::blocks::{gather, splat};
 use super::program::{Program, REGISTER};
 use super::run::with_scratch;
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
+use crate::nest::Nest;
 use crate::view::{View, ViewMut};
-
-/// Does the view's memory hold its elements in order, or one for all of them?
-fn is_plain(view: &View) -> bool {
-    view.layout().is_contiguous() || is_splat(view)
-}
 
 fn is_splat(view: &View) -> bool {
     view.strides().iter().all(|&stride| stride == 0)
 }
 
+/// Bring the `count` elements of a view, in their order, to where there is room for them; answers for how many they stand: of
+/// a splat there is one.
+///
+/// # Safety
+/// The view's elements are readable, and there is room for all of them, which is not part of the view.
+unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
+    let size = view.dtype().size();
+    let copied = if is_splat(view) { 1 } else { count };
+    if copied == 1 || view.layout().is_contiguous() {
+        // SAFETY: the caller's.
+        unsafe { std::ptr::copy_nonoverlapping(view.start(), to, copied * size) };
+        return copied;
+    }
+    let nest = Nest::new(view.shape(), [view.strides()]);
+    let ([stride], mut to) = (nest.inner().strides, to);
+    nest.runs(0..count, |[offset], length| {
+        // SAFETY: a stretch of the view, and room for it.
+        unsafe { gather(size, view.start().wrapping_offset(offset * size as isize), stride, to, length) };
+        to = to.wrapping_add(length * size);
+    });
+    count
+}
+
 impl Program {
-    /// Compute the outputs if everything fits one block and lies in order; says whether it did.
+    /// Compute the outputs if everything fits one block and they lie in order; says whether it did.
     ///
     /// The views are those that [`Program::run`] has checked, and not empty.
     pub(super) fn run_small(&self, inputs: &[View], outputs: &[ViewMut]) -> bool {
         let count = outputs[0].size();
-        let plain = count <= self.block
-            && inputs.iter().all(is_plain)
-            && outputs.iter().all(|view| view.layout().is_contiguous());
-        if plain {
+        let fits = count <= self.block && outputs.iter().all(|view| view.layout().is_contiguous());
+        if fits {
             let registers = (self.register_count + 1) * REGISTER;
             // SAFETY: the scratch has the registers and a stage; views promise their elements.
             with_scratch(registers, |scratch| unsafe { self.one_block(inputs, outputs, count, scratch) });
         }
-        plain
+        fits
     }
 
     /// Load everything, compute, store everything: in this order any output may be any input.
     ///
     /// # Safety
-    /// The scratch holds one register more than the program has, and the plain views `count` elements each.
+    /// The scratch holds one register more than the program has, and the views `count` elements each.
     unsafe fn one_block(&self, inputs: &[View], outputs: &[ViewMut], count: usize, scratch: *mut u8) {
         let filled = count.next_multiple_of(LANES);
         let stage = scratch.wrapping_add(self.register_count * REGISTER);
@@ -49,8 +66,7 @@ impl Program {
             for (i, view) in inputs.iter().enumerate() {
                 let (size, half) = (view.dtype().size(), view.dtype().is_half());
                 let target = if half { stage } else { register(i as u32) };
-                let copied = if is_splat(view) { 1 } else { count };
-                std::ptr::copy_nonoverlapping(view.start(), target, copied * size);
+                let copied = load(view, target, count);
                 splat(size, target, target.add(copied * size), filled - copied);
                 if half {
                     let load = cast::load_half(view.dtype()).kernels[level()];

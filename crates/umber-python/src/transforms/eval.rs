@@ -5,14 +5,15 @@ use pyo3::types::PyTuple;
 use umber::{Array, eval};
 
 use super::state::is_state;
-use crate::enter::enter;
+use crate::array::PyArray;
+use crate::enter::{enter, evaluate};
 use crate::trees::Tree;
 
 pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
     let (mut arrays, mut states) = (Vec::new(), Vec::new());
     for arg in args {
         // One array, the usual case, needs no tree.
-        match arg.cast::<crate::array::PyArray>() {
+        match arg.cast::<PyArray>() {
             Ok(array) => arrays.push(array.get().get()),
             Err(_) => {
                 Tree::of(&arg)?.visit(&mut |leaf| match leaf {
@@ -38,6 +39,11 @@ pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
 #[pyfunction(name = "eval")]
 #[pyo3(signature = (*args))]
 fn eval_arrays(args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    if args.len() == 1
+        && let Ok(array) = args.get_borrowed_item(0)?.cast::<PyArray>()
+    {
+        return evaluate(args.py(), &array.get().get());
+    }
     let arrays = arrays_of(args)?;
     if arrays.iter().all(Array::is_evaluated) {
         return Ok(());
