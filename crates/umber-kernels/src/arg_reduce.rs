@@ -95,10 +95,35 @@ impl<T: Keyed> Search<T> {
             }
         }
         best.map(|(key, start)| {
-            let mut places = start..range.end.min(start + BLOCK);
-            let place = places.find(|&place| self.key(from, place) == key);
-            (key, place.unwrap_or(start))
+            let count = BLOCK.min(range.end - start);
+            (key, start + self.first_of(key, from, start, count))
         })
+    }
+
+    /// The first place in a block that holds a key.
+    #[inline(never)]
+    fn first_of(&self, key: T::Key, from: isize, start: usize, count: usize) -> usize {
+        if self.stride != 1 {
+            return (0..count).find(|&place| self.key(from, start + place) == key).unwrap_or(0);
+        }
+        let block = self.block(from, start, count);
+        let direction = self.direction;
+        vectorised(
+            #[inline(always)]
+            move || {
+                let holds =
+                    |vector: &&[T]| vector.iter().fold(false, |found, x| found | (x.key(direction) == key));
+                let before = block.chunks(LANES).take_while(|vector| !holds(vector)).count() * LANES;
+                let rest = block[before.min(count)..].iter();
+                before + rest.take_while(|x| x.key(direction) != key).count()
+            },
+        )
+    }
+
+    /// A part of a row whose elements are next to each other.
+    fn block(&self, from: isize, start: usize, count: usize) -> &[T] {
+        // SAFETY: the layout of the source holds the row.
+        unsafe { std::slice::from_raw_parts(self.from.at(from + start as isize), count) }
     }
 
     #[inline(always)]
@@ -113,9 +138,7 @@ impl<T: Keyed> Search<T> {
             let keys = (start..start + count).map(|place| self.key(from, place));
             return keys.fold(T::Key::LEAST, Ord::max);
         }
-        let first = self.from.at(from + start as isize);
-        // SAFETY: the layout of the source holds the row.
-        let block = unsafe { std::slice::from_raw_parts(first, count) };
+        let block = self.block(from, start, count);
         let direction = self.direction;
         vectorised(
             #[inline(always)]

@@ -1,5 +1,5 @@
-//! One elementwise operation on a few elements that are there, computed by the thread that asks, without waiting for anybody:
-//! a front end need not let go of its locks for that.
+//! One elementwise operation or reduction of a few elements that are there, computed by the thread that asks, without waiting
+//! for anybody: a front end need not let go of its locks for that.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,12 +9,15 @@ use umber_kernels::{View, ViewMut, fork};
 use umber_types::{Layout, Result, Shape};
 
 use super::lone::{Lone, lone};
-use super::{notify_progress, schedule};
+use super::run::run_node;
+use super::{Interrupts, notify_progress, schedule};
 use crate::fusion::partition::{Role, role};
 use crate::graph::{Array, Claim, Node, Storage};
 
-/// More elements than this take longer than letting go of a lock.
-const MOST: usize = 512;
+/// More elements than this take longer to compute than letting go of a lock.
+const MOST_MADE: usize = 512;
+/// And more than this to reduce.
+const MOST_READ: usize = 8192;
 
 /// Is the array there, or can it be computed at once, which is done then? Answers `false` for anything else, and where
 /// something fails: evaluating says what.
@@ -23,25 +26,34 @@ pub fn at_once(array: &Array) -> bool {
     if node.is_evaluated() {
         return true;
     }
+    let role = role(node.op());
     // Asked before the claim, so that most operations are turned away at no cost.
-    if role(node.op()) != Role::Step || array.size() > MOST || !schedule::claim_at_once(node) {
+    let is_small = match role {
+        Role::Step => array.size() <= MOST_MADE,
+        Role::Reduction => node.lock_inputs().first().is_some_and(|input| input.size() <= MOST_READ),
+        _ => false,
+    };
+    if !is_small || !schedule::claim_at_once(node) {
         return false;
     }
     let is_done = {
         let _step = fork::Step::begin();
-        let storage = catch_unwind(AssertUnwindSafe(|| computed(node)));
-        let is_done = matches!(storage, Ok(Ok(Some(_))));
-        if let Ok(Ok(Some(storage))) = storage {
-            let _ = node.outputs[0].storage.set(storage);
-            if !node.is_followed() {
-                drop(node.take_inputs());
-            }
-        }
-        is_done
+        let run = || if role == Role::Step { run_step(node) } else { run_node(node, &mut Interrupts::new()) };
+        matches!(catch_unwind(AssertUnwindSafe(run)), Ok(Ok(())))
     };
     node.set_claim(Claim::Free);
     notify_progress();
-    is_done
+    is_done && node.is_evaluated()
+}
+
+fn run_step(node: &Arc<Node>) -> Result<()> {
+    if let Some(storage) = computed(node)? {
+        let _ = node.outputs[0].storage.set(storage);
+        if !node.is_followed() {
+            drop(node.take_inputs());
+        }
+    }
+    Ok(())
 }
 
 fn computed(node: &Arc<Node>) -> Result<Option<Storage>> {

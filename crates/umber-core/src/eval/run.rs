@@ -29,7 +29,7 @@ pub(super) fn run(mut plan: Plan) -> Result<()> {
         let _step = fork::Step::begin();
         match unit {
             Unit::Node(i) => {
-                guard(&plan, i as usize, |plan| run_node(plan, i as usize, &mut interrupts))?;
+                guard(&plan, i as usize, |plan| run_node(node_at(plan, i as usize), &mut interrupts))?;
                 finish(&mut plan, [i]);
             }
             Unit::Region(members) => {
@@ -82,8 +82,7 @@ fn node_at(plan: &Plan, i: usize) -> &Arc<Node> {
 }
 
 /// Run one node by its own kernel.
-fn run_node(plan: &Plan, i: usize, interrupts: &mut Interrupts) -> Result<()> {
-    let node = node_at(plan, i);
+pub(super) fn run_node(node: &Arc<Node>, interrupts: &mut Interrupts) -> Result<()> {
     let keep = node.is_followed();
     let inputs: Inputs = if keep { node.inputs() } else { node.take_inputs() };
     let dtypes: SmallVec<[DType; 3]> = inputs.iter().map(Array::dtype).collect();

@@ -47,7 +47,7 @@ impl Plan {
     /// Take an elementwise node whose inputs are there, if it is one: what there is to plan for a program that looks
     /// at every value.
     fn take_ready(&mut self, node: &Arc<Node>) -> bool {
-        let is_ready = claim_ready(node);
+        let is_ready = role(node.op()) == Role::Step && claim_ready(node);
         if is_ready {
             node.mark.store(self.epoch << PLACE_BITS, Ordering::Relaxed);
             self.nodes.push(Some(Arc::clone(node)));
@@ -57,10 +57,9 @@ impl Plan {
     }
 }
 
-/// Claim an elementwise node whose inputs are there, if it is one and nobody else has it; asked under the planner's lock.
+/// Claim a node, if its inputs are there and nobody else has it; asked under the planner's lock.
 fn claim_ready(node: &Arc<Node>) -> bool {
-    let is_ready = role(node.op()) == Role::Step
-        && node.claim() == Claim::Free
+    let is_ready = node.claim() == Claim::Free
         && !node.is_evaluated()
         && !node.is_cut_off()
         && node.lock_inputs().iter().all(Array::is_evaluated);

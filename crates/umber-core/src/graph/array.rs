@@ -12,7 +12,7 @@ use super::{Inputs, Node, Storage, node};
 use crate::device;
 use crate::memory::Buffer;
 use crate::op::Op;
-use crate::primitive::Primitive;
+use crate::primitive::{CpuTask, Primitive};
 use crate::primitives::float8;
 use crate::primitives::leaf::Leaf;
 
@@ -106,6 +106,9 @@ impl Array {
         }
         let specs = inferred(&op, &inputs)?;
         debug_assert_eq!(specs.len(), 1);
+        if let Some(view) = seen_at_once(&op, &inputs, &specs[0]) {
+            return Ok(view);
+        }
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
         let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;
@@ -316,6 +319,25 @@ fn inferred(op: &Op, inputs: &[Array]) -> Result<Specs> {
     let specs = op.infer(&given)?;
     float8::check_outputs(op, &specs)?;
     Ok(specs)
+}
+
+/// What an operation shows of an array that is there: the same memory under another layout needs no node.
+///
+/// Not of what a transformation follows, nor of memory that others can write, whose values are taken when it is recorded.
+fn seen_at_once(op: &Op, inputs: &Inputs, spec: &ArraySpec) -> Option<Array> {
+    let [input] = &inputs[..] else { return None };
+    let storage = input.storage()?;
+    let shows = match op {
+        Op::Slice(_) | Op::Transpose(_) => true,
+        Op::Reshape(_) => storage.layout.is_contiguous(),
+        _ => false,
+    };
+    if !shows || input.is_traced() || storage.buffer.is_volatile() {
+        return None;
+    }
+    let mut task = CpuTask::new(smallvec![storage.clone()], smallvec![input.dtype()], smallvec![spec]);
+    op.eval_cpu(&mut task).ok()?;
+    Array::from_storage(task.outputs.pop()??, spec.dtype).ok()
 }
 
 /// All outputs of a new node, which nobody else holds then.

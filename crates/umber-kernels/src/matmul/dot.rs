@@ -2,6 +2,7 @@
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
+use crate::isa::prefetch;
 
 /// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
 pub(crate) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
@@ -81,6 +82,10 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             let mut right = [V::splat(T::ZERO); C];
             for (c, right) in right.iter_mut().enumerate() {
                 *right = S::load::<V>(b.at(depth, j + c));
+                if R == 1 {
+                    // The columns after these; of more rows the sums take longer than memory.
+                    prefetch(b.at(depth, j + c + C));
+                }
             }
             for (r, sums) in sums.iter_mut().enumerate() {
                 let left = V::load(a.at(i + r, depth));

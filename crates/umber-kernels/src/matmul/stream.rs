@@ -2,6 +2,7 @@
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
+use crate::isa::prefetch;
 
 /// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
 const STRIP: usize = 2048;
@@ -82,6 +83,10 @@ unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D
         for (u, right) in right.iter_mut().enumerate() {
             // SAFETY: inside the product's shape; columns of `b` are next to each other.
             *right = unsafe { S::load(b.at(depth + u, j)) };
+            if m == 1 {
+                // The rows after these; of more rows the sums take longer than memory.
+                prefetch(b.at(depth + D + u, j));
+            }
         }
         for i in 0..m {
             let target = out.wrapping_offset(i as isize * out_row).wrapping_add(j);

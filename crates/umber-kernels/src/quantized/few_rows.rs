@@ -11,6 +11,7 @@ use super::fp8::{from_fp4, from_fp8};
 use super::packed::Packed;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
+use crate::isa::prefetch;
 use crate::matmul::lanes::Lanes;
 use crate::matmul::scratch;
 use crate::shared::Target;
@@ -217,6 +218,7 @@ impl Job<'_> {
         let mut last = [0; 16];
         for block in 0..self.blocks {
             let rest = &words[block * V::COUNT..];
+            prefetch(rest.as_ptr().wrapping_add(words.len()));
             let start = if rest.len() >= V::COUNT {
                 rest.as_ptr()
             } else {

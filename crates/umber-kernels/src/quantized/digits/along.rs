@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::{BYTES, DIGITS, JOB, LANES, Task, joined, split};
+use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::threads::parallel_ranges;
 
@@ -144,7 +145,7 @@ impl Job<'_> {
             for (words, row) in words.iter_mut().zip(rows) {
                 let row = row.wrapping_add(start);
                 // The rows after these, which the processor does not foresee, since rows are too short for that.
-                _mm_prefetch::<_MM_HINT_T1>(row.wrapping_add(C * length).cast());
+                prefetch(row.wrapping_add(C * length));
                 *words = if length - start >= BYTES {
                     // SAFETY: a vector of the row.
                     unsafe { _mm512_loadu_si512(row.cast()) }
