@@ -1,5 +1,7 @@
 //! A fused region and the tape it becomes.
 
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
@@ -11,7 +13,7 @@ use umber_types::tape::{Step, Tape, ValueId};
 use umber_types::{DType, Layout, Result, Shape};
 
 use super::partition::{Members, Role, role};
-use crate::graph::walk::IdMap;
+use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, ArraySpec, Node, Specs};
 use crate::op::Op;
 use crate::primitive::Primitive;
@@ -22,6 +24,36 @@ use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, reshape};
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
+
+/// Programs that a thread keeps; one takes the place of another.
+const PLACES: usize = 64;
+
+/// A program with the tape it is made of.
+type Kept = Option<(Tape, Arc<Program>)>;
+
+thread_local! {
+    /// Programs of tapes: a loop of a user's makes the same ones again and again.
+    static PROGRAMS: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The program of a tape, which is made if this thread does not have it.
+fn kept_program(tape: &Tape) -> Result<Arc<Program>> {
+    let mut hasher = AddressHasher::default();
+    tape.hash(&mut hasher);
+    // The high bits depend on all others.
+    let place = (hasher.finish() >> 32) as usize % PLACES;
+    PROGRAMS.with_borrow_mut(|kept| {
+        kept.resize(PLACES, None);
+        if let Some((own, program)) = &kept[place]
+            && own == tape
+        {
+            return Ok(Arc::clone(program));
+        }
+        let program = Arc::new(Program::new(tape)?);
+        kept[place] = Some((tape.clone(), Arc::clone(&program)));
+        Ok(program)
+    })
+}
 
 /// What one kernel does besides computing elements.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +76,7 @@ pub struct Region {
     pub shape: Shape,
     /// What is done besides.
     pub beside: Beside,
-    program: OnceLock<Program>,
+    program: OnceLock<Arc<Program>>,
 }
 
 impl Region {
@@ -92,7 +124,7 @@ impl Region {
         if let Some(program) = self.program.get() {
             return Ok(program);
         }
-        let program = Program::new(&self.tape)?;
+        let program = kept_program(&self.tape)?;
         Ok(self.program.get_or_init(|| program))
     }
 
@@ -205,45 +237,24 @@ pub fn build<'a>(
         members.nodes.iter().copied().filter(|&member| is(member, Role::Step)).collect();
     let last = *steps.last().expect("a region has a step");
     let shape = node_at(last).outputs[0].spec.shape.clone();
-    // Values are numbered after all inputs are known: first count inputs, steps get numbers from there.
-    let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
-    let mut input_ids: IdMap<(usize, u32), u32> = IdMap::default();
-    let mut operands: Vec<SmallVec<[Operand; 3]>> = Vec::with_capacity(steps.len());
     let before = u32::from(factors.is_some());
-    for &member in &steps {
-        let list: SmallVec<[Operand; 3]> = node_at(member)
-            .lock_inputs()
-            .iter()
-            .map(|input| resolve(input, &members.nodes, &index))
-            .collect();
-        for operand in &list {
-            if let Operand::Input(array) = operand {
-                input_ids.entry(array.id()).or_insert_with(|| {
-                    inputs.push(array.clone());
-                    before + inputs.len() as u32 - 1
-                });
-            }
-        }
-        operands.push(list);
-    }
-    let factor = factors.iter().map(|factors| factors[0].dtype());
-    let mut tape =
-        Tape { inputs: factor.chain(inputs.iter().map(Array::dtype)).collect(), ..Tape::default() };
-    let first = tape.inputs.len() as u32;
+    let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
+    let mut tape = Tape::default();
     // By the places of members; what is no step has none.
     let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.nodes.len());
     let place_of = |member: u32| members.nodes.binary_search(&member).expect("resolved as a member");
-    for (&member, list) in steps.iter().zip(operands) {
-        let values: SmallVec<[ValueId; 3]> = list
-            .into_iter()
-            .map(|operand| match operand {
-                Operand::Input(array) => input_ids[&array.id()],
+    for &member in &steps {
+        let node = node_at(member);
+        let mut values = [0; 3];
+        for (value, input) in values.iter_mut().zip(node.lock_inputs().iter()) {
+            *value = match resolve(input, &members.nodes, &index) {
+                Operand::Input(array) => before + place_in(&mut inputs, array),
                 Operand::Product => 0,
                 Operand::Member(i) => numbers[place_of(i)],
-                Operand::Constant(step) => push_once(&mut tape, first, step),
-            })
-            .collect();
-        let step = match node_at(member).op() {
+                Operand::Constant(step) => push_once(&mut tape, step),
+            };
+        }
+        let step = match node.op() {
             Op::Unary(Unary(kind)) => Step::Unary { kind: *kind, x: values[0] },
             Op::Binary(Binary(kind)) => Step::Binary { kind: *kind, a: values[0], b: values[1] },
             Op::Select(Select) => Step::Select { condition: values[0], a: values[1], b: values[2] },
@@ -251,8 +262,13 @@ pub fn build<'a>(
             other => unreachable!("{} is not a step of a region", other.name()),
         };
         tape.steps.push(step);
-        numbers[place_of(member)] = first + tape.steps.len() as u32 - 1;
+        numbers[place_of(member)] = MADE | (tape.steps.len() as u32 - 1);
     }
+    let factor = factors.iter().map(|factors| factors[0].dtype());
+    tape.inputs = factor.chain(inputs.iter().map(Array::dtype)).collect();
+    let first = tape.inputs.len() as u32;
+    tape.steps.iter_mut().for_each(|step| settle(step, first));
+    numbers.iter_mut().for_each(|number| *number = settled(*number, first));
     // All steps lead to a reduction, so the last one leads there at once.
     let outputs = match beside {
         Beside::Reduction(_) => std::slice::from_ref(&last),
@@ -265,11 +281,38 @@ pub fn build<'a>(
     Built { region: Region::new(tape, shape, beside), inputs }
 }
 
+/// Marks a value that a step makes, by the number of the step, until all inputs are known, which are numbered first.
+const MADE: ValueId = 1 << 31;
+
+fn settled(value: ValueId, first: u32) -> ValueId {
+    if value & MADE == 0 { value } else { first + (value & !MADE) }
+}
+
+/// Give the operands of a step their numbers.
+fn settle(step: &mut Step, first: u32) {
+    let operands: [Option<&mut ValueId>; 3] = match step {
+        Step::Constant { .. } => [None, None, None],
+        Step::Unary { x, .. } | Step::Cast { x, .. } => [Some(x), None, None],
+        Step::Binary { a, b, .. } => [Some(a), Some(b), None],
+        Step::Select { condition, a, b } => [Some(condition), Some(a), Some(b)],
+    };
+    operands.into_iter().flatten().for_each(|value| *value = settled(*value, first));
+}
+
+/// The number of an array among the inputs, where it is added if it is not there. They are few.
+fn place_in(inputs: &mut SmallVec<[Array; 4]>, array: Array) -> u32 {
+    let place = inputs.iter().position(|input| input.is_same(&array)).unwrap_or_else(|| {
+        inputs.push(array);
+        inputs.len() - 1
+    });
+    place as u32
+}
+
 /// The value of a constant step, added if the tape does not have it.
-fn push_once(tape: &mut Tape, first: u32, step: Step) -> ValueId {
-    if let Some(place) = tape.steps.iter().position(|other| *other == step) {
-        return first + place as u32;
-    }
-    tape.steps.push(step);
-    first + tape.steps.len() as u32 - 1
+fn push_once(tape: &mut Tape, step: Step) -> ValueId {
+    let place = tape.steps.iter().position(|other| *other == step).unwrap_or_else(|| {
+        tape.steps.push(step);
+        tape.steps.len() - 1
+    });
+    MADE | place as u32
 }
