@@ -258,14 +258,14 @@ impl<T: Real> Task<T> {
                 let from = src.at((start + row) as isize * self.step);
                 // SAFETY: elements of the source, one beside the other.
                 let line = unsafe { std::slice::from_raw_parts(from, columns) };
-                if columns == WIDTH {
-                    for (value, &element) in values.iter_mut().zip(&line[..WIDTH]) {
-                        *value = element.widen();
+                // At once, so that nothing is read again: else the compiler goes from element to element.
+                match <&[T; WIDTH]>::try_from(line) {
+                    Ok(line) => {
+                        let mut wide = [T::Work::default(); WIDTH];
+                        wide.iter_mut().zip(line).for_each(|(wide, &x)| *wide = x.widen());
+                        *values = wide;
                     }
-                } else {
-                    for (value, &element) in values.iter_mut().zip(line) {
-                        *value = element.widen();
-                    }
+                    Err(_) => values.iter_mut().zip(line).for_each(|(value, &x)| *value = x.widen()),
                 }
             }
             let block = &block[..height];

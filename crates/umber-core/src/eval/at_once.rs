@@ -27,10 +27,13 @@ pub fn at_once(array: &Array) -> bool {
         return true;
     }
     let role = role(node.op());
+    let first = || node.lock_inputs().first().cloned();
     // Asked before the claim, so that most operations are turned away at no cost.
     let is_small = match role {
         Role::Step => array.size() <= MOST_MADE,
-        Role::Reduction => node.lock_inputs().first().is_some_and(|input| input.size() <= MOST_READ),
+        Role::Reduction => first().is_some_and(|input| input.size() <= MOST_READ),
+        // Axes of length one go after they were reduced.
+        Role::Reshape => first().is_some_and(|input| is_reduction(&input) && at_once(&input)),
         _ => false,
     };
     if !is_small || !schedule::claim_at_once(node) {
@@ -44,6 +47,10 @@ pub fn at_once(array: &Array) -> bool {
     node.set_claim(Claim::Free);
     notify_progress();
     is_done && node.is_evaluated()
+}
+
+fn is_reduction(array: &Array) -> bool {
+    role(array.node().op()) == Role::Reduction
 }
 
 fn run_step(node: &Arc<Node>) -> Result<()> {

@@ -176,7 +176,7 @@ pub(crate) fn sigmoid<I: Isa>(x: f32) -> f32 {
 #[inline(always)]
 pub(crate) fn power(x: f32, y: f32) -> f32 {
     let base = x.abs();
-    let magnitude = float64::exp(float64::log(f64::from(base)) * f64::from(y)) as f32;
+    let magnitude = float64::exp2_to_single(float64::log2_of_single(base) * f64::from(y)) as f32;
     let magnitude = if base == 1.0 && !y.is_nan() { 1.0 } else { magnitude };
     let integer = y.trunc() == y;
     let odd = integer && (y * 0.5).trunc() != y * 0.5;
@@ -202,7 +202,7 @@ pub(crate) fn logaddexp2(a: f32, b: f32) -> f32 {
 /// `2^x`, computed in f64.
 #[inline(always)]
 pub(crate) fn exp2(x: f32) -> f32 {
-    float64::exp(f64::from(x) * std::f64::consts::LN_2) as f32
+    float64::exp2_to_single(f64::from(x)) as f32
 }
 
 /// The real cube root, computed in f64.
