@@ -7,7 +7,7 @@ use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
-use super::tracing::Follower;
+use super::tracing::{self, Follower};
 use super::{Inputs, Node, Storage, node};
 use crate::device;
 use crate::memory::Buffer;
@@ -261,6 +261,13 @@ impl Array {
         self.storage().map(|storage| storage.view(self.dtype()))
     }
 
+    /// Where the elements are that another layout may show without an operation: not of memory that others can write, whose
+    /// values are taken when it is recorded, nor where a transformation sees the operations of a program.
+    pub(crate) fn seen(&self) -> Option<&Storage> {
+        let is_shown = tracing::depth() == 0 && !self.is_traced();
+        self.storage().filter(|storage| is_shown && !storage.buffer.is_volatile())
+    }
+
     /// Is the value there?
     pub fn is_evaluated(&self) -> bool {
         self.storage().is_some()
@@ -322,17 +329,15 @@ fn inferred(op: &Op, inputs: &[Array]) -> Result<Specs> {
 }
 
 /// What an operation shows of an array that is there: the same memory under another layout needs no node.
-///
-/// Not of what a transformation follows, nor of memory that others can write, whose values are taken when it is recorded.
 fn seen_at_once(op: &Op, inputs: &Inputs, spec: &ArraySpec) -> Option<Array> {
     let [input] = &inputs[..] else { return None };
-    let storage = input.storage()?;
+    let storage = input.seen()?;
     let shows = match op {
         Op::Slice(_) | Op::Transpose(_) => true,
         Op::Reshape(_) => storage.layout.is_contiguous(),
         _ => false,
     };
-    if !shows || input.is_traced() || storage.buffer.is_volatile() {
+    if !shows {
         return None;
     }
     let mut task = CpuTask::new(smallvec![storage.clone()], smallvec![input.dtype()], smallvec![spec]);

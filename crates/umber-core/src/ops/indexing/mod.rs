@@ -88,7 +88,7 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
 /// The part of an array at some places and whole axes, where it is there to be seen: programs that go through an array in a loop
 /// ask for nothing else.
 fn seen(a: &Array, index: &[Index]) -> Option<Array> {
-    let storage = a.storage().filter(|storage| !storage.buffer.is_volatile() && !a.is_traced())?;
+    let storage = a.seen()?;
     let layout = &storage.layout;
     if index.len() > layout.shape.ndim() || !index.iter().any(|entry| matches!(entry, Index::Int(_))) {
         return None;

@@ -134,8 +134,10 @@ fn joined(sums: [std::arch::x86_64::__m512i; DIGITS]) -> std::arch::x86_64::__m5
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use umber_types::{Layout, Shape};
 
     use super::*;
+    use crate::View;
 
     proptest! {
         #[test]
@@ -148,6 +150,84 @@ mod tests {
                 let number = digits.iter().fold(0, |sum: i32, &digit| 256 * sum + i32::from(digit));
                 let error = f64::from(number) * f64::from(unit) - f64::from(*value);
                 prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
+            }
+        }
+    }
+
+    /// The largest error of a product, in units of the sum of the magnitudes of its terms.
+    fn error(how: Quantization, rows: usize, columns: usize, groups: usize) -> f64 {
+        let length = groups * how.group_size();
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32
+        };
+        let words: Vec<u32> = (0..columns * how.words(length)).map(|_| next() ^ next() << 16).collect();
+        let mut floats = |count: usize| -> Vec<f32> {
+            (0..count)
+                .map(|_| (next() as f32 / (1u32 << 30) as f32 - 1.0) * power(next() as i32 % 5))
+                .collect()
+        };
+        let (scales, biases) = (floats(columns * groups), floats(columns * groups));
+        let mut x = floats(rows * length);
+        // Groups of nothing, of little, and of much.
+        x[..how.group_size()].fill(0.0);
+        x[length - 1] = 1e6;
+        x[rows * length - how.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
+        let of = |shape: &[usize]| Layout::contiguous(Shape::from(shape));
+        let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, how.words(length)]));
+        let packed = Packed::new(
+            how,
+            View::of(&words, &packed_shape),
+            View::of(&scales, &shape),
+            Some(View::of(&biases, &shape)),
+            length,
+        );
+        let mut out = vec![f32::NAN; rows * columns];
+        product(&packed, 0, &x, rows, columns, Target::over(&mut out));
+        let mut line = vec![0f64; length];
+        let mut worst = 0f64;
+        for column in 0..columns {
+            packed.read(column, 0, &mut line);
+            let at = |g: usize, of: &[f32]| f64::from(of[column * groups + g]).abs();
+            let most = f64::from((1u32 << how.bits()) - 1);
+            for (r, x) in x.chunks_exact(length).enumerate() {
+                let terms = x.iter().zip(&line);
+                let exact: f64 = terms.map(|(&x, &w)| f64::from(x) * w).sum();
+                let magnitudes = x.iter().enumerate().map(|(i, &x)| {
+                    let g = i / how.group_size();
+                    f64::from(x).abs() * (at(g, &scales) * most + at(g, &biases))
+                });
+                let difference = (f64::from(out[r * columns + column]) - exact).abs();
+                worst = worst.max(difference / magnitudes.sum::<f64>().max(1e-30));
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn products_are_as_good_as_in_float32() {
+        if !is_available() {
+            return;
+        }
+        for bits in [1, 2, 4, 8] {
+            for size in [32, 64, 128] {
+                let how =
+                    Quantization::new("quantize", QuantizationMode::Affine, Some(size), Some(bits)).unwrap();
+                for (rows, columns, groups) in [
+                    (1, 1, 1),
+                    (1, 9, 3),
+                    (3, 4, 2),
+                    (5, 7, 5),
+                    (6, 17, 3),
+                    (16, 70, 2),
+                    (17, 5, 7),
+                    (33, 9, 2),
+                    (70, 3, 1),
+                ] {
+                    let error = error(how, rows, columns, groups);
+                    assert!(error <= 3e-7, "{bits} bits in {size}, {rows} by {columns}: {error:e}");
+                }
             }
         }
     }
