@@ -19,6 +19,8 @@ use crate::threads::parallel_ranges;
 
 /// More rows than this are better off with blocks of floats.
 pub(super) const MOST: usize = 12;
+/// Numbers of the left rows from this size on are multiplied by weights only.
+const LARGE: f32 = 1e18;
 /// Rows worked on together.
 const TOGETHER: usize = 4;
 /// Elements that may be read behind the last scale.
@@ -53,9 +55,10 @@ fn kind_of(how: Quantization) -> Option<u8> {
 
 /// Does this suit the product of `rows` rows `x`?
 ///
-/// An infinity times a code of zero is not what it is times the weight.
+/// An infinity times a code of zero is not what it is times the weight; and of very large numbers the sums of codes and those of
+/// biases may be infinite where their difference is not.
 pub(super) fn suits(how: Quantization, rows: usize, x: &[f32]) -> bool {
-    rows <= MOST && kind_of(how).is_some() && x.iter().all(|x| x.is_finite())
+    rows <= MOST && kind_of(how).is_some() && x.iter().all(|x| x.abs() < LARGE)
 }
 
 /// `out[r, j] = sum over i of x[r, i] * w[first + j, i]`, for dense `x` of `rows` rows and dense `out` with `columns` columns.

@@ -3,16 +3,17 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::{BYTES, DIGITS, LANES, Task, joined, split};
+use super::{BYTES, DIGITS, LANES, Task, beginning, centre, joined, split, sum};
 use crate::matmul::scratch;
+use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
 
 /// The most columns of a job, whose codes stay in the second cache.
-const STRIP: usize = 64;
+const STRIP: usize = 48;
 /// Vectors of rows in a tile, but for the last one.
 const VECTORS: usize = 2;
 /// Sums of a tile, for each place: as many as the registers hold.
-const SUMS: usize = 8;
+const SUMS: usize = 6;
 /// Depth worked on at a time: the digits of a tile stay in the first cache.
 const DEPTH: usize = 128;
 /// Neighbours in the largest group.
@@ -23,6 +24,8 @@ struct Job<'a> {
     task: &'a Task<'a>,
     /// For each tile, four codes and place, the digits of its rows.
     digits: &'a [i8],
+    /// For each tile, group and place, what the sums of its rows begin with.
+    beginnings: &'a [i32],
     /// For each tile and group, what the number 1 stands for in its rows.
     units: &'a [f32],
     /// For each tile and group, the sums of its rows over it.
@@ -36,11 +39,13 @@ struct Job<'a> {
 pub(super) unsafe fn run(task: &Task) {
     let (depth, groups) = (task.depth(), task.packed.groups);
     let lanes = task.rows.next_multiple_of(LANES);
+    let mut beginnings = vec![0; lanes * groups * DIGITS];
     scratch::with(lanes * depth * DIGITS, |digits: &mut [i8]| {
         scratch::with(2 * lanes * groups, |memory: &mut [f32]| {
             let (units, sums) = memory.split_at_mut(lanes * groups);
-            lay(task, digits, units, sums);
-            let job = Job { task, digits, units, sums };
+            // SAFETY: the caller's.
+            unsafe { lay(task, digits, &mut beginnings, units, sums) };
+            let job = Job { task, digits, beginnings: &beginnings, units, sums };
             let strip = task.columns.div_ceil(num_threads()).next_multiple_of(SUMS).min(STRIP);
             parallel_for(task.columns.div_ceil(strip), |i| {
                 let part = i * strip..task.columns.min((i + 1) * strip);
@@ -57,11 +62,14 @@ fn tiles(rows: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// Lay out the left rows.
-fn lay(task: &Task, digits: &mut [i8], units: &mut [f32], sums: &mut [f32]) {
+///
+/// # Safety
+/// As [`run`].
+unsafe fn lay(task: &Task, digits: &mut [i8], beginnings: &mut [i32], units: &mut [f32], sums: &mut [f32]) {
     let (depth, groups, size) = (task.depth(), task.packed.groups, task.packed.how.group_size());
     let tiles: Vec<_> = tiles(task.rows).collect();
-    let digits = crate::shared::Target::over(digits);
-    let (units, sums) = (crate::shared::Target::over(units), crate::shared::Target::over(sums));
+    let (digits, beginnings) = (Target::over(digits), Target::over(beginnings));
+    let (units, sums) = (Target::over(units), Target::over(sums));
     parallel_ranges(tiles.len() * groups, 4, |range| {
         for i in range {
             let (rows, g) = (tiles[i / groups].clone(), i % groups);
@@ -73,11 +81,11 @@ fn lay(task: &Task, digits: &mut [i8], units: &mut [f32], sums: &mut [f32]) {
             digits.fill(0);
             for lane in 0..width {
                 let mut numbers = [[0; DIGITS]; LARGEST_GROUP];
-                let (mut unit, mut sum) = (0.0, 0.0);
+                let (mut unit, mut total) = (0.0, 0.0);
                 if lane < rows.len() {
                     let group = &task.x[(rows.start + lane) * depth + g * size..][..size];
                     unit = split(group, &mut numbers);
-                    sum = group.iter().sum();
+                    total = sum(group);
                     for (four, numbers) in numbers[..size].chunks_exact(4).enumerate() {
                         for (i, number) in numbers.iter().enumerate() {
                             for (place, &digit) in number.iter().enumerate() {
@@ -90,7 +98,17 @@ fn lay(task: &Task, digits: &mut [i8], units: &mut [f32], sums: &mut [f32]) {
                 // SAFETY: of this tile and group, as above.
                 unsafe {
                     *units.at(place) = unit;
-                    *sums.at(place) = sum;
+                    *sums.at(place) = total;
+                }
+            }
+            let vectors = width / LANES;
+            for vector in 0..DIGITS * vectors {
+                let at = (rows.start * groups + g * width) * DIGITS + vector * LANES;
+                // SAFETY: of this tile and group, as above; the processor has the instructions.
+                unsafe {
+                    let begin =
+                        beginning(task.packed.how, &digits[vector * BYTES..], DIGITS * vectors * BYTES);
+                    beginnings.at(at as isize).cast::<[i32; LANES]>().write_unaligned(begin);
                 }
             }
         }
@@ -144,6 +162,7 @@ impl Job<'_> {
                 for (c, column) in part.clone().enumerate() {
                     packed.scales(first + column, 0, &mut scales[c * groups..][..groups]);
                     packed.biases(first + column, 0, &mut biases[c * groups..][..groups]);
+                    centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
                     let codes = &mut codes[c * depth..][..depth];
                     match steps {
                         1 => codes.copy_from_slice(self.task.bytes(column)),
@@ -156,9 +175,9 @@ impl Job<'_> {
                     let sums = &mut sums[..count * width];
                     sums.fill(0.0);
                     if width > LANES {
-                        self.tile::<VECTORS, 4>(&rows, &columns, sums);
+                        self.tile::<VECTORS, 3>(&rows, &columns, sums);
                     } else {
-                        self.tile::<1, 8>(&rows, &columns, sums);
+                        self.tile::<1, 6>(&rows, &columns, sums);
                     }
                     for (lane, row) in rows.enumerate() {
                         for (c, column) in part.clone().enumerate() {
@@ -205,6 +224,7 @@ impl Job<'_> {
         let task = self.task;
         let (depth, groups, size) = (task.depth(), task.packed.groups, task.packed.how.group_size());
         let digits = &self.digits[rows.start * depth * DIGITS..][..V * LANES * depth * DIGITS];
+        let beginnings = &self.beginnings[rows.start * groups * DIGITS..][..V * LANES * groups * DIGITS];
         let units = &self.units[rows.start * groups..][..V * LANES * groups];
         let of_x = &self.sums[rows.start * groups..][..V * LANES * groups];
         let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
@@ -212,25 +232,32 @@ impl Job<'_> {
             std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
         for g in range {
+            let begin = beginnings[g * DIGITS * V * LANES..][..DIGITS * V * LANES].as_ptr();
             let mut inner = [[[_mm512_setzero_si512(); DIGITS]; C]; V];
+            for (v, inner) in inner.iter_mut().enumerate() {
+                for inner in inner.iter_mut() {
+                    for (place, inner) in inner.iter_mut().enumerate() {
+                        // SAFETY: a vector for each place of the group.
+                        *inner = unsafe { _mm512_loadu_si512(begin.add((place * V + v) * LANES).cast()) };
+                    }
+                }
+            }
             for four in g * size / 4..(g + 1) * size / 4 {
-                let mut x = [[_mm512_setzero_si512(); V]; DIGITS];
-                for (place, x) in x.iter_mut().enumerate() {
-                    for (v, x) in x.iter_mut().enumerate() {
+                let mut codes = [_mm512_setzero_si512(); C];
+                for (codes, start) in codes.iter_mut().zip(starts) {
+                    // SAFETY: inside the codes of the column.
+                    let word = unsafe { start.add(four * 4).cast::<i32>().read_unaligned() };
+                    *codes = _mm512_set1_epi32(word);
+                }
+                for place in 0..DIGITS {
+                    for (v, inner) in inner.iter_mut().enumerate() {
                         // SAFETY: inside the digits of the tile.
-                        *x = unsafe {
+                        let x = unsafe {
                             let start = digits.as_ptr().add(((four * DIGITS + place) * V + v) * BYTES);
                             _mm512_loadu_si512(start.cast())
                         };
-                    }
-                }
-                for (i, start) in starts.iter().enumerate() {
-                    // SAFETY: inside the codes of the column.
-                    let codes = unsafe { start.add(four * 4).cast::<i32>().read_unaligned() };
-                    let codes = _mm512_set1_epi32(codes);
-                    for (v, inner) in inner.iter_mut().enumerate() {
-                        for (inner, x) in inner[i].iter_mut().zip(&x) {
-                            *inner = _mm512_dpbusd_epi32(*inner, codes, x[v]);
+                        for (inner, &codes) in inner.iter_mut().zip(&codes) {
+                            inner[place] = _mm512_dpbusd_epi32(inner[place], codes, x);
                         }
                     }
                 }

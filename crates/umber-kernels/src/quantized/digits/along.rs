@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::{BYTES, DIGITS, JOB, LANES, Task, joined, split};
+use super::{BYTES, DIGITS, JOB, LANES, Task, beginning, centre, joined, split, sum};
 use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::threads::parallel_ranges;
@@ -16,6 +16,8 @@ struct Job<'a> {
     task: &'a Task<'a>,
     /// For each row, block of bytes, step and place, the digits that meet a vector of codes.
     digits: &'a [i8],
+    /// For each row, block of bytes and place, what the sums begin with.
+    beginnings: &'a [i32],
     /// For each row, what the number 1 stands for in its groups, padded.
     units: &'a [f32],
     /// For each row, the sums over groups, padded.
@@ -39,6 +41,8 @@ pub(super) unsafe fn run(task: &Task) {
     // A vector is read from any group on.
     let groups = task.packed.groups.next_multiple_of(LANES) + LANES;
     let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
+    let block_digits = BYTES * steps * DIGITS;
+    let mut beginnings: Vec<i32> = Vec::with_capacity(task.rows * row_digits / block_digits * DIGITS * LANES);
     scratch::with(task.rows * row_digits, |digits: &mut [i8]| {
         digits.fill(0);
         scratch::with(2 * task.rows * groups, |memory: &mut [f32]| {
@@ -49,11 +53,19 @@ pub(super) unsafe fn run(task: &Task) {
                 for (g, group) in row.chunks_exact(size).enumerate() {
                     let mut numbers = [[0; DIGITS]; 128];
                     units[r * groups + g] = split(group, &mut numbers);
-                    sums[r * groups + g] = group.iter().sum();
+                    sums[r * groups + g] = sum(group);
                     lay(&numbers[..size], g * group_bytes, steps, digits);
                 }
             }
-            let job = Job { task, digits, units, sums, groups, places };
+            for block in digits.chunks_exact(block_digits) {
+                for place in 0..DIGITS {
+                    // SAFETY: the caller's.
+                    let begin = unsafe { beginning(how, &block[place * BYTES..], DIGITS * BYTES) };
+                    beginnings.extend_from_slice(&begin);
+                }
+            }
+            let (digits, beginnings) = (&*digits, &*beginnings);
+            let job = Job { task, digits, beginnings, units, sums, groups, places };
             parallel_ranges(task.columns, JOB / row_bytes + 1, |part| {
                 // SAFETY: the caller's.
                 unsafe {
@@ -97,6 +109,7 @@ impl Job<'_> {
                     let row = self.task.first + column + c;
                     packed.scales(row, 0, &mut scales[c * groups..][..packed.groups]);
                     packed.biases(row, 0, &mut biases[c * groups..][..packed.groups]);
+                    centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
                 }
                 for r in 0..self.task.rows {
                     let units = &self.units[r * groups..][..groups];
@@ -133,6 +146,7 @@ impl Job<'_> {
         let length = task.bytes(column).len();
         let row_digits = length.next_multiple_of(BYTES) * steps * DIGITS;
         let digits = &self.digits[r * row_digits..][..row_digits];
+        let blocks = length.div_ceil(BYTES);
         // Groups have a power of two of codes.
         let (block_codes, log_size) = (BYTES * steps, task.packed.how.group_size().trailing_zeros());
         // SAFETY: so many places are there.
@@ -154,7 +168,14 @@ impl Job<'_> {
                     unsafe { _mm512_maskz_loadu_epi8((1 << (length - start)) - 1, row.cast()) }
                 };
             }
-            let mut inner = [[_mm512_setzero_si512(); DIGITS]; C];
+            let mut begin = [_mm512_setzero_si512(); DIGITS];
+            for (place, begin) in begin.iter_mut().enumerate() {
+                let start = ((r * blocks + block) * DIGITS + place) * LANES;
+                debug_assert!(start + LANES <= self.beginnings.len());
+                // SAFETY: a vector for each block and place of the row.
+                *begin = unsafe { _mm512_loadu_si512(self.beginnings.as_ptr().add(start).cast()) };
+            }
+            let mut inner = [begin; C];
             for digits in digits.chunks_exact(BYTES * DIGITS) {
                 let mut x = [_mm512_setzero_si512(); DIGITS];
                 for (place, x) in x.iter_mut().enumerate() {

@@ -1,12 +1,15 @@
 //! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI).
 //!
-//! A group of a left row is a power of two times whole numbers of 24 bits, of three digits each. What the codes of a group and
-//! the digits of one place sum up to is exact; rounded are only the numbers themselves, as the largest of their group would be,
-//! and the sums over groups. Results are as good as those of float32, and nothing is read into floats. [`along`] has a few
-//! rows, whose lanes lie along the depth; [`across`] has more, one in each lane.
+//! A group of a left row is a power of two times whole numbers of 32 bits, of four digits each. What the codes of a group and
+//! the digits of one place sum up to is exact, also of codes that are counted from their middle, so that little cancels when
+//! biases are added; rounded are only the numbers themselves, 256 times finer than the largest of their group is, and the sums
+//! over groups. Results are as good as those of float32, and nothing is read into floats. [`along`] has a few rows, whose lanes
+//! lie along the depth; [`across`] has more, one in each lane.
 
 mod across;
 mod along;
+
+use std::arch::x86_64::*;
 
 use umber_types::{Quantization, QuantizationMode};
 
@@ -15,7 +18,7 @@ use crate::isa::{is_unlimited, level, vectorised};
 use crate::shared::Target;
 
 /// Digits of a number.
-const DIGITS: usize = 3;
+const DIGITS: usize = 4;
 /// Lanes of sums in a vector, of four bytes each.
 const LANES: usize = 16;
 /// Bytes of a vector.
@@ -67,20 +70,57 @@ fn power(exponent: i32) -> f32 {
 fn split(group: &[f32], digits: &mut [[i8; DIGITS]]) -> f32 {
     // The highest digit is less than 127.5, not 128.
     let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
-    let scale = power(23 - exponent);
+    let scale = power(31 - exponent);
     vectorised(
         #[inline(always)]
         || {
             for (digits, &x) in digits.iter_mut().zip(group) {
-                let number = (x * scale).round_ties_even() as i32;
-                let low = number as i8;
-                let rest = (number - i32::from(low)) >> 8;
-                let middle = rest as i8;
-                *digits = [((rest - i32::from(middle)) >> 8) as i8, middle, low];
+                let mut rest = (x * scale).round_ties_even() as i32;
+                for digit in digits.iter_mut().rev() {
+                    *digit = rest as i8;
+                    rest = (rest - i32::from(*digit)) >> 8;
+                }
             }
         },
     );
-    power(exponent - 23)
+    power(exponent - 31)
+}
+
+/// The sum of a group, rounded once.
+fn sum(group: &[f32]) -> f32 {
+    group.iter().map(|&x| f64::from(x)).sum::<f64>() as f32
+}
+
+/// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
+fn middle(how: Quantization) -> u8 {
+    if how.bits() == 1 { 0 } else { 1 << (how.bits() - 1) }
+}
+
+/// Biases for codes that are counted from their middle.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn centre(how: Quantization, scales: &[f32], biases: &mut [f32]) {
+    let middle = f32::from(middle(how));
+    for (bias, scale) in biases.iter_mut().zip(scales) {
+        *bias = scale.mul_add(middle, *bias);
+    }
+}
+
+/// What sums over some vectors of digits begin with: `stride` bytes apart, as many as there are, times the middle, negative.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn beginning(how: Quantization, digits: &[i8], stride: usize) -> [i32; LANES] {
+    let middle = _mm512_set1_epi8(middle(how) as i8);
+    let mut sum = _mm512_setzero_si512();
+    for digits in digits.chunks(stride) {
+        // SAFETY: a vector of digits, the first of those up to the next.
+        sum =
+            unsafe { _mm512_dpbusd_epi32(sum, middle, _mm512_loadu_si512(digits[..BYTES].as_ptr().cast())) };
+    }
+    let mut found = [0; LANES];
+    // SAFETY: sixteen numbers have room.
+    unsafe { _mm512_storeu_si512(found.as_mut_ptr().cast(), _mm512_sub_epi32(_mm512_setzero_si512(), sum)) };
+    found
 }
 
 /// A product: dense `x` of `rows` rows, a quantised matrix from row `first` on, and a dense output.
@@ -122,13 +162,13 @@ pub(super) fn product(
     unsafe { if rows < ACROSS { along::run(&task) } else { across::run(&task) } };
 }
 
-/// The sums that vectors of digits of all places have, and what they stand for together: exact but for two roundings.
+/// The sums that vectors of digits of all places have, and what they stand for together: exact but for three roundings.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn joined(sums: [std::arch::x86_64::__m512i; DIGITS]) -> std::arch::x86_64::__m512 {
-    use std::arch::x86_64::*;
+fn joined(sums: [__m512i; DIGITS]) -> __m512 {
     let high = _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[0]), sums[1]);
-    _mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(256.0), _mm512_cvtepi32_ps(sums[2]))
+    let low = _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[2]), sums[3]);
+    _mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(65536.0), _mm512_cvtepi32_ps(low))
 }
 
 #[cfg(test)]
@@ -145,10 +185,10 @@ mod tests {
             let values: Vec<f32> = values.into_iter().map(|x| x * power(shift)).collect();
             let mut digits = vec![[0; DIGITS]; values.len()];
             let unit = split(&values, &mut digits);
-            let bound = f64::from(largest(&values)) * 2f64.powi(-23);
+            let bound = f64::from(largest(&values)) * 2f64.powi(-31);
             for (value, digits) in values.iter().zip(&digits) {
-                let number = digits.iter().fold(0, |sum: i32, &digit| 256 * sum + i32::from(digit));
-                let error = f64::from(number) * f64::from(unit) - f64::from(*value);
+                let number = digits.iter().fold(0, |sum: i64, &digit| 256 * sum + i64::from(digit));
+                let error = number as f64 * f64::from(unit) - f64::from(*value);
                 prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
             }
         }
@@ -189,14 +229,16 @@ mod tests {
         let mut worst = 0f64;
         for column in 0..columns {
             packed.read(column, 0, &mut line);
-            let at = |g: usize, of: &[f32]| f64::from(of[column * groups + g]).abs();
-            let most = f64::from((1u32 << how.bits()) - 1);
+            let at = |g: usize, of: &[f32]| f64::from(of[column * groups + g]);
+            let half = f64::from((1u32 << how.bits()) - 1) / 2.0;
             for (r, x) in x.chunks_exact(length).enumerate() {
                 let terms = x.iter().zip(&line);
                 let exact: f64 = terms.map(|(&x, &w)| f64::from(x) * w).sum();
                 let magnitudes = x.iter().enumerate().map(|(i, &x)| {
+                    // Of the weights of a group as they are at most, near their middle.
                     let g = i / how.group_size();
-                    f64::from(x).abs() * (at(g, &scales) * most + at(g, &biases))
+                    let (scale, bias) = (at(g, &scales), at(g, &biases));
+                    f64::from(x).abs() * ((scale * half).abs() + (bias + scale * half).abs())
                 });
                 let difference = (f64::from(out[r * columns + column]) - exact).abs();
                 worst = worst.max(difference / magnitudes.sum::<f64>().max(1e-30));
