@@ -23,21 +23,32 @@ pub(super) unsafe fn load_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *c
     }
 }
 
+/// Sixteen numbers rounded.
+///
+/// # Safety
+/// The caller is compiled for AVX-512, as the processor has it.
+#[inline(always)]
+pub(super) unsafe fn narrow_avx512(x: __m512) -> __m256i {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let half = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
+        let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
+        let quiet = _mm256_or_si256(_mm256_and_si256(half, _mm256_set1_epi16(SIGN)), _mm256_set1_epi16(NAN));
+        _mm256_mask_mov_epi16(half, is_nan, quiet)
+    }
+}
+
 /// From float32 to memory, by AVX-512.
 ///
 /// # Safety
 /// As [`load_avx512`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub(super) unsafe fn store_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    let (nan, sign) = (_mm256_set1_epi16(NAN), _mm256_set1_epi16(SIGN));
     for i in (0..n).step_by(TOGETHER) {
         // SAFETY: the contract.
         unsafe {
             let x = _mm512_loadu_ps(a.add(4 * i).cast());
-            let half = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
-            let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
-            let quiet = _mm256_or_si256(_mm256_and_si256(half, sign), nan);
-            _mm256_storeu_si256(d.add(2 * i).cast(), _mm256_mask_mov_epi16(half, is_nan, quiet));
+            _mm256_storeu_si256(d.add(2 * i).cast(), narrow_avx512(x));
         }
     }
 }
@@ -56,22 +67,33 @@ pub(super) unsafe fn load_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *con
     }
 }
 
+/// Eight numbers rounded.
+///
+/// # Safety
+/// The caller is compiled for AVX2 and F16C, as the processor has them.
+#[inline(always)]
+pub(super) unsafe fn narrow_f16c(x: __m256) -> __m128i {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
+        let wide = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
+        let is_nan = _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256::<1>(wide));
+        let quiet = _mm_or_si128(_mm_and_si128(half, _mm_set1_epi16(SIGN)), _mm_set1_epi16(NAN));
+        _mm_blendv_epi8(half, quiet, is_nan)
+    }
+}
+
 /// From float32 to memory, by F16C.
 ///
 /// # Safety
 /// As [`load_f16c`].
 #[target_feature(enable = "avx2,f16c")]
 pub(super) unsafe fn store_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    let (nan, sign) = (_mm_set1_epi16(NAN), _mm_set1_epi16(SIGN));
     for i in (0..n).step_by(TOGETHER / 2) {
         // SAFETY: the contract.
         unsafe {
             let x = _mm256_loadu_ps(a.add(4 * i).cast());
-            let half = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
-            let wide = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
-            let is_nan = _mm_packs_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256::<1>(wide));
-            let quiet = _mm_or_si128(_mm_and_si128(half, sign), nan);
-            _mm_storeu_si128(d.add(2 * i).cast(), _mm_blendv_epi8(half, quiet, is_nan));
+            _mm_storeu_si128(d.add(2 * i).cast(), narrow_f16c(x));
         }
     }
 }

@@ -9,6 +9,7 @@
 pub(crate) mod binary;
 pub(crate) mod binary_complex;
 pub(crate) mod cast;
+pub(crate) mod chain;
 #[cfg(target_arch = "x86_64")]
 mod half_words;
 pub(crate) mod multiply_add;

@@ -52,7 +52,7 @@ impl<'p> Elements<'p> {
 
     /// Lend `body` a way to the elements.
     pub(crate) fn enter<'a>(&'a self, body: impl FnOnce(&mut Producer<'a>)) {
-        with_scratch((self.run.program.register_count + 1) * self.run.register(), |scratch| {
+        with_scratch(self.run.scratch(), |scratch| {
             let mut walk = Walk::new(&self.run, scratch);
             walk.constants();
             body(&mut Producer { walk, row_length: self.run.row, entered: None });

@@ -1,6 +1,7 @@
 //! Runs tapes over cache-sized blocks: the one executor of single elementwise steps and of fused regions.
 //!
-//! [`Program`] is a tape made ready: `program` assigns registers and block functions, `run` and `walk` go
+//! [`Program`] is a tape made ready: `program` chooses block functions, `link` makes chains of them and assigns registers,
+//! `run` and `walk` go
 //! through the blocks (`small` where there is just one), `plan` turns the operands' layouts into loops, `blocks`
 //! moves elements between memory and registers, `copy` is the copy that needs no registers, and `elements` hands out
 //! what a reduction folds instead of storing it. A register is a
@@ -13,6 +14,7 @@ mod across;
 mod blocks;
 mod copy;
 mod elements;
+mod link;
 mod plan;
 mod program;
 mod run;

@@ -1,13 +1,16 @@
 //! From a tape to a program: a block function and a register for each step.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 use umber_types::tape::{Step, Tape, ValueId, binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, bail, ensure};
 
+use super::link::{Draft, Form, Linker, Value};
 use super::{supports_binary, supports_unary};
 use crate::elementwise::cast::Conversion;
-use crate::elementwise::{Entry, Kernel, binary, cast, compute_dtype, multiply_add, select, unary};
-use crate::isa::level;
+use crate::elementwise::chain::{self, Chain, Link, TILE};
+use crate::elementwise::{Entry, Kernel, LANES, binary, cast, compute_dtype, multiply_add, select, unary};
 
 /// Bytes of one register.
 pub(super) const REGISTER: usize = 2048;
@@ -18,10 +21,17 @@ pub struct Program {
     pub(super) inputs: SmallVec<[DType; 4]>,
     pub(super) constants: SmallVec<[Constant; 2]>,
     pub(super) instructions: SmallVec<[Instruction; 4]>,
+    /// What does the work of the only instruction, if there is just one, where outputs go past the caches.
+    pub(super) past_caches: Option<Instruction>,
+    /// The links of all chains.
+    pub(super) links: Vec<Link>,
     pub(super) outputs: SmallVec<[Output; 2]>,
-    /// The register of each value: the inputs have the first ones, in order.
-    pub(super) registers: SmallVec<[u32; 8]>,
+    /// Are the 16-bit floats of the input widened as they are brought to its register?
+    pub(super) widened: SmallVec<[bool; 4]>,
+    /// Where the elements of each value are kept: inputs first, in order.
+    pub(super) homes: SmallVec<[Home; 8]>,
     pub(super) register_count: usize,
+    pub(super) local_count: usize,
     /// Elements in a block: as many of the widest value as fill a register.
     pub(super) block: usize,
     /// About how long an element takes, in units of an addition.
@@ -38,23 +48,95 @@ pub(super) struct Constant {
     pub(super) size: usize,
 }
 
-/// One call of a block function, which makes a value from others.
+/// Where a value's elements are kept, unless they lie in the memory of an input or output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    /// Room for a block.
+    Register(u32),
+    /// Room for a tile of a chain.
+    Local(u32),
+    /// It goes from one link to the next.
+    Nowhere,
+}
+
+/// What makes values from others.
 #[derive(Clone, Debug)]
-pub(super) struct Instruction {
-    pub(super) kernel: Kernel,
-    /// Takes any number of elements (see [`Entry::exact`]).
-    pub(super) exact: bool,
-    pub(super) value: u32,
-    pub(super) arguments: [u32; 3],
+pub(super) enum Instruction {
+    /// One call of a block function.
+    Call {
+        kernel: Kernel,
+        /// Takes any number of elements (see [`Entry::exact`]).
+        exact: bool,
+        value: u32,
+        arguments: [u32; 3],
+    },
+    /// Several steps in one loop.
+    Chain { run: Chain, links: Range<usize> },
 }
 
 /// A value to store.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
     pub(super) value: u32,
     pub(super) dtype: DType,
     /// May the instruction that makes the value write it straight into the output?
     pub(super) direct: bool,
+    /// Even past the caches?
+    pub(super) streams: bool,
+    /// Has the value the 16-bit floats of the dtype, rather than what is rounded to them?
+    pub(super) is_narrow: bool,
+}
+
+impl Output {
+    /// Is the value rounded to the 16-bit floats that the output has as it is stored?
+    pub(super) fn is_rounded(&self) -> bool {
+        self.dtype.is_half() && !self.is_narrow
+    }
+}
+
+impl Program {
+    /// Where scratch has each value: registers of so many bytes, one more of them, and rooms for tiles.
+    pub(super) fn addresses(&self, scratch: *mut u8, register: usize) -> impl Iterator<Item = *mut u8> {
+        let locals = scratch.wrapping_add((self.register_count + 1) * register);
+        self.homes.iter().map(move |&home| match home {
+            Home::Register(i) => scratch.wrapping_add(i as usize * register),
+            Home::Local(i) => locals.wrapping_add(i as usize * TILE),
+            Home::Nowhere => std::ptr::null_mut(),
+        })
+    }
+
+    /// Is all of it one chain? That reads memory as it lies, which processors foresee.
+    pub(super) fn is_chain(&self) -> bool {
+        matches!(self.instructions[..], [Instruction::Chain { .. }])
+    }
+
+    /// Does one instruction find all that it reads in memory, and write nothing but what is stored?
+    pub(super) fn is_in_place(&self) -> bool {
+        self.instructions.len() == 1 && self.register_count == self.inputs.len() + self.outputs.len()
+    }
+}
+
+impl Instruction {
+    /// Make the values of `count` elements, or of all lanes that they begin.
+    ///
+    /// # Safety
+    /// Each value has an address with room for whole lanes of its elements (for a tile, if it is local); the outputs of chains
+    /// begin at whole lines if they go past the caches; no block function writes where it reads.
+    pub(super) unsafe fn run(&self, program: &Program, values: &[*mut u8], count: usize, past_caches: bool) {
+        let filled = count.next_multiple_of(LANES);
+        match *self {
+            Instruction::Call { kernel, exact, value, arguments } => {
+                let [a, b, c] = arguments.map(|value| values[value as usize].cast_const());
+                let n = if exact { count } else { filled };
+                // SAFETY: the caller's.
+                unsafe { kernel(values[value as usize], a, b, c, n) };
+            }
+            Instruction::Chain { run, ref links } => {
+                // SAFETY: the caller's; links name values of the program.
+                unsafe { run(&program.links[links.clone()], values, filled, past_caches) };
+            }
+        }
+    }
 }
 
 impl Program {
@@ -69,7 +151,9 @@ impl Program {
         for &output in &tape.outputs {
             builder.output(output)?;
         }
-        Ok(builder.finish())
+        let mut linker = builder.linker;
+        linker.program.block = REGISTER / builder.widest;
+        Ok(linker.finish())
     }
 }
 
@@ -82,43 +166,34 @@ struct Named {
     is_rounded: bool,
 }
 
-/// A value of the program: inputs, constants and what instructions make.
-struct Value {
-    /// The last instruction that reads it.
-    last_use: u32,
-    /// Lives in a register of its own for the whole run.
-    lasting: bool,
-}
-
 struct Builder<'t> {
     tape: &'t Tape,
     named: SmallVec<[Named; 8]>,
-    values: SmallVec<[Value; 8]>,
     widest: usize,
-    program: Program,
+    linker: Linker,
 }
 
 impl<'t> Builder<'t> {
     fn new(tape: &'t Tape) -> Builder<'t> {
-        let mut builder = Builder {
-            tape,
-            named: SmallVec::new(),
-            values: SmallVec::new(),
-            widest: 4,
-            program: Program {
-                inputs: tape.inputs.iter().copied().collect(),
-                constants: SmallVec::new(),
-                instructions: SmallVec::new(),
-                outputs: SmallVec::new(),
-                registers: SmallVec::new(),
-                register_count: 0,
-                block: 0,
-                cost: 1,
-                is_square: is_square(tape),
-            },
+        let program = Program {
+            inputs: tape.inputs.iter().copied().collect(),
+            constants: SmallVec::new(),
+            instructions: SmallVec::new(),
+            past_caches: None,
+            links: Vec::new(),
+            outputs: SmallVec::new(),
+            widened: SmallVec::new(),
+            homes: SmallVec::new(),
+            register_count: 0,
+            local_count: 0,
+            block: 0,
+            cost: 1,
+            is_square: is_square(tape),
         };
+        let linker = Linker { drafts: SmallVec::new(), values: SmallVec::new(), program };
+        let mut builder = Builder { tape, named: SmallVec::new(), widest: 4, linker };
         for &dtype in &tape.inputs {
-            let value = builder.value(compute_dtype(dtype), true);
+            let value = builder.value(compute_dtype(dtype), Value::new(true, None));
             builder.named.push(Named { dtype, value, is_rounded: true });
         }
         builder
@@ -131,10 +206,10 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn value(&mut self, held: DType, lasting: bool) -> u32 {
+    fn value(&mut self, held: DType, value: Value) -> u32 {
         self.widest = self.widest.max(held.size());
-        self.values.push(Value { last_use: self.program.instructions.len() as u32, lasting });
-        self.values.len() as u32 - 1
+        self.linker.values.push(value);
+        self.linker.values.len() as u32 - 1
     }
 
     fn step(&mut self, step: &Step) -> Result<()> {
@@ -145,7 +220,8 @@ impl<'t> Builder<'t> {
                 let Some(entry) = unary::entry(kind, compute_dtype(x.dtype)) else {
                     return refuse(kind.name(), x.dtype, |dtype| supports_unary(kind, dtype));
                 };
-                self.call(entry, &[x.value], unary_dtype(kind, x.dtype))
+                let form = chain::unary(kind, compute_dtype(x.dtype)).map_or(Form::Call, Form::Unary);
+                self.draft(entry, form, x.dtype, &[x.value], unary_dtype(kind, x.dtype))
             }
             Step::Binary { kind, a, b } => {
                 let (a, b) = (self.get(a)?, self.get(b)?);
@@ -165,7 +241,9 @@ impl<'t> Builder<'t> {
                 } else {
                     let turned = matches!(kind, BinaryKind::Greater | BinaryKind::GreaterEqual);
                     let (first, second) = if turned { (b, a) } else { (a, b) };
-                    self.call(entry, &[first.value, second.value], binary_dtype(kind, a.dtype))
+                    let form = chain::binary(kind, compute_dtype(a.dtype)).map_or(Form::Call, Form::Binary);
+                    let operands = [first.value, second.value];
+                    self.draft(entry, form, a.dtype, &operands, binary_dtype(kind, a.dtype))
                 }
             }
             Step::Select { condition, a, b } => {
@@ -191,25 +269,25 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    /// Add an instruction.
+    /// Add a step that has a block function only.
     fn call(&mut self, entry: Entry, operands: &[u32], dtype: DType) -> Named {
-        let at = self.program.instructions.len() as u32;
+        self.draft(entry, Form::Call, dtype, operands, dtype)
+    }
+
+    /// Add a step: from operands of one dtype a value of another.
+    fn draft(&mut self, entry: Entry, form: Form, from: DType, operands: &[u32], to: DType) -> Named {
         let mut arguments = [operands[0]; 3];
         arguments[..operands.len()].copy_from_slice(operands);
-        for &operand in operands {
-            self.values[operand as usize].last_use = at;
-        }
-        let value = self.value(compute_dtype(dtype), false);
-        let kernel = entry.kernels[level()];
-        self.program.cost += entry.cost as usize;
-        self.program.instructions.push(Instruction { kernel, exact: entry.exact, value, arguments });
-        Named { dtype, value, is_rounded: !dtype.is_half() }
+        let value = self.value(compute_dtype(to), Value::new(false, None));
+        self.linker.program.cost += entry.cost as usize;
+        self.linker.drafts.push(Draft { entry, form, dtype: compute_dtype(from), value, arguments });
+        Named { dtype: to, value, is_rounded: !to.is_half() }
     }
 
     /// Replace the product just made by its sum with another value, if nothing else reads the product.
     fn multiply_add(&mut self, kind: BinaryKind, a: Named, b: Named) -> Option<Named> {
         let entry = multiply_add::entry(kind, a.dtype)?;
-        let product = self.program.instructions.last()?.value;
+        let product = self.linker.drafts.last()?.value;
         let addend = match (a.value == product, b.value == product) {
             (true, false) => b.value,
             (false, true) => a.value,
@@ -230,16 +308,17 @@ impl<'t> Builder<'t> {
         if self.tape.outputs.contains(&(id as ValueId)) {
             return None;
         }
-        let product = self.program.instructions.pop()?;
+        let product = self.linker.drafts.pop()?;
         let [x, y, _] = product.arguments;
-        Some(self.call(entry, &[x, y, addend], a.dtype))
+        Some(self.draft(entry, Form::MultiplyAdd, a.dtype, &[x, y, addend], a.dtype))
     }
 
     fn constant(&mut self, scalar: Scalar, dtype: DType) -> Named {
         let held = compute_dtype(dtype);
-        let value = self.value(held, true);
         let bytes = scalar.cast(dtype).to_bytes(held);
-        self.program.constants.push(Constant { value, bytes, size: held.size() });
+        let bits = u64::from_le_bytes(bytes[..8].try_into().expect("there are sixteen"));
+        let value = self.value(held, Value::new(true, Some(bits)));
+        self.linker.program.constants.push(Constant { value, bytes, size: held.size() });
         Named { dtype, value, is_rounded: true }
     }
 
@@ -281,49 +360,13 @@ impl<'t> Builder<'t> {
 
     fn output(&mut self, id: ValueId) -> Result<()> {
         let Named { dtype, value, .. } = self.get(id)?;
-        let made = !self.values[value as usize].lasting;
+        let made = !self.linker.values[value as usize].lasting;
         let direct = made && !dtype.is_half();
+        let outputs = &mut self.linker.program.outputs;
         // A value that two outputs take is made in the first and copied to the second.
-        let taken = self.program.outputs.iter().any(|output| output.value == value);
-        self.program.outputs.push(Output { value, dtype, direct: direct && !taken });
+        let taken = outputs.iter().any(|output| output.value == value);
+        outputs.push(Output { value, dtype, direct: direct && !taken, streams: false, is_narrow: false });
         Ok(())
-    }
-
-    /// Give each value a register. No instruction writes a register that it also reads.
-    fn finish(mut self) -> Program {
-        for output in &self.program.outputs {
-            self.values[output.value as usize].lasting = true;
-        }
-        let mut registers: SmallVec<[u32; 8]> = SmallVec::from_elem(0, self.values.len());
-        let mut count = 0;
-        let mut fresh = || {
-            count += 1;
-            count - 1
-        };
-        for (register, value) in registers.iter_mut().zip(&self.values) {
-            if value.lasting {
-                *register = fresh();
-            }
-        }
-        let mut free: SmallVec<[u32; 8]> = SmallVec::new();
-        for (at, instruction) in self.program.instructions.iter().enumerate() {
-            let made = &self.values[instruction.value as usize];
-            if !made.lasting {
-                registers[instruction.value as usize] = free.pop().unwrap_or_else(&mut fresh);
-            }
-            let [a, b, c] = instruction.arguments;
-            for (i, &argument) in [a, b, c, instruction.value].iter().enumerate() {
-                let value = &self.values[argument as usize];
-                let again = [a, b, c][..i.min(3)].contains(&argument);
-                if !value.lasting && value.last_use <= at as u32 && !again {
-                    free.push(registers[argument as usize]);
-                }
-            }
-        }
-        self.program.registers = registers;
-        self.program.register_count = count as usize;
-        self.program.block = REGISTER / self.widest;
-        self.program
     }
 }
 

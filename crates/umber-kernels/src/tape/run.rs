@@ -14,10 +14,11 @@ use umber_types::DType;
 
 use super::blocks::{Cache, finish_streaming};
 use super::plan::Plan;
-use super::program::{Program, REGISTER};
+use super::program::{Instruction, Program, REGISTER};
 use super::walk::Walk;
 use crate::caches;
 use crate::elementwise::LANES;
+use crate::elementwise::chain::TILE;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
 
@@ -99,8 +100,10 @@ pub(super) struct Run<'p> {
     pub(super) block: usize,
     /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
     pub(super) copy_inputs: bool,
-    /// May instructions write into outputs?
+    /// May instructions write into outputs, unless these go past the caches?
     pub(super) direct: bool,
+    /// May chains write into outputs past the caches?
+    pub(super) direct_past_caches: bool,
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,
     /// Which cache the next block is asked into.
@@ -167,7 +170,8 @@ impl<'p> Run<'p> {
         let written = outputs.iter().map(|view| view.size() * view.dtype().size()).max().unwrap_or(0);
         let donated = outputs.iter().any(|out| inputs.iter().any(|input| overlaps(&out.as_view(), input)));
         let stream = written >= STREAM_FROM && (ahead == Cache::First || caches::stores_past_them_pay());
-        let block = fitting_block(program) * blocks_at_once(program, donated || stream);
+        let all_stream = program.outputs.iter().all(|output| output.streams);
+        let block = fitting_block(program) * blocks_at_once(program, donated || stream && !all_stream);
         let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, block);
         run.outputs = outputs
             .iter()
@@ -178,6 +182,7 @@ impl<'p> Run<'p> {
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
         run.ahead = ahead;
         run.direct = !donated && !stream;
+        run.direct_past_caches = !donated && stream;
         run.stream = stream;
         run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
@@ -196,7 +201,7 @@ impl<'p> Run<'p> {
     /// A run that stores nothing: what its blocks are folded into takes little room, so they are longer where registers
     /// are few.
     pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
-        let twice = (program.register_count + 1) * 2 * REGISTER;
+        let twice = (program.register_count + 1) * 2 * REGISTER + program.local_count * TILE;
         let block = if twice <= MOST_FOLDED { 2 * program.block } else { program.block };
         Run::in_blocks(program, plan, inputs, rows, block)
     }
@@ -214,9 +219,14 @@ impl<'p> Run<'p> {
             plan,
             copy_inputs: false,
             direct: false,
+            direct_past_caches: false,
             stream: false,
             ahead: cache_ahead(),
-            prefetch: if is_large(inputs, 0) { Prefetch::WithSteps } else { Prefetch::Never },
+            prefetch: if is_large(inputs, 0) && !program.is_chain() {
+                Prefetch::WithSteps
+            } else {
+                Prefetch::Never
+            },
         };
         run.inputs = inputs
             .iter()
@@ -251,10 +261,14 @@ impl<'p> Run<'p> {
         REGISTER / self.program.block * self.block
     }
 
+    /// Bytes of what a walk works in: registers, a stage, and what is local to tiles.
+    pub(super) fn scratch(&self) -> usize {
+        (self.program.register_count + 1) * self.register() + self.program.local_count * TILE
+    }
+
     /// Compute some blocks, numbered row by row.
     fn blocks(&self, range: Range<usize>) {
-        let program = self.program;
-        with_scratch((program.register_count + 1) * self.register(), |scratch| {
+        with_scratch(self.scratch(), |scratch| {
             let mut walk = Walk::new(self, scratch);
             walk.constants();
             let mut entered = None;
@@ -299,10 +313,13 @@ fn blocks_at_once(program: &Program, is_held: bool) -> usize {
     let is_half = |dtype: &DType| dtype.is_half();
     let is_converted =
         program.inputs.iter().any(is_half) || program.outputs.iter().any(|output| is_half(&output.dtype));
-    match program.instructions.len() {
-        1 if is_converted => 1,
-        1 if is_held || !program.constants.is_empty() => 4,
-        1 => 16,
+    match program.instructions[..] {
+        // What chains hold between tiles is small.
+        [Instruction::Chain { .. }] if is_held || !program.is_in_place() => 4,
+        [Instruction::Chain { .. }] => 16,
+        [Instruction::Call { .. }] if is_converted => 1,
+        [Instruction::Call { .. }] if is_held || !program.constants.is_empty() => 4,
+        [Instruction::Call { .. }] => 16,
         _ => 1,
     }
 }
@@ -354,7 +371,7 @@ pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
 #[cfg(test)]
 mod tests {
     use umber_types::tape::{Step, Tape};
-    use umber_types::{BinaryKind, Element, Layout, Scalar, Shape, f16};
+    use umber_types::{BinaryKind, Element, Layout, Scalar, Shape, bf16, f16};
 
     use super::*;
 
@@ -364,32 +381,45 @@ mod tests {
         &mut memory[begin..]
     }
 
-    fn check<T: Element + PartialEq + std::fmt::Debug>(
-        of: fn(usize) -> T,
-        product: fn(T) -> T,
-        ahead: Cache,
-    ) {
-        // Not whole blocks, and enough to go past the caches.
+    /// Three times the input, and that minus the input, of more than the caches hold.
+    fn check<T: Element + PartialEq + std::fmt::Debug>(of: fn(f64) -> T, ahead: Cache) {
+        // Not whole blocks.
         let count = STREAM_FROM / size_of::<T>() + 1037;
-        let step = Step::Constant { value: Scalar::Float(3.0), dtype: T::DTYPE };
+        let constant = Step::Constant { value: Scalar::Float(3.0), dtype: T::DTYPE };
         let multiply = Step::Binary { kind: BinaryKind::Multiply, a: 0, b: 1 };
-        let tape = Tape { inputs: vec![T::DTYPE], steps: vec![step, multiply], outputs: vec![2] };
-        let program = Program::new(&tape).expect("the tape is valid");
+        let subtract = Step::Binary { kind: BinaryKind::Subtract, a: 2, b: 0 };
+        let steps = vec![constant, multiply, subtract];
         let layout = Layout::contiguous(Shape::from([count]));
-        let input: Vec<T> = (0..count).map(of).collect();
-        for by in [0, 1] {
-            let mut memory = vec![of(0); count + 128];
-            let out = &mut shifted(&mut memory, by)[..count];
-            program.run_asking(ahead, &[View::of(&input, &layout)], &mut [ViewMut::of(out, &layout)]);
-            assert!(out.iter().zip(&input).all(|(&out, &x)| out == product(x)), "{} {ahead:?}", T::DTYPE);
+        let number = |i: usize| (i % 61) as f64;
+        let input: Vec<T> = (0..count).map(|i| of(number(i))).collect();
+        for (length, outputs) in [(2, vec![2]), (3, vec![3]), (3, vec![2, 3])] {
+            let tape = Tape { inputs: vec![T::DTYPE], steps: steps[..length].to_vec(), outputs };
+            let program = Program::new(&tape).expect("the tape is valid");
+            for by in [0, 1] {
+                let mut memory = vec![vec![of(0.0); count + 128]; tape.outputs.len()];
+                let mut views: Vec<ViewMut> = memory
+                    .iter_mut()
+                    .map(|memory| ViewMut::of(&mut shifted(memory, by)[..count], &layout))
+                    .collect();
+                program.run_asking(ahead, &[View::of(&input, &layout)], &mut views);
+                for (memory, &output) in memory.iter_mut().zip(&tape.outputs) {
+                    let times = if output == 2 { 3.0 } else { 2.0 };
+                    let found = &shifted(memory, by)[..count];
+                    let is_right = found.iter().enumerate().all(|(i, &x)| x == of(times * number(i)));
+                    assert!(is_right, "{} {ahead:?} {tape} v{output}", T::DTYPE);
+                }
+            }
         }
     }
 
     #[test]
     fn every_cache_answers_alike() {
         for ahead in [Cache::First, Cache::Second] {
-            check(|i| i as f32, |x| 3.0 * x, ahead);
-            check(|i| f16::from_f64((i % 512) as f64), |x| f16::from_f64(3.0 * x.to_f64()), ahead);
+            check(|x| x as f32, ahead);
+            check(|x| x, ahead);
+            check(|x| x as i32, ahead);
+            check(f16::from_f64, ahead);
+            check(bf16::from_f64, ahead);
         }
     }
 }

@@ -1,8 +1,11 @@
 //! Programs over no more than one block of elements, where finding the way would cost more than the work.
 
+use smallvec::SmallVec;
+
 use super::blocks::{gather, splat};
 use super::program::{Program, REGISTER};
 use super::run::with_scratch;
+use crate::elementwise::chain::TILE;
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
 use crate::nest::Nest;
@@ -43,9 +46,9 @@ impl Program {
         let count = outputs[0].size();
         let fits = count <= self.block && outputs.iter().all(|view| view.layout().is_contiguous());
         if fits {
-            let registers = (self.register_count + 1) * REGISTER;
-            // SAFETY: the scratch has the registers and a stage; views promise their elements.
-            with_scratch(registers, |scratch| unsafe { self.one_block(inputs, outputs, count, scratch) });
+            let room = (self.register_count + 1) * REGISTER + self.local_count * TILE;
+            // SAFETY: the scratch has the registers, a stage and the tiles; views promise their elements.
+            with_scratch(room, |scratch| unsafe { self.one_block(inputs, outputs, count, scratch) });
         }
         fits
     }
@@ -53,34 +56,33 @@ impl Program {
     /// Load everything, compute, store everything: in this order any output may be any input.
     ///
     /// # Safety
-    /// The scratch holds one register more than the program has, and the views `count` elements each.
+    /// The scratch holds one register more than the program has and its tiles, and the views `count` elements each.
     unsafe fn one_block(&self, inputs: &[View], outputs: &[ViewMut], count: usize, scratch: *mut u8) {
         let filled = count.next_multiple_of(LANES);
         let stage = scratch.wrapping_add(self.register_count * REGISTER);
-        let register = |value: u32| scratch.wrapping_add(self.registers[value as usize] as usize * REGISTER);
+        let values: SmallVec<[*mut u8; 16]> = self.addresses(scratch, REGISTER).collect();
+        let register = |value: u32| values[value as usize];
         // SAFETY: registers have room for `filled` elements of any value; views reach `count` elements.
         unsafe {
             for constant in &self.constants {
                 splat(constant.size, constant.bytes.as_ptr(), register(constant.value), filled);
             }
             for (i, view) in inputs.iter().enumerate() {
-                let (size, half) = (view.dtype().size(), view.dtype().is_half());
-                let target = if half { stage } else { register(i as u32) };
+                let (size, is_widened) = (view.dtype().size(), self.widened[i]);
+                let target = if is_widened { stage } else { register(i as u32) };
                 let copied = load(view, target, count);
                 splat(size, target, target.add(copied * size), filled - copied);
-                if half {
+                if is_widened {
                     let load = cast::load_half(view.dtype()).kernels[level()];
                     load(register(i as u32), stage, stage, stage, filled);
                 }
             }
             for instruction in &self.instructions {
-                let [a, b, c] = instruction.arguments.map(|value| register(value).cast_const());
-                let n = if instruction.exact { count } else { filled };
-                (instruction.kernel)(register(instruction.value), a, b, c, n);
+                instruction.run(self, &values, count, false);
             }
             for (output, view) in self.outputs.iter().zip(outputs) {
                 let mut source = register(output.value);
-                if output.dtype.is_half() {
+                if output.is_rounded() {
                     let store = cast::store_half(output.dtype).kernels[level()];
                     store(stage, source, source, source, filled);
                     source = stage;

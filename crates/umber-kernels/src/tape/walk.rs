@@ -3,10 +3,13 @@
 use smallvec::SmallVec;
 
 use super::blocks::{gather, prefetch, scatter, splat, stream};
+use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
 
+/// Bytes of a line of the caches.
+const LINE: usize = 64;
 /// Bytes written past the caches between requests for the next block.
 const STREAMED: usize = 256;
 
@@ -35,12 +38,13 @@ impl<'r> Walk<'r> {
     pub(super) fn new(run: &'r Run<'r>, scratch: *mut u8) -> Walk<'r> {
         let program = run.program;
         let register = |i: u32| scratch.wrapping_add(i as usize * run.register());
-        let registers: SmallVec<[*mut u8; 8]> = program.registers.iter().map(|&i| register(i)).collect();
+        let stage = register(program.register_count as u32);
+        let registers: SmallVec<[*mut u8; 8]> = program.addresses(scratch, run.register()).collect();
         Walk {
             run,
             values: registers.clone(),
             registers,
-            stage: register(program.register_count as u32),
+            stage,
             offsets: SmallVec::from_elem(0, run.inputs.len() + run.outputs.len()),
             phases: SmallVec::from_elem(None, run.inputs.len()),
         }
@@ -82,7 +86,7 @@ impl<'r> Walk<'r> {
         let register = self.registers[input];
         // SAFETY: the element lies in the view; registers have room for a block.
         unsafe {
-            if dtype.is_half() {
+            if self.run.program.widened[input] {
                 splat(size, from, self.stage, filled);
                 let load = cast::load_half(dtype).kernels[level()];
                 load(register, self.stage, self.stage, self.stage, filled);
@@ -114,33 +118,49 @@ impl<'r> Walk<'r> {
             // SAFETY: passed on.
             unsafe { self.load(input, start, count) };
         }
-        let direct = run.direct && count.is_multiple_of(LANES);
-        for (i, (output, operand)) in run.program.outputs.iter().zip(&run.outputs).enumerate() {
-            if output.direct {
-                let value = output.value as usize;
-                let in_place = direct && operand.access == Access::InPlace;
-                self.values[value] = if in_place {
-                    self.address(run.inputs.len() + i, start as isize)
-                } else {
-                    self.registers[value]
-                };
-            }
-        }
-        let instructions = &run.program.instructions;
+        let past_caches = self.place_outputs(start, count);
+        let instructions = match &run.program.past_caches {
+            Some(instruction) if past_caches => std::slice::from_ref(instruction),
+            _ => &run.program.instructions[..],
+        };
         for (i, instruction) in instructions.iter().enumerate() {
             if run.prefetch == Prefetch::WithSteps {
                 self.prefetch(start + count, i, instructions.len());
             }
-            let [a, b, c] = instruction.arguments.map(|value| self.values[value as usize].cast_const());
-            let n = if instruction.exact { count } else { lanes(count) };
             // SAFETY: the program gives every value an address with room for `lanes(count)` elements of its type,
-            // memory only where `count` is that, and never one that is read and written at once.
-            unsafe { (instruction.kernel)(self.values[instruction.value as usize], a, b, c, n) };
+            // memory only where `count` is that, and never one that a block function reads and writes at once.
+            unsafe { instruction.run(run.program, &self.values, count, past_caches) };
         }
         for output in 0..run.outputs.len() {
             // SAFETY: passed on.
             unsafe { self.store(output, start, count) };
         }
+    }
+
+    /// Say where outputs are made: in their memory, if it is dense and the instructions may write there. Do chains write past
+    /// the caches?
+    fn place_outputs(&mut self, start: usize, count: usize) -> bool {
+        let run = self.run;
+        let is_whole = count.is_multiple_of(LANES);
+        let address = |walk: &Walk, i: usize| walk.address(run.inputs.len() + i, start as isize);
+        let outputs = || run.program.outputs.iter().zip(&run.outputs).enumerate();
+        let past_caches = run.direct_past_caches
+            && is_whole
+            && outputs().filter(|(_, (output, _))| output.streams).all(|(i, (_, operand))| {
+                operand.access == Access::InPlace && address(self, i).addr().is_multiple_of(LINE)
+            });
+        for (i, (output, operand)) in outputs() {
+            if output.direct {
+                let may = run.direct && is_whole || past_caches && output.streams;
+                let value = output.value as usize;
+                self.values[value] = if may && operand.access == Access::InPlace {
+                    address(self, i)
+                } else {
+                    self.registers[value]
+                };
+            }
+        }
+        past_caches
     }
 
     /// Elements of a block.
@@ -157,7 +177,7 @@ impl<'r> Walk<'r> {
         unsafe { self.block(start, count) };
         let output = &self.run.program.outputs[0];
         let source = self.values[output.value as usize];
-        if !output.dtype.is_half() {
+        if !output.is_rounded() {
             return source;
         }
         let store = cast::store_half(output.dtype).kernels[level()];
@@ -175,7 +195,8 @@ impl<'r> Walk<'r> {
         let Operand { size, access, .. } = run.inputs[input];
         let dtype = run.program.inputs[input];
         let register = self.registers[input];
-        let target = if dtype.is_half() { self.stage } else { register };
+        let is_widened = run.program.widened[input];
+        let target = if is_widened { self.stage } else { register };
         // A whole block of what repeats serves the next blocks, too.
         let (start, count) = match access {
             Access::Periodic(period) => {
@@ -215,12 +236,12 @@ impl<'r> Walk<'r> {
             if source == target {
                 splat(size, target, target.add(count * size), filled - count);
             }
-            if dtype.is_half() {
+            if is_widened {
                 let load = cast::load_half(dtype).kernels[level()];
                 load(register, source, source, source, filled);
             }
         }
-        self.values[input] = if dtype.is_half() { register } else { source };
+        self.values[input] = if is_widened { register } else { source };
     }
 
     /// Bring a block of an output to memory.
@@ -231,12 +252,12 @@ impl<'r> Walk<'r> {
         let run = self.run;
         let operand = run.inputs.len() + output;
         let Operand { size, access, .. } = run.outputs[output];
-        let (value, dtype) = (run.program.outputs[output].value as usize, run.program.outputs[output].dtype);
-        let mut source = self.values[value];
+        let Output { value, dtype, .. } = run.program.outputs[output];
+        let mut source = self.values[value as usize];
         // SAFETY: the elements lie in the view, registers have room for a block.
         unsafe {
             let to = self.address(operand, start as isize);
-            if dtype.is_half() {
+            if run.program.outputs[output].is_rounded() {
                 let store = cast::store_half(dtype).kernels[level()];
                 if access == Access::InPlace && !run.stream && count.is_multiple_of(LANES) {
                     return store(to, source, source, source, count);

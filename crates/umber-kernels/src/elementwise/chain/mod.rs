@@ -1,0 +1,294 @@
+//! Several elementwise steps in one loop: what one step makes stays in the processor's registers for the next.
+//!
+//! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop goes through the links once for each
+//! [`tile`](TILE) of elements, so that finding the next link costs little beside its work, and nothing is stored but what
+//! another step or memory needs. Sixteen-bit floats widen as they are loaded and are rounded as they are stored.
+
+#[cfg(target_arch = "x86_64")]
+mod vectors;
+
+use umber_types::{BinaryKind, DType, UnaryKind};
+
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
+#[cfg(target_arch = "x86_64")]
+use vectors::{Vector, Words256, Words512};
+
+/// Bytes of the largest tile of a value.
+pub(crate) const TILE: usize = VECTORS * 64;
+/// Vectors of an accumulator: enough to hide the time that a result takes, and half of what AVX2 has.
+const VECTORS: usize = 8;
+
+/// What a link does to the accumulator, given an operand `x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Takes the operand.
+    Load,
+    /// Writes the accumulator to the value.
+    Store,
+    /// Writes the accumulator to the value, past the caches if the run does so.
+    Output,
+    Negative,
+    Abs,
+    Sqrt,
+    Rsqrt,
+    Reciprocal,
+    Square,
+    Add,
+    Multiply,
+    Subtract,
+    /// `x - accumulator`.
+    SubtractFrom,
+    Divide,
+    /// `x / accumulator`.
+    DivideInto,
+    /// The accumulator unless `x` is greater; NaN of either.
+    Maximum,
+    /// `x` unless the accumulator is greater; NaN of either.
+    MaximumOf,
+    Minimum,
+    MinimumOf,
+}
+
+/// Where the operand of a link is, or what it is stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Elements as they are computed.
+    Elements,
+    /// 16-bit floats.
+    BFloat16,
+    Float16,
+    Constant,
+    Accumulator,
+}
+
+/// One step of a chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    pub(crate) op: Op,
+    pub(crate) source: Source,
+    /// Does the value have room for a tile only, which every tile uses anew?
+    pub(crate) is_local: bool,
+    /// Which value is read or written.
+    pub(crate) value: u32,
+    /// The bits of a constant.
+    pub(crate) constant: u64,
+}
+
+/// Runs links over `n` elements: `(links, address of each value, n, past the caches?)`.
+///
+/// Contract: each value that links name has room for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
+/// of [`LANES`](super::LANES); values overlap only where they are the same; what goes past the caches begins at a multiple
+/// of 64 bytes.
+pub(crate) type Chain = unsafe fn(&[Link], &[*mut u8], usize, bool);
+
+impl Op {
+    /// The same function of the operands the other way round.
+    pub(crate) fn turned(self) -> Op {
+        match self {
+            Op::Subtract => Op::SubtractFrom,
+            Op::Divide => Op::DivideInto,
+            Op::Maximum => Op::MaximumOf,
+            Op::Minimum => Op::MinimumOf,
+            symmetric => symmetric,
+        }
+    }
+}
+
+/// The link of a function of one element of a (computing) dtype.
+pub(crate) fn unary(kind: UnaryKind, dtype: DType) -> Option<Op> {
+    Some(match kind {
+        _ if !dtype.is_floating() => return None,
+        UnaryKind::Negative => Op::Negative,
+        UnaryKind::Abs => Op::Abs,
+        UnaryKind::Sqrt => Op::Sqrt,
+        UnaryKind::Rsqrt => Op::Rsqrt,
+        UnaryKind::Reciprocal => Op::Reciprocal,
+        UnaryKind::Square => Op::Square,
+        _ => return None,
+    })
+}
+
+/// The link of a function of two elements of a (computing) dtype, the first of which is in the accumulator.
+pub(crate) fn binary(kind: BinaryKind, dtype: DType) -> Option<Op> {
+    Some(match kind {
+        BinaryKind::Add => Op::Add,
+        BinaryKind::Subtract => Op::Subtract,
+        BinaryKind::Multiply => Op::Multiply,
+        _ if !dtype.is_floating() => return None,
+        BinaryKind::Divide => Op::Divide,
+        BinaryKind::Maximum => Op::Maximum,
+        BinaryKind::Minimum => Op::Minimum,
+        _ => return None,
+    })
+}
+
+/// The loop over links of this (computing) dtype, if this processor has one.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn chain(dtype: DType) -> Option<Chain> {
+    use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+    let chains: [Chain; 2] = match dtype {
+        DType::Float32 => [avx2::<__m256>, avx512::<__m512>],
+        DType::Float64 => [avx2::<__m256d>, avx512::<__m512d>],
+        DType::Int32 | DType::UInt32 => [avx2::<Words256>, avx512::<Words512>],
+        _ => return None,
+    };
+    Some(chains[level().checked_sub(1)?])
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn chain(_dtype: DType) -> Option<Chain> {
+    None
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn avx2<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
+    // SAFETY: passed on; the processor has the instructions.
+    unsafe { run::<V>(links, values, n, past_caches) }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
+unsafe fn avx512<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
+    // SAFETY: passed on; the processor has the instructions.
+    unsafe { run::<V>(links, values, n, past_caches) }
+}
+
+/// All elements, tile by tile.
+///
+/// # Safety
+/// The contract of [`Chain`]; the caller is compiled for the instructions of the vectors.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn run<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
+    let mut at = 0;
+    while at + VECTORS * V::COUNT <= n {
+        // SAFETY: passed on; the tile ends before `n`.
+        unsafe { tile::<V, VECTORS>(links, values, at, past_caches) };
+        at += VECTORS * V::COUNT;
+    }
+    // The largest tiles are twice what `n` is a multiple of.
+    if at < n {
+        // SAFETY: as above.
+        unsafe { tile::<V, { VECTORS / 2 }>(links, values, at, past_caches) };
+    }
+}
+
+/// One tile, from element `at` on.
+///
+/// # Safety
+/// As [`run`].
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at: usize, past_caches: bool) {
+    let mut sums = [V::zero(); N];
+    for link in links {
+        let from = if link.is_local { 0 } else { at };
+        // SAFETY: the contract: links name values.
+        let place = || unsafe { *values.get_unchecked(link.value as usize) };
+        // Plain loops: closures would not be compiled for the vectors' instructions.
+        macro_rules! with {
+            (|$a:ident, $x:ident| $body:expr) => {
+                // SAFETY of all: the value has as many elements; the instructions are there.
+                match link.source {
+                    Source::Elements => {
+                        let place = place().wrapping_add(from * V::SIZE);
+                        for i in 0..N {
+                            let $a = sums[i];
+                            let $x = unsafe { V::load(place.wrapping_add(i * V::COUNT * V::SIZE)) };
+                            sums[i] = $body;
+                        }
+                    }
+                    Source::BFloat16 if V::HAS_HALVES => {
+                        let place = place().wrapping_add(2 * from);
+                        for i in 0..N {
+                            let $a = sums[i];
+                            let $x = unsafe { V::load_bfloat16(place.wrapping_add(2 * i * V::COUNT)) };
+                            sums[i] = $body;
+                        }
+                    }
+                    Source::Float16 if V::HAS_HALVES => {
+                        let place = place().wrapping_add(2 * from);
+                        for i in 0..N {
+                            let $a = sums[i];
+                            let $x = unsafe { V::load_float16(place.wrapping_add(2 * i * V::COUNT)) };
+                            sums[i] = $body;
+                        }
+                    }
+                    Source::Constant => {
+                        let $x = V::splat(link.constant);
+                        for i in 0..N {
+                            let $a = sums[i];
+                            sums[i] = $body;
+                        }
+                    }
+                    _ => {
+                        for i in 0..N {
+                            let $a = sums[i];
+                            let $x = sums[i];
+                            sums[i] = $body;
+                        }
+                    }
+                }
+            };
+        }
+        macro_rules! map {
+            (|$a:ident| $body:expr) => {
+                for i in 0..N {
+                    let $a = sums[i];
+                    sums[i] = $body;
+                }
+            };
+        }
+        match link.op {
+            Op::Load => with!(|_a, x| x),
+            Op::Add => with!(|a, x| a.add(x)),
+            Op::Multiply => with!(|a, x| a.multiply(x)),
+            Op::Subtract => with!(|a, x| a.subtract(x)),
+            Op::SubtractFrom => with!(|a, x| x.subtract(a)),
+            Op::Divide => with!(|a, x| a.divide(x)),
+            Op::DivideInto => with!(|a, x| x.divide(a)),
+            Op::Maximum => with!(|a, x| a.maximum(x)),
+            Op::MaximumOf => with!(|a, x| x.maximum(a)),
+            Op::Minimum => with!(|a, x| a.minimum(x)),
+            Op::MinimumOf => with!(|a, x| x.minimum(a)),
+            Op::Negative => map!(|a| a.negative()),
+            Op::Abs => map!(|a| a.abs()),
+            Op::Sqrt => map!(|a| a.sqrt()),
+            Op::Rsqrt => map!(|a| V::one().divide(a.sqrt())),
+            Op::Reciprocal => map!(|a| V::one().divide(a)),
+            Op::Square => map!(|a| a.multiply(a)),
+            // SAFETY: the value has room; the instructions are there.
+            Op::Store | Op::Output => unsafe {
+                let past_caches = past_caches && link.op == Op::Output;
+                match link.source {
+                    Source::BFloat16 if V::HAS_HALVES => {
+                        let place = place().wrapping_add(2 * from);
+                        for i in 0..N {
+                            sums[i].store_bfloat16(place.wrapping_add(2 * i * V::COUNT), past_caches);
+                        }
+                    }
+                    Source::Float16 if V::HAS_HALVES => {
+                        let place = place().wrapping_add(2 * from);
+                        for i in 0..N {
+                            sums[i].store_float16(place.wrapping_add(2 * i * V::COUNT), past_caches);
+                        }
+                    }
+                    _ if past_caches => {
+                        let place = place().wrapping_add(from * V::SIZE);
+                        for i in 0..N {
+                            sums[i].stream(place.wrapping_add(i * V::COUNT * V::SIZE));
+                        }
+                    }
+                    _ => {
+                        let place = place().wrapping_add(from * V::SIZE);
+                        for i in 0..N {
+                            sums[i].store(place.wrapping_add(i * V::COUNT * V::SIZE));
+                        }
+                    }
+                }
+            },
+        }
+    }
+}

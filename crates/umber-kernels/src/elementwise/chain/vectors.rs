@@ -1,0 +1,371 @@
+//! The vectors of x86-64 that chains accumulate in.
+//!
+//! Invariant: a vector is used only in a loop that was compiled for the instructions it needs, into which its methods are
+//! inlined; [`chain`](super::chain) chooses the loop, after it has asked the processor.
+
+use std::arch::x86_64::*;
+
+use crate::elementwise::half_words::{narrow_avx512, narrow_f16c};
+
+const OF_FLOATS: &str = "integers have no such links";
+const OF_HALVES: &str = "only 32-bit floats stand for 16-bit ones";
+
+/// A vector of numbers in a register. Arithmetic is that of the block functions, to the bit.
+pub(super) trait Vector: Copy {
+    /// How many elements.
+    const COUNT: usize;
+    /// Bytes of an element.
+    const SIZE: usize;
+    /// Are 16-bit floats computed as these elements?
+    const HAS_HALVES: bool;
+
+    fn zero() -> Self;
+    fn one() -> Self;
+    /// All lanes the number with these bits, of which there may be too many.
+    fn splat(bits: u64) -> Self;
+    fn add(self, x: Self) -> Self;
+    fn subtract(self, x: Self) -> Self;
+    fn multiply(self, x: Self) -> Self;
+    /// As all that follows but loads and stores, of floats only.
+    fn divide(self, _x: Self) -> Self {
+        unreachable!("{OF_FLOATS}")
+    }
+    /// `self`, if it is NaN or greater, else `x`.
+    fn maximum(self, _x: Self) -> Self {
+        unreachable!("{OF_FLOATS}")
+    }
+    /// `self`, if it is NaN or less, else `x`.
+    fn minimum(self, _x: Self) -> Self {
+        unreachable!("{OF_FLOATS}")
+    }
+    fn negative(self) -> Self {
+        unreachable!("{OF_FLOATS}")
+    }
+    fn abs(self) -> Self {
+        unreachable!("{OF_FLOATS}")
+    }
+    fn sqrt(self) -> Self {
+        unreachable!("{OF_FLOATS}")
+    }
+    /// # Safety
+    /// The elements are readable.
+    unsafe fn load(from: *const u8) -> Self;
+    /// # Safety
+    /// The elements are writable.
+    unsafe fn store(self, to: *mut u8);
+    /// Past the caches.
+    ///
+    /// # Safety
+    /// The elements are writable, and lie at a multiple of the vector's size.
+    unsafe fn stream(self, to: *mut u8);
+    /// # Safety
+    /// As many 16-bit floats are readable; only where vectors have halves, as of the next three.
+    unsafe fn load_bfloat16(_from: *const u8) -> Self {
+        unreachable!("{OF_HALVES}")
+    }
+    /// # Safety
+    /// As [`Vector::load_bfloat16`].
+    unsafe fn load_float16(_from: *const u8) -> Self {
+        unreachable!("{OF_HALVES}")
+    }
+    /// # Safety
+    /// As many 16-bit floats are writable, at a multiple of their size together if they go past the caches.
+    unsafe fn store_bfloat16(self, _to: *mut u8, _past_caches: bool) {
+        unreachable!("{OF_HALVES}")
+    }
+    /// # Safety
+    /// As [`Vector::store_bfloat16`].
+    unsafe fn store_float16(self, _to: *mut u8, _past_caches: bool) {
+        unreachable!("{OF_HALVES}")
+    }
+}
+
+/// What both widths of both types do alike.
+macro_rules! arithmetic {
+    ($element:ty, $zero:ident $splat:ident $add:ident $subtract:ident $multiply:ident $divide:ident $sqrt:ident
+     $load:ident $store:ident $stream:ident, $bits:ty) => {
+        const COUNT: usize = size_of::<Self>() / size_of::<$element>();
+        const SIZE: usize = size_of::<$element>();
+
+        #[inline(always)]
+        fn zero() -> Self {
+            // SAFETY of all here: the module's invariant, and the caller's contract where there is one.
+            unsafe { $zero() }
+        }
+        #[inline(always)]
+        fn one() -> Self {
+            unsafe { $splat(1.0) }
+        }
+        #[inline(always)]
+        fn splat(bits: u64) -> Self {
+            unsafe { $splat(<$element>::from_bits(bits as $bits)) }
+        }
+        #[inline(always)]
+        fn add(self, x: Self) -> Self {
+            unsafe { $add(self, x) }
+        }
+        #[inline(always)]
+        fn subtract(self, x: Self) -> Self {
+            unsafe { $subtract(self, x) }
+        }
+        #[inline(always)]
+        fn multiply(self, x: Self) -> Self {
+            unsafe { $multiply(self, x) }
+        }
+        #[inline(always)]
+        fn divide(self, x: Self) -> Self {
+            unsafe { $divide(self, x) }
+        }
+        #[inline(always)]
+        fn sqrt(self) -> Self {
+            unsafe { $sqrt(self) }
+        }
+        #[inline(always)]
+        unsafe fn load(from: *const u8) -> Self {
+            unsafe { $load(from.cast()) }
+        }
+        #[inline(always)]
+        unsafe fn store(self, to: *mut u8) {
+            unsafe { $store(to.cast(), self) }
+        }
+        #[inline(always)]
+        unsafe fn stream(self, to: *mut u8) {
+            unsafe { $stream(to.cast(), self) }
+        }
+    };
+}
+
+/// The greatest and the least, and signs. The processor answers its second operand for NaN, and for equal zeros.
+macro_rules! by_masks {
+    ($is_nan:ident $choose:ident $greatest:ident $least:ident $and_not:ident $xor:ident $splat:ident) => {
+        #[inline(always)]
+        fn maximum(self, x: Self) -> Self {
+            // SAFETY of all here: the module's invariant.
+            unsafe { $choose(self, $greatest(self, x), $is_nan(self)) }
+        }
+        #[inline(always)]
+        fn minimum(self, x: Self) -> Self {
+            unsafe { $choose(self, $least(self, x), $is_nan(self)) }
+        }
+        #[inline(always)]
+        fn negative(self) -> Self {
+            unsafe { $xor(self, $splat(-0.0)) }
+        }
+        #[inline(always)]
+        fn abs(self) -> Self {
+            unsafe { $and_not($splat(-0.0), self) }
+        }
+    };
+}
+
+macro_rules! choices {
+    ($($name:ident $is_nan:ident: $vector:ty, $mask:ty, |$a:ident, $b:ident, $m:ident| $choose:expr, $compare:expr;)*) => {$(
+        /// The first vector's lanes where the mask says so, else the second's.
+        #[inline(always)]
+        unsafe fn $name($a: $vector, $b: $vector, $m: $mask) -> $vector {
+            // SAFETY: the module's invariant.
+            unsafe { $choose }
+        }
+        #[inline(always)]
+        unsafe fn $is_nan($a: $vector) -> $mask {
+            // SAFETY: the module's invariant.
+            unsafe { $compare }
+        }
+    )*};
+}
+
+choices! {
+    choose_16 nan_16: __m512, __mmask16, |a, b, m| _mm512_mask_mov_ps(b, m, a), _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(a, a);
+    choose_8d nan_8d: __m512d, __mmask8, |a, b, m| _mm512_mask_mov_pd(b, m, a), _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(a, a);
+    choose_8 nan_8: __m256, __m256, |a, b, m| _mm256_blendv_ps(b, a, m), _mm256_cmp_ps::<_CMP_UNORD_Q>(a, a);
+    choose_4d nan_4d: __m256d, __m256d, |a, b, m| _mm256_blendv_pd(b, a, m), _mm256_cmp_pd::<_CMP_UNORD_Q>(a, a);
+}
+
+impl Vector for __m512 {
+    const HAS_HALVES: bool = true;
+    arithmetic!(f32, _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_sqrt_ps
+        _mm512_loadu_ps _mm512_storeu_ps _mm512_stream_ps, u32);
+    by_masks!(nan_16 choose_16 _mm512_max_ps _mm512_min_ps _mm512_andnot_ps _mm512_xor_ps _mm512_set1_ps);
+
+    #[inline(always)]
+    unsafe fn load_bfloat16(from: *const u8) -> Self {
+        // SAFETY: the caller's contract, and the module's invariant.
+        unsafe {
+            let wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
+            _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_float16(from: *const u8) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bfloat16(self, to: *mut u8, past_caches: bool) {
+        // SAFETY: as above.
+        unsafe {
+            let bits = _mm512_castps_si512(self);
+            let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+            let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+            let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(1 << 22));
+            let wide = _mm512_mask_mov_epi32(rounded, nan_16(self), quiet);
+            store_halves(to, _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(wide)), past_caches);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_float16(self, to: *mut u8, past_caches: bool) {
+        // SAFETY: as above.
+        unsafe { store_halves(to, narrow_avx512(self), past_caches) }
+    }
+}
+
+/// # Safety
+/// Sixteen 16-bit floats are writable, and aligned if they go past the caches.
+#[inline(always)]
+unsafe fn store_halves(to: *mut u8, halves: __m256i, past_caches: bool) {
+    // SAFETY: the caller's contract, and the module's invariant.
+    unsafe {
+        if past_caches {
+            _mm256_stream_si256(to.cast(), halves);
+        } else {
+            _mm256_storeu_si256(to.cast(), halves);
+        }
+    }
+}
+
+impl Vector for __m512d {
+    const HAS_HALVES: bool = false;
+    arithmetic!(f64, _mm512_setzero_pd _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_sqrt_pd
+        _mm512_loadu_pd _mm512_storeu_pd _mm512_stream_pd, u64);
+    by_masks!(nan_8d choose_8d _mm512_max_pd _mm512_min_pd _mm512_andnot_pd _mm512_xor_pd _mm512_set1_pd);
+}
+
+impl Vector for __m256 {
+    const HAS_HALVES: bool = true;
+    arithmetic!(f32, _mm256_setzero_ps _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_sqrt_ps
+        _mm256_loadu_ps _mm256_storeu_ps _mm256_stream_ps, u32);
+    by_masks!(nan_8 choose_8 _mm256_max_ps _mm256_min_ps _mm256_andnot_ps _mm256_xor_ps _mm256_set1_ps);
+
+    #[inline(always)]
+    unsafe fn load_bfloat16(from: *const u8) -> Self {
+        // SAFETY: the caller's contract, and the module's invariant.
+        unsafe {
+            let wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
+            _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn load_float16(from: *const u8) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_bfloat16(self, to: *mut u8, past_caches: bool) {
+        // SAFETY: as above.
+        unsafe {
+            let bits = _mm256_castps_si256(self);
+            let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
+            let rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+            let quiet = _mm256_or_si256(bits, _mm256_set1_epi32(1 << 22));
+            let wide = _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(nan_8(self)));
+            let wide = _mm256_srli_epi32::<16>(wide);
+            let halves = _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256::<1>(wide));
+            store_quarters(to, halves, past_caches);
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn store_float16(self, to: *mut u8, past_caches: bool) {
+        // SAFETY: as above.
+        unsafe { store_quarters(to, narrow_f16c(self), past_caches) }
+    }
+}
+
+/// # Safety
+/// Eight 16-bit floats are writable, and aligned if they go past the caches.
+#[inline(always)]
+unsafe fn store_quarters(to: *mut u8, halves: __m128i, past_caches: bool) {
+    // SAFETY: the caller's contract, and the module's invariant.
+    unsafe {
+        if past_caches {
+            _mm_stream_si128(to.cast(), halves);
+        } else {
+            _mm_storeu_si128(to.cast(), halves);
+        }
+    }
+}
+
+impl Vector for __m256d {
+    const HAS_HALVES: bool = false;
+    arithmetic!(f64, _mm256_setzero_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_sqrt_pd
+        _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd, u64);
+    by_masks!(nan_4d choose_4d _mm256_max_pd _mm256_min_pd _mm256_andnot_pd _mm256_xor_pd _mm256_set1_pd);
+}
+
+/// 32-bit integers, which wrap: signed or not is all the same to their sums and products.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Words512(__m512i);
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Words256(__m256i);
+
+macro_rules! words {
+    ($($vector:ident, $splat:ident $add:ident $subtract:ident $multiply:ident $load:ident $store:ident $stream:ident;)*) => {$(
+        impl Vector for $vector {
+            const COUNT: usize = size_of::<Self>() / 4;
+            const SIZE: usize = 4;
+            const HAS_HALVES: bool = false;
+
+            #[inline(always)]
+            fn zero() -> Self {
+                Self::splat(0)
+            }
+            #[inline(always)]
+            fn one() -> Self {
+                Self::splat(1)
+            }
+            #[inline(always)]
+            fn splat(bits: u64) -> Self {
+                // SAFETY of all here: the module's invariant, and the caller's contract where there is one.
+                unsafe { $vector($splat(bits as i32)) }
+            }
+            #[inline(always)]
+            fn add(self, x: Self) -> Self {
+                unsafe { $vector($add(self.0, x.0)) }
+            }
+            #[inline(always)]
+            fn subtract(self, x: Self) -> Self {
+                unsafe { $vector($subtract(self.0, x.0)) }
+            }
+            #[inline(always)]
+            fn multiply(self, x: Self) -> Self {
+                unsafe { $vector($multiply(self.0, x.0)) }
+            }
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                unsafe { $vector($load(from.cast())) }
+            }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                unsafe { $store(to.cast(), self.0) }
+            }
+            #[inline(always)]
+            unsafe fn stream(self, to: *mut u8) {
+                unsafe { $stream(to.cast(), self.0) }
+            }
+        }
+    )*};
+}
+
+words! {
+    Words512, _mm512_set1_epi32 _mm512_add_epi32 _mm512_sub_epi32 _mm512_mullo_epi32
+        _mm512_loadu_si512 _mm512_storeu_si512 _mm512_stream_si512;
+    Words256, _mm256_set1_epi32 _mm256_add_epi32 _mm256_sub_epi32 _mm256_mullo_epi32
+        _mm256_loadu_si256 _mm256_storeu_si256 _mm256_stream_si256;
+}

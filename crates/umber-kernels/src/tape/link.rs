@@ -1,0 +1,611 @@
+//! From drafts of instructions to instructions: neighbours become chains, and values find their registers.
+
+use smallvec::SmallVec;
+use umber_types::DType;
+
+use super::program::{Home, Instruction, Output, Program};
+use crate::elementwise::Entry;
+use crate::elementwise::chain::{self, Chain, Link, Op, Source};
+use crate::isa::level;
+
+/// A step before it is known how it will run.
+#[derive(Clone, Copy)]
+pub(super) struct Draft {
+    pub(super) entry: Entry,
+    /// How a chain would do it.
+    pub(super) form: Form,
+    /// The computing dtype of the operands.
+    pub(super) dtype: DType,
+    pub(super) value: u32,
+    pub(super) arguments: [u32; 3],
+}
+
+/// What a step is to a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Nothing: it has a block function of its own.
+    Call,
+    Unary(Op),
+    Binary(Op),
+    /// `a b + c`, rounded twice.
+    MultiplyAdd,
+}
+
+impl Draft {
+    /// The arguments it has.
+    fn operands(&self) -> &[u32] {
+        match self.form {
+            Form::Unary(_) => &self.arguments[..1],
+            Form::Binary(_) => &self.arguments[..2],
+            Form::MultiplyAdd | Form::Call => &self.arguments,
+        }
+    }
+
+    /// The loop of chains that could have it as a link.
+    fn chain(&self) -> Option<Chain> {
+        if self.form == Form::Call { None } else { chain::chain(self.dtype) }
+    }
+
+    /// Can it take a value from the accumulator, and need it nowhere else?
+    fn takes_over(&self, value: u32) -> bool {
+        let [a, b, c] = self.arguments;
+        match self.form {
+            Form::Call => false,
+            Form::Unary(_) => a == value,
+            Form::Binary(_) => a == value || b == value,
+            Form::MultiplyAdd => (a == value || b == value) && c != value,
+        }
+    }
+}
+
+/// What is known of a value.
+#[derive(Clone, Copy)]
+pub(super) struct Value {
+    /// Lives in a register of its own for the whole run.
+    pub(super) lasting: bool,
+    /// Its bits, if it is a constant.
+    pub(super) constant: Option<u64>,
+    /// The 16-bit dtype of an input that chains widen.
+    narrow: Option<DType>,
+    /// The draft that makes it, if one does.
+    maker: usize,
+    /// Does any step read it but from the accumulator, right after it is made?
+    is_stored: bool,
+    /// Do only links of the chain that makes it read it?
+    is_local: bool,
+}
+
+impl Value {
+    pub(super) fn new(lasting: bool, constant: Option<u64>) -> Value {
+        Value { lasting, constant, narrow: None, maker: usize::MAX, is_stored: false, is_local: false }
+    }
+}
+
+/// Drafts that become one instruction.
+struct Group {
+    begin: usize,
+    end: usize,
+    chain: Option<Chain>,
+}
+
+/// What is known of all values, and the program so far.
+pub(super) struct Linker {
+    pub(super) drafts: SmallVec<[Draft; 8]>,
+    pub(super) values: SmallVec<[Value; 8]>,
+    pub(super) program: Program,
+}
+
+impl Linker {
+    /// The program, with instructions for all drafts.
+    pub(super) fn finish(mut self) -> Program {
+        for output in &self.program.outputs {
+            self.values[output.value as usize].lasting = true;
+        }
+        let groups = self.groups();
+        self.classify(&groups);
+        for group in &groups {
+            self.emit(group);
+        }
+        self.drop_constants();
+        self.allocate();
+        self.program
+    }
+
+    /// Neighbours that one chain can compute, if that is worth it, and the others one by one.
+    fn groups(&self) -> SmallVec<[Group; 8]> {
+        let mut groups: SmallVec<[Group; 8]> = SmallVec::new();
+        let mut begin = 0;
+        while begin < self.drafts.len() {
+            let first = &self.drafts[begin];
+            let chain = first.chain();
+            let follows = |draft: &&Draft| draft.form != Form::Call && draft.dtype == first.dtype;
+            let length = match chain {
+                Some(_) => self.drafts[begin..].iter().take_while(follows).count(),
+                None => 1,
+            };
+            let end = begin + length;
+            let pays = length > 1 || self.touches_halves(first);
+            groups.push(Group { begin, end, chain: chain.filter(|_| pays) });
+            begin = end;
+        }
+        groups
+    }
+
+    /// Does a step read or make what is stored as 16-bit floats?
+    fn touches_halves(&self, draft: &Draft) -> bool {
+        let reads = |&&value: &&u32| self.input_half(value).is_some();
+        let makes = |output: &&Output| output.value == draft.value && output.dtype.is_half();
+        draft.operands().iter().find(reads).is_some() || self.program.outputs.iter().find(makes).is_some()
+    }
+
+    fn input_half(&self, value: u32) -> Option<DType> {
+        self.program.inputs.get(value as usize).copied().filter(|dtype| dtype.is_half())
+    }
+
+    /// Find out which inputs chains widen, and which values have to be stored where.
+    fn classify(&mut self, groups: &[Group]) {
+        for input in 0..self.program.inputs.len() {
+            self.values[input].narrow = self.input_half(input as u32);
+        }
+        for output in &self.program.outputs {
+            self.values[output.value as usize].narrow = None;
+        }
+        for group in groups {
+            for at in group.begin..group.end {
+                let draft = self.drafts[at];
+                for &operand in draft.operands() {
+                    let value = &mut self.values[operand as usize];
+                    let is_made_here = value.maker >= group.begin && value.maker < at;
+                    let is_held = is_made_here && value.maker + 1 == at && draft.takes_over(operand);
+                    value.is_local &= is_made_here;
+                    value.is_stored |= !is_held;
+                    if group.chain.is_none() {
+                        value.narrow = None;
+                    }
+                }
+                let value = &mut self.values[draft.value as usize];
+                value.maker = at;
+                value.is_local = group.chain.is_some() && !value.lasting;
+            }
+        }
+    }
+
+    /// The instruction of a group.
+    fn emit(&mut self, group: &Group) {
+        let Some(run) = group.chain else {
+            let Draft { entry, value, arguments, .. } = self.drafts[group.begin];
+            let kernel = entry.kernels[level()];
+            self.program.instructions.push(Instruction::Call {
+                kernel,
+                exact: entry.exact,
+                value,
+                arguments,
+            });
+            if let ([draft], [_]) = (&self.drafts[..], &self.program.outputs[..]) {
+                self.program.past_caches = draft.chain().map(|run| self.chain(group, run));
+            }
+            return;
+        };
+        let chain = self.chain(group, run);
+        self.program.instructions.push(chain);
+    }
+
+    /// A chain of a group's drafts.
+    fn chain(&mut self, group: &Group, run: Chain) -> Instruction {
+        let begin = self.program.links.len();
+        let mut held = None;
+        for at in group.begin..group.end {
+            let draft = self.drafts[at];
+            let [a, b, c] = draft.arguments;
+            match draft.form {
+                Form::Unary(op) => {
+                    self.hold(a, &mut held);
+                    self.link(op, Source::Accumulator, a);
+                }
+                Form::Binary(op) if held == Some(b) && a != b => self.apply(op.turned(), a, held),
+                Form::Binary(op) => {
+                    self.hold(a, &mut held);
+                    self.apply(op, b, held);
+                }
+                Form::MultiplyAdd => {
+                    let other = if held == Some(b) { a } else { b };
+                    if held != Some(b) {
+                        self.hold(a, &mut held);
+                    }
+                    self.apply(Op::Multiply, other, held);
+                    self.apply(Op::Add, c, None);
+                }
+                Form::Call => unreachable!("chains have links only"),
+            }
+            held = Some(draft.value);
+            self.keep(draft.value);
+        }
+        Instruction::Chain { run, links: begin..self.program.links.len() }
+    }
+
+    /// Have a value in the accumulator.
+    fn hold(&mut self, value: u32, held: &mut Option<u32>) {
+        if *held != Some(value) {
+            self.apply(Op::Load, value, None);
+            *held = Some(value);
+        }
+    }
+
+    /// A link that reads an operand, which the accumulator may hold.
+    fn apply(&mut self, op: Op, operand: u32, held: Option<u32>) {
+        let value = self.values[operand as usize];
+        let source = match (value.narrow, value.constant) {
+            _ if held == Some(operand) => Source::Accumulator,
+            (Some(DType::BFloat16), _) => Source::BFloat16,
+            (Some(_), _) => Source::Float16,
+            (None, Some(_)) => Source::Constant,
+            (None, None) => Source::Elements,
+        };
+        self.link(op, source, operand);
+    }
+
+    fn link(&mut self, op: Op, source: Source, value: u32) {
+        let Value { is_local, constant, .. } = self.values[value as usize];
+        let constant = constant.unwrap_or(0);
+        self.program.links.push(Link { op, source, is_local, value, constant });
+    }
+
+    /// Store what the accumulator holds, if anything will read it: as it is, and as 16-bit floats for outputs of such.
+    fn keep(&mut self, value: u32) {
+        let Value { lasting, is_stored, .. } = self.values[value as usize];
+        if !lasting {
+            if is_stored {
+                self.link(Op::Store, Source::Elements, value);
+            }
+            return;
+        }
+        let mut is_whole = false;
+        let mut rounded: Option<(DType, u32)> = None;
+        for at in 0..self.program.outputs.len() {
+            let Output { value: made, dtype, .. } = self.program.outputs[at];
+            if made != value {
+                continue;
+            }
+            if !dtype.is_half() {
+                is_whole = true;
+                // What is read again would have to come back from memory.
+                self.program.outputs[at].streams = !is_stored;
+                continue;
+            }
+            let again = rounded.filter(|&(before, _)| before == dtype);
+            let narrow = again.map_or_else(|| self.round(dtype), |(_, narrow)| narrow);
+            rounded = Some((dtype, narrow));
+            let is_first = again.is_none();
+            self.program.outputs[at] =
+                Output { value: narrow, dtype, direct: is_first, streams: is_first, is_narrow: true };
+        }
+        if is_whole || is_stored {
+            let op = if is_stored { Op::Store } else { Op::Output };
+            self.link(op, Source::Elements, value);
+        }
+    }
+
+    /// Store what the accumulator holds as 16-bit floats, which are a value of their own.
+    fn round(&mut self, dtype: DType) -> u32 {
+        let narrow = self.values.len() as u32;
+        self.values.push(Value::new(false, None));
+        let source = if dtype == DType::BFloat16 { Source::BFloat16 } else { Source::Float16 };
+        self.link(Op::Output, source, narrow);
+        narrow
+    }
+
+    /// Keep the constants that are read from registers, or stored.
+    fn drop_constants(&mut self) {
+        let Program { constants, instructions, outputs, .. } = &mut self.program;
+        constants.retain(|constant| {
+            let is_read = instructions.iter().any(|instruction| match instruction {
+                Instruction::Call { arguments, .. } => arguments.contains(&constant.value),
+                Instruction::Chain { .. } => false,
+            });
+            is_read || outputs.iter().any(|output| output.value == constant.value)
+        });
+    }
+
+    /// Give each value that is kept in memory a register. No block function writes a register that it also reads; links may,
+    /// since they go through the elements together.
+    fn allocate(&mut self) {
+        let inputs = self.program.inputs.len();
+        for (input, value) in self.values[..inputs].iter().enumerate() {
+            let is_widened = value.narrow.is_none() && self.program.inputs[input].is_half();
+            self.program.widened.push(is_widened);
+        }
+        let mut last: SmallVec<[usize; 16]> = SmallVec::from_elem(0, self.values.len());
+        let mut time = 0;
+        self.program.accesses(|read, written| {
+            time += 1;
+            read.iter().chain(&written).for_each(|&value| last[value as usize] = time);
+        });
+        let mut homes: SmallVec<[Home; 8]> = SmallVec::from_elem(Home::Nowhere, self.values.len());
+        let (mut registers, mut locals) = (Shelf::default(), Shelf::default());
+        let mut lasting: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.values.len());
+        let constants = self.program.constants.iter().map(|constant| constant.value);
+        let outputs = self.program.outputs.iter().map(|output| output.value);
+        for value in (0..inputs as u32).chain(constants).chain(outputs) {
+            if !std::mem::replace(&mut lasting[value as usize], true) {
+                homes[value as usize] = Home::Register(registers.take());
+            }
+        }
+        let mut time = 0;
+        self.program.accesses(|read, written| {
+            time += 1;
+            if let Some(value) = written
+                && !lasting[value as usize]
+            {
+                let is_local = self.values[value as usize].is_local;
+                homes[value as usize] =
+                    if is_local { Home::Local(locals.take()) } else { Home::Register(registers.take()) };
+            }
+            for (i, &value) in read.iter().chain(&written).enumerate() {
+                let is_over = last[value as usize] == time && !lasting[value as usize];
+                if !is_over || read[..i.min(read.len())].contains(&value) {
+                    continue;
+                }
+                match homes[value as usize] {
+                    Home::Register(register) => registers.give_back(register),
+                    Home::Local(local) => locals.give_back(local),
+                    Home::Nowhere => {}
+                }
+            }
+        });
+        self.program.homes = homes;
+        self.program.register_count = registers.count as usize;
+        self.program.local_count = locals.count as usize;
+    }
+}
+
+/// Places to keep values in, and those that are free again.
+#[derive(Default)]
+struct Shelf {
+    count: u32,
+    free: SmallVec<[u32; 8]>,
+}
+
+impl Shelf {
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.count += 1;
+            self.count - 1
+        })
+    }
+
+    fn give_back(&mut self, place: u32) {
+        self.free.push(place);
+    }
+}
+
+impl Program {
+    /// Call `body(what is read, what is written)` for each access to values in memory, in order.
+    fn accesses(&self, mut body: impl FnMut(&[u32], Option<u32>)) {
+        for instruction in &self.instructions {
+            match instruction {
+                Instruction::Call { arguments, value, .. } => body(arguments, Some(*value)),
+                Instruction::Chain { links, .. } => {
+                    for link in &self.links[links.clone()] {
+                        match (link.op, link.source) {
+                            (Op::Store | Op::Output, _) => body(&[], Some(link.value)),
+                            (_, Source::Constant | Source::Accumulator) => {}
+                            _ => body(&[link.value], None),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umber_types::tape::{Step, Tape};
+    use umber_types::{BinaryKind, Layout, Scalar, Shape, UnaryKind};
+
+    use super::*;
+    use crate::view::{View, ViewMut};
+
+    /// The first three of each take integers, too.
+    const UNARY: [UnaryKind; 7] = [
+        UnaryKind::Negative,
+        UnaryKind::Abs,
+        UnaryKind::Square,
+        UnaryKind::Sqrt,
+        UnaryKind::Rsqrt,
+        UnaryKind::Reciprocal,
+        UnaryKind::Tanh,
+    ];
+    const BINARY: [BinaryKind; 6] = [
+        BinaryKind::Add,
+        BinaryKind::Subtract,
+        BinaryKind::Multiply,
+        BinaryKind::Divide,
+        BinaryKind::Maximum,
+        BinaryKind::Minimum,
+    ];
+    const SPECIAL: [f64; 8] = [0.0, -0.0, 1.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-40];
+
+    /// Numbers without end, the same for one seed.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, end: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) as usize % end
+        }
+    }
+
+    /// The one output of a tape of one step, or none.
+    fn alone(steps: Vec<Step>, inputs: &[(DType, &[u8])], output: DType, count: usize) -> Vec<u8> {
+        let last = inputs.len() + steps.len() - 1;
+        let dtypes = inputs.iter().map(|input| input.0).collect();
+        run(&Tape { inputs: dtypes, steps, outputs: vec![last as u32] }, inputs, &[output], count).remove(0)
+    }
+
+    fn run(tape: &Tape, inputs: &[(DType, &[u8])], outputs: &[DType], count: usize) -> Vec<Vec<u8>> {
+        let layout = Layout::contiguous(Shape::from([count]));
+        let program = Program::new(tape).expect("the tape is valid");
+        // SAFETY: the bytes are `count` elements of the dtype, aligned as all that is allocated in words.
+        let views: Vec<View> = inputs
+            .iter()
+            .map(|(dtype, bytes)| unsafe { View::new(bytes.as_ptr(), *dtype, &layout) })
+            .collect();
+        let mut made: Vec<Vec<u64>> =
+            outputs.iter().map(|dtype| vec![0; (count * dtype.size()).div_ceil(8)]).collect();
+        let mut targets: Vec<ViewMut> = made
+            .iter_mut()
+            .zip(outputs)
+            // SAFETY: there is room for `count` elements.
+            .map(|(words, dtype)| unsafe { ViewMut::new(words.as_mut_ptr().cast(), *dtype, &layout) })
+            .collect();
+        program.run(&views, &mut targets);
+        let bytes = |words: &Vec<u64>| words.iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
+        made.iter()
+            .zip(outputs)
+            .map(|(words, dtype)| {
+                let mut bytes = bytes(words);
+                bytes.truncate(count * dtype.size());
+                bytes
+            })
+            .collect()
+    }
+
+    /// The bits of floats, with one payload for NaN, which is not the same wherever it comes from.
+    fn bits(dtype: DType, bytes: &[u8]) -> Vec<u64> {
+        let read = |bytes: &[u8]| {
+            let mut padded = [0; 16];
+            padded[..bytes.len()].copy_from_slice(bytes);
+            let x = Scalar::from_bytes(dtype, &padded).as_f64();
+            if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() }
+        };
+        bytes.chunks_exact(dtype.size()).map(read).collect()
+    }
+
+    /// A random tape answers what its steps answer one by one.
+    fn check(seed: u64, stored: DType, count: usize) {
+        let mut numbers = Numbers(seed);
+        let held = crate::elementwise::compute_dtype(stored);
+        let (input_count, step_count) = (1 + numbers.below(3), 1 + numbers.below(14));
+        let mut element = || {
+            let x = match numbers.below(8) {
+                0 => SPECIAL[numbers.below(8)],
+                _ => numbers.below(4000) as f64 / 500.0 - 4.0,
+            };
+            Scalar::Float(x).cast(stored).to_bytes(stored)[..stored.size()].to_vec()
+        };
+        // In words, so that they are aligned.
+        let words: Vec<Vec<u64>> = (0..input_count)
+            .map(|_| {
+                let mut bytes: Vec<u8> = (0..count).flat_map(|_| element()).collect();
+                bytes.resize(bytes.len().next_multiple_of(8), 0);
+                bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).collect()
+            })
+            .collect();
+        let inputs: Vec<(DType, &[u8])> = words
+            .iter()
+            // SAFETY: words are bytes, and no fewer than elements.
+            .map(|words| {
+                (stored, unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), words.len() * 8) })
+            })
+            .collect();
+        let mut steps = Vec::new();
+        // Every value as it is computed, by itself.
+        let mut values: Vec<Vec<u8>> = Vec::new();
+        for input in &inputs {
+            let cast = Step::Cast { x: 0, to: held };
+            values.push(if held == stored {
+                input.1.to_vec()
+            } else {
+                alone(vec![cast], &[*input], held, count)
+            });
+        }
+        for _ in 0..step_count {
+            let known = values.len();
+            // Mostly what was made last, as in most programs.
+            let mut pick = || if numbers.below(2) == 0 { known - 1 } else { numbers.below(known) };
+            let (a, b) = (pick(), pick());
+            let (step, lone, operands) = match numbers.below(8) {
+                0 => {
+                    let value = Scalar::Float(numbers.below(64) as f64 / 16.0 - 2.0);
+                    let all = value.to_bytes(held)[..held.size()].repeat(count);
+                    steps.push(Step::Constant { value, dtype: stored });
+                    values.push(all);
+                    continue;
+                }
+                1 | 2 => {
+                    let kind = UNARY[numbers.below(if stored.is_floating() { UNARY.len() } else { 3 })];
+                    (Step::Unary { kind, x: a as u32 }, Step::Unary { kind, x: 0 }, vec![a])
+                }
+                _ => {
+                    let kind = BINARY[numbers.below(if stored.is_floating() { BINARY.len() } else { 3 })];
+                    let step = Step::Binary { kind, a: a as u32, b: b as u32 };
+                    (step, Step::Binary { kind, a: 0, b: 1 }, vec![a, b])
+                }
+            };
+            let operands: Vec<(DType, &[u8])> = operands.iter().map(|&i| (held, &values[i][..])).collect();
+            let made = alone(vec![lone], &operands, held, count);
+            steps.push(step);
+            values.push(made);
+        }
+        let made = values.len() - 1;
+        let outputs = [made, input_count + numbers.below(step_count), made];
+        let outputs = &outputs[..1 + numbers.below(3)];
+        let tape = Tape {
+            inputs: vec![stored; input_count],
+            steps,
+            outputs: outputs.iter().map(|&value| value as u32).collect(),
+        };
+        let found = run(&tape, &inputs, &vec![stored; outputs.len()], count);
+        for (&output, found) in outputs.iter().zip(&found) {
+            let expected = &values[output];
+            let cast = Step::Cast { x: 0, to: stored };
+            let expected = if held == stored {
+                expected.clone()
+            } else {
+                alone(vec![cast], &[(held, expected)], stored, count)
+            };
+            let (found, expected) = (bits(stored, found), bits(stored, &expected));
+            assert!(found == expected, "{stored} {seed} {count}: {tape}, output v{output}");
+        }
+    }
+
+    #[test]
+    fn chains_answer_what_their_steps_do() {
+        for dtype in [DType::Float32, DType::Float64, DType::Float16, DType::BFloat16, DType::Int32] {
+            for seed in 0..400 {
+                check(seed, dtype, [1, 63, 64, 200, 1000, 5003][seed as usize % 6]);
+            }
+        }
+    }
+
+    /// The instructions of a tape over inputs of a dtype: how many links each has, or none.
+    fn lengths(dtype: DType, steps: Vec<Step>, output: u32) -> Vec<Option<usize>> {
+        let tape = Tape { inputs: vec![dtype; 2], steps, outputs: vec![output] };
+        let program = Program::new(&tape).expect("the tape is valid");
+        let length = |instruction: &Instruction| match instruction {
+            Instruction::Call { .. } => None,
+            Instruction::Chain { links, .. } => Some(links.len()),
+        };
+        program.instructions.iter().map(length).collect()
+    }
+
+    #[test]
+    fn neighbours_are_chained() {
+        if chain::chain(DType::Float32).is_none() {
+            return;
+        }
+        let binary = |kind, a, b| Step::Binary { kind, a, b };
+        let add = binary(BinaryKind::Add, 0, 1);
+        // Two steps: load, add, multiply, store. A step alone is a call, but of 16-bit floats.
+        let square = binary(BinaryKind::Multiply, 2, 2);
+        assert_eq!(lengths(DType::Float32, vec![add.clone(), square], 3), [Some(4)]);
+        assert_eq!(lengths(DType::Float32, vec![add.clone()], 2), [None]);
+        assert_eq!(lengths(DType::BFloat16, vec![add.clone()], 2), [Some(3)]);
+        // Steps of other kinds stand between.
+        let tanh = Step::Unary { kind: UnaryKind::Tanh, x: 2 };
+        let twice = binary(BinaryKind::Add, 3, 3);
+        let again = binary(BinaryKind::Multiply, 4, 0);
+        assert_eq!(lengths(DType::Float32, vec![add, tanh, twice, again], 5), [None, None, Some(4)]);
+    }
+}
