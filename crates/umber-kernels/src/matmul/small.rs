@@ -27,6 +27,10 @@ pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
         return false;
     }
     let turned = if a.columns == 1 { 0 } else { m * k };
+    if turned == 0 && is_near(product) && n.is_multiple_of(STRIP / 2) {
+        with_widest(Strips { product, into, strip: &mut [], sums: &mut [] });
+        return true;
+    }
     scratch::with(turned + (DEPTH + LINES) * STRIP, |memory: &mut [T]| {
         let (left, memory) = memory.split_at_mut(turned);
         let (sums, strip) = memory.split_at_mut(LINES * STRIP);
@@ -38,6 +42,12 @@ pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
         with_widest(Strips { product: &product, into, strip, sums });
     });
     true
+}
+
+/// Is the right matrix read where it lies?
+#[inline(always)]
+fn is_near<T>(product: &Product<T>) -> bool {
+    product.k * product.n * size_of::<T>() <= NEAR
 }
 
 struct Strips<'a, T> {
@@ -54,9 +64,10 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let Strips { product: &Product { m, n, k, a, b, out, out_row }, into, strip, sums } = self;
+        let Strips { product, into, strip, sums } = self;
+        let Product { m, n, k, a, b, out, out_row } = *product;
         let wide = 2 * V::COUNT;
-        let is_near = k * n * size_of::<T>() <= NEAR;
+        let is_near = is_near(product);
         for depth in (0..k).step_by(DEPTH) {
             let (deep, fresh) = (DEPTH.min(k - depth), depth == 0 && into == Into::Fresh);
             for j in (0..n).step_by(wide) {

@@ -57,12 +57,14 @@ impl<'a, T: Element> Stack<'a, T> {
 
     /// Matrix number `index` of the batch in row-major order.
     fn matrix(&self, batch: &[usize], index: usize) -> Matrix<T> {
+        let Some((&outermost, inner)) = self.strides.split_first() else { return self.first };
         let mut rest = index;
         let mut offset = 0;
-        for (&length, &stride) in batch.iter().zip(self.strides).rev() {
+        for (&length, &stride) in batch.iter().skip(1).zip(inner).rev() {
             offset += (rest % length) as isize * stride;
             rest /= length;
         }
+        offset += rest as isize * outermost;
         Matrix { start: self.first.start.wrapping_offset(offset), ..self.first }
     }
 
@@ -105,18 +107,24 @@ impl<'a, T: Multiply> Whole<'a, T> {
         let is_wide = grid.columns >= self.n.min(WIDE);
         let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;
         let after = after.filter(|_| count == 1 || is_large).filter(|_| is_wide);
-        let total = count * grid.count();
+        let blocks = grid.count();
+        let total = count * blocks;
         let chunks = jobs.clamp(1, total);
         parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
             for job in total * chunk / chunks..total * (chunk + 1) / chunks {
-                let (product, finish) = self.product(job / grid.count());
-                let (rows, columns) = grid.block(job % grid.count());
+                if blocks == 1 && after.is_none() {
+                    let (product, finish) = self.product(job);
+                    run_block(&product, finish);
+                    continue;
+                }
+                let (product, finish) = self.product(job / blocks);
+                let (rows, columns) = grid.block(job % blocks);
                 run_block(
                     &product.rows(rows.clone()).columns(columns.clone()),
                     finish.at(rows.start, columns.start),
                 );
                 if let Some(after) = after {
-                    let above = job / grid.count() * self.m;
+                    let above = job / blocks * self.m;
                     after(above + rows.start..above + rows.end, columns);
                 }
             }
