@@ -29,13 +29,15 @@ pub(super) enum Form {
     Binary(Op),
     /// `a b + c`, rounded twice.
     MultiplyAdd,
+    /// 32-bit integers made float32, which is the dtype of such a draft.
+    Convert,
 }
 
 impl Draft {
     /// The arguments it has.
     fn operands(&self) -> &[u32] {
         match self.form {
-            Form::Unary(_) => &self.arguments[..1],
+            Form::Unary(_) | Form::Convert => &self.arguments[..1],
             Form::Binary(_) => &self.arguments[..2],
             Form::MultiplyAdd | Form::Call => &self.arguments,
         }
@@ -50,7 +52,7 @@ impl Draft {
     fn takes_over(&self, value: u32) -> bool {
         let [a, b, c] = self.arguments;
         match self.form {
-            Form::Call => false,
+            Form::Call | Form::Convert => false,
             Form::Unary(_) => a == value,
             Form::Binary(_) => a == value || b == value,
             Form::MultiplyAdd => (a == value || b == value) && c != value,
@@ -215,6 +217,7 @@ impl Linker {
                     self.apply(Op::Multiply, other, held);
                     self.apply(Op::Add, c, None);
                 }
+                Form::Convert => self.link(Op::Load, Source::Integers, a),
                 Form::Call => unreachable!("chains have links only"),
             }
             held = Some(draft.value);

@@ -336,6 +336,9 @@ impl<'t> Builder<'t> {
             Some(entry) => self.call(entry, &[x.value], to),
             None => match cast::conversion(from, held) {
                 Conversion::Nothing => x,
+                Conversion::Direct(entry) if (from, held) == (DType::Int32, DType::Float32) => {
+                    self.draft(entry, Form::Convert, held, &[x.value], to)
+                }
                 Conversion::Direct(entry) => self.call(entry, &[x.value], to),
                 Conversion::Through(other) => {
                     let between = self.cast(x, other);

@@ -58,6 +58,8 @@ pub(crate) enum Source {
     /// 16-bit floats.
     BFloat16,
     Float16,
+    /// 32-bit integers, of which floats are made.
+    Integers,
     Constant,
     Accumulator,
 }
@@ -200,7 +202,7 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
                             sums[i] = $body;
                         }
                     }
-                    Source::BFloat16 if V::HAS_HALVES => {
+                    Source::BFloat16 if V::CONVERTS => {
                         let place = place().wrapping_add(2 * from);
                         for i in 0..N {
                             let $a = sums[i];
@@ -208,7 +210,7 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
                             sums[i] = $body;
                         }
                     }
-                    Source::Float16 if V::HAS_HALVES => {
+                    Source::Float16 if V::CONVERTS => {
                         let place = place().wrapping_add(2 * from);
                         for i in 0..N {
                             let $a = sums[i];
@@ -242,6 +244,14 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
             };
         }
         match link.op {
+            // Only loads meet integers.
+            Op::Load if link.source == Source::Integers && V::CONVERTS => {
+                let place = place().wrapping_add(from * V::SIZE);
+                for i in 0..N {
+                    // SAFETY: the value has as many elements; the instructions are there.
+                    sums[i] = unsafe { V::load_integers(place.wrapping_add(i * V::COUNT * V::SIZE)) };
+                }
+            }
             Op::Load => with!(|_a, x| x),
             Op::Add => with!(|a, x| a.add(x)),
             Op::Multiply => with!(|a, x| a.multiply(x)),
@@ -263,13 +273,13 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
             Op::Store | Op::Output => unsafe {
                 let past_caches = past_caches && link.op == Op::Output;
                 match link.source {
-                    Source::BFloat16 if V::HAS_HALVES => {
+                    Source::BFloat16 if V::CONVERTS => {
                         let place = place().wrapping_add(2 * from);
                         for i in 0..N {
                             sums[i].store_bfloat16(place.wrapping_add(2 * i * V::COUNT), past_caches);
                         }
                     }
-                    Source::Float16 if V::HAS_HALVES => {
+                    Source::Float16 if V::CONVERTS => {
                         let place = place().wrapping_add(2 * from);
                         for i in 0..N {
                             sums[i].store_float16(place.wrapping_add(2 * i * V::COUNT), past_caches);

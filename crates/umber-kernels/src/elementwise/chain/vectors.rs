@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use crate::elementwise::half_words::{narrow_avx512, narrow_f16c};
 
 const OF_FLOATS: &str = "integers have no such links";
-const OF_HALVES: &str = "only 32-bit floats stand for 16-bit ones";
+const OF_SINGLE: &str = "only 32-bit floats are made of other numbers";
 
 /// A vector of numbers in a register. Arithmetic is that of the block functions, to the bit.
 pub(super) trait Vector: Copy {
@@ -16,8 +16,8 @@ pub(super) trait Vector: Copy {
     const COUNT: usize;
     /// Bytes of an element.
     const SIZE: usize;
-    /// Are 16-bit floats computed as these elements?
-    const HAS_HALVES: bool;
+    /// Are 16-bit floats, and integers made floats, computed as these elements?
+    const CONVERTS: bool;
 
     fn zero() -> Self;
     fn one() -> Self;
@@ -61,22 +61,27 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// As many 16-bit floats are readable; only where vectors have halves, as of the next three.
     unsafe fn load_bfloat16(_from: *const u8) -> Self {
-        unreachable!("{OF_HALVES}")
+        unreachable!("{OF_SINGLE}")
+    }
+    /// # Safety
+    /// As many 32-bit integers are readable.
+    unsafe fn load_integers(_from: *const u8) -> Self {
+        unreachable!("{OF_SINGLE}")
     }
     /// # Safety
     /// As [`Vector::load_bfloat16`].
     unsafe fn load_float16(_from: *const u8) -> Self {
-        unreachable!("{OF_HALVES}")
+        unreachable!("{OF_SINGLE}")
     }
     /// # Safety
     /// As many 16-bit floats are writable, at a multiple of their size together if they go past the caches.
     unsafe fn store_bfloat16(self, _to: *mut u8, _past_caches: bool) {
-        unreachable!("{OF_HALVES}")
+        unreachable!("{OF_SINGLE}")
     }
     /// # Safety
     /// As [`Vector::store_bfloat16`].
     unsafe fn store_float16(self, _to: *mut u8, _past_caches: bool) {
-        unreachable!("{OF_HALVES}")
+        unreachable!("{OF_SINGLE}")
     }
 }
 
@@ -182,7 +187,7 @@ choices! {
 }
 
 impl Vector for __m512 {
-    const HAS_HALVES: bool = true;
+    const CONVERTS: bool = true;
     arithmetic!(f32, _mm512_setzero_ps _mm512_set1_ps _mm512_add_ps _mm512_sub_ps _mm512_mul_ps _mm512_div_ps _mm512_sqrt_ps
         _mm512_loadu_ps _mm512_storeu_ps _mm512_stream_ps, u32);
     by_masks!(nan_16 choose_16 _mm512_max_ps _mm512_min_ps _mm512_andnot_ps _mm512_xor_ps _mm512_set1_ps);
@@ -194,6 +199,12 @@ impl Vector for __m512 {
             let wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast()));
             _mm512_castsi512_ps(_mm512_slli_epi32::<16>(wide))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_integers(from: *const u8) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm512_cvtepi32_ps(_mm512_loadu_si512(from.cast())) }
     }
 
     #[inline(always)]
@@ -237,14 +248,14 @@ unsafe fn store_halves(to: *mut u8, halves: __m256i, past_caches: bool) {
 }
 
 impl Vector for __m512d {
-    const HAS_HALVES: bool = false;
+    const CONVERTS: bool = false;
     arithmetic!(f64, _mm512_setzero_pd _mm512_set1_pd _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_sqrt_pd
         _mm512_loadu_pd _mm512_storeu_pd _mm512_stream_pd, u64);
     by_masks!(nan_8d choose_8d _mm512_max_pd _mm512_min_pd _mm512_andnot_pd _mm512_xor_pd _mm512_set1_pd);
 }
 
 impl Vector for __m256 {
-    const HAS_HALVES: bool = true;
+    const CONVERTS: bool = true;
     arithmetic!(f32, _mm256_setzero_ps _mm256_set1_ps _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps _mm256_sqrt_ps
         _mm256_loadu_ps _mm256_storeu_ps _mm256_stream_ps, u32);
     by_masks!(nan_8 choose_8 _mm256_max_ps _mm256_min_ps _mm256_andnot_ps _mm256_xor_ps _mm256_set1_ps);
@@ -256,6 +267,12 @@ impl Vector for __m256 {
             let wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast()));
             _mm256_castsi256_ps(_mm256_slli_epi32::<16>(wide))
         }
+    }
+
+    #[inline(always)]
+    unsafe fn load_integers(from: *const u8) -> Self {
+        // SAFETY: as above.
+        unsafe { _mm256_cvtepi32_ps(_mm256_loadu_si256(from.cast())) }
     }
 
     #[inline(always)]
@@ -301,7 +318,7 @@ unsafe fn store_quarters(to: *mut u8, halves: __m128i, past_caches: bool) {
 }
 
 impl Vector for __m256d {
-    const HAS_HALVES: bool = false;
+    const CONVERTS: bool = false;
     arithmetic!(f64, _mm256_setzero_pd _mm256_set1_pd _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_sqrt_pd
         _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd, u64);
     by_masks!(nan_4d choose_4d _mm256_max_pd _mm256_min_pd _mm256_andnot_pd _mm256_xor_pd _mm256_set1_pd);
@@ -320,7 +337,7 @@ macro_rules! words {
         impl Vector for $vector {
             const COUNT: usize = size_of::<Self>() / 4;
             const SIZE: usize = 4;
-            const HAS_HALVES: bool = false;
+            const CONVERTS: bool = false;
 
             #[inline(always)]
             fn zero() -> Self {

@@ -187,6 +187,25 @@ fn lengths(dtype: DType, steps: Vec<Step>, output: u32) -> Vec<Option<usize>> {
 }
 
 #[test]
+fn integers_become_floats_on_the_way() {
+    let numbers: Vec<i32> = (0..5003).map(|i: i32| i.wrapping_mul(1_000_003) ^ i << 20).collect();
+    let layout = Layout::contiguous(Shape::from([numbers.len()]));
+    let cast = Step::Cast { x: 0, to: DType::Float32 };
+    let constant = Step::Constant { value: Scalar::Float(0.5), dtype: DType::Float32 };
+    let multiply = Step::Binary { kind: BinaryKind::Multiply, a: 1, b: 2 };
+    let half = |x: i32| x as f32 * 0.5;
+    for (steps, of) in
+        [(vec![cast.clone()], (|x| x as f32) as fn(i32) -> f32), (vec![cast, constant, multiply], half)]
+    {
+        let tape = Tape { inputs: vec![DType::Int32], outputs: vec![steps.len() as u32], steps };
+        let mut found = vec![0f32; numbers.len()];
+        let program = Program::new(&tape).expect("the tape is valid");
+        program.run(&[View::of(&numbers, &layout)], &mut [ViewMut::of(&mut found, &layout)]);
+        assert!(found.iter().zip(&numbers).all(|(&found, &x)| found == of(x)), "{tape}");
+    }
+}
+
+#[test]
 fn neighbours_are_chained() {
     if chain::chain(DType::Float32).is_none() {
         return;
