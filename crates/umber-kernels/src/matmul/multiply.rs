@@ -263,15 +263,11 @@ halves! {
     }
     bf16: bf16_to_f32 f32_to_bf16 {
         fn speed() -> f64 {
-            match tiles::available() {
-                Some(tiles::Kind::Tiles) => 500.0,
-                Some(tiles::Kind::Vectors) => 2.0 * Self::SPEED,
-                None => Self::SPEED,
-            }
+            tiles::speed().unwrap_or(Self::SPEED)
         }
         fn block(m: usize, n: usize) -> (usize, usize) {
             let has_few = m.min(n) <= FEW_ROWS;
-            if !has_few && tiles::available().is_some() { tiles::block(m, n) } else { block_of_sums(m, n) }
+            if !has_few && tiles::speed().is_some() { tiles::block(m, n) } else { block_of_sums(m, n) }
         }
         fn multiply(product: &Product<Self, f32>) {
             if few_rows::product(product) {

@@ -16,9 +16,7 @@ use super::product::{Matrix, Product};
 use super::scratch;
 use kernel::{STEP, Sums, WIDE};
 use pack::Side;
-use unit::{SIDE, Unit};
-
-pub(super) use unit::{Kind, available};
+use unit::{Kind, SIDE, Unit, available};
 
 /// Rows and columns of a block of sums: a megabyte, half of the second cache of processors with tiles.
 const BLOCK: usize = 512;
@@ -27,6 +25,14 @@ const DEPTH: usize = 256;
 
 /// Products of fewer multiplications are not worth the configuration.
 const TINY: usize = 1 << 12;
+
+/// Multiplications a nanosecond, about, of one thread, if there is such a unit.
+pub(super) fn speed() -> Option<f64> {
+    available().map(|kind| match kind {
+        Kind::Tiles => 500.0,
+        Kind::Vectors => 128.0,
+    })
+}
 
 /// Is there such a unit, and is the product large enough for it?
 pub(super) fn suit(product: &Product<bf16, f32>) -> bool {

@@ -12,7 +12,7 @@ pub(super) const SIDE: usize = 16;
 
 /// What a processor multiplies pairs of bfloat16 with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::matmul) enum Kind {
+pub(super) enum Kind {
     /// Vectors (AVX-512 BF16).
     Vectors = 1,
     /// Tiles (AMX), if the system lets this process use them.
@@ -22,7 +22,7 @@ pub(in crate::matmul) enum Kind {
 /// What this processor multiplies pairs of bfloat16 with, if with anything.
 ///
 /// Asks the system for tiles, once a process: children inherit the permission, and so do all threads.
-pub(in crate::matmul) fn available() -> Option<Kind> {
+pub(super) fn available() -> Option<Kind> {
     const UNKNOWN: u8 = u8::MAX;
     // No lock, which a fork could leave held; asking twice does no harm.
     static ANSWER: AtomicU8 = AtomicU8::new(UNKNOWN);
