@@ -36,8 +36,8 @@ unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Ask the second-level cache to have an address soon. Streams that the processor does not foresee, such as rows that end
-/// before it has seen enough of them, are read at the latency of memory otherwise.
+/// Ask the second-level cache to have an address soon, which need not be valid. Streams that the processor does not foresee,
+/// such as rows that end before it has seen enough of them, are read at the latency of memory otherwise.
 #[inline(always)]
 pub(crate) fn prefetch<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
@@ -45,6 +45,19 @@ pub(crate) fn prefetch<T>(address: *const T) {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         // SAFETY: every x86-64 processor has the instruction, which reads nothing as far as a program can tell.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// As [`prefetch`], but the first-level cache: for what is read next and fits beside what is read now.
+#[inline(always)]
+pub(crate) fn prefetch_close<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: as above.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

@@ -83,7 +83,8 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             for (c, right) in right.iter_mut().enumerate() {
                 *right = S::load::<V>(b.at(depth, j + c));
                 if R == 1 {
-                    // The columns after these; of more rows the sums take longer than memory.
+                    // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
+                    // matrices of a batch, or blocks of keys, come from beyond the second cache too.
                     prefetch(b.at(depth, j + c + C));
                 }
             }

@@ -105,20 +105,11 @@ pub(super) enum Cache {
 /// Ask for the cache lines of some bytes; the address need not be valid.
 #[inline(always)]
 pub(super) fn prefetch(from: *const u8, bytes: usize, cache: Cache) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-        for at in (0..bytes).step_by(64) {
-            let line = from.wrapping_add(at).cast();
-            // SAFETY: a hint; it never faults.
-            unsafe {
-                match cache {
-                    Cache::First => _mm_prefetch(line, _MM_HINT_T0),
-                    Cache::Second => _mm_prefetch(line, _MM_HINT_T1),
-                }
-            }
+    for at in (0..bytes).step_by(64) {
+        let line = from.wrapping_add(at);
+        match cache {
+            Cache::First => crate::isa::prefetch_close(line),
+            Cache::Second => crate::isa::prefetch(line),
         }
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (from, bytes, cache);
 }

@@ -1,6 +1,7 @@
 //! The innermost loops: sums over the taps of a strip of outputs, and of the outputs of a strip for each tap.
 
 use super::walk::Tap;
+use crate::isa::prefetch_close;
 use crate::matmul::lanes::{Lanes, Ring};
 
 /// The vectors that a strip meets: those of a tap begin at `start`, `column` elements apart.
@@ -124,13 +125,7 @@ pub(super) unsafe fn terms<W: Ring, V: Lanes<W>, const FUSED: bool, const N: usi
 /// Have the vectors of the next strip brought near: they are too far apart for the processor to foresee them.
 #[inline(always)]
 pub(super) fn prefetch<const R: usize, W>(start: *const W, column: isize) {
-    #[cfg(target_arch = "x86_64")]
     for r in 0..R {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let at = start.wrapping_offset(r as isize * column);
-        // SAFETY: a hint, which may name any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+        prefetch_close(start.wrapping_offset(r as isize * column));
     }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (start, column);
 }
