@@ -21,6 +21,28 @@ pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
     }
 }
 
+/// The codes in some packed bytes, each of which holds a whole number of them, one in each byte.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
+    #[inline(always)]
+    fn code<const BITS: usize>(byte: u8, place: usize) -> u8 {
+        byte >> (place * BITS) & ((1 << BITS) - 1)
+    }
+    debug_assert_eq!(packed.len() * 8, out.len() * how.bits());
+    match how.bits() {
+        1 => each::<8, _, _>(packed, out, code::<1>),
+        2 => each::<4, _, _>(packed, out, code::<2>),
+        4 => each::<2, _, _>(packed, out, code::<4>),
+        _ => out.copy_from_slice(packed),
+    }
+}
+
+/// The bytes of packed words: in the order of codes where those of a word are, its lowest bits first.
+pub(super) fn as_bytes(words: &[u32]) -> &[u8] {
+    // SAFETY: the same memory, of which every byte is a number.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
+
 #[inline(always)]
 fn integer(code: u32) -> f32 {
     code as i32 as f32
@@ -29,13 +51,24 @@ fn integer(code: u32) -> f32 {
 /// Codes of which a word holds a whole number, `COUNT`.
 #[inline(always)]
 fn whole<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
+    each::<COUNT, _, _>(
+        words,
+        out,
+        #[inline(always)]
+        |word, place| level(word >> (place * BITS) & ((1 << BITS) - 1)),
+    );
+}
+
+/// What `read` finds at each of the `COUNT` places of packed words or bytes.
+#[inline(always)]
+fn each<const COUNT: usize, P: Copy, T>(packed: &[P], out: &mut [T], read: impl Fn(P, usize) -> T) {
     vectorised(
         #[inline(always)]
         || {
             // Of a length that is known: the shifts become those of one vector.
-            for (&word, out) in words.iter().zip(out.as_chunks_mut::<COUNT>().0) {
-                for (i, out) in out.iter_mut().enumerate() {
-                    *out = level(word >> (i * BITS) & ((1 << BITS) - 1));
+            for (&packed, out) in packed.iter().zip(out.as_chunks_mut::<COUNT>().0) {
+                for (place, out) in out.iter_mut().enumerate() {
+                    *out = read(packed, place);
                 }
             }
         },
@@ -48,12 +81,10 @@ fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
     if cfg!(target_endian = "big") {
         return whole::<8, 4>(words, out, level);
     }
-    // SAFETY: the same memory, of which every byte is a number.
-    let codes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), words.len() * 4) };
     vectorised(
         #[inline(always)]
         || {
-            for (&code, out) in codes.iter().zip(out) {
+            for (&code, out) in as_bytes(words).iter().zip(out) {
                 *out = level(u32::from(code));
             }
         },

@@ -8,13 +8,12 @@ use std::ops::Range;
 use umber_types::{Quantization, QuantizationMode};
 
 use super::fp8::{from_fp4, from_fp8};
-use super::packed::Packed;
+use super::turned_product::TurnedProduct;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 use crate::isa::prefetch;
 use crate::matmul::lanes::Lanes;
 use crate::matmul::scratch;
-use crate::shared::Target;
 use crate::threads::parallel_ranges;
 
 /// More rows than this are better off with blocks of floats.
@@ -53,35 +52,28 @@ fn kind_of(how: Quantization) -> Option<u8> {
     }
 }
 
-/// Does this suit the product of `rows` rows `x`?
+/// Does this suit a product?
 ///
 /// An infinity times a code of zero is not what it is times the weight; and of very large numbers the sums of codes and those of
 /// biases may be infinite where their difference is not.
-pub(super) fn suits(how: Quantization, rows: usize, x: &[f32]) -> bool {
-    rows <= MOST && kind_of(how).is_some() && x.iter().all(|x| x.abs() < LARGE)
+pub(super) fn suits(product: &TurnedProduct) -> bool {
+    let TurnedProduct { packed, x, rows, .. } = *product;
+    rows <= MOST && kind_of(packed.how).is_some() && x.iter().all(|x| x.abs() < LARGE)
 }
 
-/// `out[r, j] = sum over i of x[r, i] * w[first + j, i]`, for dense `x` of `rows` rows and dense `out` with `columns` columns.
-pub(super) fn few_rows(
-    packed: &Packed,
-    first: usize,
-    x: &[f32],
-    rows: usize,
-    columns: usize,
-    out: Target<f32>,
-) {
-    let task = Task { packed, first, x, rows, columns, out };
-    let kind = kind_of(packed.how).expect("asked before");
+/// Compute what [`suits`].
+pub(super) fn compute(product: &TurnedProduct) {
+    let kind = kind_of(product.packed.how).expect("asked before");
     #[cfg(target_arch = "x86_64")]
     match level() {
         // SAFETY: the processor has these features.
-        2 => return unsafe { avx512::run(&task, kind) },
+        2 => return unsafe { avx512::run(product, kind) },
         // SAFETY: as above.
-        1 => return unsafe { avx2::run(&task, kind) },
+        1 => return unsafe { avx2::run(product, kind) },
         _ => {}
     }
     // SAFETY: nothing is asked of the processor.
-    unsafe { task.prepared::<Plain>(kind, |job, part| job.dispatch::<Plain>(kind, part)) };
+    unsafe { prepared::<Plain>(product, kind, |job, part| job.dispatch::<Plain>(kind, part)) };
 }
 
 /// A vector of floats, and the words whose codes it can hold.
@@ -103,18 +95,9 @@ trait Codes: Lanes<f32> {
     unsafe fn pick(from: *const f32, places: Self::Words) -> Self;
 }
 
-struct Task<'a> {
-    packed: &'a Packed<'a>,
-    first: usize,
-    x: &'a [f32],
-    rows: usize,
-    columns: usize,
-    out: Target<f32>,
-}
-
-/// A task whose left rows are laid out.
+/// A product whose left rows are laid out.
 struct Job<'a> {
-    task: &'a Task<'a>,
+    product: &'a TurnedProduct<'a>,
     /// For each row, block and step, what meets the codes in a vector of words.
     x: &'a [f32],
     /// For each row, the sums over groups, padded.
@@ -127,41 +110,39 @@ struct Job<'a> {
     places: [u32; 16],
 }
 
-impl Task<'_> {
-    /// Lay out the left rows for vectors `V`, and call `run` with parts of the columns, on all threads.
-    fn prepared<V: Codes>(&self, kind: u8, run: impl Fn(&Job, Range<usize>) + Sync) {
-        let (how, length) = (self.packed.how, self.x.len() / self.rows.max(1));
-        let (per_word, size) = (32 / bits_of(kind), how.group_size());
-        let block = V::COUNT * per_word;
-        let blocks = length.div_ceil(block);
-        let groups = self.packed.groups.next_multiple_of(PADDING) + PADDING;
-        scratch::with(self.rows * (blocks * block + groups), |memory: &mut [f32]| {
-            memory.fill(0.0);
-            let (turned, sums) = memory.split_at_mut(self.rows * blocks * block);
-            for (r, row) in self.x.chunks_exact(length).enumerate() {
-                let turned = &mut turned[r * blocks * block..][..blocks * block];
-                for (turned, row) in turned.chunks_exact_mut(block).zip(row.chunks(block)) {
-                    for (lane, word) in row.chunks(per_word).enumerate() {
-                        for (step, &x) in word.iter().enumerate() {
-                            turned[step * V::COUNT + lane] = x;
-                        }
+/// Lay out the left rows for vectors `V`, and call `run` with parts of the columns, on all threads.
+fn prepared<V: Codes>(product: &TurnedProduct, kind: u8, run: impl Fn(&Job, Range<usize>) + Sync) {
+    let TurnedProduct { packed, x, rows, columns, .. } = *product;
+    let (how, length) = (packed.how, product.depth());
+    let (per_word, size) = (32 / bits_of(kind), how.group_size());
+    let block = V::COUNT * per_word;
+    let blocks = length.div_ceil(block);
+    let groups = packed.groups.next_multiple_of(PADDING) + PADDING;
+    scratch::with(rows * (blocks * block + groups), |memory: &mut [f32]| {
+        memory.fill(0.0);
+        let (turned, sums) = memory.split_at_mut(rows * blocks * block);
+        for (r, row) in x.chunks_exact(length).enumerate() {
+            let turned = &mut turned[r * blocks * block..][..blocks * block];
+            for (turned, row) in turned.chunks_exact_mut(block).zip(row.chunks(block)) {
+                for (lane, word) in row.chunks(per_word).enumerate() {
+                    for (step, &x) in word.iter().enumerate() {
+                        turned[step * V::COUNT + lane] = x;
                     }
                 }
-                for (sum, group) in sums[r * groups..].iter_mut().zip(row.chunks_exact(size)) {
-                    *sum = group.iter().sum();
-                }
             }
-            let mut places = [0; 16];
-            for (lane, place) in places.iter_mut().enumerate().take(V::COUNT) {
-                *place = if block > size { (lane * per_word / size) as u32 } else { 0 };
+            for (sum, group) in sums[r * groups..].iter_mut().zip(row.chunks_exact(size)) {
+                *sum = group.iter().sum();
             }
-            let job = Job { task: self, x: turned, sums, blocks, groups, places };
-            let row_bytes = how.words(length) * 4;
-            parallel_ranges(self.columns, JOB / row_bytes.max(1) + 1, |part| run(&job, part));
-        });
-    }
+        }
+        let mut places = [0; 16];
+        for (lane, place) in places.iter_mut().enumerate().take(V::COUNT) {
+            *place = if block > size { (lane * per_word / size) as u32 } else { 0 };
+        }
+        let job = Job { product, x: turned, sums, blocks, groups, places };
+        let row_bytes = how.words(length) * 4;
+        parallel_ranges(columns, JOB / row_bytes + 1, |part| run(&job, part));
+    });
 }
-
 impl Job<'_> {
     /// Compute some columns.
     ///
@@ -181,7 +162,7 @@ impl Job<'_> {
 
     #[inline(always)]
     fn columns<V: Codes, const KIND: u8>(&self, part: Range<usize>) {
-        let Task { packed, first, rows, .. } = *self.task;
+        let TurnedProduct { packed, first, rows, .. } = *self.product;
         scratch::with(self.groups * 2, |memory: &mut [f32]| {
             memory.fill(0.0);
             let (scales, biases) = memory.split_at_mut(self.groups);
@@ -192,11 +173,11 @@ impl Job<'_> {
                 let biases = biased.then_some(&*biases);
                 let mut r = 0;
                 while r + TOGETHER <= rows {
-                    self.column::<V, KIND, TOGETHER>(r, column, packed.words(row), scales, biases);
+                    self.column::<V, KIND, TOGETHER>(r, column, self.product.words(column), scales, biases);
                     r += TOGETHER;
                 }
                 while r < rows {
-                    self.column::<V, KIND, 1>(r, column, packed.words(row), scales, biases);
+                    self.column::<V, KIND, 1>(r, column, self.product.words(column), scales, biases);
                     r += 1;
                 }
             }
@@ -214,7 +195,7 @@ impl Job<'_> {
         biases: Option<&[f32]>,
     ) {
         let steps = 32 / bits_of(KIND);
-        let (row_length, size) = (self.blocks * steps * V::COUNT, self.task.packed.how.group_size());
+        let (row_length, size) = (self.blocks * steps * V::COUNT, self.product.packed.how.group_size());
         let mut sums = [V::splat(0.0); R];
         // SAFETY: sixteen places are there.
         let places = unsafe { V::words(self.places.as_ptr()) };
@@ -258,9 +239,9 @@ impl Job<'_> {
                     *sum = unsafe { sum.add_product::<true>(V::load(bias.as_ptr()), V::load(x.as_ptr())) };
                 }
             }
-            let place = (r + i) * self.task.columns + column;
+            let place = (r + i) * self.product.columns + column;
             // SAFETY: inside the output, in a column that this job alone writes.
-            unsafe { *self.task.out.at(place as isize) = sum.total() };
+            unsafe { *self.product.out.at(place as isize) = sum.total() };
         }
     }
 }
@@ -320,11 +301,11 @@ mod avx512 {
     use std::arch::x86_64::*;
     use std::ops::Range;
 
-    use super::{Codes, FP4, INT1, INT2, INT4, INT8, Job, Task, table};
+    use super::{Codes, FP4, INT1, INT2, INT4, INT8, Job, TurnedProduct, prepared, table};
 
-    pub(super) unsafe fn run(task: &Task, kind: u8) {
+    pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
         // SAFETY: the caller's.
-        task.prepared::<__m512>(kind, |job, part| unsafe { some(job, kind, part) });
+        prepared::<__m512>(product, kind, |job, part| unsafe { some(job, kind, part) });
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
@@ -399,11 +380,11 @@ mod avx2 {
     use std::arch::x86_64::*;
     use std::ops::Range;
 
-    use super::{Codes, FP4, FP8, Job, Task, bits_of, table};
+    use super::{Codes, FP4, FP8, Job, TurnedProduct, bits_of, prepared, table};
 
-    pub(super) unsafe fn run(task: &Task, kind: u8) {
+    pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
         // SAFETY: the caller's.
-        task.prepared::<__m256>(kind, |job, part| unsafe { some(job, kind, part) });
+        prepared::<__m256>(product, kind, |job, part| unsafe { some(job, kind, part) });
     }
 
     #[target_feature(enable = "avx2,fma")]

@@ -2,18 +2,16 @@
 
 use umber_types::{DType, Quantization, QuantizationMode, match_dtype};
 
-use super::dense;
 use super::fp8::{
     LARGEST_FP4, LARGEST_FP8, from_fp4, from_fp8, from_power, kept_odd, to_fp4, to_fp8, to_power,
 };
+use super::{LARGEST_GROUP, dense};
 use crate::isa::vectorised;
 use crate::row::{Real, Work};
 use crate::shared::Target;
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
-/// Neighbours in the largest group.
-const LARGEST_GROUP: usize = 128;
 /// Smallest scale in affine mode.
 const SMALLEST_SCALE: f64 = 1e-7;
 /// Extrema are found side by side.

@@ -5,8 +5,9 @@ use umber_types::{DType, Quantization, Result, match_dtype};
 use super::dense;
 #[cfg(target_arch = "x86_64")]
 use super::digits;
-use super::few_rows::{few_rows, suits};
+use super::few_rows;
 use super::packed::Packed;
+use super::turned_product::TurnedProduct;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::{Into, Matrix, Product as Dense};
@@ -163,12 +164,14 @@ impl Task<'_> {
         if self.turned == Turned::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
             // SAFETY: float32 is what the elements are.
             let x = unsafe { std::slice::from_raw_parts(x.as_ptr().cast::<f32>(), x.len()) };
+            let product =
+                TurnedProduct { packed: self.packed, first, x, rows: m, columns: self.n, out: out.cast() };
             #[cfg(target_arch = "x86_64")]
-            if digits::suits(self.packed.how, x, self.k) {
-                return digits::product(self.packed, first, x, m, self.n, out.cast());
+            if digits::suits(&product) {
+                return digits::compute(&product);
             }
-            if suits(self.packed.how, m, x) {
-                return few_rows(self.packed, first, x, m, self.n, out.cast());
+            if few_rows::suits(&product) {
+                return few_rows::compute(&product);
             }
         }
         if self.turned == Turned::Yes && some_rows::ROWS.contains(&m) && self.k > 0 {

@@ -1,9 +1,9 @@
 //! Numbers stored in few bits each: making them, reading them, and products with matrices of them.
 //!
 //! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
-//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: in whole
-//! numbers where the processor has them ([`digits`]), else with few rows ([`few_rows`]) straight from the packed words, and with
-//! more by blocks of them read into floats.
+//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: a turned
+//! matrix ([`turned_product`]) in whole numbers where the processor has them ([`digits`]), else with few rows ([`few_rows`])
+//! straight from the packed words, and with more by blocks of them read into floats.
 
 mod codes;
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +13,7 @@ mod fp8;
 mod groups;
 mod matmul;
 mod packed;
+mod turned_product;
 
 use std::borrow::Cow;
 
@@ -28,6 +29,9 @@ use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 use packed::Packed;
+
+/// Neighbours in the largest group.
+const LARGEST_GROUP: usize = 128;
 
 /// The elements of a view in row-major order: in place, or copied if they lie otherwise.
 pub(crate) fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {

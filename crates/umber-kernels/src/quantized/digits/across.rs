@@ -3,8 +3,12 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::{BYTES, DIGITS, LANES, Task, beginning, centre, joined, split, sum};
+use super::laid_rows::LaidRows;
+use super::{BYTES, DIGITS, LANES, beginning, centre, joined, split, sum};
 use crate::matmul::scratch;
+use crate::quantized::LARGEST_GROUP;
+use crate::quantized::codes::spread;
+use crate::quantized::turned_product::TurnedProduct;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
 
@@ -16,42 +20,29 @@ const VECTORS: usize = 2;
 const SUMS: usize = 6;
 /// Depth worked on at a time: the digits of a tile stay in the first cache.
 const DEPTH: usize = 128;
-/// Neighbours in the largest group.
-const LARGEST_GROUP: usize = 128;
 
-/// A task whose left rows are laid out.
+/// A product whose left rows are laid out.
 struct Job<'a> {
-    task: &'a Task<'a>,
-    /// For each tile, four codes and place, the digits of its rows.
-    digits: &'a [i8],
-    /// For each tile, group and place, what the sums of its rows begin with.
-    beginnings: &'a [i32],
-    /// For each tile and group, what the number 1 stands for in its rows.
-    units: &'a [f32],
-    /// For each tile and group, the sums of its rows over it.
-    sums: &'a [f32],
+    product: &'a TurnedProduct<'a>,
+    /// Tile by tile: digits by four codes and place, beginnings by group and place, units and sums by group, each for all rows.
+    laid: LaidRows<'a>,
 }
 
-/// Compute a task.
+/// Compute a product.
 ///
 /// # Safety
 /// The processor has AVX-512 with VNNI.
-pub(super) unsafe fn run(task: &Task) {
-    let (depth, groups) = (task.depth(), task.packed.groups);
-    let lanes = task.rows.next_multiple_of(LANES);
-    let mut beginnings = vec![0; lanes * groups * DIGITS];
-    scratch::with(lanes * depth * DIGITS, |digits: &mut [i8]| {
-        scratch::with(2 * lanes * groups, |memory: &mut [f32]| {
-            let (units, sums) = memory.split_at_mut(lanes * groups);
+pub(super) unsafe fn run(product: &TurnedProduct) {
+    let (depth, groups, columns) = (product.depth(), product.packed.groups, product.columns);
+    let lanes = product.rows.next_multiple_of(LANES);
+    LaidRows::with(lanes * depth * DIGITS, lanes * groups * DIGITS, lanes * groups, |mut laid| {
+        // SAFETY: the caller's.
+        unsafe { lay(product, &mut laid) };
+        let job = Job { product, laid };
+        let strip = columns.div_ceil(num_threads()).next_multiple_of(SUMS).min(STRIP);
+        parallel_for(columns.div_ceil(strip), |i| {
             // SAFETY: the caller's.
-            unsafe { lay(task, digits, &mut beginnings, units, sums) };
-            let job = Job { task, digits, beginnings: &beginnings, units, sums };
-            let strip = task.columns.div_ceil(num_threads()).next_multiple_of(SUMS).min(STRIP);
-            parallel_for(task.columns.div_ceil(strip), |i| {
-                let part = i * strip..task.columns.min((i + 1) * strip);
-                // SAFETY: the caller's.
-                unsafe { job.columns(part) };
-            });
+            unsafe { job.columns(i * strip..columns.min((i + 1) * strip)) };
         });
     });
 }
@@ -65,11 +56,12 @@ fn tiles(rows: usize) -> impl Iterator<Item = Range<usize>> {
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn lay(task: &Task, digits: &mut [i8], beginnings: &mut [i32], units: &mut [f32], sums: &mut [f32]) {
-    let (depth, groups, size) = (task.depth(), task.packed.groups, task.packed.how.group_size());
-    let tiles: Vec<_> = tiles(task.rows).collect();
-    let (digits, beginnings) = (Target::over(digits), Target::over(beginnings));
-    let (units, sums) = (Target::over(units), Target::over(sums));
+unsafe fn lay(product: &TurnedProduct, laid: &mut LaidRows) {
+    let TurnedProduct { packed, x, rows, .. } = *product;
+    let (depth, groups, size) = (product.depth(), packed.groups, packed.how.group_size());
+    let tiles: Vec<_> = tiles(rows).collect();
+    let (digits, beginnings) = (Target::over(laid.digits), Target::over(laid.beginnings));
+    let (units, sums) = (Target::over(laid.units), Target::over(laid.sums));
     parallel_ranges(tiles.len() * groups, 4, |range| {
         for i in range {
             let (rows, g) = (tiles[i / groups].clone(), i % groups);
@@ -83,7 +75,7 @@ unsafe fn lay(task: &Task, digits: &mut [i8], beginnings: &mut [i32], units: &mu
                 let mut numbers = [[0; DIGITS]; LARGEST_GROUP];
                 let (mut unit, mut total) = (0.0, 0.0);
                 if lane < rows.len() {
-                    let group = &task.x[(rows.start + lane) * depth + g * size..][..size];
+                    let group = &x[(rows.start + lane) * depth + g * size..][..size];
                     unit = split(group, &mut numbers);
                     total = sum(group);
                     for (four, numbers) in numbers[..size].chunks_exact(4).enumerate() {
@@ -106,34 +98,12 @@ unsafe fn lay(task: &Task, digits: &mut [i8], beginnings: &mut [i32], units: &mu
                 let at = (rows.start * groups + g * width) * DIGITS + vector * LANES;
                 // SAFETY: of this tile and group, as above; the processor has the instructions.
                 unsafe {
-                    let begin =
-                        beginning(task.packed.how, &digits[vector * BYTES..], DIGITS * vectors * BYTES);
+                    let begin = beginning(packed.how, &digits[vector * BYTES..], DIGITS * vectors * BYTES);
                     beginnings.at(at as isize).cast::<[i32; LANES]>().write_unaligned(begin);
                 }
             }
         }
     });
-}
-
-/// Codes as bytes: `steps` of them in each packed one, the lowest bits first.
-fn spread(packed: &[u8], steps: usize, codes: &mut [u8]) {
-    #[inline(always)]
-    fn by<const STEPS: usize>(packed: &[u8], codes: &mut [u8]) {
-        let bits = 8 / STEPS;
-        for (codes, &byte) in codes.as_chunks_mut::<STEPS>().0.iter_mut().zip(packed) {
-            for (step, code) in codes.iter_mut().enumerate() {
-                *code = byte >> (step * bits) & ((1 << bits) - 1);
-            }
-        }
-    }
-    crate::isa::vectorised(
-        #[inline(always)]
-        || match steps {
-            2 => by::<2>(packed, codes),
-            4 => by::<4>(packed, codes),
-            _ => by::<8>(packed, codes),
-        },
-    );
 }
 
 /// Some columns of the matrix, ready to be multiplied.
@@ -151,9 +121,8 @@ impl Job<'_> {
     /// Compute some columns.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn columns(&self, part: Range<usize>) {
-        let Task { packed, first, rows, columns: row_length, out, .. } = *self.task;
-        let (depth, groups) = (self.task.depth(), packed.groups);
-        let steps = 8 / packed.how.bits();
+        let TurnedProduct { packed, first, rows, columns: row_length, out, .. } = *self.product;
+        let (depth, groups) = (self.product.depth(), packed.groups);
         let count = part.len();
         scratch::with(count * depth, |codes: &mut [u8]| {
             scratch::with(count * (2 * groups + VECTORS * LANES), |memory: &mut [f32]| {
@@ -163,11 +132,7 @@ impl Job<'_> {
                     packed.scales(first + column, 0, &mut scales[c * groups..][..groups]);
                     packed.biases(first + column, 0, &mut biases[c * groups..][..groups]);
                     centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
-                    let codes = &mut codes[c * depth..][..depth];
-                    match steps {
-                        1 => codes.copy_from_slice(self.task.bytes(column)),
-                        _ => spread(self.task.bytes(column), steps, codes),
-                    }
+                    spread(packed.how, self.product.bytes(column), &mut codes[c * depth..][..depth]);
                 }
                 let columns = Columns { count, codes, scales, biases };
                 for rows in tiles(rows) {
@@ -194,8 +159,8 @@ impl Job<'_> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn tile<const V: usize, const C: usize>(&self, rows: &Range<usize>, columns: &Columns, sums: &mut [f32]) {
         const { assert!(V * C <= SUMS) };
-        let groups = self.task.packed.groups;
-        let together = (DEPTH / self.task.packed.how.group_size()).max(1);
+        let groups = self.product.packed.groups;
+        let together = (DEPTH / self.product.packed.how.group_size()).max(1);
         for g in (0..groups).step_by(together) {
             let range = g..groups.min(g + together);
             let mut c = 0;
@@ -221,12 +186,12 @@ impl Job<'_> {
         c: usize,
         sums: &mut [f32],
     ) {
-        let task = self.task;
-        let (depth, groups, size) = (task.depth(), task.packed.groups, task.packed.how.group_size());
-        let digits = &self.digits[rows.start * depth * DIGITS..][..V * LANES * depth * DIGITS];
-        let beginnings = &self.beginnings[rows.start * groups * DIGITS..][..V * LANES * groups * DIGITS];
-        let units = &self.units[rows.start * groups..][..V * LANES * groups];
-        let of_x = &self.sums[rows.start * groups..][..V * LANES * groups];
+        let (product, laid) = (self.product, &self.laid);
+        let (depth, groups, size) = (product.depth(), product.packed.groups, product.packed.how.group_size());
+        let digits = &laid.digits[rows.start * depth * DIGITS..][..V * LANES * depth * DIGITS];
+        let beginnings = &laid.beginnings[rows.start * groups * DIGITS..][..V * LANES * groups * DIGITS];
+        let units = &laid.units[rows.start * groups..][..V * LANES * groups];
+        let of_x = &laid.sums[rows.start * groups..][..V * LANES * groups];
         let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
         let starts: [*const u8; C] =
             std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());

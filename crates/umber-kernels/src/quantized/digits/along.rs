@@ -3,80 +3,74 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::{BYTES, DIGITS, JOB, LANES, Task, beginning, centre, joined, split, sum};
+use super::laid_rows::LaidRows;
+use super::{BYTES, DIGITS, JOB, LANES, beginning, centre, joined, split, sum};
 use crate::isa::prefetch;
 use crate::matmul::scratch;
+use crate::quantized::LARGEST_GROUP;
+use crate::quantized::turned_product::TurnedProduct;
 use crate::threads::parallel_ranges;
 
 /// Columns worked on together, which share the digits that are read.
 const COLUMNS: usize = 4;
 
-/// A task whose left rows are laid out.
+/// A product whose left rows are laid out.
 struct Job<'a> {
-    task: &'a Task<'a>,
-    /// For each row, block of bytes, step and place, the digits that meet a vector of codes.
-    digits: &'a [i8],
-    /// For each row, block of bytes and place, what the sums begin with.
-    beginnings: &'a [i32],
-    /// For each row, what the number 1 stands for in its groups, padded.
-    units: &'a [f32],
-    /// For each row, the sums over groups, padded.
-    sums: &'a [f32],
+    product: &'a TurnedProduct<'a>,
+    /// Row by row: digits by block of bytes, step and place, beginnings by block and place, units and sums by group, padded.
+    laid: LaidRows<'a>,
     /// Floats for the groups of a row.
     groups: usize,
     /// For each lane, its group counted from the first of its block.
     places: [u32; LANES],
 }
 
-/// Compute a task.
+/// Compute a product.
 ///
 /// # Safety
 /// The processor has AVX-512 with VNNI.
-pub(super) unsafe fn run(task: &Task) {
-    let (how, depth) = (task.packed.how, task.depth());
+pub(super) unsafe fn run(product: &TurnedProduct) {
+    let TurnedProduct { packed, rows, columns, .. } = *product;
+    let (how, depth) = (packed.how, product.depth());
     let (steps, size) = (8 / how.bits(), how.group_size());
     let group_bytes = size / steps;
     let row_bytes = how.words(depth) * 4;
-    let row_digits = row_bytes.next_multiple_of(BYTES) * steps * DIGITS;
-    // A vector is read from any group on.
-    let groups = task.packed.groups.next_multiple_of(LANES) + LANES;
-    let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
+    let blocks = row_bytes.div_ceil(BYTES);
     let block_digits = BYTES * steps * DIGITS;
-    let mut beginnings: Vec<i32> = Vec::with_capacity(task.rows * row_digits / block_digits * DIGITS * LANES);
-    scratch::with(task.rows * row_digits, |digits: &mut [i8]| {
-        digits.fill(0);
-        scratch::with(2 * task.rows * groups, |memory: &mut [f32]| {
-            memory.fill(0.0);
-            let (units, sums) = memory.split_at_mut(task.rows * groups);
-            for (r, row) in task.x.chunks_exact(depth).enumerate() {
-                let digits = &mut digits[r * row_digits..][..row_digits];
-                for (g, group) in row.chunks_exact(size).enumerate() {
-                    let mut numbers = [[0; DIGITS]; 128];
-                    units[r * groups + g] = split(group, &mut numbers);
-                    sums[r * groups + g] = sum(group);
-                    lay(&numbers[..size], g * group_bytes, steps, digits);
-                }
+    // A vector is read from any group on.
+    let groups = packed.groups.next_multiple_of(LANES) + LANES;
+    let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
+    LaidRows::with(rows * blocks * block_digits, rows * blocks * DIGITS * LANES, rows * groups, |laid| {
+        laid.digits.fill(0);
+        laid.units.fill(0.0);
+        laid.sums.fill(0.0);
+        for (r, row) in product.x.chunks_exact(depth).enumerate() {
+            let digits = &mut laid.digits[r * blocks * block_digits..][..blocks * block_digits];
+            for (g, group) in row.chunks_exact(size).enumerate() {
+                let mut numbers = [[0; DIGITS]; LARGEST_GROUP];
+                laid.units[r * groups + g] = split(group, &mut numbers);
+                laid.sums[r * groups + g] = sum(group);
+                lay(&numbers[..size], g * group_bytes, steps, digits);
             }
-            for block in digits.chunks_exact(block_digits) {
-                for place in 0..DIGITS {
-                    // SAFETY: the caller's.
-                    let begin = unsafe { beginning(how, &block[place * BYTES..], DIGITS * BYTES) };
-                    beginnings.extend_from_slice(&begin);
-                }
-            }
-            let (digits, beginnings) = (&*digits, &*beginnings);
-            let job = Job { task, digits, beginnings, units, sums, groups, places };
-            parallel_ranges(task.columns, JOB / row_bytes + 1, |part| {
+        }
+        let begun = laid.beginnings.as_chunks_mut::<LANES>().0.chunks_exact_mut(DIGITS);
+        for (block, begun) in laid.digits.chunks_exact(block_digits).zip(begun) {
+            for (place, begun) in begun.iter_mut().enumerate() {
                 // SAFETY: the caller's.
-                unsafe {
-                    match how.bits() {
-                        1 => job.columns::<1>(part),
-                        2 => job.columns::<2>(part),
-                        4 => job.columns::<4>(part),
-                        _ => job.columns::<8>(part),
-                    }
+                *begun = unsafe { beginning(how, &block[place * BYTES..], DIGITS * BYTES) };
+            }
+        }
+        let job = Job { product, laid, groups, places };
+        parallel_ranges(columns, JOB / row_bytes + 1, |part| {
+            // SAFETY: the caller's.
+            unsafe {
+                match how.bits() {
+                    1 => job.columns::<1>(part),
+                    2 => job.columns::<2>(part),
+                    4 => job.columns::<4>(part),
+                    _ => job.columns::<8>(part),
                 }
-            });
+            }
         });
     });
 }
@@ -97,7 +91,7 @@ impl Job<'_> {
     /// Compute some columns.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn columns<const BITS: u32>(&self, part: Range<usize>) {
-        let (packed, groups) = (self.task.packed, self.groups);
+        let (packed, groups) = (self.product.packed, self.groups);
         scratch::with(3 * COLUMNS * groups, |memory: &mut [f32]| {
             memory.fill(0.0);
             let (scales, memory) = memory.split_at_mut(COLUMNS * groups);
@@ -106,13 +100,13 @@ impl Job<'_> {
             while column < part.end {
                 let count = if part.end - column >= COLUMNS { COLUMNS } else { 1 };
                 for c in 0..count {
-                    let row = self.task.first + column + c;
+                    let row = self.product.first + column + c;
                     packed.scales(row, 0, &mut scales[c * groups..][..packed.groups]);
                     packed.biases(row, 0, &mut biases[c * groups..][..packed.groups]);
                     centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
                 }
-                for r in 0..self.task.rows {
-                    let units = &self.units[r * groups..][..groups];
+                for r in 0..self.product.rows {
+                    let units = &self.laid.units[r * groups..][..groups];
                     for (factors, scales) in factors.chunks_exact_mut(groups).zip(scales.chunks_exact(groups))
                     {
                         for ((factor, scale), unit) in factors.iter_mut().zip(scales).zip(units) {
@@ -140,15 +134,15 @@ impl Job<'_> {
         factors: &[f32],
         biases: &[f32],
     ) {
-        let (task, groups) = (self.task, self.groups);
+        let (product, laid, groups) = (self.product, &self.laid, self.groups);
         let steps = (8 / BITS) as usize;
-        let rows: [*const u8; C] = std::array::from_fn(|c| task.bytes(column + c).as_ptr());
-        let length = task.bytes(column).len();
+        let rows: [*const u8; C] = std::array::from_fn(|c| product.bytes(column + c).as_ptr());
+        let length = product.bytes(column).len();
         let row_digits = length.next_multiple_of(BYTES) * steps * DIGITS;
-        let digits = &self.digits[r * row_digits..][..row_digits];
+        let digits = &laid.digits[r * row_digits..][..row_digits];
         let blocks = length.div_ceil(BYTES);
         // Groups have a power of two of codes.
-        let (block_codes, log_size) = (BYTES * steps, task.packed.how.group_size().trailing_zeros());
+        let (block_codes, log_size) = (BYTES * steps, product.packed.how.group_size().trailing_zeros());
         // SAFETY: so many places are there.
         let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
         let code = _mm512_set1_epi8(((1u32 << BITS) - 1) as u8 as i8);
@@ -171,9 +165,9 @@ impl Job<'_> {
             let mut begin = [_mm512_setzero_si512(); DIGITS];
             for (place, begin) in begin.iter_mut().enumerate() {
                 let start = ((r * blocks + block) * DIGITS + place) * LANES;
-                debug_assert!(start + LANES <= self.beginnings.len());
+                debug_assert!(start + LANES <= laid.beginnings.len());
                 // SAFETY: a vector for each block and place of the row.
-                *begin = unsafe { _mm512_loadu_si512(self.beginnings.as_ptr().add(start).cast()) };
+                *begin = unsafe { _mm512_loadu_si512(laid.beginnings.as_ptr().add(start).cast()) };
             }
             let mut inner = [begin; C];
             for digits in digits.chunks_exact(BYTES * DIGITS) {
@@ -203,7 +197,7 @@ impl Job<'_> {
                 *sum = _mm512_fmadd_ps(joined(inner), factor, *sum);
             }
         }
-        let of_x = &self.sums[r * groups..][..groups];
+        let of_x = &laid.sums[r * groups..][..groups];
         for (c, mut sum) in sums.into_iter().enumerate() {
             let biases = &biases[c * groups..][..groups];
             for (bias, x) in biases.chunks_exact(LANES).zip(of_x.chunks_exact(LANES)) {
@@ -212,9 +206,9 @@ impl Job<'_> {
                     _mm512_fmadd_ps(_mm512_loadu_ps(bias.as_ptr()), _mm512_loadu_ps(x.as_ptr()), sum)
                 };
             }
-            let place = r * task.columns + column + c;
+            let place = r * product.columns + column + c;
             // SAFETY: inside the output, in a column that this job alone writes.
-            unsafe { *task.out.at(place as isize) = _mm512_reduce_add_ps(sum) };
+            unsafe { *product.out.at(place as isize) = _mm512_reduce_add_ps(sum) };
         }
     }
 }

@@ -4,18 +4,18 @@
 //! the digits of one place sum up to is exact, also of codes that are counted from their middle, so that little cancels when
 //! biases are added; rounded are only the numbers themselves, 256 times finer than the largest of their group is, and the sums
 //! over groups. Results are as good as those of float32, and nothing is read into floats. [`along`] has a few rows, whose lanes
-//! lie along the depth; [`across`] has more, one in each lane.
+//! lie along the depth; [`across`] has more, one in each lane. Both lay out the left rows first ([`laid_rows`]).
 
 mod across;
 mod along;
+mod laid_rows;
 
 use std::arch::x86_64::*;
 
 use umber_types::{Quantization, QuantizationMode};
 
-use super::packed::Packed;
+use super::turned_product::TurnedProduct;
 use crate::isa::{is_unlimited, level, vectorised};
-use crate::shared::Target;
 
 /// Digits of a number.
 const DIGITS: usize = 4;
@@ -32,10 +32,11 @@ const EXPONENTS: std::ops::Range<i32> = -40..60;
 /// The least exponent of a group: what is smaller is lost beside the largest number of its row.
 const LEAST: i32 = -64;
 
-/// Does this suit the product of rows `x` of some length?
-pub(super) fn suits(how: Quantization, x: &[f32], length: usize) -> bool {
+/// Does this suit a product?
+pub(super) fn suits(product: &TurnedProduct) -> bool {
+    let how = product.packed.how;
     let is_whole = how.mode() == QuantizationMode::Affine && 8 % how.bits() == 0;
-    is_whole && is_available() && x.chunks_exact(length).all(is_moderate)
+    is_whole && is_available() && product.x.chunks_exact(product.depth()).all(is_moderate)
 }
 
 fn is_available() -> bool {
@@ -123,43 +124,10 @@ fn beginning(how: Quantization, digits: &[i8], stride: usize) -> [i32; LANES] {
     found
 }
 
-/// A product: dense `x` of `rows` rows, a quantised matrix from row `first` on, and a dense output.
-struct Task<'a> {
-    packed: &'a Packed<'a>,
-    first: usize,
-    x: &'a [f32],
-    rows: usize,
-    columns: usize,
-    out: Target<f32>,
-}
-
-impl Task<'_> {
-    /// Numbers of a left row.
-    fn depth(&self) -> usize {
-        self.x.len() / self.rows
-    }
-
-    /// Packed words of a row of the matrix, as bytes, of which the lowest bits come first.
-    fn bytes(&self, column: usize) -> &[u8] {
-        let words = self.packed.words(self.first + column);
-        // SAFETY: the same memory, of which every byte is a number.
-        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
-    }
-}
-
-/// `out[r, j] = sum over i of x[r, i] * w[first + j, i]` of what [`suits`], for dense `x` of `rows` rows (one at least) and dense
-/// `out` with `columns` columns.
-pub(super) fn product(
-    packed: &Packed,
-    first: usize,
-    x: &[f32],
-    rows: usize,
-    columns: usize,
-    out: Target<f32>,
-) {
-    let task = Task { packed, first, x, rows, columns, out };
+/// Compute what [`suits`].
+pub(super) fn compute(product: &TurnedProduct) {
     // SAFETY: what suits has the instructions.
-    unsafe { if rows < ACROSS { along::run(&task) } else { across::run(&task) } };
+    unsafe { if product.rows < ACROSS { along::run(product) } else { across::run(product) } };
 }
 
 /// The sums that vectors of digits of all places have, and what they stand for together: exact but for three roundings.
@@ -178,6 +146,8 @@ mod tests {
 
     use super::*;
     use crate::View;
+    use crate::quantized::packed::Packed;
+    use crate::shared::Target;
 
     proptest! {
         #[test]
@@ -224,7 +194,8 @@ mod tests {
             length,
         );
         let mut out = vec![f32::NAN; rows * columns];
-        product(&packed, 0, &x, rows, columns, Target::over(&mut out));
+        let out_start = Target::over(&mut out);
+        compute(&TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start });
         let mut line = vec![0f64; length];
         let mut worst = 0f64;
         for column in 0..columns {
@@ -277,13 +248,21 @@ mod tests {
     #[test]
     fn rows_of_usual_size_suit() {
         let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
-        let rows = |x: f32| [vec![1.0; 32], vec![x; 32]].concat();
-        assert_eq!(suits(how, &rows(1e-10), 32), is_available());
-        assert_eq!(suits(how, &rows(0.0), 32), is_available());
-        for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
-            assert!(!suits(how, &rows(wild), 32), "{wild}");
-        }
         let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
-        assert!(!suits(odd, &rows(1.0), 32));
+        // Of a matrix without rows, by a row of ones and one of `x`.
+        let suits = |how: Quantization, x: f32| {
+            let none = |length| Layout::contiguous(Shape::from([0, length]));
+            let (words, groups) = (none(how.words(32)), none(1));
+            let factors = View::of::<f32>(&[], &groups);
+            let packed = Packed::new(how, View::of::<u32>(&[], &words), factors, Some(factors), 32);
+            let (x, out) = ([[1.0; 32], [x; 32]].concat(), Target::over(&mut []));
+            suits(&TurnedProduct { packed: &packed, first: 0, x: &x, rows: 2, columns: 0, out })
+        };
+        assert_eq!(suits(how, 1e-10), is_available());
+        assert_eq!(suits(how, 0.0), is_available());
+        for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
+            assert!(!suits(how, wild), "{wild}");
+        }
+        assert!(!suits(odd, 1.0));
     }
 }
