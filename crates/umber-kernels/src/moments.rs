@@ -8,7 +8,7 @@ use std::ops::Range;
 use umber_types::match_dtype;
 
 use crate::isa::vectorised;
-use crate::nest::Nest;
+use crate::nest::{Loop, Nest};
 use crate::row::{BLOCK, Buffer, Real, Work, sum_of};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
@@ -49,12 +49,10 @@ pub fn squared_deviations(x: View, axes: Range<usize>, dst: ViewMut) {
             squared_deviations(View::of(&copy, &layout), axes, dst);
         }, else => panic!("{} is no real float", x.dtype()));
     }
-    let others = |values: &[isize]| -> Vec<isize> {
-        values.iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, &value)| value).collect()
-    };
-    let lengths: Vec<usize> =
-        x.shape().iter().enumerate().filter(|(axis, _)| !axes.contains(axis)).map(|(_, &n)| n).collect();
-    let results = Nest::new(&lengths, [&others(x.strides()), &others(dst.strides())]);
+    let mut results = Nest::default();
+    for axis in (0..x.shape().len()).filter(|axis| !axes.contains(axis)) {
+        results.push(Loop { length: x.shape()[axis], strides: [x.strides()[axis], dst.strides()[axis]] });
+    }
     match_dtype!(float x.dtype(), T => {
         assert_eq!(dst.dtype(), <<T as Real>::Work as umber_types::Element>::DTYPE, "sums have more digits");
         let task = Task::<T> {
