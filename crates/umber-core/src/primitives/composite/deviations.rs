@@ -5,11 +5,11 @@ use std::ops::Range;
 use smallvec::smallvec;
 use umber_types::{Axes, DType, Result, UnaryKind};
 
-use super::{Composite, Decompose};
+use super::{Composite, Decompose, centred};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::sum;
-use crate::primitives::rules::{broadcast, cast, constant, div, mul, sub, unary, widened};
+use crate::primitives::rules::{broadcast, cast, constant, mul, unary, widened};
 
 /// `sum((x - mean(x))^2)` over neighbouring axes, which stay with length one; of the dtype that `x` computes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -31,10 +31,7 @@ impl SquaredDeviations {
 
     /// `x - mean(x)`, in the dtype computed in.
     fn centred(self, x: &Array) -> Result<Array> {
-        let x = widened(x)?;
-        let count: usize = x.shape()[self.range()].iter().product();
-        let total = sum(&x, &self.axes())?;
-        sub(&x, &broadcast(&div(&total, &constant(&total, count as f64))?, x.shape())?)
+        centred(&widened(x)?, &self.axes())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use umber_types::{Result, UnaryKind};
 
-use super::{Decompose, Parameter, check_weight, mean_last, spread};
+use super::{Decompose, Parameter, centred, check_weight, last_axis, mean_last, spread};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
 use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast, widened};
@@ -31,7 +31,7 @@ impl LayerNorm {
 
     /// `(x - mean(x)) s` and `s = 1 / sqrt(var(x) + eps)`, spread out over `x`.
     fn normalized(self, x: &Array) -> Result<(Array, Array)> {
-        let centred = sub(x, &mean_last(x)?)?;
+        let centred = centred(x, &last_axis(x))?;
         let variance = mean_last(&unary(UnaryKind::Square, &centred)?)?;
         let scale = unary(UnaryKind::Rsqrt, &add(&variance, &constant(&variance, self.epsilon.value()))?)?;
         Ok((mul(&centred, &scale)?, scale))

@@ -23,7 +23,7 @@ pub use self::rms_norm::RmsNorm;
 pub use self::rope::{Rope, Turn};
 pub use self::softmax::Softmax;
 use super::reduce;
-use super::rules::{broadcast, cast, constant, div, reshape};
+use super::rules::{broadcast, cast, constant, div, reshape, sub};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -191,11 +191,21 @@ fn sum_last(x: &Array) -> Result<Array> {
     broadcast(&reduce::sum(x, &last_axis(x))?, x.shape())
 }
 
+/// Mean over some axes, spread out again.
+fn mean_over(x: &Array, axes: &Axes) -> Result<Array> {
+    let sum = reduce::sum(x, axes)?;
+    let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
+    broadcast(&div(&sum, &constant(&sum, count as f64))?, x.shape())
+}
+
 /// Mean over the last axis, spread out again.
 fn mean_last(x: &Array) -> Result<Array> {
-    let sum = reduce::sum(x, &last_axis(x))?;
-    let length = x.shape()[x.ndim() - 1];
-    broadcast(&div(&sum, &constant(&sum, length as f64))?, x.shape())
+    mean_over(x, &last_axis(x))
+}
+
+/// `x - mean(x)` over some axes.
+fn centred(x: &Array, axes: &Axes) -> Result<Array> {
+    sub(x, &mean_over(x, axes)?)
 }
 
 /// A vector of weights cast to the dtype of `x` and repeated along its batch axes.
