@@ -9,7 +9,7 @@ use umber::{Array, DType, Scalar, Shape, ops};
 use crate::args::{check_fits, number};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, to_exception};
-use crate::interop::{Copying, from_shared};
+use crate::interop::{Copying, from_ndarray, from_shared};
 
 /// An array with the value of `object`; `None` if it is nothing that arrays are made of.
 pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<Array>> {
@@ -66,6 +66,9 @@ pub(crate) fn is_of_arrays(object: &Bound<'_, PyAny>) -> bool {
 
 /// An array over the memory that an object shares; `None` for Python's own values and what shares nothing.
 pub(crate) fn shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    if let Some(array) = from_ndarray(object, copying)? {
+        return Ok(Some(array));
+    }
     if is_number(object)
         || object.is_none()
         || object.is_instance_of::<PyList>()

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use umber::graph::Storage;
 use umber::memory::{Access, Buffer, Stability, is_mapped};
+use umber::types::layout::Strides;
 use umber::{Array, DType, Error, Layout, Shape};
 
 use super::formats::ByteOrder;
@@ -55,9 +56,9 @@ pub(super) struct Described {
     pub(super) start: *mut u8,
     pub(super) dtype: DType,
     pub(super) order: ByteOrder,
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Shape,
     /// In bytes.
-    pub(super) strides: Vec<isize>,
+    pub(super) strides: Strides,
     pub(super) access: Access,
     pub(super) stability: Stability,
     pub(super) trust: Trust,
@@ -87,9 +88,8 @@ enum Fate {
 }
 
 /// Described memory that is there and can become an array.
-pub(super) struct Checked {
-    from: Described,
-    shape: Shape,
+pub(super) struct Checked<'a> {
+    from: &'a Described,
     /// The lowest address that an element reaches, and how many bytes there are from it.
     start: NonNull<u8>,
     span: usize,
@@ -100,25 +100,25 @@ pub(super) struct Checked {
 
 impl Described {
     /// Can it become an array, and need it be copied for that?
-    pub(super) fn check(self, copying: Copying) -> PyResult<Checked> {
+    pub(super) fn check(&self, copying: Copying) -> PyResult<Checked<'_>> {
         let itemsize = self.dtype.size();
         let too_large = || {
             refuse(format!(
                 "[asarray] got memory of shape {:?} and strides {:?}, expected no more than memory can address",
-                self.shape, self.strides
+                &self.shape[..],
+                self.strides
             ))
         };
         let mut bytes = itemsize;
-        for &length in &self.shape {
+        for &length in self.shape.iter() {
             bytes = bytes
                 .checked_mul(length.max(1))
                 .filter(|&b| isize::try_from(b).is_ok())
                 .ok_or_else(too_large)?;
         }
-        let shape = Shape::from(self.shape.clone());
-        if shape.size() == 0 {
+        if self.shape.size() == 0 {
             let start = NonNull::dangling();
-            return Ok(Checked { from: self, shape, start, span: 0, offset: 0, fate: Fate::Empty });
+            return Ok(Checked { from: self, start, span: 0, offset: 0, fate: Fate::Empty });
         }
         if self.start.is_null() {
             return Err(refuse("[asarray] got described memory without an address, expected one".into()));
@@ -140,7 +140,7 @@ impl Described {
         let start = NonNull::new(self.start.wrapping_offset(low)).ok_or_else(too_large)?;
         self.check_is_there(start, span)?;
         let fate = self.fate(copying)?;
-        Ok(Checked { from: self, shape, start, span, offset: low.unsigned_abs(), fate })
+        Ok(Checked { from: self, start, span, offset: low.unsigned_abs(), fate })
     }
 
     fn check_is_there(&self, start: NonNull<u8>, span: usize) -> PyResult<()> {
@@ -171,7 +171,11 @@ impl Described {
     fn fate(&self, copying: Copying) -> PyResult<Fate> {
         let itemsize = self.dtype.size() as isize;
         let is_aligned = (self.start as usize).is_multiple_of(alignment(self.dtype))
-            && self.strides.iter().zip(&self.shape).all(|(&stride, &n)| n <= 1 || stride % itemsize == 0);
+            && self
+                .strides
+                .iter()
+                .zip(self.shape.iter())
+                .all(|(&stride, &n)| n <= 1 || stride % itemsize == 0);
         if !is_aligned {
             copying.allow("the elements are not aligned: a copy is needed")?;
         } else if self.order == ByteOrder::Swapped {
@@ -183,7 +187,7 @@ impl Described {
     }
 }
 
-impl Checked {
+impl Checked<'_> {
     /// The array, where it shares no memory.
     ///
     /// # Safety
@@ -191,7 +195,7 @@ impl Checked {
     pub(super) unsafe fn copy_if_needed(&self, py: Python<'_>) -> PyResult<Option<Array>> {
         match self.fate {
             Fate::Empty => {
-                let storage = Storage::allocate(&self.shape, self.from.dtype).or_raise()?;
+                let storage = Storage::allocate(&self.from.shape, self.from.dtype).or_raise()?;
                 Array::from_storage(storage, self.from.dtype).or_raise().map(Some)
             }
             Fate::Shared => Ok(None),
@@ -234,9 +238,9 @@ impl Checked {
         // SAFETY: the caller's promise, for the span that shape and strides reach.
         let buffer =
             unsafe { Buffer::foreign(self.start, self.span, self.from.access, self.from.stability, keep) };
-        let strides = self.from.strides.iter().zip(&self.from.shape);
+        let strides = self.from.strides.iter().zip(self.from.shape.iter());
         let layout = Layout {
-            shape: self.shape.clone(),
+            shape: self.from.shape.clone(),
             strides: strides
                 .map(|(&stride, &length)| if length <= 1 { 0 } else { stride / itemsize as isize })
                 .collect(),
@@ -257,7 +261,7 @@ impl Checked {
 
     /// A copy of dense memory, by the calling thread.
     unsafe fn copy_bytes(&self) -> PyResult<Array> {
-        let mut storage = Storage::allocate(&self.shape, self.from.dtype).or_raise()?;
+        let mut storage = Storage::allocate(&self.from.shape, self.from.dtype).or_raise()?;
         let view = storage.view_mut(self.from.dtype).expect("fresh storage is unique");
         // SAFETY: dense memory spans as many bytes as the storage has, and the caller promises that they are readable.
         unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr(), view.start(), self.span) };
@@ -269,7 +273,7 @@ impl Checked {
         let itemsize = self.from.dtype.size();
         let unit = alignment(self.from.dtype);
         let mut storage =
-            Storage::allocate(&Shape::from([self.shape.size() * itemsize]), DType::UInt8).or_raise()?;
+            Storage::allocate(&Shape::from([self.from.shape.size() * itemsize]), DType::UInt8).or_raise()?;
         let mut view = storage.view_mut(DType::UInt8).expect("fresh storage is unique");
         let bytes: &mut [u8] = view.as_mut_slice().expect("fresh storage is dense");
         for (i, element) in bytes.chunks_exact_mut(itemsize).enumerate() {
@@ -285,7 +289,7 @@ impl Checked {
                 element.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
             }
         }
-        let layout = Layout::contiguous(self.shape.clone());
+        let layout = Layout::contiguous(self.from.shape.clone());
         Array::from_storage(storage.with_layout(layout), self.from.dtype).or_raise()
     }
 }

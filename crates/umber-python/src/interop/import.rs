@@ -8,10 +8,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
 use umber::memory::{Access, Stability};
+use umber::types::layout::{Strides, row_major_strides};
 use umber::{Array, DType, Shape, ops};
 
 use super::described::{Copying, Described, Trust, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};
+use super::ndarray;
 use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, is_of_ml_dtypes};
@@ -54,6 +56,12 @@ impl Drop for Held {
 
 /// Keeps a Python object alive from any thread.
 struct Kept(Option<Py<PyAny>>);
+
+impl Kept {
+    fn new(object: &Bound<'_, PyAny>) -> Kept {
+        Kept(Some(object.clone().unbind()))
+    }
+}
 
 impl Drop for Kept {
     fn drop(&mut self) {
@@ -133,17 +141,17 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
             view.itemsize
         )));
     };
-    let shape: Vec<usize> = if ndim == 0 {
-        Vec::new()
+    let shape: Shape = if ndim == 0 {
+        Shape::scalar()
     } else {
         // SAFETY: PyBUF_FULL_RO asks for it, and it was found to be there: `ndim` entries.
         unsafe { std::slice::from_raw_parts(view.shape, ndim) }.iter().map(|&n| n as usize).collect()
     };
-    let strides: Vec<isize> = if ndim == 0 || view.strides.is_null() {
+    let strides = if ndim == 0 || view.strides.is_null() {
         dense_strides(&shape, view.itemsize)
     } else {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(view.strides, ndim) }.to_vec()
+        Strides::from_slice(unsafe { std::slice::from_raw_parts(view.strides, ndim) })
     };
     if !view.suboffsets.is_null() {
         return Err(PyTypeError::new_err(
@@ -160,8 +168,8 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
 }
 
 /// Steps in bytes along the axes of dense memory.
-fn dense_strides(shape: &[usize], itemsize: isize) -> Vec<isize> {
-    let steps = umber::types::layout::row_major_strides(shape);
+fn dense_strides(shape: &[usize], itemsize: isize) -> Strides {
+    let steps = row_major_strides(shape);
     steps.iter().map(|&step| step.saturating_mul(itemsize)).collect()
 }
 
@@ -222,12 +230,13 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     let (typestr, shape, data) = (need("typestr")?, need("shape")?, need("data")?);
     let (dtype, order) = dtype_of_interface(object, &typestr)?;
     let lengths: Vec<i64> = shape.extract().map_err(|_| malformed("shape", &shape, "a tuple of lengths"))?;
-    let shape = Shape::checked("asarray", &lengths).or_raise()?.to_vec();
-    let strides = match get("strides")? {
+    let shape = Shape::checked("asarray", &lengths).or_raise()?;
+    let strides: Strides = match get("strides")? {
         Some(strides) => strides
             .cast::<PyTuple>()
             .ok()
-            .and_then(|steps| steps.extract().ok())
+            .and_then(|steps| steps.extract::<Vec<isize>>().ok())
+            .map(Strides::from_vec)
             .ok_or_else(|| malformed("strides", &strides, "a tuple of integers, or None"))?,
         None => dense_strides(&shape, dtype.size() as isize),
     };
@@ -243,7 +252,7 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
         let (access, stability) = rights(object, is_read_only);
         let (start, trust) = (address as *mut u8, Trust::Hearsay);
         let described = Described { start, dtype, order, shape, strides, access, stability, trust };
-        let keep = Box::new(Kept(Some(object.clone().unbind())));
+        let keep = Box::new(Kept::new(object));
         // SAFETY: the interface promises the memory while the object lives, which `Kept` ensures.
         return unsafe { described.check(copying)?.take(py, keep) }.map(Some);
     }
@@ -294,6 +303,14 @@ fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     from_memory(&made, copying)
 }
 
+/// An array over the memory of one of NumPy's arrays whose structure can be read; `None`: ask by a protocol.
+pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    let Some(described) = ndarray::described(object, copying) else { return Ok(None) };
+    let keep = Box::new(Kept::new(object));
+    // SAFETY: NumPy keeps the memory while the array lives, which `Kept` ensures.
+    unsafe { described.check(copying)?.take(object.py(), keep) }.map(Some)
+}
+
 /// An array over memory told of by the buffer protocol or the array interface.
 fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     if !speaks_buffer(object) {
@@ -329,6 +346,7 @@ fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
 
 /// An array over (or a copy of) what an object shares by any protocol; `None` if it shares nothing.
 pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    ndarray::meet(object);
     let failed = match from_memory(object, copying) {
         Ok(Some(array)) => return Ok(Some(array)),
         Ok(None) => None,
@@ -446,7 +464,7 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
 }
 
 fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<PyArray> {
-    match from_shared(a, copying)? {
+    match crate::convert::shared(a, copying)? {
         Some(array) => Ok(PyArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(
             "[from_numpy] got elements of {}, expected a type that umber has a dtype for",

@@ -9,13 +9,14 @@ mod dlpack;
 mod export;
 mod formats;
 mod import;
+mod ndarray;
 mod numpy;
 mod numpy_functions;
 
 use pyo3::prelude::*;
 
 pub(crate) use described::Copying;
-pub(crate) use import::from_shared;
+pub(crate) use import::{from_ndarray, from_shared};
 pub(crate) use numpy::scalar as numpy_scalar;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -14,6 +14,11 @@ use crate::args::number;
 use crate::array::PyArray;
 use crate::dtype::is_of_ml_dtypes;
 
+/// NumPy, where the program has loaded it.
+pub(super) fn loaded(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
+    py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item("numpy")
+}
+
 /// The value of one of NumPy's scalars that has one in umber; `None` for anything else.
 pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
@@ -22,8 +27,7 @@ pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
         Some(generic) => generic,
         None => {
             // Where NumPy is not loaded there are no scalars of its.
-            let loaded = py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?;
-            let Some(numpy) = loaded.get_item("numpy")? else { return Ok(None) };
+            let Some(numpy) = loaded(py)? else { return Ok(None) };
             GENERIC.get_or_try_init(py, || {
                 PyResult::Ok(numpy.getattr("generic")?.cast_into::<PyType>()?.unbind())
             })?

@@ -9,11 +9,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umber::Array;
 use umber::memory::{Access, Stability};
-use umber::types::layout::row_major_strides;
+use umber::types::layout::{Strides, row_major_strides};
 
 use super::super::described::{Checked, Copying, Described, Trust, refuse};
 use super::super::formats::{ByteOrder, from_dlpack_code};
-use super::super::import::is_fixed;
+use super::super::import::{from_ndarray, is_fixed, own};
+use super::super::ndarray;
 use super::{
     CPU, CPU_READABLE, IS_COPIED, Managed, ManagedVersioned, NAME, READ_ONLY, Tensor, USED_NAME,
     USED_VERSIONED_NAME, VERSION, VERSIONED_NAME, Version, device_name, type_name,
@@ -154,17 +155,16 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
     // SAFETY: the specification gives `ndim` entries each; strides may be absent for dense memory.
     let (shape, strides) = unsafe {
         let shape: &[i64] = if ndim == 0 { &[] } else { std::slice::from_raw_parts(tensor.shape, ndim) };
-        let strides = (ndim > 0 && !tensor.strides.is_null())
-            .then(|| std::slice::from_raw_parts(tensor.strides, ndim).to_vec());
+        let strides =
+            (ndim > 0 && !tensor.strides.is_null()).then(|| std::slice::from_raw_parts(tensor.strides, ndim));
         (shape, strides)
     };
-    let lengths: Vec<usize> =
-        umber::Shape::checked("from_dlpack", shape).map_err(|error| refuse(error.to_string()))?.to_vec();
+    let shape = umber::Shape::checked("from_dlpack", shape).map_err(|error| refuse(error.to_string()))?;
     let itemsize = dtype.size() as isize;
-    let steps: Vec<isize> = match strides {
+    let steps: Strides = match strides {
         Some(strides) => strides
             .iter()
-            .zip(&lengths)
+            .zip(shape.iter())
             // Nobody steps along an axis of length one.
             .map(|(&stride, &n)| if n == 1 { Some(0) } else { (stride as isize).checked_mul(itemsize) })
             .collect::<Option<_>>()
@@ -173,7 +173,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
                     "[from_dlpack] got strides {strides:?}, expected no more than memory can address"
                 ))
             })?,
-        None => row_major_strides(&lengths).iter().map(|stride| stride * itemsize).collect(),
+        None => row_major_strides(&shape).iter().map(|stride| stride * itemsize).collect(),
     };
     let offset = usize::try_from(tensor.byte_offset).ok();
     if offset.and_then(|offset| (tensor.data as usize).checked_add(offset)).is_none() {
@@ -186,7 +186,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: Stability) -> PyResul
         start: tensor.data.cast::<u8>().wrapping_add(tensor.byte_offset as usize),
         dtype,
         order: ByteOrder::Native,
-        shape: lengths,
+        shape,
         strides: steps,
         access,
         stability,
@@ -242,8 +242,8 @@ fn consume(
                 (false, false) => (Access::Writable, Stability::Changing),
             };
             let copying = if is_copied { Copying::IfNeeded } else { copying };
-            let checked = read(&(*managed).tensor, access, stability)?.check(copying)?;
-            take(capsule, USED_VERSIONED_NAME, checked, Owned::Versioned(managed))
+            let described = read(&(*managed).tensor, access, stability)?;
+            take(capsule, USED_VERSIONED_NAME, &described.check(copying)?, Owned::Versioned(managed))
         };
     }
     if is_named(capsule, NAME) {
@@ -251,8 +251,8 @@ fn consume(
         return unsafe {
             let managed = ffi::PyCapsule_GetPointer(pointer, NAME.as_ptr()).cast::<Managed>();
             // Without flags nobody knows who may write: never through us, perhaps by the producer.
-            let checked = read(&(*managed).tensor, Access::Undeclared, stability())?.check(copying)?;
-            take(capsule, USED_NAME, checked, Owned::Plain(managed))
+            let described = read(&(*managed).tensor, Access::Undeclared, stability())?;
+            take(capsule, USED_NAME, &described.check(copying)?, Owned::Plain(managed))
         };
     }
     if is_named(capsule, USED_NAME) || is_named(capsule, USED_VERSIONED_NAME) {
@@ -273,7 +273,7 @@ fn consume(
 unsafe fn take(
     capsule: &Bound<'_, PyAny>,
     used: &'static CStr,
-    checked: Checked,
+    checked: &Checked<'_>,
     owned: Owned,
 ) -> PyResult<Array> {
     // What only a renamed capsule's consumer may delete.
@@ -300,12 +300,17 @@ unsafe fn take(
 #[pyo3(signature = (x, /, *, device = None, copy = None))]
 fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<PyArray> {
     let copying = Copying::of(copy);
-    if let Ok(own) = x.cast::<PyArray>() {
-        return super::super::import::own(own, copying);
+    if let Ok(array) = x.cast::<PyArray>() {
+        return own(array, copying);
+    }
+    // What NumPy would tell in a capsule, its arrays tell.
+    if let Some(array) = from_ndarray(x, copying)? {
+        return Ok(PyArray::sharing(array));
     }
     if !x.hasattr(intern!(x.py(), "__dlpack__"))? {
         return consume(x, || Stability::Changing, copying).map(PyArray::sharing);
     }
+    ndarray::meet(x);
     let device = if device.is_some() { Device::Cpu } else { Device::Unsaid };
     import_to(x, device, copying).map(PyArray::sharing)
 }

@@ -1,0 +1,173 @@
+//! NumPy's arrays, read where they lie.
+//!
+//! Asked by the buffer protocol, NumPy writes a format and copies lengths and strides for every view, and looks for those it
+//! made before. The head of its structure is part of its binary interface, which the macros `PyArray_DATA`, `PyArray_DIMS` and
+//! their like compile into every extension; whether it is as published here is checked once, against what an array
+//! tells of itself.
+//!
+//! Invariants: only objects whose class is `numpy.ndarray` itself are read, with the interpreter lock held, and what is read is
+//! copied before the lock can be let go of, since a program may give the array another shape. A reference keeps the
+//! memory as a buffer would: NumPy does not count buffers, and `resize` asks for references alone.
+
+use std::ffi::c_int;
+use std::slice;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+use umber::memory::{Access, Stability};
+use umber::types::layout::Strides;
+use umber::{DType, Shape};
+
+use super::described::{Copying, Described, Trust};
+use super::formats::{ByteOrder, struct_format};
+use super::numpy::loaded;
+
+/// What follows Python's own part of NumPy's structure.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct Fields {
+    data: *mut u8,
+    ndim: c_int,
+    lengths: *const usize,
+    strides: *const isize,
+    base: *mut ffi::PyObject,
+    dtype: *mut ffi::PyObject,
+    flags: c_int,
+}
+
+const WRITEABLE: c_int = 0x400;
+/// Writable with a warning: to a buffer's consumer such memory is read-only.
+const WARN_ON_WRITE: c_int = c_int::MIN;
+
+impl Fields {
+    fn is_writable(&self) -> bool {
+        self.flags & (WRITEABLE | WARN_ON_WRITE) == WRITEABLE
+    }
+
+    /// Lengths and strides, in bytes.
+    ///
+    /// # Safety
+    /// The fields are those that a live array has now.
+    unsafe fn axes(&self) -> (&[usize], &[isize]) {
+        match usize::try_from(self.ndim) {
+            // SAFETY: NumPy keeps as many lengths and strides as there are axes.
+            Ok(ndim) if ndim > 0 => unsafe {
+                (slice::from_raw_parts(self.lengths, ndim), slice::from_raw_parts(self.strides, ndim))
+            },
+            Ok(_) | Err(_) => (&[], &[]),
+        }
+    }
+}
+
+/// The NumPy that is loaded.
+struct NumPy {
+    ndarray: Py<PyType>,
+    /// Bytes of Python's own part of an object.
+    head: usize,
+    /// NumPy's objects for the dtypes, of which it has one each.
+    dtypes: Vec<(Py<PyAny>, DType)>,
+}
+
+/// `None` within: its arrays are not read this way.
+static NUMPY: PyOnceLock<Option<NumPy>> = PyOnceLock::new();
+
+impl NumPy {
+    /// What is known of a module, if its arrays are as expected.
+    fn new(numpy: &Bound<'_, PyAny>) -> PyResult<Option<NumPy>> {
+        let py = numpy.py();
+        let ndarray = numpy.getattr("ndarray")?.cast_into::<PyType>()?;
+        // Without a lock nothing keeps others from changing what is being read.
+        let is_locked = match py.import("sys")?.getattr_opt("_is_gil_enabled")? {
+            Some(tell) => tell.call0()?.is_truthy()?,
+            None => true,
+        };
+        let head: usize = py.import("builtins")?.getattr("object")?.getattr("__basicsize__")?.extract()?;
+        let size: usize = ndarray.getattr("__basicsize__")?.extract()?;
+        let is_aligned = head.is_multiple_of(align_of::<Fields>());
+        if !is_locked || !is_aligned || size < head + size_of::<Fields>() {
+            return Ok(None);
+        }
+        let mut dtypes = Vec::new();
+        for dtype in DType::ALL.into_iter().filter(|&dtype| struct_format(dtype).is_some()) {
+            dtypes.push((numpy.call_method1("dtype", (dtype.name(),))?.unbind(), dtype));
+        }
+        let known = NumPy { ndarray: ndarray.unbind(), head, dtypes };
+        Ok(known.agrees(numpy)?.then_some(known))
+    }
+
+    /// Does the structure of an array say what the array does?
+    fn agrees(&self, numpy: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = numpy.py();
+        let owner = numpy.call_method1("zeros", ((3, 4), "float32"))?;
+        let address = |array: &Bound<'_, PyAny>| -> PyResult<usize> {
+            array.getattr("__array_interface__")?.get_item("data")?.get_item(0)?.extract()
+        };
+        let step = |start: isize, step: isize| pyo3::types::PySlice::new(py, start, 4, step);
+        let array = owner.get_item((step(1, 1), step(0, 2)))?;
+        // SAFETY: within the bytes of the array's object, of which any are integers and addresses.
+        let fields = unsafe { self.fields(&array) };
+        let says_so = fields.data as usize == address(&array)?
+            && fields.ndim == 2
+            && fields.base == owner.as_ptr()
+            && fields.dtype == array.getattr("dtype")?.as_ptr()
+            && fields.is_writable();
+        if !says_so {
+            return Ok(false);
+        }
+        array.getattr("flags")?.setattr("writeable", false)?;
+        // SAFETY: an array of two axes, as all fields before said.
+        let (fields, axes) = unsafe { (self.fields(&array), fields.axes()) };
+        Ok(!fields.is_writable() && axes.0 == [2, 2] && axes.1 == [16, 8])
+    }
+
+    /// # Safety
+    /// The object is at least as large as [`Fields`] reach.
+    unsafe fn fields(&self, object: &Bound<'_, PyAny>) -> Fields {
+        // SAFETY: the caller's promise; the head was found to be a multiple of their alignment.
+        unsafe { object.as_ptr().byte_add(self.head).cast::<Fields>().read() }
+    }
+}
+
+/// If the object is an array of NumPy's, the first that came: learn whether such are read here from now on.
+pub(super) fn meet(object: &Bound<'_, PyAny>) {
+    let py = object.py();
+    if NUMPY.get(py).is_some() {
+        return;
+    }
+    let class = object.get_type();
+    if class.name().is_ok_and(|name| name == "ndarray")
+        && let Ok(Some(numpy)) = loaded(py)
+        && numpy.getattr("ndarray").is_ok_and(|ndarray| class.is(&ndarray))
+    {
+        NUMPY.get_or_init(py, || NumPy::new(&numpy).ok().flatten());
+    }
+}
+
+/// The memory of one of NumPy's arrays, where nothing more need be asked about it.
+pub(super) fn described(object: &Bound<'_, PyAny>, copying: Copying) -> Option<Described> {
+    let numpy = NUMPY.get(object.py())?.as_ref()?;
+    if object.get_type_ptr().cast() != numpy.ndarray.as_ptr() {
+        return None;
+    }
+    // SAFETY: an array of the NumPy whose structure was checked.
+    let fields = unsafe { numpy.fields(object) };
+    // SAFETY: read under the lock, which is held until the slices are copied.
+    let (lengths, strides) = unsafe { fields.axes() };
+    let (_, dtype) = *numpy.dtypes.iter().find(|(own, _)| own.as_ptr() == fields.dtype)?;
+    // Who may write where the array may not is a longer question, and none for a copy.
+    if !fields.is_writable() && copying != Copying::Always {
+        return None;
+    }
+    Some(Described {
+        start: fields.data,
+        dtype,
+        order: ByteOrder::Native,
+        shape: Shape::from(lengths),
+        strides: Strides::from_slice(strides),
+        access: Access::Writable,
+        stability: Stability::Changing,
+        trust: Trust::Owner,
+    })
+}
