@@ -6,6 +6,8 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
+use umber::Layout;
+use umber::types::layout::Strides;
 
 use super::described::refuse;
 use super::export::Export;
@@ -14,28 +16,19 @@ use crate::array::PyArray;
 
 /// What a `Py_buffer` points into while it is out.
 struct Exported {
-    shape: SmallVec<[ffi::Py_ssize_t; 4]>,
-    strides: SmallVec<[ffi::Py_ssize_t; 4]>,
-    _export: Export,
+    /// In bytes.
+    strides: Strides,
+    export: Export,
 }
 
-fn is_dense(shape: &[isize], strides: &[isize], itemsize: isize, fortran: bool) -> bool {
-    let mut step = itemsize;
-    if shape.contains(&0) {
-        return true;
-    }
-    for place in 0..shape.len() {
-        let axis = if fortran { place } else { shape.len() - 1 - place };
-        if shape[axis] != 1 && strides[axis] != step {
-            return false;
-        }
-        step *= shape[axis];
-    }
-    true
+/// Are the elements dense and in column-major order?
+fn is_column_major(layout: &Layout) -> bool {
+    let axes: SmallVec<[usize; 4]> = (0..layout.ndim()).rev().collect();
+    layout.shape.contains(&0) || layout.permute(&axes).is_contiguous()
 }
 
 /// Refuse what the layout cannot give.
-fn check(flags: c_int, export: &Export, shape: &[isize], strides: &[isize], itemsize: isize) -> PyResult<()> {
+fn check(flags: c_int, export: &Export, strides: &[isize]) -> PyResult<()> {
     let asks = |flag: c_int| flags & flag == flag;
     if asks(ffi::PyBUF_WRITABLE) && !export.is_writable() {
         return Err(refuse(
@@ -44,16 +37,20 @@ fn check(flags: c_int, export: &Export, shape: &[isize], strides: &[isize], item
                 .into(),
         ));
     }
-    let c = is_dense(shape, strides, itemsize, false);
-    let f = is_dense(shape, strides, itemsize, true);
-    let refused = (asks(ffi::PyBUF_C_CONTIGUOUS) && !c)
-        || (asks(ffi::PyBUF_F_CONTIGUOUS) && !f)
-        || (asks(ffi::PyBUF_ANY_CONTIGUOUS) && !c && !f)
-        || (!asks(ffi::PyBUF_STRIDES) && !c);
+    let layout = &export.layout;
+    let refused = if layout.is_contiguous() {
+        asks(ffi::PyBUF_F_CONTIGUOUS) && !is_column_major(layout)
+    } else {
+        asks(ffi::PyBUF_C_CONTIGUOUS)
+            || ((asks(ffi::PyBUF_F_CONTIGUOUS) || asks(ffi::PyBUF_ANY_CONTIGUOUS))
+                && !is_column_major(layout))
+            || !asks(ffi::PyBUF_STRIDES)
+    };
     if refused {
         return Err(refuse(format!(
-            "[buffer] the array is not contiguous as asked: got shape {shape:?} with steps of {strides:?} bytes, \
-             expected a consumer that takes strides, or a copy"
+            "[buffer] the array is not contiguous as asked: got shape {:?} with steps of {strides:?} bytes, expected \
+             a consumer that takes strides, or a copy",
+            &layout.shape[..]
         )));
     }
     Ok(())
@@ -71,15 +68,15 @@ unsafe fn fill(
     owner: Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let itemsize = export.dtype.size() as isize;
-    let shape: SmallVec<[isize; 4]> = export.layout.shape.iter().map(|&length| length as isize).collect();
-    let strides: SmallVec<[isize; 4]> = export.strides().iter().map(|&stride| stride * itemsize).collect();
-    check(flags, &export, &shape, &strides, itemsize)?;
+    let mut strides = Strides::from_slice(&export.layout.strides);
+    strides.iter_mut().for_each(|stride| *stride *= itemsize);
+    check(flags, &export, &strides)?;
     let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.bytes());
-    let mut exported = Box::new(Exported { shape, strides, _export: export });
+    let exported = Box::new(Exported { strides, export });
     let asks = |flag: c_int| flags & flag == flag;
-    let given = |asked: bool, values: &mut SmallVec<[ffi::Py_ssize_t; 4]>| {
+    let given = |asked: bool, values: *const isize| {
         // Without axes there is nothing to point to.
-        if asked && !values.is_empty() { values.as_mut_ptr() } else { std::ptr::null_mut() }
+        if asked && !exported.strides.is_empty() { values.cast_mut() } else { std::ptr::null_mut() }
     };
     // SAFETY: `view` is the caller's to fill. Shape and strides live in the box that `internal` owns until
     // `release`; the memory is pinned by the lease in it.
@@ -89,11 +86,11 @@ unsafe fn fill(
         (*view).itemsize = itemsize;
         (*view).readonly = c_int::from(readonly);
         // Who does not ask for axes sees bytes in a row, and would refuse more than one.
-        (*view).ndim = if asks(ffi::PyBUF_ND) { exported.shape.len() as c_int } else { 1 };
+        (*view).ndim = if asks(ffi::PyBUF_ND) { exported.strides.len() as c_int } else { 1 };
         (*view).format =
             if asks(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
-        (*view).shape = given(asks(ffi::PyBUF_ND), &mut exported.shape);
-        (*view).strides = given(asks(ffi::PyBUF_STRIDES), &mut exported.strides);
+        (*view).shape = given(asks(ffi::PyBUF_ND), exported.export.layout.shape.as_ptr().cast());
+        (*view).strides = given(asks(ffi::PyBUF_STRIDES), exported.strides.as_ptr());
         (*view).suboffsets = std::ptr::null_mut();
         (*view).internal = Box::into_raw(exported).cast::<c_void>();
         (*view).obj = owner.into_ptr();
@@ -124,14 +121,15 @@ fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
 impl PyArray {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let view = to_fill(view)?;
-        let dtype = slf.get().get().dtype();
+        let array = slf.get().get();
+        let dtype = array.dtype();
         let Some(format) = struct_format(dtype) else {
             return Err(refuse(format!(
                 "[buffer] the buffer protocol has no format for these elements: got {dtype}, expected DLPack, or \
                  np.asarray with ml_dtypes"
             )));
         };
-        let export = Export::new(slf.py(), slf.get())?;
+        let export = Export::of_value(slf.py(), array)?;
         // SAFETY: a view to fill, released below.
         unsafe { fill(view, flags, export, format, slf.into_any()) }
     }

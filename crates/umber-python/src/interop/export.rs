@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use smallvec::SmallVec;
 use umber::memory::{Access, Lease, ViewPolicy};
+use umber::types::layout::Strides;
 use umber::{Array, DType, Layout};
 
 use crate::array::PyArray;
@@ -32,6 +32,7 @@ fn set_view_policy(policy: &str) -> PyResult<&'static str> {
 /// that are out do not count among those that see its memory.
 pub(super) struct Export {
     pub(super) dtype: DType,
+    /// Strides of axes that take no steps are as if the array were dense: some consumers look at them.
     pub(super) layout: Layout,
     lease: Lease,
 }
@@ -39,7 +40,12 @@ pub(super) struct Export {
 impl Export {
     /// Evaluate the array with the interpreter lock released and pin its memory.
     pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
-        let array = exported.get();
+        Export::of_value(py, exported.get())
+    }
+
+    /// As [`Export::new`], of a value taken out of an array for this alone.
+    #[inline]
+    pub(super) fn of_value(py: Python<'_>, array: Array) -> PyResult<Export> {
         evaluate(py, &array)?;
         warn_if_traced(py, &array)?;
         Export::of(&array, access(&array))
@@ -56,10 +62,11 @@ impl Export {
         Export::of(&copy, Access::Writable)
     }
 
+    #[inline]
     fn of(array: &Array, access: Access) -> PyResult<Export> {
         let storage = array.storage().expect("evaluated by the caller");
         let lease = Lease::new(&storage.buffer, access).or_raise()?;
-        Ok(Export { dtype: array.dtype(), layout: storage.layout.clone(), lease })
+        Ok(Export { dtype: array.dtype(), layout: told(&storage.layout), lease })
     }
 
     /// Address of the element at index zero.
@@ -70,22 +77,6 @@ impl Export {
     /// Bytes of all elements.
     pub(super) fn bytes(&self) -> usize {
         self.layout.size() * self.dtype.size()
-    }
-
-    /// Steps along the axes in elements. Those of axes that take none are as if the array were dense: some consumers
-    /// look at them.
-    pub(super) fn strides(&self) -> SmallVec<[isize; 4]> {
-        let layout = &self.layout;
-        let mut strides: SmallVec<[isize; 4]> = layout.strides.iter().copied().collect();
-        let is_empty = layout.shape.contains(&0);
-        let mut dense = 1isize;
-        for (stride, &length) in strides.iter_mut().zip(layout.shape.iter()).rev() {
-            if length <= 1 || is_empty {
-                *stride = dense;
-            }
-            dense = dense.saturating_mul(length.max(1) as isize);
-        }
-        strides
     }
 
     /// For a consumer that cannot be told that others write, or that it must not: nobody else does, from now on. `None`
@@ -115,11 +106,28 @@ impl Export {
     }
 }
 
+/// A layout as others are told of it.
+#[inline]
+fn told(layout: &Layout) -> Layout {
+    let shape = layout.shape.clone();
+    let mut strides = Strides::from_slice(&layout.strides);
+    let is_empty = shape.contains(&0);
+    let mut dense = 1isize;
+    for (stride, &length) in strides.iter_mut().zip(shape.iter()).rev() {
+        if length <= 1 || is_empty {
+            *stride = dense;
+        }
+        dense = dense.saturating_mul(length.max(1) as isize);
+    }
+    Layout { shape, strides, offset: layout.offset }
+}
+
 /// What a view of an evaluated array may do.
 fn access(array: &Array) -> Access {
     let storage = array.storage().expect("evaluated by the caller");
     let buffer = &storage.buffer;
-    if buffer.access() != Access::Writable || storage.layout.is_overlapping() {
+    let is_overlapping = || !storage.layout.is_contiguous() && storage.layout.is_overlapping();
+    if buffer.access() != Access::Writable || is_overlapping() {
         return Access::ReadOnly;
     }
     match ViewPolicy::current() {

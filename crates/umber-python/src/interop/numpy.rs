@@ -97,7 +97,7 @@ impl PyArray {
         if export.layout.is_contiguous() {
             interface.set_item("strides", py.None())?;
         } else {
-            let strides: Vec<isize> = export.strides().iter().map(|&stride| stride * itemsize).collect();
+            let strides: Vec<isize> = export.layout.strides.iter().map(|&stride| stride * itemsize).collect();
             interface.set_item("strides", PyTuple::new(py, strides)?)?;
         }
         interface.set_item("version", 3)?;

@@ -26,7 +26,7 @@ fn describe(export: Export) -> (Tensor, *mut c_void) {
     let is_empty = export.bytes() == 0;
     let data = if is_empty { std::ptr::null_mut() } else { export.start().cast() };
     let shape: Vec<i64> = export.layout.shape.iter().map(|&length| length as i64).collect();
-    let strides: Vec<i64> = export.strides().iter().map(|&stride| stride as i64).collect();
+    let strides: Vec<i64> = export.layout.strides.iter().map(|&stride| stride as i64).collect();
     let mut context = Box::new(Context { shape, strides, _export: export });
     let scalar = context.shape.is_empty();
     let tensor = Tensor {
