@@ -14,50 +14,53 @@ use super::{
 };
 use crate::array::PyArray;
 
-/// What an exported tensor points into.
-struct Context {
-    shape: Vec<i64>,
-    strides: Vec<i64>,
-    _export: Export,
+/// A managed tensor and what it points into: one allocation, whose address is that of the managed tensor.
+#[repr(C)]
+struct Exported<M> {
+    managed: M,
+    export: Export,
 }
 
-fn describe(export: Export) -> (Tensor, *mut c_void) {
-    let (code, bits) = dlpack_code(export.dtype);
-    let is_empty = export.bytes() == 0;
-    let data = if is_empty { std::ptr::null_mut() } else { export.start().cast() };
-    let shape: Vec<i64> = export.layout.shape.iter().map(|&length| length as i64).collect();
-    let strides: Vec<i64> = export.layout.strides.iter().map(|&stride| stride as i64).collect();
-    let mut context = Box::new(Context { shape, strides, _export: export });
-    let scalar = context.shape.is_empty();
-    let tensor = Tensor {
-        data,
-        device_type: CPU,
-        device_id: 0,
-        ndim: context.shape.len() as i32,
-        code,
-        bits,
-        lanes: 1,
-        shape: if scalar { std::ptr::null_mut() } else { context.shape.as_mut_ptr() },
-        strides: if scalar { std::ptr::null_mut() } else { context.strides.as_mut_ptr() },
-        byte_offset: 0,
-    };
-    (tensor, Box::into_raw(context).cast())
-}
+// Lengths and strides are told in 64 bits, and lie in the export as words.
+const _: () = assert!(size_of::<usize>() == size_of::<i64>());
 
-unsafe extern "C" fn delete(managed: *mut Managed) {
-    // SAFETY: both boxes were made by `capsule`, and a deleter is called once.
-    unsafe {
-        let managed = Box::from_raw(managed);
-        drop(Box::from_raw(managed.context.cast::<Context>()));
+impl<M> Exported<M> {
+    /// Put an export into what `manage` makes of its tensor, which `tensor` finds there again.
+    fn new(
+        export: Export,
+        manage: impl FnOnce(Tensor) -> M,
+        tensor: impl FnOnce(&mut M) -> &mut Tensor,
+    ) -> *mut c_void {
+        let (code, bits) = dlpack_code(export.dtype);
+        let is_empty = export.bytes() == 0;
+        let ndim = export.layout.ndim() as i32;
+        let told = Tensor {
+            data: if is_empty { std::ptr::null_mut() } else { export.start().cast() },
+            device_type: CPU,
+            device_id: 0,
+            ndim,
+            code,
+            bits,
+            lanes: 1,
+            shape: std::ptr::null_mut(),
+            strides: std::ptr::null_mut(),
+            byte_offset: 0,
+        };
+        let mut exported = Box::new(Exported { managed: manage(told), export });
+        if ndim > 0 {
+            let layout = &exported.export.layout;
+            let (shape, strides) = (layout.shape.as_ptr(), layout.strides.as_ptr());
+            let tensor = tensor(&mut exported.managed);
+            tensor.shape = shape.cast_mut().cast();
+            tensor.strides = strides.cast_mut().cast();
+        }
+        Box::into_raw(exported).cast()
     }
 }
 
-unsafe extern "C" fn delete_versioned(managed: *mut ManagedVersioned) {
-    // SAFETY: as in `delete`.
-    unsafe {
-        let managed = Box::from_raw(managed);
-        drop(Box::from_raw(managed.context.cast::<Context>()));
-    }
+unsafe extern "C" fn delete<M>(managed: *mut M) {
+    // SAFETY: the box was made by `Exported::new`, and a deleter is called once.
+    unsafe { drop(Box::from_raw(managed.cast::<Exported<M>>())) };
 }
 
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
@@ -65,11 +68,11 @@ unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast::<Managed>();
-            delete(managed);
+            delete::<Managed>(managed);
         } else if ffi::PyCapsule_IsValid(capsule, VERSIONED_NAME.as_ptr()) == 1 {
             let managed =
                 ffi::PyCapsule_GetPointer(capsule, VERSIONED_NAME.as_ptr()).cast::<ManagedVersioned>();
-            delete_versioned(managed);
+            delete::<ManagedVersioned>(managed);
         }
     }
 }
@@ -91,18 +94,17 @@ enum Content {
 
 fn capsule(py: Python<'_>, export: Export, form: Form, content: Content) -> PyResult<Bound<'_, PyAny>> {
     let read_only = if export.is_writable() { 0 } else { READ_ONLY };
-    let (tensor, context) = describe(export);
+    let copied = if content == Content::Copied { IS_COPIED } else { 0 };
+    let context = std::ptr::null_mut();
     let (pointer, name) = match form {
         Form::Versioned => {
-            let copied = if content == Content::Copied { IS_COPIED } else { 0 };
-            let deleter = Some(delete_versioned as unsafe extern "C" fn(*mut ManagedVersioned));
-            let managed =
-                ManagedVersioned { version: VERSION, context, deleter, flags: read_only | copied, tensor };
-            (Box::into_raw(Box::new(managed)).cast::<c_void>(), VERSIONED_NAME)
+            let (deleter, flags) = (Some(delete as _), read_only | copied);
+            let manage = |tensor| ManagedVersioned { version: VERSION, context, deleter, flags, tensor };
+            (Exported::new(export, manage, |managed| &mut managed.tensor), VERSIONED_NAME)
         }
         Form::Plain => {
-            let managed = Managed { tensor, context, deleter: Some(delete) };
-            (Box::into_raw(Box::new(managed)).cast::<c_void>(), NAME)
+            let manage = |tensor| Managed { tensor, context, deleter: Some(delete) };
+            (Exported::new(export, manage, |managed| &mut managed.tensor), NAME)
         }
     };
     // SAFETY: the name is static, the pointer is a live box that `destroy` frees unless a consumer does.
