@@ -200,8 +200,12 @@ impl Lease {
             Buffer,
             "[export] the memory is read-only: got a request for a writable view, expected one for reading"
         );
-        buffer.writers.fetch_add(usize::from(counts.writer), Ordering::AcqRel);
-        buffer.readers.fetch_add(usize::from(counts.reader), Ordering::AcqRel);
+        if counts.writer {
+            buffer.writers.fetch_add(1, Ordering::AcqRel);
+        }
+        if counts.reader {
+            buffer.readers.fetch_add(1, Ordering::AcqRel);
+        }
         buffer.leases.fetch_add(1, Ordering::AcqRel);
         Ok(Lease { buffer: Arc::clone(buffer), access, counts })
     }
@@ -219,8 +223,12 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        self.buffer.writers.fetch_sub(usize::from(self.counts.writer), Ordering::AcqRel);
-        self.buffer.readers.fetch_sub(usize::from(self.counts.reader), Ordering::AcqRel);
+        if self.counts.writer {
+            self.buffer.writers.fetch_sub(1, Ordering::AcqRel);
+        }
+        if self.counts.reader {
+            self.buffer.readers.fetch_sub(1, Ordering::AcqRel);
+        }
         self.buffer.leases.fetch_sub(1, Ordering::AcqRel);
     }
 }
