@@ -49,7 +49,7 @@ impl Copying {
 }
 
 /// Bytes that are copied faster than threads are asked for.
-const SMALL: usize = 1 << 14;
+pub(super) const SMALL: usize = 1 << 14;
 
 /// Somebody's memory as they describe it.
 pub(super) struct Described {
@@ -169,13 +169,11 @@ impl Described {
     }
 
     fn fate(&self, copying: Copying) -> PyResult<Fate> {
-        let itemsize = self.dtype.size() as isize;
-        let is_aligned = (self.start as usize).is_multiple_of(alignment(self.dtype))
-            && self
-                .strides
-                .iter()
-                .zip(self.shape.iter())
-                .all(|(&stride, &n)| n <= 1 || stride % itemsize == 0);
+        // Sizes are powers of two here and below: divisions take longer than all the rest of an import.
+        let is_multiple = |bytes: usize, unit: usize| bytes & (unit - 1) == 0;
+        let mut axes = self.strides.iter().zip(self.shape.iter());
+        let is_aligned = is_multiple(self.start as usize, alignment(self.dtype))
+            && axes.all(|(&stride, &n)| n <= 1 || is_multiple(stride.unsigned_abs(), self.dtype.size()));
         if !is_aligned {
             copying.allow("the elements are not aligned: a copy is needed")?;
         } else if self.order == ByteOrder::Swapped {
@@ -199,8 +197,10 @@ impl Checked<'_> {
                 Array::from_storage(storage, self.from.dtype).or_raise().map(Some)
             }
             Fate::Shared => Ok(None),
-            // SAFETY: passed on from the caller.
-            Fate::Copied if self.span <= SMALL && self.is_dense() => unsafe { self.copy_bytes() }.map(Some),
+            Fate::Copied if self.span <= SMALL && self.is_dense() => {
+                // SAFETY: dense memory starts where it is lowest; passed on from the caller.
+                unsafe { copy_of(self.start.as_ptr(), &self.from.shape, self.from.dtype) }.map(Some)
+            }
             Fate::Copied => {
                 // SAFETY: passed on from the caller; the array lives no longer than the call.
                 let array = unsafe { self.over(Box::new(())) }?;
@@ -234,18 +234,16 @@ impl Checked<'_> {
     }
 
     unsafe fn over(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
-        let itemsize = self.from.dtype.size();
         // SAFETY: the caller's promise, for the span that shape and strides reach.
         let buffer =
             unsafe { Buffer::foreign(self.start, self.span, self.from.access, self.from.stability, keep) };
-        let strides = self.from.strides.iter().zip(self.from.shape.iter());
-        let layout = Layout {
-            shape: self.from.shape.clone(),
-            strides: strides
-                .map(|(&stride, &length)| if length <= 1 { 0 } else { stride / itemsize as isize })
-                .collect(),
-            offset: self.offset / itemsize,
-        };
+        let shape = self.from.shape.clone();
+        let shift = self.from.dtype.size().trailing_zeros();
+        let mut strides = Strides::from_slice(&self.from.strides);
+        for (stride, &length) in strides.iter_mut().zip(shape.iter()) {
+            *stride = if length <= 1 { 0 } else { *stride >> shift };
+        }
+        let layout = Layout { shape, strides, offset: self.offset >> shift };
         Array::from_buffer(Arc::new(buffer), layout, self.from.dtype).or_raise()
     }
 
@@ -257,15 +255,6 @@ impl Checked<'_> {
             step *= length as isize;
             follows
         })
-    }
-
-    /// A copy of dense memory, by the calling thread.
-    unsafe fn copy_bytes(&self) -> PyResult<Array> {
-        let mut storage = Storage::allocate(&self.from.shape, self.from.dtype).or_raise()?;
-        let view = storage.view_mut(self.from.dtype).expect("fresh storage is unique");
-        // SAFETY: dense memory spans as many bytes as the storage has, and the caller promises that they are readable.
-        unsafe { std::ptr::copy_nonoverlapping(self.start.as_ptr(), view.start(), self.span) };
-        Array::from_storage(storage, self.from.dtype).or_raise()
     }
 
     /// A copy element by element, for memory that kernels cannot read.
@@ -292,6 +281,19 @@ impl Checked<'_> {
         let layout = Layout::contiguous(self.from.shape.clone());
         Array::from_storage(storage.with_layout(layout), self.from.dtype).or_raise()
     }
+}
+
+/// A copy of dense memory, by the calling thread.
+///
+/// # Safety
+/// All bytes of so many elements are readable from `start` on.
+pub(super) unsafe fn copy_of(start: *const u8, shape: &Shape, dtype: DType) -> PyResult<Array> {
+    let mut storage = Storage::allocate(shape, dtype).or_raise()?;
+    let bytes = storage.buffer.bytes();
+    let view = storage.view_mut(dtype).expect("fresh storage is unique");
+    // SAFETY: the caller's promise, for as many bytes as were allocated for these elements.
+    unsafe { std::ptr::copy_nonoverlapping(start, view.start(), bytes) };
+    Array::from_storage(storage, dtype).or_raise()
 }
 
 fn alignment(dtype: DType) -> usize {

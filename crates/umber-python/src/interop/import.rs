@@ -55,10 +55,10 @@ impl Drop for Held {
 }
 
 /// Keeps a Python object alive from any thread.
-struct Kept(Option<Py<PyAny>>);
+pub(super) struct Kept(Option<Py<PyAny>>);
 
 impl Kept {
-    fn new(object: &Bound<'_, PyAny>) -> Kept {
+    pub(super) fn new(object: &Bound<'_, PyAny>) -> Kept {
         Kept(Some(object.clone().unbind()))
     }
 }
@@ -301,14 +301,6 @@ fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
         return Ok(None);
     }
     from_memory(&made, copying)
-}
-
-/// An array over the memory of one of NumPy's arrays whose structure can be read; `None`: ask by a protocol.
-pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
-    let Some(described) = ndarray::described(object, copying) else { return Ok(None) };
-    let keep = Box::new(Kept::new(object));
-    // SAFETY: NumPy keeps the memory while the array lives, which `Kept` ensures.
-    unsafe { described.check(copying)?.take(object.py(), keep) }.map(Some)
 }
 
 /// An array over memory told of by the buffer protocol or the array interface.

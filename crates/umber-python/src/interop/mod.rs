@@ -16,7 +16,8 @@ mod numpy_functions;
 use pyo3::prelude::*;
 
 pub(crate) use described::Copying;
-pub(crate) use import::{from_ndarray, from_shared};
+pub(crate) use import::from_shared;
+pub(crate) use ndarray::from_ndarray;
 pub(crate) use numpy::scalar as numpy_scalar;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

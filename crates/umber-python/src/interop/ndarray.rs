@@ -18,10 +18,11 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use umber::memory::{Access, Stability};
 use umber::types::layout::Strides;
-use umber::{DType, Shape};
+use umber::{Array, DType, Shape};
 
-use super::described::{Copying, Described, Trust};
+use super::described::{Copying, Described, SMALL, Trust, copy_of};
 use super::formats::{ByteOrder, struct_format};
+use super::import::Kept;
 use super::numpy::loaded;
 
 /// What follows Python's own part of NumPy's structure.
@@ -37,6 +38,7 @@ struct Fields {
     flags: c_int,
 }
 
+const C_CONTIGUOUS: c_int = 1;
 const WRITEABLE: c_int = 0x400;
 /// Writable with a warning: to a buffer's consumer such memory is read-only.
 const WARN_ON_WRITE: c_int = c_int::MIN;
@@ -90,7 +92,8 @@ impl NumPy {
             return Ok(None);
         }
         let mut dtypes = Vec::new();
-        for dtype in DType::ALL.into_iter().filter(|&dtype| struct_format(dtype).is_some()) {
+        // Floats, which most arrays are of, are among the last.
+        for dtype in DType::ALL.into_iter().rev().filter(|&dtype| struct_format(dtype).is_some()) {
             dtypes.push((numpy.call_method1("dtype", (dtype.name(),))?.unbind(), dtype));
         }
         let known = NumPy { ndarray: ndarray.unbind(), head, dtypes };
@@ -145,29 +148,42 @@ pub(super) fn meet(object: &Bound<'_, PyAny>) {
     }
 }
 
-/// The memory of one of NumPy's arrays, where nothing more need be asked about it.
-pub(super) fn described(object: &Bound<'_, PyAny>, copying: Copying) -> Option<Described> {
-    let numpy = NUMPY.get(object.py())?.as_ref()?;
+/// An array over the memory of one of NumPy's arrays, or a copy of it; `None` if more need be asked about it than its
+/// structure tells.
+pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
+    let py = object.py();
+    let Some(numpy) = NUMPY.get(py).and_then(Option::as_ref) else { return Ok(None) };
     if object.get_type_ptr().cast() != numpy.ndarray.as_ptr() {
-        return None;
+        return Ok(None);
     }
     // SAFETY: an array of the NumPy whose structure was checked.
     let fields = unsafe { numpy.fields(object) };
+    let Some(&(_, dtype)) = numpy.dtypes.iter().find(|(own, _)| own.as_ptr() == fields.dtype) else {
+        return Ok(None);
+    };
     // SAFETY: read under the lock, which is held until the slices are copied.
     let (lengths, strides) = unsafe { fields.axes() };
-    let (_, dtype) = *numpy.dtypes.iter().find(|(own, _)| own.as_ptr() == fields.dtype)?;
-    // Who may write where the array may not is a longer question, and none for a copy.
-    if !fields.is_writable() && copying != Copying::Always {
-        return None;
+    let shape = Shape::from(lengths);
+    if copying == Copying::Always {
+        if fields.flags & C_CONTIGUOUS != 0 && shape.size() * dtype.size() <= SMALL {
+            // SAFETY: NumPy says that the elements are dense, and nobody else runs meanwhile.
+            return unsafe { copy_of(fields.data, &shape, dtype) }.map(Some);
+        }
+    } else if !fields.is_writable() {
+        // Who else may write is a longer question, and none for a copy.
+        return Ok(None);
     }
-    Some(Described {
+    let described = Described {
         start: fields.data,
         dtype,
         order: ByteOrder::Native,
-        shape: Shape::from(lengths),
+        shape,
         strides: Strides::from_slice(strides),
         access: Access::Writable,
         stability: Stability::Changing,
         trust: Trust::Owner,
-    })
+    };
+    let keep = Box::new(Kept::new(object));
+    // SAFETY: NumPy keeps the memory while the array lives, which `Kept` ensures.
+    unsafe { described.check(copying)?.take(py, keep) }.map(Some)
 }

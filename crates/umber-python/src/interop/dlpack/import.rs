@@ -13,8 +13,8 @@ use umber::types::layout::{Strides, row_major_strides};
 
 use super::super::described::{Checked, Copying, Described, Trust, refuse};
 use super::super::formats::{ByteOrder, from_dlpack_code};
-use super::super::import::{from_ndarray, is_fixed, own};
-use super::super::ndarray;
+use super::super::import::{is_fixed, own};
+use super::super::ndarray::{self, from_ndarray};
 use super::{
     CPU, CPU_READABLE, IS_COPIED, Managed, ManagedVersioned, NAME, READ_ONLY, Tensor, USED_NAME,
     USED_VERSIONED_NAME, VERSION, VERSIONED_NAME, Version, device_name, type_name,
