@@ -26,7 +26,7 @@ const _: () = assert!(size_of::<usize>() == size_of::<i64>());
 
 impl<M> Exported<M> {
     /// Put an export into what `manage` makes of its tensor, which `tensor` finds there again.
-    fn new(
+    fn boxed(
         export: Export,
         manage: impl FnOnce(Tensor) -> M,
         tensor: impl FnOnce(&mut M) -> &mut Tensor,
@@ -59,7 +59,7 @@ impl<M> Exported<M> {
 }
 
 unsafe extern "C" fn delete<M>(managed: *mut M) {
-    // SAFETY: the box was made by `Exported::new`, and a deleter is called once.
+    // SAFETY: the box was made by `Exported::boxed`, and a deleter is called once.
     unsafe { drop(Box::from_raw(managed.cast::<Exported<M>>())) };
 }
 
@@ -100,11 +100,11 @@ fn capsule(py: Python<'_>, export: Export, form: Form, content: Content) -> PyRe
         Form::Versioned => {
             let (deleter, flags) = (Some(delete as _), read_only | copied);
             let manage = |tensor| ManagedVersioned { version: VERSION, context, deleter, flags, tensor };
-            (Exported::new(export, manage, |managed| &mut managed.tensor), VERSIONED_NAME)
+            (Exported::boxed(export, manage, |managed| &mut managed.tensor), VERSIONED_NAME)
         }
         Form::Plain => {
             let manage = |tensor| Managed { tensor, context, deleter: Some(delete) };
-            (Exported::new(export, manage, |managed| &mut managed.tensor), NAME)
+            (Exported::boxed(export, manage, |managed| &mut managed.tensor), NAME)
         }
     };
     // SAFETY: the name is static, the pointer is a live box that `destroy` frees unless a consumer does.
