@@ -4,12 +4,11 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-use umber_kernels::{View, ViewMut, fork};
-use umber_types::{Layout, Result, Shape};
+use umber_kernels::fork;
+use umber_types::Result;
 
-use super::lone::{Lone, lone};
-use super::run::run_node;
+use super::lone::lone;
+use super::run::{Work, compute, run_node};
 use super::{Interrupts, notify_progress, schedule};
 use crate::fusion::partition::{Role, role};
 use crate::graph::{Array, Claim, Node, Storage};
@@ -64,29 +63,9 @@ fn run_step(node: &Arc<Node>) -> Result<()> {
 }
 
 fn computed(node: &Arc<Node>) -> Result<Option<Storage>> {
-    let Some(Lone { program, inputs }) = lone(node)? else { return Ok(None) };
+    let Some(lone) = lone(node)? else { return Ok(None) };
     let spec = &node.outputs[0].spec;
     let storage = Storage::allocate(&spec.shape, spec.dtype)?;
-    let sources: SmallVec<[&Storage; 3]> = inputs.iter().filter_map(Array::storage).collect();
-    let spread: SmallVec<[Option<Layout>; 3]> =
-        sources.iter().map(|source| spread(&source.layout, &spec.shape)).collect();
-    let views: SmallVec<[View<'_>; 3]> = inputs
-        .iter()
-        .zip(&sources)
-        .zip(&spread)
-        .map(|((input, source), spread)| {
-            let layout = spread.as_ref().unwrap_or(&source.layout);
-            // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds.
-            unsafe { View::new(source.buffer.start().as_ptr(), input.dtype(), layout) }
-        })
-        .collect();
-    // SAFETY: the storage is new.
-    let out = unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec.dtype, &storage.layout) };
-    program.run(&views, &mut [out]);
+    compute(&Work::Lone(lone), &[node], std::slice::from_ref(&storage))?;
     Ok(Some(storage))
-}
-
-/// The layout under another shape, if it has another.
-fn spread(layout: &Layout, shape: &Shape) -> Option<Layout> {
-    (layout.shape != *shape).then(|| layout.broadcast_to(shape))
 }

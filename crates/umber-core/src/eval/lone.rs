@@ -9,15 +9,13 @@ use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, DType, Result, UnaryKind};
 
+use crate::fusion::programs::{Key, Programs};
 use crate::graph::{Array, Node};
 use crate::op::Op;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
-
-/// Programs that a thread keeps; one takes the place of another.
-const PLACES: usize = 128;
 
 /// An operation with what it reads, each array once.
 pub(super) struct Lone {
@@ -42,11 +40,8 @@ struct Signature {
     dtypes: [Option<DType>; 3],
 }
 
-/// A program with what it is made for.
-type Kept = Option<(Signature, Rc<Program>)>;
-
 thread_local! {
-    static PROGRAMS: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+    static PROGRAMS: RefCell<Programs<Signature, Rc<Program>>> = const { RefCell::new(Programs::new()) };
 }
 
 /// How to run the node by itself; `None` if it is not elementwise or an input is still to be computed.
@@ -72,36 +67,27 @@ pub(super) fn lone(node: &Arc<Node>) -> Result<Option<Lone>> {
         }
         *operand = place as u32;
     }
-    Ok(Some(Lone { program: signature.program()?, inputs }))
+    let program = PROGRAMS.with_borrow_mut(|programs| programs.get(&signature))?;
+    Ok(Some(Lone { program, inputs }))
 }
 
-impl Signature {
-    /// Where the program is kept.
-    fn place(&self) -> usize {
+impl Key for Signature {
+    fn number(&self) -> usize {
         let function = match self.function {
             Function::Unary(kind) => kind as usize,
             Function::Binary(kind) => kind as usize + 64,
             Function::Select => 3,
             Function::Cast(to) => to as usize + 32,
         };
-        (function + self.dtypes[0].map_or(0, |dtype| dtype as usize) * 29) % PLACES
+        function + self.dtypes[0].map_or(0, |dtype| dtype as usize) * 29
     }
 
-    fn program(&self) -> Result<Rc<Program>> {
-        PROGRAMS.with_borrow_mut(|kept| {
-            kept.resize(PLACES, None);
-            let place = &mut kept[self.place()];
-            if let Some((signature, program)) = place
-                && signature == self
-            {
-                return Ok(Rc::clone(program));
-            }
-            let program = Rc::new(Program::new(&self.tape())?);
-            *place = Some((*self, Rc::clone(&program)));
-            Ok(program)
-        })
+    fn program(&self) -> Result<Program> {
+        Program::new(&self.tape())
     }
+}
 
+impl Signature {
     fn tape(&self) -> Tape {
         let inputs: Vec<DType> = self.dtypes.iter().flatten().copied().collect();
         let [a, b, c] = self.operands;

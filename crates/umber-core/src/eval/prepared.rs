@@ -3,6 +3,7 @@
 //! Elementwise neighbours are fused once, shapes are known, and a run makes no nodes: values live in slots, a value
 //! that is not read again is given away so that its memory can be written over.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -266,9 +267,9 @@ fn run_tape(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
             None => Storage::allocate(&spec.shape, spec.dtype)?,
         });
     }
-    let layouts: SmallVec<[Layout; 4]> =
-        task.inputs.iter().enumerate().map(|(i, input)| region.spread(i, &input.layout)).collect();
     {
+        let layouts: SmallVec<[Cow<'_, Layout>; 4]> =
+            task.inputs.iter().enumerate().map(|(i, input)| region.spread(i, &input.layout)).collect();
         let inputs: SmallVec<[View<'_>; 4]> = task
             .inputs
             .iter()

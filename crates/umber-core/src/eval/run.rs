@@ -1,5 +1,6 @@
 //! Running a plan: unit by unit, storing outputs, letting go of inputs.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -169,7 +170,7 @@ fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
 }
 
 /// What computes the outputs of a region.
-enum Work {
+pub(super) enum Work {
     /// One operation by itself.
     Lone(Lone),
     /// Any.
@@ -199,9 +200,9 @@ impl Work {
     }
 
     /// The layout of an input as it is read for outputs of `shape`.
-    fn spread(&self, input: usize, layout: &Layout, shape: &Shape) -> Layout {
+    fn spread<'a>(&self, input: usize, layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
         match self {
-            Work::Lone(_) => layout.broadcast_to(shape),
+            Work::Lone(_) => region::spread(layout, shape),
             Work::Region(built) => built.region.spread(input, layout),
         }
     }
@@ -239,9 +240,10 @@ fn allocate(work: &Work, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<Sm
     Ok(storages)
 }
 
-fn compute(work: &Work, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
+/// Compute the outputs into their storages.
+pub(super) fn compute(work: &Work, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
     let shape = &outputs[0].outputs[0].spec.shape;
-    let layouts: SmallVec<[Layout; 4]> = work
+    let layouts: SmallVec<[Cow<'_, Layout>; 4]> = work
         .inputs()
         .iter()
         .enumerate()

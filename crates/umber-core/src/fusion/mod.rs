@@ -4,6 +4,7 @@
 //! it as [`crate::primitives::fused::Fused`] nodes.
 
 pub mod partition;
+pub(crate) mod programs;
 pub mod region;
 
 use std::sync::Arc;

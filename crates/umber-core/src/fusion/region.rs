@@ -1,5 +1,6 @@
 //! A fused region and the tape it becomes.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
@@ -13,6 +14,7 @@ use umber_types::tape::{Step, Tape, ValueId};
 use umber_types::{DType, Layout, Result, Shape};
 
 use super::partition::{Members, Role, role};
+use super::programs::{Key, Programs};
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, ArraySpec, Node, Specs};
 use crate::op::Op;
@@ -25,34 +27,21 @@ use crate::primitives::rules::{broadcast, reshape};
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
 
-/// Programs that a thread keeps; one takes the place of another.
-const PLACES: usize = 64;
-
-/// A program with the tape it is made of.
-type Kept = Option<(Tape, Arc<Program>)>;
-
 thread_local! {
-    /// Programs of tapes: a loop of a user's makes the same ones again and again.
-    static PROGRAMS: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+    static PROGRAMS: RefCell<Programs<Tape, Arc<Program>>> = const { RefCell::new(Programs::new()) };
 }
 
-/// The program of a tape, which is made if this thread does not have it.
-fn kept_program(tape: &Tape) -> Result<Arc<Program>> {
-    let mut hasher = AddressHasher::default();
-    tape.hash(&mut hasher);
-    // The high bits depend on all others.
-    let place = (hasher.finish() >> 32) as usize % PLACES;
-    PROGRAMS.with_borrow_mut(|kept| {
-        kept.resize(PLACES, None);
-        if let Some((own, program)) = &kept[place]
-            && own == tape
-        {
-            return Ok(Arc::clone(program));
-        }
-        let program = Arc::new(Program::new(tape)?);
-        kept[place] = Some((tape.clone(), Arc::clone(&program)));
-        Ok(program)
-    })
+impl Key for Tape {
+    fn number(&self) -> usize {
+        let mut hasher = AddressHasher::default();
+        self.hash(&mut hasher);
+        // The high bits depend on all others.
+        (hasher.finish() >> 32) as usize
+    }
+
+    fn program(&self) -> Result<Program> {
+        Program::new(self)
+    }
 }
 
 /// What one kernel does besides computing elements.
@@ -99,8 +88,8 @@ impl Region {
     }
 
     /// The layout of an input as [`Region::run`] takes it.
-    pub fn spread(&self, input: usize, layout: &Layout) -> Layout {
-        if input < self.factors() { layout.clone() } else { layout.broadcast_to(&self.shape) }
+    pub fn spread<'a>(&self, input: usize, layout: &'a Layout) -> Cow<'a, Layout> {
+        if input < self.factors() { Cow::Borrowed(layout) } else { spread(layout, &self.shape) }
     }
 
     /// May outputs lie where inputs do? Not where inputs are read after outputs were written elsewhere.
@@ -124,7 +113,7 @@ impl Region {
         if let Some(program) = self.program.get() {
             return Ok(program);
         }
-        let program = kept_program(&self.tape)?;
+        let program = PROGRAMS.with_borrow_mut(|programs| programs.get(&self.tape))?;
         Ok(self.program.get_or_init(|| program))
     }
 
@@ -172,6 +161,11 @@ impl Region {
             Beside::Nothing | Beside::Product => Ok(outputs.cloned().collect()),
         }
     }
+}
+
+/// The layout under a shape that its own broadcasts to.
+pub(crate) fn spread<'a>(layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
+    if layout.shape == *shape { Cow::Borrowed(layout) } else { Cow::Owned(layout.broadcast_to(shape)) }
 }
 
 /// A region with the arrays it reads.

@@ -1,5 +1,6 @@
 //! Fused: a region of elementwise nodes, perhaps with a reduction or a product, as one node, and the run of a single elementwise step.
 
+use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -82,7 +83,9 @@ impl Primitive for Fused {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         for (i, input) in task.inputs.iter_mut().enumerate() {
-            input.layout = self.0.spread(i, &input.layout);
+            if let Cow::Owned(layout) = self.0.spread(i, &input.layout) {
+                input.layout = layout;
+            }
         }
         task.run(|inputs, outputs| self.0.run(inputs, outputs))
     }

@@ -1,0 +1,43 @@
+//! Programs that a thread keeps: a loop of a user's needs the same ones again and again.
+
+use umber_kernels::tape::Program;
+use umber_types::Result;
+
+/// How many; one takes the place of another.
+const PLACES: usize = 128;
+
+/// What tells programs apart, and what they are made of.
+pub(crate) trait Key: Clone + PartialEq {
+    /// A number that depends on all of it; its low bits choose the place.
+    fn number(&self) -> usize;
+
+    /// The program, made anew.
+    fn program(&self) -> Result<Program>;
+}
+
+/// Programs by what tells them apart, as handles of the type `P`.
+pub(crate) struct Programs<K, P> {
+    kept: Vec<Option<(K, P)>>,
+}
+
+impl<K: Key, P: Clone + From<Program>> Programs<K, P> {
+    pub(crate) const fn new() -> Programs<K, P> {
+        Programs { kept: Vec::new() }
+    }
+
+    /// The program of `key`, which is made if it is not there.
+    pub(crate) fn get(&mut self, key: &K) -> Result<P> {
+        if self.kept.is_empty() {
+            self.kept.resize(PLACES, None);
+        }
+        let place = &mut self.kept[key.number() % PLACES];
+        if let Some((own, program)) = place
+            && own == key
+        {
+            return Ok(program.clone());
+        }
+        let program = P::from(key.program()?);
+        *place = Some((key.clone(), program.clone()));
+        Ok(program)
+    }
+}
