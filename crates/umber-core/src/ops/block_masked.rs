@@ -72,6 +72,7 @@ fn masked(which: &str, x: &Array, mask: Option<&Array>, block_size: i64) -> Resu
     if wide.dtype() == umber_types::DType::Bool {
         return select(&wide, x, &constant(x, 0));
     }
-    let (x, wide) = meet("block_masked_mm", x, &cast(&wide, x.dtype())?)?;
+    let wide = cast(&wide, x.dtype())?;
+    let (x, wide) = meet("block_masked_mm", x, &wide)?;
     mul(&x, &wide)
 }

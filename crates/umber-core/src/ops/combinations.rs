@@ -1,5 +1,6 @@
 //! Elementwise functions that are made of others.
 
+use std::borrow::Cow;
 use std::f64::consts::PI;
 
 use umber_types::{BinaryKind, DType, Result, ensure, promote};
@@ -115,7 +116,7 @@ pub fn sinc(x: &Array) -> Result<Array> {
     astype(&select(&is_near, &near, &divide(&sine, &angle)?)?, dtype)
 }
 
-fn integers(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+fn integers<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>, Cow<'a, Array>)> {
     let dtype = promote(a.dtype(), b.dtype());
     ensure!(
         dtype.is_integer(),

@@ -272,7 +272,8 @@ fn contract(op: &str, a: &Array, b: &Array, a_axes: &[usize], b_axes: &[usize]) 
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
-    let (x, y) = meet("vecdot", &conj(a)?, b)?;
+    let conjugate = conj(a)?;
+    let (x, y) = meet("vecdot", &conjugate, b)?;
     let shortest = a.ndim().min(b.ndim());
     // The axis counts from the end where both operands have it, so that it means the same in each.
     let axis = umber_types::shape::normalize_axis("vecdot", axis, shortest)? + x.ndim() - shortest;

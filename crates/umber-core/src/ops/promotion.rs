@@ -1,5 +1,7 @@
 //! What operands become before they meet: one dtype, one shape.
 
+use std::borrow::Cow;
+
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape, bail, promote};
 
@@ -20,15 +22,23 @@ pub fn weak(value: Scalar, like: &Array) -> Array {
 }
 
 /// Both operands in one dtype and shape.
-pub(crate) fn meet(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+pub(crate) fn meet<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>, Cow<'a, Array>)> {
     meet_as(op, a, b, promote(a.dtype(), b.dtype()))
 }
 
-/// Both operands in the given dtype and one shape.
-pub(crate) fn meet_as(op: &str, a: &Array, b: &Array, dtype: DType) -> Result<(Array, Array)> {
+/// Both operands in the given dtype and one shape, those that are as they are.
+pub(crate) fn meet_as<'a>(
+    op: &str,
+    a: &'a Array,
+    b: &'a Array,
+    dtype: DType,
+) -> Result<(Cow<'a, Array>, Cow<'a, Array>)> {
+    if a.dtype() == dtype && b.dtype() == dtype && a.shape() == b.shape() {
+        return Ok((Cow::Borrowed(a), Cow::Borrowed(b)));
+    }
     let (a, b) = (cast_constant(a, dtype)?, cast_constant(b, dtype)?);
     if a.shape() == b.shape() {
-        return Ok((a, b));
+        return Ok((Cow::Owned(a), Cow::Owned(b)));
     }
     let Some(shape) = a.shape().broadcast(b.shape()) else {
         bail!(
@@ -38,7 +48,7 @@ pub(crate) fn meet_as(op: &str, a: &Array, b: &Array, dtype: DType) -> Result<(A
             b.shape()
         );
     };
-    Ok((broadcast(&a, &shape)?, broadcast(&b, &shape)?))
+    Ok((Cow::Owned(broadcast(&a, &shape)?), Cow::Owned(broadcast(&b, &shape)?)))
 }
 
 /// A cast that keeps constants constants.

@@ -151,7 +151,8 @@ pub fn normal(
         sample = rounded(&mul(&a, &b)?)?;
     }
     if let Some(loc) = loc {
-        let (a, b) = meet("normal", &sample, &cast(loc, dtype)?)?;
+        let loc = cast(loc, dtype)?;
+        let (a, b) = meet("normal", &sample, &loc)?;
         sample = rounded(&add(&a, &b)?)?;
     }
     Ok(sample)
@@ -252,11 +253,13 @@ pub fn laplace(
     let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
     let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;
     if let Some(scale) = scale {
-        let (a, b) = meet("laplace", &sample, &cast_constant(scale, dtype)?)?;
+        let scale = cast_constant(scale, dtype)?;
+        let (a, b) = meet("laplace", &sample, &scale)?;
         sample = rounded(&mul(&a, &b)?)?;
     }
     if let Some(loc) = loc {
-        let (a, b) = meet("laplace", &cast_constant(loc, dtype)?, &sample)?;
+        let loc = cast_constant(loc, dtype)?;
+        let (a, b) = meet("laplace", &loc, &sample)?;
         sample = rounded(&add(&a, &b)?)?;
     }
     Ok(sample)
