@@ -8,13 +8,14 @@ use umber_kernels::View;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
 use super::tracing::{self, Follower};
-use super::{Inputs, Node, Storage, node};
+use super::{Inputs, Node, Output, Storage, node};
 use crate::device;
 use crate::memory::Buffer;
 use crate::op::Op;
-use crate::primitive::{CpuTask, Primitive};
+use crate::primitive::Primitive;
 use crate::primitives::float8;
 use crate::primitives::leaf::Leaf;
+use crate::primitives::transpose::Transpose;
 
 /// One output of a lazy computation. Cloning shares it; it never changes.
 #[derive(Clone)]
@@ -60,7 +61,7 @@ impl Array {
         if let Some(made) = float8::record(&op, &inputs)? {
             return Ok(made.into());
         }
-        let specs = inferred(&op, &inputs)?;
+        let specs = inferred(&op, &inputs.iter().map(Array::spec).collect::<SmallVec<[_; 4]>>())?;
         Array::record_known(op, inputs, specs, stream)
     }
 
@@ -90,7 +91,7 @@ impl Array {
         line: Option<Arc<str>>,
     ) -> Result<impl Iterator<Item = Array>> {
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
-        let node = Node::build(op, inputs, specs.iter().cloned(), stream, None, line);
+        let node = Node::build(op, inputs, Output::pending(specs.into()), stream, None, line);
         if is_volatile && !specs.is_empty() {
             node::run_if_due(&Array { node: Arc::clone(&node), output: 0 }, is_volatile)?;
         }
@@ -100,16 +101,21 @@ impl Array {
     /// Record an operation with one output.
     pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
         let op = op.into();
-        let inputs: Inputs = inputs.iter().map(|&input| input.clone()).collect();
-        if let Some(made) = float8::record(&op, &inputs)? {
+        if inputs.iter().any(|input| input.dtype().is_float8())
+            && let Some(made) = float8::record(&op, &handles_to(inputs))?
+        {
             return Ok(made.into_iter().next().expect("an operation with one output"));
         }
-        let specs = inferred(&op, &inputs)?;
+        let specs = match inputs {
+            [a] => inferred(&op, &[a.spec()])?,
+            [a, b] => inferred(&op, &[a.spec(), b.spec()])?,
+            _ => inferred(&op, &inputs.iter().map(|input| input.spec()).collect::<SmallVec<[_; 4]>>())?,
+        };
         debug_assert_eq!(specs.len(), 1);
-        if let Some(view) = seen_at_once(&op, &inputs, &specs[0]) {
+        if let Some(view) = seen_at_once(&op, inputs, &specs[0]) {
             return Ok(view);
         }
-        let (inputs, is_volatile) = keep_from_writers(inputs)?;
+        let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
         let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;
         Ok(array)
@@ -125,10 +131,16 @@ impl Array {
             storage.buffer.bytes()
         );
         let spec = ArraySpec { shape: storage.layout.shape.clone(), dtype };
-        let op = Leaf::Data.into();
-        let node = Node::build(op, Inputs::new(), [spec], device::current_stream(), None, None);
-        node.outputs[0].storage.get_or_init(|| storage);
-        Ok(Array { node, output: 0 })
+        Ok(Array::over(storage, spec))
+    }
+
+    /// An evaluated array over memory that its layout stays in.
+    fn over(storage: Storage, spec: ArraySpec) -> Array {
+        debug_assert!(storage.fits(spec.dtype) && storage.layout.shape == spec.shape);
+        let outputs = Output::one(spec, Some(storage));
+        let stream = device::current_stream();
+        let node = Node::build(Leaf::Data.into(), Inputs::new(), outputs, stream, None, None);
+        Array { node, output: 0 }
     }
 
     /// A dense copy that shares nothing, of an evaluated array.
@@ -174,14 +186,16 @@ impl Array {
         let op = crate::primitives::create::Full { value };
         let spec = ArraySpec { shape, dtype };
         let stream = device::current_stream();
-        let node = Node::build(op.into(), Inputs::new(), [spec], stream, None, node::users_line());
+        let node =
+            Node::build(op.into(), Inputs::new(), Output::one(spec, None), stream, None, node::users_line());
         Array { node, output: 0 }
     }
 
     /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
     pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, follower: Option<&Follower>) -> Array {
         let stream = device::current_stream();
-        let node = Node::build(op.into(), Inputs::new(), [spec], stream, follower.cloned(), None);
+        let node =
+            Node::build(op.into(), Inputs::new(), Output::one(spec, None), stream, follower.cloned(), None);
         Array { node, output: 0 }
     }
 
@@ -193,10 +207,8 @@ impl Array {
         let storage = now.storage().cloned();
         let follower = Follower::outermost([follower].into_iter().chain(self.node.follower()));
         let (op, spec) = (Leaf::Copy.into(), self.spec().clone());
-        let node = Node::build(op, smallvec![now], [spec], self.node.stream, follower, None);
-        if let Some(storage) = storage {
-            node.outputs[0].storage.get_or_init(|| storage);
-        }
+        let node =
+            Node::build(op, smallvec![now], Output::one(spec, storage), self.node.stream, follower, None);
         Ok(Array { node, output: 0 })
     }
 
@@ -321,28 +333,35 @@ impl Array {
 }
 
 /// The specs of an operation's outputs.
-fn inferred(op: &Op, inputs: &[Array]) -> Result<Specs> {
-    let given: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
-    let specs = op.infer(&given)?;
+fn inferred(op: &Op, inputs: &[&ArraySpec]) -> Result<Specs> {
+    let specs = op.infer(inputs)?;
     float8::check_outputs(op, &specs)?;
     Ok(specs)
 }
 
+/// The inputs of a node that reads these arrays. Most read one or two, which needs no loop.
+fn handles_to(arrays: &[&Array]) -> Inputs {
+    match arrays {
+        [a] => smallvec![(*a).clone()],
+        [a, b] => SmallVec::from_buf([(*a).clone(), (*b).clone()]),
+        _ => arrays.iter().map(|&array| array.clone()).collect(),
+    }
+}
+
 /// What an operation shows of an array that is there: the same memory under another layout needs no node.
-fn seen_at_once(op: &Op, inputs: &Inputs, spec: &ArraySpec) -> Option<Array> {
-    let [input] = &inputs[..] else { return None };
-    let storage = input.seen()?;
-    let shows = match op {
-        Op::Slice(_) | Op::Transpose(_) => true,
-        Op::Reshape(_) => storage.layout.is_contiguous(),
-        _ => false,
-    };
-    if !shows {
+fn seen_at_once(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
+    let [input] = inputs else { return None };
+    if !matches!(op, Op::Slice(_) | Op::Transpose(_) | Op::Reshape(_)) {
         return None;
     }
-    let mut task = CpuTask::new(smallvec![storage.clone()], smallvec![input.dtype()], smallvec![spec]);
-    op.eval_cpu(&mut task).ok()?;
-    Array::from_storage(task.outputs.pop()??, spec.dtype).ok()
+    let storage = input.seen()?;
+    let layout = match op {
+        Op::Slice(slice) => slice.of(&storage.layout),
+        Op::Transpose(Transpose { permutation }) => storage.layout.permute(permutation),
+        _ if storage.layout.is_contiguous() => storage.layout.reshape(&spec.shape)?,
+        _ => return None,
+    };
+    Some(Array::over(storage.with_layout(layout), spec.clone()))
 }
 
 /// All outputs of a new node, which nobody else holds then.

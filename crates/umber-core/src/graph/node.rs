@@ -25,6 +25,27 @@ pub(crate) struct Output {
     pub(crate) storage: OnceLock<Storage>,
 }
 
+/// The outputs of a node.
+pub(crate) type Outputs = SmallVec<[Output; 1]>;
+
+impl Output {
+    /// One output, where it is there already.
+    pub(crate) fn one(spec: ArraySpec, storage: Option<Storage>) -> Outputs {
+        SmallVec::from_buf([Output { spec, storage: storage.map_or_else(OnceLock::new, OnceLock::from) }])
+    }
+
+    /// Outputs still to be computed; nearly always there is one.
+    pub(crate) fn pending(mut specs: Specs) -> Outputs {
+        match specs.pop() {
+            Some(spec) if specs.is_empty() => Output::one(spec, None),
+            last => {
+                let pending = |spec| Output { spec, storage: OnceLock::new() };
+                specs.into_iter().chain(last).map(pending).collect()
+            }
+        }
+    }
+}
+
 /// Who evaluates a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
@@ -41,7 +62,7 @@ const RUNNING: u8 = 1 << 7;
 pub struct Node {
     pub(crate) op: Op,
     inputs: Mutex<Inputs>,
-    pub(crate) outputs: SmallVec<[Output; 1]>,
+    pub(crate) outputs: Outputs,
     pub(crate) stream: Stream,
     /// Recorded from an array that was followed.
     pub(crate) traced: bool,
@@ -57,7 +78,8 @@ pub struct Node {
 static DUE_HOOK: OnceLock<fn(&Array) -> Result<()>> = OnceLock::new();
 /// Says which line of the user's program is recording; set by a front end that can tell.
 static ORIGIN_HOOK: OnceLock<fn() -> Option<Arc<str>>> = OnceLock::new();
-static ORIGINS: AtomicBool = AtomicBool::new(false);
+/// Is any line of a program known? Most programs keep none, and should not ask at every node.
+static LINES_ARE_KNOWN: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn set_due_hook(hook: fn(&Array) -> Result<()>) {
     let _ = DUE_HOOK.set(hook);
@@ -65,7 +87,7 @@ pub(crate) fn set_due_hook(hook: fn(&Array) -> Result<()>) {
 
 pub(crate) fn set_origin_hook(hook: fn() -> Option<Arc<str>>) {
     if ORIGIN_HOOK.set(hook).is_ok() {
-        ORIGINS.store(true, Ordering::Release);
+        LINES_ARE_KNOWN.store(true, Ordering::Release);
     }
 }
 
@@ -83,6 +105,9 @@ pub(crate) struct OnLine {
 /// Record nodes for a line of the user's program, if it is known.
 pub(crate) fn on_line(line: Option<Arc<str>>) -> OnLine {
     let is_known = line.is_some();
+    if is_known {
+        LINES_ARE_KNOWN.store(true, Ordering::Relaxed);
+    }
     OnLine { before: if is_known { LINE.replace(line) } else { None }, is_known }
 }
 
@@ -96,28 +121,26 @@ impl Drop for OnLine {
 
 /// The user's line that is recording, where origins are kept.
 pub(crate) fn users_line() -> Option<Arc<str>> {
-    let known = LINE.with_borrow(Clone::clone);
-    if known.is_some() {
-        return known;
+    if !LINES_ARE_KNOWN.load(Ordering::Relaxed) {
+        return None;
     }
-    if ORIGINS.load(Ordering::Relaxed) { ORIGIN_HOOK.get().and_then(|hook| hook()) } else { None }
+    LINE.with_borrow(Clone::clone).or_else(|| ORIGIN_HOOK.get().and_then(|hook| hook()))
 }
 
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
         let follower = Follower::outermost(inputs.iter().filter_map(|input| input.node().follower()));
-        Node::build(op, inputs, specs, stream, follower, users_line())
+        Node::build(op, inputs, Output::pending(specs), stream, follower, users_line())
     }
 
     pub(crate) fn build(
         op: Op,
         inputs: Inputs,
-        specs: impl IntoIterator<Item = ArraySpec>,
+        outputs: Outputs,
         stream: Stream,
         follower: Option<Follower>,
         origin: Option<Arc<str>>,
     ) -> Arc<Node> {
-        let outputs = specs.into_iter().map(|spec| Output { spec, storage: OnceLock::new() }).collect();
         Arc::new(Node {
             op,
             inputs: Mutex::new(inputs),

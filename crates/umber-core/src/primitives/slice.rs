@@ -122,6 +122,13 @@ impl Window {
     }
 }
 
+impl Slice {
+    /// The part of a layout.
+    pub(crate) fn of(&self, layout: &Layout) -> Layout {
+        with_shape(self.window.of(layout), &self.shape)
+    }
+}
+
 /// The part of `x` inside the window, or `x` if that is all of it.
 pub(crate) fn slice(x: &Array, window: Window) -> Result<Array> {
     if window.is_whole(x.shape()) {
@@ -212,8 +219,7 @@ impl Primitive for Slice {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let input = &task.inputs[0];
-        let inside = self.window.of(&input.layout);
-        let storage = input.with_layout(with_shape(inside, &self.shape));
+        let storage = input.with_layout(self.of(&input.layout));
         task.answer(storage);
         Ok(())
     }
