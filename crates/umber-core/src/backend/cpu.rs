@@ -3,7 +3,7 @@
 use umber_types::{Device, Result};
 
 use super::{Backend, Support};
-use crate::graph::ArraySpec;
+use crate::graph::Array;
 use crate::op::Op;
 use crate::primitive::{CpuTask, Primitive};
 
@@ -16,7 +16,7 @@ impl Backend for Cpu {
         Device::CPU
     }
 
-    fn support(&self, _op: &Op, _inputs: &[&ArraySpec]) -> Support {
+    fn support(&self, _op: &Op, _inputs: &[Array]) -> Support {
         Support::Native
     }
 

@@ -4,7 +4,7 @@ mod cpu;
 
 use umber_types::{Device, Result};
 
-use crate::graph::ArraySpec;
+use crate::graph::Array;
 use crate::op::Op;
 use crate::primitive::CpuTask;
 pub use cpu::Cpu;
@@ -24,7 +24,7 @@ pub trait Backend: Send + Sync {
     fn device(&self) -> Device;
 
     /// How it runs `op` on such inputs; asked once a node, while planning.
-    fn support(&self, op: &Op, inputs: &[&ArraySpec]) -> Support;
+    fn support(&self, op: &Op, inputs: &[Array]) -> Support;
 
     /// Compute one node.
     fn run(&self, op: &Op, task: &mut CpuTask<'_>) -> Result<()>;

@@ -2,7 +2,7 @@
 //! for anybody: a front end need not let go of its locks for that.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use umber_kernels::fork;
 use umber_types::Result;
@@ -11,7 +11,7 @@ use super::lone::lone;
 use super::run::{Work, compute, run_node};
 use super::{Interrupts, notify_progress, schedule};
 use crate::fusion::partition::{Role, role};
-use crate::graph::{Array, Claim, Node, Storage};
+use crate::graph::{Array, Claim, Inputs, Node, Output, Storage};
 
 /// More elements than this take longer to compute than letting go of a lock.
 const MOST_MADE: usize = 512;
@@ -35,12 +35,19 @@ pub fn at_once(array: &Array) -> bool {
         Role::Reshape => first().is_some_and(|input| is_reduction(&input) && at_once(&input)),
         _ => false,
     };
-    if !is_small || !schedule::claim_at_once(node) {
+    if !is_small {
         return false;
     }
+    let Some(inputs) = schedule::claim_at_once(node) else { return false };
     let is_done = {
         let _step = fork::Step::begin();
-        let run = || if role == Role::Step { run_step(node) } else { run_node(node, &mut Interrupts::new()) };
+        let run = || {
+            if role == Role::Step {
+                return run_step(node, inputs);
+            }
+            drop(inputs);
+            run_node(node, &mut Interrupts::new())
+        };
         matches!(catch_unwind(AssertUnwindSafe(run)), Ok(Ok(())))
     };
     node.set_claim(Claim::Free);
@@ -52,20 +59,15 @@ fn is_reduction(array: &Array) -> bool {
     role(array.node().op()) == Role::Reduction
 }
 
-fn run_step(node: &Arc<Node>) -> Result<()> {
-    if let Some(storage) = computed(node)? {
-        let _ = node.outputs[0].storage.set(storage);
-        if !node.is_followed() {
-            drop(node.take_inputs());
-        }
+fn run_step(node: &Arc<Node>, inputs: MutexGuard<'_, Inputs>) -> Result<()> {
+    let Some(lone) = lone(node.op(), &inputs)? else { return Ok(()) };
+    drop(inputs);
+    let Output { spec, storage } = &node.outputs[0];
+    let made = Storage::allocate(&spec.shape, spec.dtype)?;
+    compute(&Work::Lone(lone), &[node], std::slice::from_ref(&made))?;
+    let _ = storage.set(made);
+    if !node.is_followed() {
+        drop(node.take_inputs());
     }
     Ok(())
-}
-
-fn computed(node: &Arc<Node>) -> Result<Option<Storage>> {
-    let Some(lone) = lone(node)? else { return Ok(None) };
-    let spec = &node.outputs[0].spec;
-    let storage = Storage::allocate(&spec.shape, spec.dtype)?;
-    compute(&Work::Lone(lone), &[node], std::slice::from_ref(&storage))?;
-    Ok(Some(storage))
 }

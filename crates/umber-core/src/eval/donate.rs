@@ -8,46 +8,46 @@ use crate::graph::{Array, Inputs, Node, Storage};
 
 /// Inputs taken out of nodes about to finish, to be put back should they fail.
 pub(super) struct Taken<'a> {
-    from: SmallVec<[(&'a Arc<Node>, Inputs); 4]>,
+    nodes: &'a [&'a Arc<Node>],
+    /// By the numbers of the nodes among all.
+    from: SmallVec<[(usize, Inputs); 4]>,
 }
 
 impl<'a> Taken<'a> {
     /// Take the inputs of `nodes`, except of those that must keep them.
-    pub(super) fn new(nodes: impl Iterator<Item = &'a Arc<Node>>) -> Taken<'a> {
-        let from = nodes.filter(|node| !node.is_followed()).map(|node| (node, node.take_inputs())).collect();
-        Taken { from }
+    pub(super) fn new(nodes: &'a [&'a Arc<Node>]) -> Taken<'a> {
+        let mut from = SmallVec::with_capacity(nodes.len());
+        let free = nodes.iter().enumerate().filter(|(_, node)| !node.is_followed());
+        from.extend(free.map(|(i, node)| (i, node.take_inputs())));
+        Taken { nodes, from }
     }
 
     /// Give all inputs back.
     pub(super) fn restore(&mut self) {
-        for (node, inputs) in self.from.drain(..) {
-            *node.lock_inputs() = inputs;
+        for (i, inputs) in self.from.drain(..) {
+            *self.nodes[i].lock_inputs() = inputs;
         }
     }
 
     /// Give inputs back to nodes that do not finish but that somebody else reaches, if only through another of them.
     ///
-    /// Inputs were listed before their users, `count` nodes of which `place` finds the numbers; the plan has a handle to each.
+    /// Inputs were listed before their users, and `place` finds their numbers; the plan has a handle to each.
     pub(super) fn restore_reachable(
         &mut self,
-        count: usize,
         place: impl Fn(&Arc<Node>) -> Option<usize>,
         finishes: impl Fn(&Arc<Node>) -> bool,
     ) {
         // Handles to each that are in here.
-        let mut handles: SmallVec<[usize; 8]> = SmallVec::from_elem(0, count);
-        let places = |inputs: &Inputs| -> SmallVec<[usize; 3]> {
-            inputs.iter().filter_map(|input| place(input.node())).collect()
-        };
+        let mut handles: SmallVec<[usize; 8]> = SmallVec::from_elem(0, self.nodes.len());
         for (_, inputs) in &self.from {
-            places(inputs).into_iter().for_each(|i| handles[i] += 1);
+            inputs.iter().filter_map(|input| place(input.node())).for_each(|i| handles[i] += 1);
         }
-        for i in (0..self.from.len()).rev() {
-            let node = self.from[i].0;
-            let held = place(node).map_or(0, |i| handles[i]);
-            if !finishes(node) && Arc::strong_count(node) > 1 + held {
-                let (_, inputs) = self.from.remove(i);
-                places(&inputs).into_iter().for_each(|i| handles[i] -= 1);
+        for taken in (0..self.from.len()).rev() {
+            let i = self.from[taken].0;
+            let node = self.nodes[i];
+            if Arc::strong_count(node) > 1 + handles[i] && !finishes(node) {
+                let (_, inputs) = self.from.remove(taken);
+                inputs.iter().filter_map(|input| place(input.node())).for_each(|i| handles[i] -= 1);
                 *node.lock_inputs() = inputs;
             }
         }
@@ -60,11 +60,17 @@ impl<'a> Taken<'a> {
     }
 }
 
-/// May the storage of `array`, `handles` of whose handles are ours, be written over by a result like `like`?
-pub(super) fn is_free(array: &Array, handles: usize, shape: &umber_types::Shape, size: usize) -> bool {
-    Arc::strong_count(array.node()) == handles
-        && array.node().outputs.len() == 1
+/// May the storage of `array`, `handles()` of whose handles are ours, be written over by a result like `like`?
+pub(super) fn is_free(
+    array: &Array,
+    handles: impl FnOnce() -> usize,
+    shape: &umber_types::Shape,
+    size: usize,
+) -> bool {
+    array.node().outputs.len() == 1
         && array.dtype().size() == size
+        // Nobody else can take hold of the memory from here on.
+        && Arc::strong_count(array.node()) == handles()
         && array.storage().is_some_and(|storage| storage.is_donatable(shape, size))
 }
 

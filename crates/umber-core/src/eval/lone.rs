@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 use umber_kernels::tape::Program;
@@ -10,7 +9,7 @@ use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, DType, Result, UnaryKind};
 
 use crate::fusion::programs::{Key, Programs};
-use crate::graph::{Array, Node};
+use crate::graph::Array;
 use crate::op::Op;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
@@ -44,9 +43,9 @@ thread_local! {
     static PROGRAMS: RefCell<Programs<Signature, Rc<Program>>> = const { RefCell::new(Programs::new()) };
 }
 
-/// How to run the node by itself; `None` if it is not elementwise or an input is still to be computed.
-pub(super) fn lone(node: &Arc<Node>) -> Result<Option<Lone>> {
-    let function = match node.op() {
+/// How to run the operation by itself; `None` if it is not elementwise or an operand is still to be computed.
+pub(super) fn lone(op: &Op, operands: &[Array]) -> Result<Option<Lone>> {
+    let function = match op {
         Op::Unary(Unary(kind)) => Function::Unary(*kind),
         Op::Binary(Binary(kind)) => Function::Binary(*kind),
         Op::Select(Select) => Function::Select,
@@ -55,7 +54,7 @@ pub(super) fn lone(node: &Arc<Node>) -> Result<Option<Lone>> {
     };
     let mut signature = Signature { function, operands: [0; 3], dtypes: [None; 3] };
     let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
-    for (operand, input) in signature.operands.iter_mut().zip(node.lock_inputs().iter()) {
+    for (operand, input) in signature.operands.iter_mut().zip(operands) {
         if !input.is_evaluated() {
             return Ok(None);
         }

@@ -123,24 +123,24 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
     let listed: SmallVec<[&Arc<Node>; 8]> =
         members.nodes.iter().map(|&i| node_at(plan, i as usize)).collect();
     let lone = match &listed[..] {
-        [node] => lone(node)?,
+        [node] => lone(node.op(), &node.lock_inputs())?,
         _ => None,
     };
     // `build` looks members up by place; others are never asked for.
     let work = lone.map_or_else(|| Work::Region(Box::new(build(nodes, members, plan))), Work::Lone);
     // What can fail does before inputs are taken.
     work.prepare()?;
-    let mut taken = Taken::new(listed.iter().copied());
+    let mut taken = Taken::new(&listed);
     let outputs: SmallVec<[&Arc<Node>; 2]> =
         members.outputs.iter().map(|&i| node_at(plan, i as usize)).collect();
     let is_output = |node: &Arc<Node>| outputs.iter().any(|output| Arc::ptr_eq(output, node));
     // A member that is not stored stays pending.
     if listed.len() > 1 {
         let place = |node: &Arc<Node>| {
-            let i = members.nodes.binary_search(&(plan.index(node)? as u32)).ok()?;
+            let i = members.position(plan.index(node)? as u32)?;
             Arc::ptr_eq(listed[i], node).then_some(i)
         };
-        taken.restore_reachable(listed.len(), place, is_output);
+        taken.restore_reachable(place, is_output);
     }
     let storages = match allocate(&work, &outputs, &taken) {
         Ok(storages) => storages,
@@ -227,7 +227,7 @@ fn allocate(work: &Work, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<Sm
         let free = work.inputs().iter().enumerate().find(|(i, input)| {
             work.may_overwrite()
                 && !used.contains(i)
-                && is_free(input, 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
+                && is_free(input, || 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
         });
         storages.push(match free {
             Some((i, input)) => {

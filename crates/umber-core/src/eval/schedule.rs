@@ -1,24 +1,24 @@
 //! Planning: order the pending nodes behind the arrays, claim them, and group them into units of work.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Error, Result, bail};
 
 use crate::backend::{Support, backend};
-use crate::fusion::partition::{Role, Unit, partition, role};
-use crate::graph::{Array, ArraySpec, Claim, Node};
+use crate::fusion::partition::{Role, Unit, Units, partition, role};
+use crate::graph::{Array, Claim, Inputs, Node};
 use crate::op::Op;
 use crate::primitive::Primitive;
 
 /// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
 pub(super) struct Plan {
     /// Pending nodes, inputs before users. Taken out as they are finished.
-    pub(super) nodes: SmallVec<[Option<Arc<Node>>; 1]>,
+    pub(super) nodes: SmallVec<[Option<Arc<Node>>; 4]>,
     /// What to run, in order.
-    pub(super) units: SmallVec<[Unit; 1]>,
+    pub(super) units: Units,
     /// Nodes of earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
     /// Number of this plan, which its nodes' marks carry.
@@ -47,7 +47,7 @@ impl Plan {
     /// Take an elementwise node whose inputs are there, if it is one: what there is to plan for a program that looks
     /// at every value.
     fn take_ready(&mut self, node: &Arc<Node>) -> bool {
-        let is_ready = role(node.op()) == Role::Step && claim_ready(node);
+        let is_ready = role(node.op()) == Role::Step && claim_ready(node).is_some();
         if is_ready {
             node.mark.store(self.epoch << PLACE_BITS, Ordering::Relaxed);
             self.nodes.push(Some(Arc::clone(node)));
@@ -57,21 +57,23 @@ impl Plan {
     }
 }
 
-/// Claim a node, if its inputs are there and nobody else has it; asked under the planner's lock.
-fn claim_ready(node: &Arc<Node>) -> bool {
-    let is_ready = node.claim() == Claim::Free
-        && !node.is_evaluated()
-        && !node.is_cut_off()
-        && node.lock_inputs().iter().all(Array::is_evaluated);
-    if is_ready {
-        node.set_claim(Claim::Taken);
+/// Claim a node, if its inputs are there and nobody else has it; asked under the planner's lock. Answers the inputs.
+fn claim_ready(node: &Arc<Node>) -> Option<MutexGuard<'_, Inputs>> {
+    if node.claim() != Claim::Free || node.is_evaluated() || node.is_cut_off() {
+        return None;
     }
-    is_ready
+    let inputs = node.lock_inputs();
+    let is_ready = inputs.iter().all(Array::is_evaluated);
+    is_ready.then(|| {
+        node.set_claim(Claim::Taken);
+        inputs
+    })
 }
 
 /// [`claim_ready`] for somebody who does not wait until others have made their plans.
-pub(super) fn claim_at_once(node: &Arc<Node>) -> bool {
-    PLANNER.try_lock().is_some_and(|_planner| claim_ready(node))
+pub(super) fn claim_at_once(node: &Arc<Node>) -> Option<MutexGuard<'_, Inputs>> {
+    let _planner = PLANNER.try_lock()?;
+    claim_ready(node)
 }
 
 fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {
@@ -100,29 +102,32 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Planned> {
     // claims are what decides, marks only find places.
     *counter = (*counter + 1) & ((1 << (64 - PLACE_BITS)) - 1);
     let epoch = *counter;
-    let mut plan = Plan { nodes: SmallVec::new(), units: SmallVec::new(), awaited: Vec::new(), epoch };
+    let mut plan = Plan { nodes: SmallVec::new(), units: Units::new(), awaited: Vec::new(), epoch };
     if let [array] = arrays
         && plan.take_ready(array.node())
     {
         return Ok(Planned::Run(plan));
     }
-    // How many handles each planned node has inside the plan.
-    let mut handles: Vec<u32> = Vec::new();
+    let mut handles = Handles::new();
     collect(arrays, &mut plan, &mut handles).map_err(|error| said_where(error, arrays))?;
     if plan.nodes.is_empty() && plan.awaited.is_empty() {
         return Ok(Planned::Nothing);
     }
-    let nodes: Vec<Arc<Node>> = plan.nodes.iter().flatten().cloned().collect();
-    // Two handles are the planner's own: in the plan, and in `nodes`.
+    plan.units = grouped(&plan, &handles);
+    Ok(Planned::Run(plan))
+}
+
+/// The units of a plan whose nodes are collected.
+fn grouped(plan: &Plan, handles: &[u32]) -> Units {
+    let nodes: SmallVec<[&Arc<Node>; 8]> = plan.nodes.iter().flatten().collect();
+    if let [node] = &nodes[..] {
+        return smallvec![single(node)];
+    }
+    // One handle is the plan's own.
     // What a derivative may ask for again is computed again, which is not worth it for products.
     let is_kept = |node: &Arc<Node>| role(node.op()) == Role::Product && node.is_followed();
-    let is_held = |i: usize| Arc::strong_count(&nodes[i]) > handles[i] as usize + 2 || is_kept(&nodes[i]);
-    plan.units = if let [node] = &nodes[..] {
-        smallvec![single(node)]
-    } else {
-        partition(&nodes, is_held, |node| place(node, epoch)).into()
-    };
-    Ok(Planned::Run(plan))
+    let is_held = |i: usize| Arc::strong_count(nodes[i]) > handles[i] as usize + 1 || is_kept(nodes[i]);
+    partition(&nodes, is_held, |node| plan.index(node))
 }
 
 /// Say where an array without a value was recorded, where that is kept.
@@ -142,87 +147,107 @@ fn single(node: &Arc<Node>) -> Unit {
     }
 }
 
+/// How many handles each planned node has inside the plan.
+type Handles = SmallVec<[u32; 8]>;
+
+/// A node that has been claimed but has no place in the plan yet.
+struct Visit {
+    node: Arc<Node>,
+    /// Its inputs that are still to be computed.
+    pending: Inputs,
+    /// How many of them were looked at.
+    seen: usize,
+}
+
+/// Claim the node of an array for the plan, if there is anything to do for it.
+fn enter(array: &Array, plan: &mut Plan) -> Result<Option<Visit>> {
+    let node = array.node();
+    // Asked before whether it is evaluated, since whoever frees it may have done that.
+    let claim = node.claim();
+    if node.is_evaluated() {
+        return Ok(None);
+    }
+    if claim == Claim::Taken {
+        if place(node, plan.epoch).is_none() && !plan.awaited.iter().any(|other| Arc::ptr_eq(other, node)) {
+            plan.awaited.push(Arc::clone(node));
+        }
+        return Ok(None);
+    }
+    if node.is_cut_off() {
+        bail!(
+            Runtime,
+            "[{}] got a value that another thread was computing when this process was forked, expected arrays \
+             that were evaluated before or are made in this process",
+            node.op().name()
+        );
+    }
+    if let Op::Leaf(leaf) = node.op()
+        && leaf.is_placeholder()
+    {
+        return Err(if node.is_followed() { leaf.no_value() } else { leaf.escaped() });
+    }
+    node.set_claim(Claim::Taken);
+    // In the plan from now on; the place is fixed when it is finished.
+    node.mark.store(plan.epoch << PLACE_BITS, Ordering::Relaxed);
+    let pending = lower(node).inspect_err(|_| node.set_claim(Claim::Free))?;
+    Ok(Some(Visit { node: Arc::clone(node), pending, seen: 0 }))
+}
+
 /// Depth-first over pending nodes with an explicit stack.
-fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Vec<u32>) -> Result<()> {
-    let mut stack: Vec<(Arc<Node>, usize)> = Vec::new();
-    // Visits counted before a node has its place.
-    let enter = |array: &Array, plan: &mut Plan, stack: &mut Vec<(Arc<Node>, usize)>| -> Result<()> {
-        let node = array.node();
-        // Asked before whether it is evaluated, since whoever frees it may have done that.
-        let claim = node.claim();
-        if node.is_evaluated() {
-            return Ok(());
-        }
-        if claim == Claim::Taken {
-            if place(node, plan.epoch).is_none() && !plan.awaited.iter().any(|other| Arc::ptr_eq(other, node))
-            {
-                plan.awaited.push(Arc::clone(node));
-            }
-            return Ok(());
-        }
-        if node.is_cut_off() {
-            bail!(
-                Runtime,
-                "[{}] got a value that another thread was computing when this process was forked, expected arrays \
-                 that were evaluated before or are made in this process",
-                node.op().name()
-            );
-        }
-        if let Op::Leaf(leaf) = node.op()
-            && leaf.is_placeholder()
-        {
-            return Err(if node.is_followed() { leaf.no_value() } else { leaf.escaped() });
-        }
-        node.set_claim(Claim::Taken);
-        // In the plan from now on, so that an error frees the claim; the place is fixed when it is finished.
-        node.mark.store(plan.epoch << PLACE_BITS, Ordering::Relaxed);
-        lower(node)?;
-        stack.push((Arc::clone(node), 0));
-        Ok(())
-    };
-    let result = (|| {
-        for array in arrays {
-            enter(array, plan, &mut stack)?;
-            while let Some((node, next)) = stack.last_mut() {
-                let input = node.lock_inputs().get(*next).cloned();
-                *next += 1;
-                if let Some(input) = input {
-                    enter(&input, plan, &mut stack)?;
-                } else if let Some((node, _)) = stack.pop() {
-                    for input in node.lock_inputs().iter() {
-                        if let Some(i) = place(input.node(), plan.epoch) {
-                            handles[i] += 1;
-                        }
-                    }
-                    node.mark.store(plan.epoch << PLACE_BITS | plan.nodes.len() as u64, Ordering::Relaxed);
-                    plan.nodes.push(Some(node));
-                    handles.push(0);
+fn collect(arrays: &[Array], plan: &mut Plan, handles: &mut Handles) -> Result<()> {
+    // Those that wait for their inputs, and the one that is looked at.
+    let mut stack: SmallVec<[Visit; 4]> = SmallVec::new();
+    for array in arrays {
+        let mut now = enter(array, plan)?;
+        while let Some(mut visit) = now {
+            let input = visit.pending.get(visit.seen);
+            visit.seen += 1;
+            now = match input.map(|input| enter(input, plan)) {
+                Some(Ok(Some(next))) => {
+                    stack.push(visit);
+                    Some(next)
                 }
-            }
-        }
-        Ok(())
-    })();
-    if result.is_err() {
-        for (node, _) in stack {
-            node.set_claim(Claim::Free);
+                Some(Ok(None)) => Some(visit),
+                Some(Err(error)) => {
+                    // An error frees the claims.
+                    stack.iter().chain([&visit]).for_each(|visit| visit.node.set_claim(Claim::Free));
+                    return Err(error);
+                }
+                None => {
+                    finish(visit, plan, handles);
+                    stack.pop()
+                }
+            };
         }
     }
-    result
+    Ok(())
+}
+
+/// Give a node its place in the plan, behind its inputs.
+fn finish(Visit { node, pending, .. }: Visit, plan: &mut Plan, handles: &mut Handles) {
+    for input in &pending {
+        if let Some(i) = place(input.node(), plan.epoch) {
+            handles[i] += 1;
+        }
+    }
+    node.mark.store(plan.epoch << PLACE_BITS | plan.nodes.len() as u64, Ordering::Relaxed);
+    plan.nodes.push(Some(node));
+    handles.push(0);
 }
 
 /// Replace what the backend has no kernel for by what it expands to, and what only matters to transforms by its value.
-fn lower(node: &Arc<Node>) -> Result<()> {
+/// Answers the inputs that are still to be computed.
+fn lower(node: &Arc<Node>) -> Result<Inputs> {
     let op = node.op();
-    let support = {
-        let inputs = node.lock_inputs();
-        let specs: SmallVec<[&ArraySpec; 4]> = inputs.iter().map(Array::spec).collect();
-        backend(node.stream().device).support(op, &specs)
-    };
+    let mut inputs = node.lock_inputs();
     let is_over = matches!(op, Op::Custom(_) | Op::Checkpoint(_)) && !node.is_followed();
-    if (support == Support::Decompose || is_over)
-        && let Some(expanded) = op.expand(&node.inputs())
-    {
-        *node.lock_inputs() = expanded?.into();
+    if is_over || backend(node.stream().device).support(op, &inputs) == Support::Decompose {
+        let given = inputs.clone();
+        drop(inputs);
+        if let Some(expanded) = op.expand(&given) {
+            *node.lock_inputs() = expanded?.into();
+        }
+        inputs = node.lock_inputs();
     }
-    Ok(())
+    Ok(inputs.iter().filter(|input| !input.is_evaluated()).cloned().collect())
 }

@@ -31,7 +31,7 @@ pub fn fuse(outputs: &[Array], is_part: impl Fn(&Arc<Node>) -> bool) -> Result<V
     let index: IdMap<usize, usize> = nodes.iter().enumerate().map(|(i, node)| (node_id(node), i)).collect();
     let wanted: IdMap<usize, ()> = outputs.iter().map(|output| (node_id(output.node()), ())).collect();
     let units = partition(
-        &nodes,
+        &nodes.iter().collect::<Vec<_>>(),
         |i| wanted.contains_key(&node_id(&nodes[i])),
         |node| index.get(&node_id(node)).copied(),
     );

@@ -46,7 +46,16 @@ impl Members {
     pub fn root(&self) -> usize {
         self.nodes[self.nodes.len() - 1] as usize
     }
+
+    /// Which of the nodes has this place in the topological order. Mostly one follows the other there.
+    pub(crate) fn position(&self, place: u32) -> Option<usize> {
+        let near = place.checked_sub(*self.nodes.first()?)? as usize;
+        if self.nodes.get(near) == Some(&place) { Some(near) } else { self.nodes.binary_search(&place).ok() }
+    }
 }
+
+/// Units in an order in which they can run. Often there is but one.
+pub type Units = SmallVec<[Unit; 1]>;
 
 /// How fusion sees an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,18 +118,18 @@ impl Readers {
 ///
 /// `is_held(i)`: must the value of node `i` exist afterwards? `index(node)`: its place in `nodes`, if it is there.
 pub fn partition(
-    nodes: &[Arc<Node>],
+    nodes: &[&Arc<Node>],
     is_held: impl Fn(usize) -> bool,
     index: impl Fn(&Arc<Node>) -> Option<usize>,
-) -> Vec<Unit> {
-    let mut readers = vec![Readers::Nobody; nodes.len()];
+) -> Units {
+    let mut readers: SmallVec<[Readers; 8]> = SmallVec::from_elem(Readers::Nobody, nodes.len());
     let products = Products::count(nodes, &is_held, &index);
-    let mut regions: Vec<Growing> = Vec::new();
-    let mut units: Vec<Unit> = Vec::new();
+    let mut regions: SmallVec<[Growing; 2]> = SmallVec::new();
+    let mut units = Units::new();
     // Places of regions in `units`, filled in at the end: units are collected from users to inputs.
     const LATER: u32 = u32::MAX;
     for i in (0..nodes.len()).rev() {
-        let node = &nodes[i];
+        let node = nodes[i];
         let held = is_held(i);
         let own = held || matches!(readers[i], Readers::Kernel | Readers::Nobody);
         let reads = match role(node.op()) {
@@ -224,7 +233,7 @@ impl Growing {
     }
 
     /// May it begin with this product, perhaps under another shape?
-    fn may_begin_with(&self, product: usize, nodes: &[Arc<Node>]) -> bool {
+    fn may_begin_with(&self, product: usize, nodes: &[&Arc<Node>]) -> bool {
         let spec = &nodes[product].outputs[0].spec;
         let has_home = |&output: &u32| nodes[output as usize].outputs[0].spec.dtype == spec.dtype;
         self.ends == Ends::Elementwise
@@ -258,11 +267,11 @@ struct Products {
 
 impl Products {
     fn count(
-        nodes: &[Arc<Node>],
+        nodes: &[&Arc<Node>],
         is_held: &impl Fn(usize) -> bool,
         index: &impl Fn(&Arc<Node>) -> Option<usize>,
     ) -> Products {
-        let is_product = |node: &Arc<Node>| role(node.op()) == Role::Product;
+        let is_product = |node: &&Arc<Node>| role(node.op()) == Role::Product;
         if !nodes.iter().any(is_product) {
             return Products { has_one_reader: Vec::new() };
         }
@@ -288,7 +297,7 @@ impl Products {
 /// The shape of the steps that may run in one region with a reduction, if its input is such a step.
 fn prologue(
     reduction: &Arc<Node>,
-    nodes: &[Arc<Node>],
+    nodes: &[&Arc<Node>],
     index: impl Fn(&Arc<Node>) -> Option<usize>,
 ) -> Option<Shape> {
     let inputs = reduction.lock_inputs();

@@ -178,37 +178,37 @@ pub struct Built {
 }
 
 /// What an operand of a member is once constants, broadcasts and copies are folded in.
-enum Operand {
-    Member(u32),
+enum Operand<'a> {
+    /// One of the members, by its number among them.
+    Member(usize),
     /// The product that the region begins with.
     Product,
     Constant(Step),
-    Input(Array),
+    Input(Cow<'a, Array>),
 }
 
-fn resolve(array: &Array, members: &[u32], index: &impl Fn(&Arc<Node>) -> Option<usize>) -> Operand {
-    let mut array = array.clone();
+fn resolve<'a>(
+    array: &'a Array,
+    members: &Members,
+    index: &impl Fn(&Arc<Node>) -> Option<usize>,
+) -> Operand<'a> {
+    let mut array = Cow::Borrowed(array);
     loop {
         if let Some(value) = array.constant() {
             return Operand::Constant(Step::Constant { value, dtype: array.dtype() });
         }
-        if let Some(i) = index(array.node()) {
-            match role(array.node().op()) {
-                Role::Step if members.binary_search(&(i as u32)).is_ok() => return Operand::Member(i as u32),
-                Role::Product | Role::Reshape if members.binary_search(&(i as u32)).is_ok() => {
-                    return Operand::Product;
-                }
-                Role::Broadcast | Role::Alias if !array.is_evaluated() => {
-                    let Some(input) = array.node().lock_inputs().first().cloned() else {
-                        return Operand::Input(array);
-                    };
-                    array = input;
-                    continue;
-                }
-                _ => {}
+        let Some(i) = index(array.node()) else { return Operand::Input(array) };
+        match (role(array.node().op()), members.position(i as u32)) {
+            (Role::Step, Some(number)) => return Operand::Member(number),
+            (Role::Product | Role::Reshape, Some(_)) => return Operand::Product,
+            (Role::Broadcast | Role::Alias, _) if !array.is_evaluated() => {
+                let Some(input) = array.node().lock_inputs().first().cloned() else {
+                    return Operand::Input(array);
+                };
+                array = Cow::Owned(input);
             }
+            _ => return Operand::Input(array),
         }
-        return Operand::Input(array);
     }
 }
 
@@ -227,24 +227,22 @@ pub fn build<'a>(
         (_, Some(_)) => Beside::Product,
         (_, None) => Beside::Nothing,
     };
-    let steps: SmallVec<[u32; 8]> =
-        members.nodes.iter().copied().filter(|&member| is(member, Role::Step)).collect();
-    let last = *steps.last().expect("a region has a step");
-    let shape = node_at(last).outputs[0].spec.shape.clone();
+    let is_step = |member: &u32| is(*member, Role::Step);
+    let last = members.nodes.iter().rposition(is_step).expect("a region has a step");
+    let shape = node_at(members.nodes[last]).outputs[0].spec.shape.clone();
     let before = u32::from(factors.is_some());
     let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
-    let mut tape = Tape::default();
-    // By the places of members; what is no step has none.
+    let mut tape = Tape { steps: Vec::with_capacity(members.nodes.len()), ..Tape::default() };
+    // One a member; what is no step has none.
     let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.nodes.len());
-    let place_of = |member: u32| members.nodes.binary_search(&member).expect("resolved as a member");
-    for &member in &steps {
-        let node = node_at(member);
+    for (place, _) in members.nodes.iter().enumerate().filter(|(_, member)| is_step(member)) {
+        let node = node_at(members.nodes[place]);
         let mut values = [0; 3];
         for (value, input) in values.iter_mut().zip(node.lock_inputs().iter()) {
-            *value = match resolve(input, &members.nodes, &index) {
+            *value = match resolve(input, members, &index) {
                 Operand::Input(array) => before + place_in(&mut inputs, array),
                 Operand::Product => 0,
-                Operand::Member(i) => numbers[place_of(i)],
+                Operand::Member(number) => numbers[number],
                 Operand::Constant(step) => push_once(&mut tape, step),
             };
         }
@@ -256,7 +254,7 @@ pub fn build<'a>(
             other => unreachable!("{} is not a step of a region", other.name()),
         };
         tape.steps.push(step);
-        numbers[place_of(member)] = MADE | (tape.steps.len() as u32 - 1);
+        numbers[place] = MADE | (tape.steps.len() as u32 - 1);
     }
     let factor = factors.iter().map(|factors| factors[0].dtype());
     tape.inputs = factor.chain(inputs.iter().map(Array::dtype)).collect();
@@ -264,11 +262,13 @@ pub fn build<'a>(
     tape.steps.iter_mut().for_each(|step| settle(step, first));
     numbers.iter_mut().for_each(|number| *number = settled(*number, first));
     // All steps lead to a reduction, so the last one leads there at once.
-    let outputs = match beside {
-        Beside::Reduction(_) => std::slice::from_ref(&last),
-        Beside::Nothing | Beside::Product => &members.outputs[..],
-    };
-    tape.outputs.extend(outputs.iter().map(|&output| numbers[place_of(output)]));
+    match beside {
+        Beside::Reduction(_) => tape.outputs.push(numbers[last]),
+        Beside::Nothing | Beside::Product => {
+            let number = |&output| numbers[members.position(output).expect("outputs are members")];
+            tape.outputs.extend(members.outputs.iter().map(number));
+        }
+    }
     if let Some(factors) = factors {
         inputs.insert_many(0, factors);
     }
@@ -294,9 +294,9 @@ fn settle(step: &mut Step, first: u32) {
 }
 
 /// The number of an array among the inputs, where it is added if it is not there. They are few.
-fn place_in(inputs: &mut SmallVec<[Array; 4]>, array: Array) -> u32 {
+fn place_in(inputs: &mut SmallVec<[Array; 4]>, array: Cow<'_, Array>) -> u32 {
     let place = inputs.iter().position(|input| input.is_same(&array)).unwrap_or_else(|| {
-        inputs.push(array);
+        inputs.push(array.into_owned());
         inputs.len() - 1
     });
     place as u32
