@@ -100,10 +100,8 @@ pub(super) struct Run<'p> {
     pub(super) block: usize,
     /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
     pub(super) copy_inputs: bool,
-    /// May instructions write into outputs, unless these go past the caches?
+    /// May instructions write into outputs, if these go past the caches, those that can do so?
     pub(super) direct: bool,
-    /// May chains write into outputs past the caches?
-    pub(super) direct_past_caches: bool,
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,
     /// Which cache the next block is asked into.
@@ -181,8 +179,7 @@ impl<'p> Run<'p> {
         run.copy_inputs =
             donated && program.outputs.iter().any(|output| (output.value as usize) < inputs.len());
         run.ahead = ahead;
-        run.direct = !donated && !stream;
-        run.direct_past_caches = !donated && stream;
+        run.direct = !donated;
         run.stream = stream;
         run.prefetch = if is_large(inputs, written) && program.instructions.len() >= PREFETCH_STEPS {
             Prefetch::WithSteps
@@ -219,7 +216,6 @@ impl<'p> Run<'p> {
             plan,
             copy_inputs: false,
             direct: false,
-            direct_past_caches: false,
             stream: false,
             ahead: cache_ahead(),
             prefetch: if is_large(inputs, 0) && !program.is_chain() {
@@ -388,7 +384,7 @@ mod tests {
         let constant = Step::Constant { value: Scalar::Float(3.0), dtype: T::DTYPE };
         let multiply = Step::Binary { kind: BinaryKind::Multiply, a: 0, b: 1 };
         let subtract = Step::Binary { kind: BinaryKind::Subtract, a: 2, b: 0 };
-        let steps = vec![constant, multiply, subtract];
+        let steps = [constant, multiply, subtract];
         let layout = Layout::contiguous(Shape::from([count]));
         let number = |i: usize| (i % 61) as f64;
         let input: Vec<T> = (0..count).map(|i| of(number(i))).collect();

@@ -144,14 +144,15 @@ impl<'r> Walk<'r> {
         let is_whole = count.is_multiple_of(LANES);
         let address = |walk: &Walk, i: usize| walk.address(run.inputs.len() + i, start as isize);
         let outputs = || run.program.outputs.iter().zip(&run.outputs).enumerate();
-        let past_caches = run.direct_past_caches
+        let past_caches = run.direct
+            && run.stream
             && is_whole
             && outputs().filter(|(_, (output, _))| output.streams).all(|(i, (_, operand))| {
                 operand.access == Access::InPlace && address(self, i).addr().is_multiple_of(LINE)
             });
         for (i, (output, operand)) in outputs() {
             if output.direct {
-                let may = run.direct && is_whole || past_caches && output.streams;
+                let may = if run.stream { past_caches && output.streams } else { run.direct && is_whole };
                 let value = output.value as usize;
                 self.values[value] = if may && operand.access == Access::InPlace {
                     address(self, i)

@@ -190,67 +190,65 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
         // SAFETY: the contract: links name values.
         let place = || unsafe { *values.get_unchecked(link.value as usize) };
         // Plain loops: closures would not be compiled for the vectors' instructions.
-        macro_rules! with {
-            (|$a:ident, $x:ident| $body:expr) => {
-                // SAFETY of all: the value has as many elements; the instructions are there.
-                match link.source {
-                    Source::Elements => {
-                        let place = place().wrapping_add(from * V::SIZE);
-                        for i in 0..N {
-                            let $a = sums[i];
-                            let $x = unsafe { V::load(place.wrapping_add(i * V::COUNT * V::SIZE)) };
-                            sums[i] = $body;
-                        }
-                    }
-                    Source::BFloat16 if V::CONVERTS => {
-                        let place = place().wrapping_add(2 * from);
-                        for i in 0..N {
-                            let $a = sums[i];
-                            let $x = unsafe { V::load_bfloat16(place.wrapping_add(2 * i * V::COUNT)) };
-                            sums[i] = $body;
-                        }
-                    }
-                    Source::Float16 if V::CONVERTS => {
-                        let place = place().wrapping_add(2 * from);
-                        for i in 0..N {
-                            let $a = sums[i];
-                            let $x = unsafe { V::load_float16(place.wrapping_add(2 * i * V::COUNT)) };
-                            sums[i] = $body;
-                        }
-                    }
-                    Source::Constant => {
-                        let $x = V::splat(link.constant);
-                        for i in 0..N {
-                            let $a = sums[i];
-                            sums[i] = $body;
-                        }
-                    }
-                    _ => {
-                        for i in 0..N {
-                            let $a = sums[i];
-                            let $x = sums[i];
-                            sums[i] = $body;
-                        }
-                    }
+        macro_rules! each {
+            (|$sum:ident, $place:ident| $body:expr, $size:expr) => {{
+                let begin = place().wrapping_add(from * $size);
+                for (i, $sum) in sums.iter_mut().enumerate() {
+                    let $place = begin.wrapping_add(i * V::COUNT * $size);
+                    // SAFETY: the value has as many elements of this size; the caller has the instructions.
+                    unsafe { $body }
                 }
-            };
+            }};
         }
         macro_rules! map {
             (|$a:ident| $body:expr) => {
-                for i in 0..N {
-                    let $a = sums[i];
-                    sums[i] = $body;
+                for sum in &mut sums {
+                    let $a = *sum;
+                    *sum = $body;
+                }
+            };
+        }
+        macro_rules! with {
+            (|$a:ident, $x:ident| $body:expr) => {
+                match link.source {
+                    Source::Elements => each!(
+                        |sum, place| {
+                            let ($a, $x) = (*sum, V::load(place));
+                            *sum = $body;
+                        },
+                        V::SIZE
+                    ),
+                    Source::BFloat16 if V::CONVERTS => each!(
+                        |sum, place| {
+                            let ($a, $x) = (*sum, V::load_bfloat16(place));
+                            *sum = $body;
+                        },
+                        2
+                    ),
+                    Source::Float16 if V::CONVERTS => each!(
+                        |sum, place| {
+                            let ($a, $x) = (*sum, V::load_float16(place));
+                            *sum = $body;
+                        },
+                        2
+                    ),
+                    Source::Constant => {
+                        let $x = V::splat(link.constant);
+                        map!(|$a| $body)
+                    }
+                    _ => {
+                        for sum in &mut sums {
+                            let ($a, $x) = (*sum, *sum);
+                            *sum = $body;
+                        }
+                    }
                 }
             };
         }
         match link.op {
             // Only loads meet integers.
             Op::Load if link.source == Source::Integers && V::CONVERTS => {
-                let place = place().wrapping_add(from * V::SIZE);
-                for i in 0..N {
-                    // SAFETY: the value has as many elements; the instructions are there.
-                    sums[i] = unsafe { V::load_integers(place.wrapping_add(i * V::COUNT * V::SIZE)) };
-                }
+                each!(|sum, place| *sum = V::load_integers(place), V::SIZE);
             }
             Op::Load => with!(|_a, x| x),
             Op::Add => with!(|a, x| a.add(x)),
@@ -269,36 +267,19 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
             Op::Rsqrt => map!(|a| V::one().divide(a.sqrt())),
             Op::Reciprocal => map!(|a| V::one().divide(a)),
             Op::Square => map!(|a| a.multiply(a)),
-            // SAFETY: the value has room; the instructions are there.
-            Op::Store | Op::Output => unsafe {
+            Op::Store | Op::Output => {
                 let past_caches = past_caches && link.op == Op::Output;
                 match link.source {
                     Source::BFloat16 if V::CONVERTS => {
-                        let place = place().wrapping_add(2 * from);
-                        for i in 0..N {
-                            sums[i].store_bfloat16(place.wrapping_add(2 * i * V::COUNT), past_caches);
-                        }
+                        each!(|sum, place| sum.store_bfloat16(place, past_caches), 2);
                     }
                     Source::Float16 if V::CONVERTS => {
-                        let place = place().wrapping_add(2 * from);
-                        for i in 0..N {
-                            sums[i].store_float16(place.wrapping_add(2 * i * V::COUNT), past_caches);
-                        }
+                        each!(|sum, place| sum.store_float16(place, past_caches), 2);
                     }
-                    _ if past_caches => {
-                        let place = place().wrapping_add(from * V::SIZE);
-                        for i in 0..N {
-                            sums[i].stream(place.wrapping_add(i * V::COUNT * V::SIZE));
-                        }
-                    }
-                    _ => {
-                        let place = place().wrapping_add(from * V::SIZE);
-                        for i in 0..N {
-                            sums[i].store(place.wrapping_add(i * V::COUNT * V::SIZE));
-                        }
-                    }
+                    _ if past_caches => each!(|sum, place| sum.stream(place), V::SIZE),
+                    _ => each!(|sum, place| sum.store(place), V::SIZE),
                 }
-            },
+            }
         }
     }
 }

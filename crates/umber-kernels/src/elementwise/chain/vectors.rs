@@ -85,6 +85,14 @@ pub(super) trait Vector: Copy {
     }
 }
 
+/// One instruction.
+macro_rules! instruction {
+    ($call:expr) => {
+        // SAFETY: the module's invariant, and where there is one the contract of the method, which is the instruction's.
+        unsafe { $call }
+    };
+}
+
 /// What both widths of both types do alike.
 macro_rules! arithmetic {
     ($element:ty, $zero:ident $splat:ident $add:ident $subtract:ident $multiply:ident $divide:ident $sqrt:ident
@@ -94,48 +102,47 @@ macro_rules! arithmetic {
 
         #[inline(always)]
         fn zero() -> Self {
-            // SAFETY of all here: the module's invariant, and the caller's contract where there is one.
-            unsafe { $zero() }
+            instruction!($zero())
         }
         #[inline(always)]
         fn one() -> Self {
-            unsafe { $splat(1.0) }
+            instruction!($splat(1.0))
         }
         #[inline(always)]
         fn splat(bits: u64) -> Self {
-            unsafe { $splat(<$element>::from_bits(bits as $bits)) }
+            instruction!($splat(<$element>::from_bits(bits as $bits)))
         }
         #[inline(always)]
         fn add(self, x: Self) -> Self {
-            unsafe { $add(self, x) }
+            instruction!($add(self, x))
         }
         #[inline(always)]
         fn subtract(self, x: Self) -> Self {
-            unsafe { $subtract(self, x) }
+            instruction!($subtract(self, x))
         }
         #[inline(always)]
         fn multiply(self, x: Self) -> Self {
-            unsafe { $multiply(self, x) }
+            instruction!($multiply(self, x))
         }
         #[inline(always)]
         fn divide(self, x: Self) -> Self {
-            unsafe { $divide(self, x) }
+            instruction!($divide(self, x))
         }
         #[inline(always)]
         fn sqrt(self) -> Self {
-            unsafe { $sqrt(self) }
+            instruction!($sqrt(self))
         }
         #[inline(always)]
         unsafe fn load(from: *const u8) -> Self {
-            unsafe { $load(from.cast()) }
+            instruction!($load(from.cast()))
         }
         #[inline(always)]
         unsafe fn store(self, to: *mut u8) {
-            unsafe { $store(to.cast(), self) }
+            instruction!($store(to.cast(), self))
         }
         #[inline(always)]
         unsafe fn stream(self, to: *mut u8) {
-            unsafe { $stream(to.cast(), self) }
+            instruction!($stream(to.cast(), self))
         }
     };
 }
@@ -145,20 +152,19 @@ macro_rules! by_masks {
     ($is_nan:ident $choose:ident $greatest:ident $least:ident $and_not:ident $xor:ident $splat:ident) => {
         #[inline(always)]
         fn maximum(self, x: Self) -> Self {
-            // SAFETY of all here: the module's invariant.
-            unsafe { $choose(self, $greatest(self, x), $is_nan(self)) }
+            instruction!($choose(self, $greatest(self, x), $is_nan(self)))
         }
         #[inline(always)]
         fn minimum(self, x: Self) -> Self {
-            unsafe { $choose(self, $least(self, x), $is_nan(self)) }
+            instruction!($choose(self, $least(self, x), $is_nan(self)))
         }
         #[inline(always)]
         fn negative(self) -> Self {
-            unsafe { $xor(self, $splat(-0.0)) }
+            instruction!($xor(self, $splat(-0.0)))
         }
         #[inline(always)]
         fn abs(self) -> Self {
-            unsafe { $and_not($splat(-0.0), self) }
+            instruction!($and_not($splat(-0.0), self))
         }
     };
 }
@@ -349,32 +355,31 @@ macro_rules! words {
             }
             #[inline(always)]
             fn splat(bits: u64) -> Self {
-                // SAFETY of all here: the module's invariant, and the caller's contract where there is one.
-                unsafe { $vector($splat(bits as i32)) }
+                instruction!($vector($splat(bits as i32)))
             }
             #[inline(always)]
             fn add(self, x: Self) -> Self {
-                unsafe { $vector($add(self.0, x.0)) }
+                instruction!($vector($add(self.0, x.0)))
             }
             #[inline(always)]
             fn subtract(self, x: Self) -> Self {
-                unsafe { $vector($subtract(self.0, x.0)) }
+                instruction!($vector($subtract(self.0, x.0)))
             }
             #[inline(always)]
             fn multiply(self, x: Self) -> Self {
-                unsafe { $vector($multiply(self.0, x.0)) }
+                instruction!($vector($multiply(self.0, x.0)))
             }
             #[inline(always)]
             unsafe fn load(from: *const u8) -> Self {
-                unsafe { $vector($load(from.cast())) }
+                instruction!($vector($load(from.cast())))
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut u8) {
-                unsafe { $store(to.cast(), self.0) }
+                instruction!($store(to.cast(), self.0))
             }
             #[inline(always)]
             unsafe fn stream(self, to: *mut u8) {
-                unsafe { $stream(to.cast(), self.0) }
+                instruction!($stream(to.cast(), self.0))
             }
         }
     )*};

@@ -146,7 +146,7 @@ fn check(seed: u64, stored: DType, count: usize) {
     }
     let made = values.len() - 1;
     let outputs = [made, input_count + numbers.below(step_count), made];
-    let outputs = &outputs[..1 + numbers.below(3)];
+    let outputs = &outputs[..=numbers.below(3)];
     let tape = Tape {
         inputs: vec![stored; input_count],
         steps,
