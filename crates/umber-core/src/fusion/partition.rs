@@ -305,3 +305,19 @@ fn prologue(
     let is_step = index(input.node()).is_some_and(|i| role(nodes[i].op()) == Role::Step);
     is_step.then(|| input.shape().clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_are_found_by_place_with_or_without_gaps() {
+        for nodes in [smallvec![3, 4, 5], smallvec![3, 5, 6, 9], smallvec![0]] {
+            let members = Members { nodes, outputs: SmallVec::new() };
+            for place in 0..12 {
+                let expected = members.nodes.iter().position(|&node| node == place);
+                assert_eq!(members.position(place), expected, "{place} among {:?}", members.nodes);
+            }
+        }
+    }
+}

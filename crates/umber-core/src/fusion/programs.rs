@@ -41,3 +41,38 @@ impl<K: Key, P: Clone + From<Program>> Programs<K, P> {
         Ok(program)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use umber_types::tape::{Step, Tape};
+    use umber_types::{DType, UnaryKind};
+
+    use super::*;
+
+    /// All have one place.
+    #[derive(Clone, PartialEq)]
+    struct Alike(UnaryKind);
+
+    impl Key for Alike {
+        fn number(&self) -> usize {
+            0
+        }
+
+        fn program(&self) -> Result<Program> {
+            let step = Step::Unary { kind: self.0, x: 0 };
+            Program::new(&Tape { inputs: vec![DType::Float32], steps: vec![step], outputs: vec![1] })
+        }
+    }
+
+    #[test]
+    fn a_place_answers_only_for_the_key_it_holds() {
+        let mut programs: Programs<Alike, Rc<Program>> = Programs::new();
+        let mut get = |kind| programs.get(&Alike(kind)).expect("the tape is valid");
+        let first = get(UnaryKind::Exp);
+        assert!(Rc::ptr_eq(&first, &get(UnaryKind::Exp)));
+        assert!(!Rc::ptr_eq(&first, &get(UnaryKind::Sin)));
+        assert!(!Rc::ptr_eq(&first, &get(UnaryKind::Exp)), "another took its place");
+    }
+}
