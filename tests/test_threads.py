@@ -191,6 +191,10 @@ def test_async_errors_reach_the_waiter():
     bad = mx.zeros(3)[mx.array([5])] + 1
     with pytest.raises(IndexError):
         wait_for(bad)
+    # Whoever waits for the stream hears of it as well, once.
+    with pytest.raises(IndexError):
+        mx.synchronize()
+    mx.synchronize()
     good = mx.zeros(3) + 1
     assert good.tolist() == [1.0, 1.0, 1.0]
 
