@@ -299,14 +299,10 @@ impl Linker {
 
     /// Keep the constants that are read from registers, or stored.
     fn drop_constants(&mut self) {
-        let Program { constants, instructions, outputs, .. } = &mut self.program;
-        constants.retain(|constant| {
-            let is_read = instructions.iter().any(|instruction| match instruction {
-                Instruction::Call { arguments, .. } => arguments.contains(&constant.value),
-                Instruction::Chain { .. } => false,
-            });
-            is_read || outputs.iter().any(|output| output.value == constant.value)
-        });
+        let mut is_kept: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.values.len());
+        self.program.accesses(|read, _| read.iter().for_each(|&value| is_kept[value as usize] = true));
+        self.program.outputs.iter().for_each(|output| is_kept[output.value as usize] = true);
+        self.program.constants.retain(|constant| is_kept[constant.value as usize]);
     }
 
     /// Give each value that is kept in memory a register. No block function writes a register that it also reads; links may,
@@ -344,6 +340,7 @@ impl Linker {
                     if is_local { Home::Local(locals.take()) } else { Home::Register(registers.take()) };
             }
             for (i, &value) in read.iter().chain(&written).enumerate() {
+                debug_assert_ne!(homes[value as usize], Home::Nowhere, "what is read was stored");
                 let is_over = last[value as usize] == time && !lasting[value as usize];
                 if !is_over || read[..i.min(read.len())].contains(&value) {
                     continue;

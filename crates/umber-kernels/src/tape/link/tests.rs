@@ -206,6 +206,30 @@ fn integers_become_floats_on_the_way() {
 }
 
 #[test]
+fn constants_become_floats_on_the_way() {
+    let constant = |value, dtype| Step::Constant { value: Scalar::Int(value), dtype };
+    let cast = |x| Step::Cast { x, to: DType::Float32 };
+    let binary = |kind, a, b| Step::Binary { kind, a, b };
+    // ((x * 3) + 5) / 5, and of what was just cast.
+    let steps = vec![
+        constant(3, DType::Int32),
+        cast(1),
+        binary(BinaryKind::Multiply, 0, 2),
+        constant(5, DType::Int32),
+        cast(4),
+        binary(BinaryKind::Add, 3, 5),
+        binary(BinaryKind::Divide, 6, 5),
+    ];
+    let layout = Layout::contiguous(Shape::from([1000]));
+    let numbers: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+    let mut found = vec![0f32; 1000];
+    let tape = Tape { inputs: vec![DType::Float32], steps, outputs: vec![7] };
+    let program = Program::new(&tape).expect("the tape is valid");
+    program.run(&[View::of(&numbers, &layout)], &mut [ViewMut::of(&mut found, &layout)]);
+    assert!(found.iter().zip(&numbers).all(|(&found, &x)| found == (x * 3.0 + 5.0) / 5.0), "{tape}");
+}
+
+#[test]
 fn neighbours_are_chained() {
     if chain::chain(DType::Float32).is_none() {
         return;
