@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+/// Bytes of a line of the caches, as processors have them today.
+pub(crate) const LINE: usize = 64;
+
 /// Where the processor does not say, and what most have.
 const USUAL: usize = 32 << 10;
 

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use umber_types::Result;
 
+use crate::caches::LINE;
 use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
+use crate::isa::prefetch;
 use crate::moving::by_size;
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
@@ -159,14 +161,21 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
     let checked = AxisIndices::new(src.shape(), src.strides(), indices, axis);
     let steps = nest.inner().strides;
     let failures = Failures::default();
+    let lines = Lines::new::<T>(&src, axis, &nest);
     parallel_ranges(nest.count(), GRAIN, |range| {
         let mut offsets = [0; BATCH];
         let mut at = range.start;
         let mut failed = false;
+        let mut before = None;
         nest.runs(range, |starts, length| {
+            let row = from.at(starts[0]);
+            let step = row.addr().wrapping_sub(before.replace(row).unwrap_or(row).addr()) as isize;
             for batch in batches(0..length) {
                 if failed {
                     return;
+                }
+                if let Some(lines) = &lines {
+                    lines.ask(row.wrapping_byte_offset(2 * step), batch.clone(), length);
                 }
                 let first = batch.start as isize;
                 let [source, index, target] = [0, 1, 2].map(|i| starts[i] + first * steps[i]);
@@ -184,6 +193,32 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
         });
     });
     failures.first()
+}
+
+/// The lines of the caches that a row of the source takes which all indices of an inner loop point into.
+///
+/// Its elements are read in any order, which no processor foresees, so later rows are asked for meanwhile.
+struct Lines(usize);
+
+impl Lines {
+    /// Larger rows push others out of the second cache.
+    const MOST_BYTES: usize = 64 << 10;
+
+    /// If the rows are dense, and read for the most part.
+    fn new<T>(src: &View, axis: usize, nest: &Nest<3>) -> Option<Lines> {
+        let Loop { length, strides } = nest.inner();
+        let bytes = src.shape()[axis] * size_of::<T>();
+        let is_row = strides[0] == 0 && src.strides()[axis] == 1 && nest.loops().len() > 1;
+        let lines = bytes / LINE;
+        (is_row && bytes <= Lines::MOST_BYTES && length >= lines / 2).then_some(Lines(lines))
+    }
+
+    /// Ask for the share of a row's lines that falls to a batch of its `length` indices.
+    fn ask<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
+        for line in self.0 * batch.start / length..self.0 * batch.end / length {
+            prefetch(row.wrapping_byte_add(line * LINE));
+        }
+    }
 }
 
 /// Copy the elements at `offsets`, each `source_step` further on, to elements `step` apart.

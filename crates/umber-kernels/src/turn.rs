@@ -28,6 +28,27 @@ pub(crate) fn tile(size: usize) -> Option<Turn> {
     None
 }
 
+/// As [`tile`], but past the caches: the rows of the tile are whole lines of them. Whoever hands the memory on lets the stores
+/// finish before.
+pub(crate) fn tile_past_caches(size: usize) -> Option<Turn> {
+    #[cfg(target_arch = "x86_64")]
+    if crate::isa::level() == 2 {
+        return match size {
+            // SAFETY: the processor has AVX-512; the caller's for the memory.
+            4 => Some(|from, line, to, stride| unsafe {
+                avx512::turn_words(from.cast(), line, to.cast(), stride);
+            }),
+            // SAFETY: as above.
+            8 => Some(|from, line, to, stride| unsafe {
+                avx512::turn_doubles(from.cast(), line, to.cast(), stride);
+            }),
+            _ => None,
+        };
+    }
+    let _ = size;
+    None
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx {
     use std::arch::x86_64::*;
@@ -104,6 +125,93 @@ mod avx {
                             corner.offset((i as isize + 2) * stride),
                             _mm256_permute2f128_pd::<0x31>(even, odd),
                         );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    use super::TILE;
+
+    /// Turn a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart, past the caches.
+    ///
+    /// # Safety
+    /// The tile is readable and writable there, and its rows are lines of the caches.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn turn_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
+        // SAFETY: the caller's.
+        unsafe {
+            let mut x = [_mm512_setzero_ps(); TILE];
+            for (i, x) in x.iter_mut().enumerate() {
+                *x = _mm512_loadu_ps(from.offset(i as isize * line));
+            }
+            // Pairs of columns, then fours, within quarters of vectors.
+            let mut y = x;
+            for i in 0..8 {
+                y[2 * i] = _mm512_unpacklo_ps(x[2 * i], x[2 * i + 1]);
+                y[2 * i + 1] = _mm512_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+            }
+            for i in 0..4 {
+                let pairs = |j: usize| _mm512_castps_pd(y[4 * i + j]);
+                x[4 * i] = _mm512_castpd_ps(_mm512_unpacklo_pd(pairs(0), pairs(2)));
+                x[4 * i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(pairs(0), pairs(2)));
+                x[4 * i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(pairs(1), pairs(3)));
+                x[4 * i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(pairs(1), pairs(3)));
+            }
+            // Vector j of each four has rows j, j + 4, j + 8 and j + 12.
+            for j in 0..4 {
+                let low = _mm512_shuffle_f32x4::<0x88>(x[j], x[4 + j]);
+                let high = _mm512_shuffle_f32x4::<0x88>(x[8 + j], x[12 + j]);
+                let low_odd = _mm512_shuffle_f32x4::<0xdd>(x[j], x[4 + j]);
+                let high_odd = _mm512_shuffle_f32x4::<0xdd>(x[8 + j], x[12 + j]);
+                let row = |k: usize| to.offset((j + 4 * k) as isize * stride);
+                _mm512_stream_ps(row(0), _mm512_shuffle_f32x4::<0x88>(low, high));
+                _mm512_stream_ps(row(1), _mm512_shuffle_f32x4::<0x88>(low_odd, high_odd));
+                _mm512_stream_ps(row(2), _mm512_shuffle_f32x4::<0xdd>(low, high));
+                _mm512_stream_ps(row(3), _mm512_shuffle_f32x4::<0xdd>(low_odd, high_odd));
+            }
+        }
+    }
+
+    /// Turn a tile of 64-bit elements, like [`turn_words`].
+    ///
+    /// # Safety
+    /// As there.
+    #[target_feature(enable = "avx512f")]
+    pub(super) unsafe fn turn_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
+        for left in (0..TILE).step_by(8) {
+            for top in (0..TILE).step_by(8) {
+                // SAFETY: the caller's.
+                unsafe {
+                    let corner = from.offset(left as isize * line).add(top);
+                    let mut x = [_mm512_setzero_pd(); 8];
+                    for (i, x) in x.iter_mut().enumerate() {
+                        *x = _mm512_loadu_pd(corner.offset(i as isize * line));
+                    }
+                    let corner = to.offset(top as isize * stride).add(left);
+                    // The even rows, then the odd ones.
+                    for odd in 0..2 {
+                        let pair = |i: usize| {
+                            if odd == 0 {
+                                _mm512_unpacklo_pd(x[2 * i], x[2 * i + 1])
+                            } else {
+                                _mm512_unpackhi_pd(x[2 * i], x[2 * i + 1])
+                            }
+                        };
+                        let low = _mm512_shuffle_f64x2::<0x88>(pair(0), pair(1));
+                        let high = _mm512_shuffle_f64x2::<0x88>(pair(2), pair(3));
+                        let low_odd = _mm512_shuffle_f64x2::<0xdd>(pair(0), pair(1));
+                        let high_odd = _mm512_shuffle_f64x2::<0xdd>(pair(2), pair(3));
+                        let row = |k: usize| corner.offset((odd + 2 * k) as isize * stride);
+                        _mm512_stream_pd(row(0), _mm512_shuffle_f64x2::<0x88>(low, high));
+                        _mm512_stream_pd(row(1), _mm512_shuffle_f64x2::<0x88>(low_odd, high_odd));
+                        _mm512_stream_pd(row(2), _mm512_shuffle_f64x2::<0xdd>(low, high));
+                        _mm512_stream_pd(row(3), _mm512_shuffle_f64x2::<0xdd>(low_odd, high_odd));
                     }
                 }
             }

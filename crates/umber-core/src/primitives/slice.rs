@@ -81,6 +81,32 @@ impl Window {
             && (0..ndim).all(inside)
     }
 
+    /// What an array of this shape has outside of the window, in windows that do not overlap; `None` where the window leaves
+    /// elements out between its own.
+    pub(crate) fn outside(&self, shape: &Shape) -> Option<SmallVec<[Window; 4]>> {
+        let mut parts = SmallVec::new();
+        let mut rest = Window::whole(shape);
+        for axis in 0..shape.ndim() {
+            let (length, start) = (self.lengths[axis], self.starts[axis]);
+            if length > 1 && self.steps[axis].unsigned_abs() > 1 {
+                return None;
+            }
+            let low = if length > 1 && self.steps[axis] < 0 { start + 1 - length } else { start };
+            let low = low.min(shape[axis]);
+            for (start, end) in [(0, low), (low + length, shape[axis])] {
+                if start < end {
+                    let mut part = rest.clone();
+                    part.starts[axis] = start;
+                    part.lengths = part.lengths.with(axis, end - start);
+                    parts.push(part);
+                }
+            }
+            rest.starts[axis] = low;
+            rest.lengths = rest.lengths.with(axis, length);
+        }
+        Some(parts)
+    }
+
     /// The same window with all of a new axis in front.
     #[must_use]
     pub fn batched(&self, lanes: usize) -> Window {

@@ -2,7 +2,7 @@
 
 use umber_kernels::tape::{Program, copy};
 use umber_types::tape::{Step, Tape};
-use umber_types::{BinaryKind, DType, Result, ScatterKind, ensure};
+use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
 use super::rules::{add, batch, binary, cast, conj, mul, tangent_or_zero, zeros_like};
 use super::slice::{Window, slice};
@@ -45,6 +45,15 @@ pub(crate) fn update(
     task: &mut CpuTask<'_>,
     write: impl FnOnce(&mut Storage, &[Storage], &[DType]) -> Result<()>,
 ) -> Result<()> {
+    update_copy(task, |source, _, dtype| source.to_dense(dtype), write)
+}
+
+/// As [`update`], where a copy need not hold what is overwritten: `copy` makes it of input 0, its shape and dtype.
+fn update_copy(
+    task: &mut CpuTask<'_>,
+    copy: impl FnOnce(&Storage, &Shape, DType) -> Result<Storage>,
+    write: impl FnOnce(&mut Storage, &[Storage], &[DType]) -> Result<()>,
+) -> Result<()> {
     let (dtype, shape) = (task.dtypes[0], task.specs[0].shape.clone());
     if task.inputs[0].is_donatable(&shape, dtype.size()) {
         let mut target = task.inputs.remove(0);
@@ -56,7 +65,7 @@ pub(crate) fn update(
         task.answer(target);
         return Ok(());
     }
-    let mut target = task.inputs[0].to_dense(dtype)?;
+    let mut target = copy(&task.inputs[0], &shape, dtype)?;
     write(&mut target, &task.inputs[1..], &task.dtypes[1..])?;
     task.answer(target);
     Ok(())
@@ -69,6 +78,22 @@ pub(crate) fn write_window(target: &mut Storage, window: &Window, values: &Stora
     let view = target.view_mut(dtype).expect("targets are unique");
     copy(values.view(dtype), view);
     target.layout = whole;
+}
+
+/// Below this many elements one copy of all is faster than several of parts.
+const SMALL: usize = 1 << 13;
+
+/// A dense copy of what `source` has outside of the window; inside of it may be anything.
+fn copy_outside(window: &Window, source: &Storage, shape: &Shape, dtype: DType) -> Result<Storage> {
+    let Some(parts) = window.outside(shape).filter(|_| window.lengths.size() >= SMALL) else {
+        return source.to_dense(dtype);
+    };
+    let mut target = Storage::allocate(shape, dtype)?;
+    for part in parts {
+        let values = source.with_layout(part.of(&source.layout));
+        write_window(&mut target, &part, &values, dtype);
+    }
+    Ok(target)
 }
 
 impl SliceUpdate {
@@ -180,7 +205,9 @@ impl Primitive for SliceUpdate {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let dtype = task.dtypes[0];
         let Some(kind) = combining(self.kind) else {
-            return update(task, |target, others, _| {
+            let copy =
+                |source: &Storage, shape: &Shape, dtype| copy_outside(&self.window, source, shape, dtype);
+            return update_copy(task, copy, |target, others, _| {
                 write_window(target, &self.window, &others[0], dtype);
                 Ok(())
             });

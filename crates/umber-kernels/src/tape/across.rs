@@ -10,6 +10,7 @@ use umber_types::{Layout, Shape};
 use super::blocks::Cache;
 use super::copy::copy;
 use super::program::Program;
+use crate::caches::LINE;
 use crate::matmul::scratch;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
@@ -24,14 +25,12 @@ const WIDTH: usize = 4096;
 const SHORT: usize = 8;
 /// Smaller outputs are in the first cache anyway.
 const SMALL: usize = 1 << 12;
-/// Bytes from one element to the next that are a line of the cache.
-const LINE: usize = 64;
 /// Words that turned operands may take; where axes between leave no smaller bands, elements are read as they lie.
 const MOST_ROOM: usize = WIDTH * HEIGHT * 16;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
-/// The axis that the view is dense along, if that is not the last one, along which it goes from line to line.
+/// The axis that the view is dense along, if that is not the last one, along which each element has a line of its own.
 fn dense_axis(view: &View) -> Option<usize> {
     let (strides, shape) = (view.strides(), view.shape());
     let last = strides.len().checked_sub(1)?;
@@ -98,9 +97,10 @@ impl Program {
         if size < SMALL || !outputs.iter().all(|view| view.layout().is_contiguous()) {
             return false;
         }
-        let Some(axis) = inputs.iter().find_map(dense_axis) else { return false };
+        let dense: SmallVec<[Option<usize>; 4]> = inputs.iter().map(dense_axis).collect();
+        let Some(axis) = dense.iter().find_map(|&axis| axis) else { return false };
         let bands = Bands::new(outputs[0].shape(), axis);
-        let is_across = inputs.iter().map(|view| dense_axis(view) == Some(axis)).collect();
+        let is_across = dense.iter().map(|&dense| dense == Some(axis)).collect();
         let outputs = outputs.iter().map(|view| (view.as_view(), view.start())).collect();
         let task = Task { program: self, ahead, inputs, is_across, outputs, bands };
         let room = task.room();
@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    /// `x + y` of views of the same numbers whose axes lie as `order` says.
+    /// `x - y` of views of the same numbers whose axes lie as `order` and `also` say.
     fn check(shape: &[usize], order: &[usize], also: &[usize]) {
         let tape = Tape {
             inputs: vec![umber_types::DType::Float32; 2],

@@ -6,9 +6,10 @@
 
 use umber_types::tape::{Step, Tape};
 
-use super::blocks::{finish_streaming, gather, scatter, stream};
+use super::blocks::{Cache, finish_streaming, gather, prefetch_apart, scatter, stream};
 use super::plan::Plan;
 use super::program::Program;
+use crate::caches::LINE;
 use crate::moving::by_size;
 use crate::threads::parallel_ranges;
 use crate::turn;
@@ -18,8 +19,10 @@ use crate::view::{View, ViewMut};
 const GRAIN: usize = 1 << 17;
 /// Copies from this size on bypass the caches.
 const STREAM_FROM: usize = 8 << 20;
-/// Side of the tiles in which a transposing copy goes, in elements.
-const TILE: usize = 32;
+/// Bytes that are written past the caches at a time, and wait in the first one until then.
+const STAGE: usize = 16 * LINE;
+/// Rows of the result, at most, that one thread turns before it looks for more.
+const PIECE: usize = 1 << 10;
 
 /// Copy `src` to `dst`, element by element of their common shape; converts where the dtypes differ.
 ///
@@ -68,17 +71,23 @@ impl Job<'_> {
         self.to.wrapping_offset(distance * self.size as isize)
     }
 
+    /// Is so much copied that the target goes past the caches?
+    fn streams(&self) -> bool {
+        self.plan.size() * self.size >= STREAM_FROM
+    }
+
     /// One loop.
     fn line(&self) {
         let (from, to) = (self.plan.strides(0)[0], self.plan.strides(1)[0]);
-        let streams = self.plan.size() * self.size >= STREAM_FROM;
+        let streams = self.streams();
         // Whole cache lines for each thread.
         let count = self.plan.size().div_ceil(64);
         parallel_ranges(count, GRAIN / 64 / self.size, |range| {
             let (begin, end) = (range.start * 64, (range.end * 64).min(self.plan.size()));
             let (source, target) = (self.source(begin as isize * from), self.target(begin as isize * to));
+            let row = Row { from: source, to: target, strides: [from, to], count: end - begin, next: None };
             // SAFETY: elements of the views, this range is this thread's.
-            unsafe { self.run(source, from, target, to, end - begin, streams) };
+            unsafe { row.copy(self.size, streams) };
             if streams {
                 finish_streaming();
             }
@@ -89,19 +98,22 @@ impl Job<'_> {
     fn rows(&self) {
         let length = self.plan.inner();
         let count = self.plan.size() / length;
-        let (from, to) = (self.inner(0), self.inner(1));
-        let streams = length * self.size >= 4096 && self.plan.size() * self.size >= STREAM_FROM;
+        let strides = [0, 1].map(|operand| self.inner(operand));
+        let streams = length * self.size >= 4 * STAGE && self.streams();
         parallel_ranges(count, (GRAIN / self.size / length).max(1), |range| {
             if length < 16 {
                 // Too short to look up where each begins.
                 self.stretches(range.start * length, range.len() * length);
                 return;
             }
+            let mut from = self.source(self.plan.outer_offset(0, range.start));
             for row in range {
-                let source = self.source(self.plan.outer_offset(0, row));
-                let target = self.target(self.plan.outer_offset(1, row));
+                let next = self.source(self.plan.outer_offset(0, row + 1));
+                let to = self.target(self.plan.outer_offset(1, row));
+                let row = Row { from, to, strides, count: length, next: Some(next) };
                 // SAFETY: as above.
-                unsafe { self.run(source, from, target, to, length, streams) };
+                unsafe { row.copy(self.size, streams) };
+                from = next;
             }
             if streams {
                 finish_streaming();
@@ -139,18 +151,6 @@ impl Job<'_> {
         strides[strides.len() - 1]
     }
 
-    /// One stretch of both.
-    unsafe fn run(&self, from: *const u8, a: isize, to: *mut u8, b: isize, count: usize, streams: bool) {
-        // SAFETY: the caller names elements of the views.
-        unsafe {
-            match (a, b) {
-                (1, 1) if streams => stream(from, to, count * self.size),
-                (_, 1) => gather(self.size, from, a, to, count),
-                _ => strided(self.size, from, a, to, b, count),
-            }
-        }
-    }
-
     /// The loop along which the source is dense, if that is not the innermost and both are long.
     fn transposed_axis(&self) -> Option<usize> {
         let last = self.plan.lengths().len() - 1;
@@ -165,12 +165,17 @@ impl Job<'_> {
             .filter(|&axis| strides[axis].unsigned_abs() < inner)
     }
 
-    /// Square tiles of the loop `across` and the innermost one, so that both sides use whole cache lines.
+    /// Square tiles of the loop `across` and the innermost one, so that both sides use whole cache lines. Each thread goes
+    /// along the source's rows, a few of them at a time.
     fn tiles(&self, across: usize) {
         let lengths = self.plan.lengths();
         let last = lengths.len() - 1;
         let (rows, columns) = (lengths[across], lengths[last]);
-        let (bands, tiles) = (rows.div_ceil(TILE), columns.div_ceil(TILE));
+        let strides = [0, 1].map(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
+        let streams = self.streams();
+        let turning = Turning::new(self.size, strides, streams);
+        let side = turning.side();
+        let (bands, pieces) = (columns.div_ceil(side), rows.div_ceil(PIECE));
         let others = self.plan.size() / (rows * columns);
         let offset = |operand: usize, mut index: usize| {
             let strides = self.plan.strides(operand);
@@ -181,20 +186,154 @@ impl Job<'_> {
             }
             offset
         };
-        let [from, to] = [0, 1].map(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
-        let grain = (GRAIN / self.size / (TILE * columns)).max(1);
-        parallel_ranges(others * bands, grain, |range| {
-            for band in range {
-                let origins = [0, 1].map(|i| offset(i, band / bands));
-                let row = band % bands * TILE;
-                let height = (rows - row).min(TILE);
-                for tile in 0..tiles {
-                    let column = tile * TILE;
-                    let width = (columns - column).min(TILE);
-                    let source = self.source(origins[0] + row as isize * from.0 + column as isize * from.1);
-                    let target = self.target(origins[1] + row as isize * to.0 + column as isize * to.1);
-                    // SAFETY: elements of the views; bands are disjoint.
-                    unsafe { transpose(self.size, source, from, target, to, height, width) };
+        let grain = (GRAIN / self.size / (side * rows.min(PIECE))).max(1);
+        parallel_ranges(others * bands * pieces, grain, |range| {
+            for index in range {
+                let (piece, band, other) = (index % pieces, index / pieces % bands, index / pieces / bands);
+                let origins = [0, 1].map(|i| offset(i, other));
+                let left = band * side;
+                let width = (columns - left).min(side);
+                let end = rows.min((piece + 1) * PIECE);
+                for top in (piece * PIECE..end).step_by(side) {
+                    let [source, target] = [0, 1]
+                        .map(|i| origins[i] + top as isize * strides[i].0 + left as isize * strides[i].1);
+                    let height = (end - top).min(side);
+                    // SAFETY: elements of the views; units are disjoint.
+                    unsafe { turning.tile(self.source(source), self.target(target), height, width) };
+                }
+            }
+            if streams {
+                finish_streaming();
+            }
+        });
+    }
+}
+
+/// A line of elements to be copied.
+struct Row {
+    from: *const u8,
+    to: *mut u8,
+    /// Of the source and of the target.
+    strides: [isize; 2],
+    count: usize,
+    /// Where the next line of the source begins, if one does.
+    next: Option<*const u8>,
+}
+
+/// Where elements wait to be written past the caches.
+#[repr(align(64))]
+struct Stage([u8; STAGE]);
+
+impl Row {
+    /// # Safety
+    /// The elements may be read and written, and nobody else touches those that are written.
+    unsafe fn copy(&self, size: usize, streams: bool) {
+        let Row { from, to, strides, count, .. } = *self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match strides {
+                [_, 1] if streams => self.past_caches(size),
+                [stride, 1] => gather(size, from, stride, to, count),
+                [a, b] => strided(size, from, a, to, b, count),
+            }
+        }
+    }
+
+    /// The line goes past the caches, where meanwhile the next one is asked for: lines end before the processor has seen enough
+    /// of them to foresee the next.
+    ///
+    /// # Safety
+    /// As [`Row::copy`].
+    unsafe fn past_caches(&self, size: usize) {
+        let stride = self.strides[0];
+        let mut stage = Stage([0; STAGE]);
+        let stage = stage.0.as_mut_ptr();
+        let whole = STAGE / size;
+        // The first part is shorter, so that all others begin at a line of the caches.
+        let mut part = whole - self.to.addr() % LINE / size;
+        let mut done = 0;
+        while done < self.count {
+            part = part.min(self.count - done);
+            let distance = done as isize * stride * size as isize;
+            if let Some(next) = self.next {
+                prefetch_apart(size, next.wrapping_offset(distance), stride, part, Cache::Second);
+            }
+            // SAFETY: the caller's promise; the stage has room for a part.
+            unsafe {
+                let mut from = self.from.offset(distance);
+                if stride != 1 {
+                    gather(size, from, stride, stage, part);
+                    from = stage;
+                }
+                stream(from, self.to.add(done * size), part * size);
+            }
+            done += part;
+            part = whole;
+        }
+    }
+}
+
+/// How tiles are turned.
+struct Turning {
+    size: usize,
+    /// Of the source and of the target: from row to row of the target, along its rows.
+    strides: [(isize, isize); 2],
+    /// Turns whole tiles by vectors.
+    turn: Option<turn::Turn>,
+    /// As above, past the caches, where the tile's rows are whole lines of them.
+    stream: Option<turn::Turn>,
+}
+
+impl Turning {
+    fn new(size: usize, strides: [(isize, isize); 2], streams: bool) -> Turning {
+        let [from, to] = strides;
+        let is_dense = (from.0, to.1) == (1, 1);
+        let lines = streams && (to.0 * size as isize) % LINE as isize == 0;
+        Turning {
+            size,
+            strides,
+            turn: turn::tile(size).filter(|_| is_dense),
+            stream: turn::tile_past_caches(size).filter(|_| is_dense && lines),
+        }
+    }
+
+    /// Elements along a side of the tiles: what goes through the caches uses lines that the processor fetches in pairs.
+    fn side(&self) -> usize {
+        if self.stream.is_some() { turn::TILE } else { (2 * turn::TILE).max(LINE / self.size) }
+    }
+
+    /// A tile of `height` by `width` elements of the target, and a request for the one below.
+    ///
+    /// # Safety
+    /// The elements may be read and written, and nobody else touches those that are written.
+    unsafe fn tile(&self, from: *const u8, to: *mut u8, height: usize, width: usize) {
+        let [a, b] = self.strides;
+        let (mut down, mut along) = (0, 0);
+        if let Some(turn) = self.turn {
+            let turn = self.stream.filter(|_| to.addr().is_multiple_of(LINE)).unwrap_or(turn);
+            let whole = |length: usize| length / turn::TILE * turn::TILE;
+            (down, along) = (whole(height), whole(width));
+            if self.stream.is_some() {
+                prefetch_apart(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::First);
+            }
+            for top in (0..down as isize).step_by(turn::TILE) {
+                for left in (0..along as isize).step_by(turn::TILE) {
+                    let source = from.wrapping_offset((top + left * a.1) * self.size as isize);
+                    let target = to.wrapping_offset((top * b.0 + left) * self.size as isize);
+                    // SAFETY: the caller's promise.
+                    unsafe { turn(source, a.1, target, b.0) };
+                }
+            }
+        }
+        by_size!(self.size, T => {
+            let (from, to) = (from.cast::<T>(), to.cast::<T>());
+            for i in 0..height {
+                // What was turned above is left out.
+                let first = if i < down { along } else { 0 };
+                for j in first as isize..width as isize {
+                    let i = i as isize;
+                    // SAFETY: as above.
+                    unsafe { to.offset(i * b.0 + j * b.1).write(from.offset(i * a.0 + j * a.1).read()) }
                 }
             }
         });
@@ -208,44 +347,6 @@ unsafe fn strided(size: usize, from: *const u8, a: isize, to: *mut u8, b: isize,
         for i in 0..count as isize {
             // SAFETY: the caller names elements of the views.
             unsafe { to.offset(i * b).write(from.offset(i * a).read()) }
-        }
-    });
-}
-
-/// A tile of `height` by `width` elements; strides are pairs: down, along.
-unsafe fn transpose(
-    size: usize,
-    from: *const u8,
-    a: (isize, isize),
-    to: *mut u8,
-    b: (isize, isize),
-    height: usize,
-    width: usize,
-) {
-    let (mut down, mut along) = (0, 0);
-    if (a.0, b.1) == (1, 1)
-        && let Some(tile) = turn::tile(size)
-    {
-        (down, along) = (height / turn::TILE * turn::TILE, width / turn::TILE * turn::TILE);
-        for top in (0..down as isize).step_by(turn::TILE) {
-            for left in (0..along as isize).step_by(turn::TILE) {
-                let source = from.wrapping_offset((top + left * a.1) * size as isize);
-                let target = to.wrapping_offset((top * b.0 + left) * size as isize);
-                // SAFETY: the caller names elements of the views.
-                unsafe { tile(source, a.1, target, b.0) };
-            }
-        }
-    }
-    by_size!(size, T => {
-        let (from, to) = (from.cast::<T>(), to.cast::<T>());
-        for i in 0..height {
-            // What was turned above is left out.
-            let first = if i < down { along } else { 0 };
-            for j in first as isize..width as isize {
-                let i = i as isize;
-                // SAFETY: as above.
-                unsafe { to.offset(i * b.0 + j * b.1).write(from.offset(i * a.0 + j * a.1).read()) }
-            }
         }
     });
 }

@@ -16,7 +16,7 @@ use super::blocks::{Cache, finish_streaming};
 use super::plan::Plan;
 use super::program::{Instruction, Program, REGISTER};
 use super::walk::Walk;
-use crate::caches;
+use crate::caches::{self, LINE};
 use crate::elementwise::LANES;
 use crate::elementwise::chain::TILE;
 use crate::threads::parallel_ranges;
@@ -347,7 +347,7 @@ fn overlaps(a: &View, b: &View) -> bool {
 /// A cache line, so that scratch is aligned like one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct Line([u8; LINE]);
 
 thread_local! {
     /// Scratch of this thread, empty while in use.
@@ -357,8 +357,8 @@ thread_local! {
 /// Lend `body` at least `bytes` bytes of this thread's scratch. They are initialised, with anything.
 pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
     let mut lines = SCRATCH.take();
-    if lines.len() * 64 < bytes {
-        lines.resize(bytes.div_ceil(64), Line([0; 64]));
+    if lines.len() * LINE < bytes {
+        lines.resize(bytes.div_ceil(LINE), Line([0; LINE]));
     }
     body(lines.as_mut_ptr().cast());
     SCRATCH.set(lines);
@@ -373,7 +373,7 @@ mod tests {
 
     /// The first elements of memory that begins at a cache line, or a little after it.
     fn shifted<T>(memory: &mut [T], by: usize) -> &mut [T] {
-        let begin = memory.as_ptr().align_offset(64) + by;
+        let begin = memory.as_ptr().align_offset(LINE) + by;
         &mut memory[begin..]
     }
 

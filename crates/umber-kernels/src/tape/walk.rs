@@ -5,11 +5,10 @@ use smallvec::SmallVec;
 use super::blocks::{gather, prefetch, scatter, splat, stream};
 use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
+use crate::caches::LINE;
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
 
-/// Bytes of a line of the caches.
-const LINE: usize = 64;
 /// Bytes written past the caches between requests for the next block.
 const STREAMED: usize = 256;
 

@@ -7,6 +7,7 @@ use super::fitting;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::{cast_constant, weak};
 use crate::ops::{add, arange, divide, floor, max, mean, median, min, multiply, round, subtract};
+use crate::primitives::broadcast::Broadcast;
 use crate::primitives::concatenate::concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice, slice_along};
@@ -107,7 +108,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
     check_mode(a, &shape, mode, value)?;
     if matches!(mode, PadMode::Constant | PadMode::Empty) || a.size() == 0 {
         let value = if mode == PadMode::Constant { value } else { &Array::scalar(0.0, a.dtype()) };
-        let border = rules::broadcast(&cast_constant(value, a.dtype())?, &shape)?;
+        let border = spread(&cast_constant(value, a.dtype())?, &shape)?;
         let mut window = Window::whole(a.shape());
         (0..ndim).for_each(|axis| window.starts[axis] = low(axis));
         return slice_update(ScatterKind::Set, &border, window, a);
@@ -138,6 +139,14 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
         padded = assemble(&padded, axis, &places)?;
     }
     Ok(padded)
+}
+
+/// `value` everywhere, as a view even where it is a constant: what the array covers of it need not be written before.
+fn spread(value: &Array, shape: &Shape) -> Result<Array> {
+    if value.shape() == shape {
+        return Ok(value.clone());
+    }
+    Array::record_one(Broadcast { shape: shape.clone() }, &[value])
 }
 
 /// Refuse what a mode cannot do with an array that gets `shape`.
