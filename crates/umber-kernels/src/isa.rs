@@ -4,6 +4,8 @@
 //! features, where the compiler vectorises them anew; tables of block functions hold an instance for each
 //! [`level`]. Only fused multiply-add needs to be told apart in the source: that is what [`Isa`] is for.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_T0 as FIRST, _MM_HINT_T1 as SECOND};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Run `body` compiled for AVX-512, AVX2 or the baseline, whichever is the best that this processor has.
@@ -40,24 +42,26 @@ unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
 /// such as rows that end before it has seen enough of them, are read at the latency of memory otherwise.
 #[inline(always)]
 pub(crate) fn prefetch<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: every x86-64 processor has the instruction, which reads nothing as far as a program can tell.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(address.cast()) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
+    ask_for::<SECOND, T>(address);
 }
 
 /// As [`prefetch`], but the first-level cache: for what is read next and fits beside what is read now.
 #[inline(always)]
 pub(crate) fn prefetch_close<T>(address: *const T) {
+    ask_for::<FIRST, T>(address);
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+const FIRST: i32 = 1;
+#[cfg(not(target_arch = "x86_64"))]
+const SECOND: i32 = 2;
+
+#[inline(always)]
+fn ask_for<const CACHE: i32, T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: as above.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
+    // SAFETY: every x86-64 processor has the instruction, which reads nothing as far as a program can tell.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<CACHE>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;

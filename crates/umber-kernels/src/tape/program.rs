@@ -105,6 +105,11 @@ impl Program {
         })
     }
 
+    /// Bytes of scratch that [`Program::addresses`] lays out.
+    pub(super) fn scratch(&self, register: usize) -> usize {
+        (self.register_count + 1) * register + self.local_count * TILE
+    }
+
     /// Is all of it one chain? That reads memory as it lies, which processors foresee.
     pub(super) fn is_chain(&self) -> bool {
         matches!(self.instructions[..], [Instruction::Chain { .. }])

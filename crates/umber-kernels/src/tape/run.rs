@@ -18,7 +18,6 @@ use super::program::{Instruction, Program, REGISTER};
 use super::walk::Walk;
 use crate::caches::{self, LINE};
 use crate::elementwise::LANES;
-use crate::elementwise::chain::TILE;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
 
@@ -198,8 +197,8 @@ impl<'p> Run<'p> {
     /// A run that stores nothing: what its blocks are folded into takes little room, so they are longer where registers
     /// are few.
     pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
-        let twice = (program.register_count + 1) * 2 * REGISTER + program.local_count * TILE;
-        let block = if twice <= MOST_FOLDED { 2 * program.block } else { program.block };
+        let block =
+            if program.scratch(2 * REGISTER) <= MOST_FOLDED { 2 * program.block } else { program.block };
         Run::in_blocks(program, plan, inputs, rows, block)
     }
 
@@ -259,7 +258,7 @@ impl<'p> Run<'p> {
 
     /// Bytes of what a walk works in: registers, a stage, and what is local to tiles.
     pub(super) fn scratch(&self) -> usize {
-        (self.program.register_count + 1) * self.register() + self.program.local_count * TILE
+        self.program.scratch(self.register())
     }
 
     /// Compute some blocks, numbered row by row.

@@ -1,15 +1,19 @@
-//! Programs over no more than one block of elements, where finding the way would cost more than the work.
+//! Programs over no more than a few blocks of elements, where finding the way would cost more than the work.
 
 use smallvec::SmallVec;
 
 use super::blocks::{gather, splat};
 use super::program::{Program, REGISTER};
 use super::run::with_scratch;
-use crate::elementwise::chain::TILE;
 use crate::elementwise::{LANES, cast};
 use crate::isa::level;
 use crate::nest::Nest;
 use crate::view::{View, ViewMut};
+
+/// Programs over more elements find their way, and share the work.
+const MOST_BLOCKS: usize = 4;
+/// Bytes of scratch that stay in the first cache.
+const MOST_SCRATCH: usize = 24 << 10;
 
 fn is_splat(view: &View) -> bool {
     view.strides().iter().all(|&stride| stride == 0)
@@ -39,16 +43,20 @@ unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
 }
 
 impl Program {
-    /// Compute the outputs if everything fits one block and they lie in order; says whether it did.
+    /// Compute the outputs if everything fits a register's room, or a few, and they lie in order; says whether it did.
     ///
     /// The views are those that [`Program::run`] has checked, and not empty.
     pub(super) fn run_small(&self, inputs: &[View], outputs: &[ViewMut]) -> bool {
         let count = outputs[0].size();
-        let fits = count <= self.block && outputs.iter().all(|view| view.layout().is_contiguous());
+        let blocks = count.div_ceil(self.block);
+        let register = blocks * REGISTER;
+        let has_room = || blocks <= MOST_BLOCKS && self.scratch(register) <= MOST_SCRATCH;
+        let fits = (blocks == 1 || has_room()) && outputs.iter().all(|view| view.layout().is_contiguous());
         if fits {
-            let room = (self.register_count + 1) * REGISTER + self.local_count * TILE;
-            // SAFETY: the scratch has the registers, a stage and the tiles; views promise their elements.
-            with_scratch(room, |scratch| unsafe { self.one_block(inputs, outputs, count, scratch) });
+            // SAFETY: the scratch is laid out for such registers; views promise their elements.
+            with_scratch(self.scratch(register), |scratch| unsafe {
+                self.one_block(inputs, outputs, count, scratch, register);
+            });
         }
         fits
     }
@@ -56,32 +64,39 @@ impl Program {
     /// Load everything, compute, store everything: in this order any output may be any input.
     ///
     /// # Safety
-    /// The scratch holds one register more than the program has and its tiles, and the views `count` elements each.
-    unsafe fn one_block(&self, inputs: &[View], outputs: &[ViewMut], count: usize, scratch: *mut u8) {
+    /// The scratch is that of registers of so many bytes, which have room for `count` elements; the views hold as many each.
+    unsafe fn one_block(
+        &self,
+        inputs: &[View],
+        outputs: &[ViewMut],
+        count: usize,
+        scratch: *mut u8,
+        register: usize,
+    ) {
         let filled = count.next_multiple_of(LANES);
-        let stage = scratch.wrapping_add(self.register_count * REGISTER);
-        let values: SmallVec<[*mut u8; 16]> = self.addresses(scratch, REGISTER).collect();
-        let register = |value: u32| values[value as usize];
+        let stage = scratch.wrapping_add(self.register_count * register);
+        let values: SmallVec<[*mut u8; 16]> = self.addresses(scratch, register).collect();
+        let place = |value: u32| values[value as usize];
         // SAFETY: registers have room for `filled` elements of any value; views reach `count` elements.
         unsafe {
             for constant in &self.constants {
-                splat(constant.size, constant.bytes.as_ptr(), register(constant.value), filled);
+                splat(constant.size, constant.bytes.as_ptr(), place(constant.value), filled);
             }
             for (i, view) in inputs.iter().enumerate() {
                 let (size, is_widened) = (view.dtype().size(), self.widened[i]);
-                let target = if is_widened { stage } else { register(i as u32) };
+                let target = if is_widened { stage } else { place(i as u32) };
                 let copied = load(view, target, count);
                 splat(size, target, target.add(copied * size), filled - copied);
                 if is_widened {
                     let load = cast::load_half(view.dtype()).kernels[level()];
-                    load(register(i as u32), stage, stage, stage, filled);
+                    load(place(i as u32), stage, stage, stage, filled);
                 }
             }
             for instruction in &self.instructions {
                 instruction.run(self, &values, count, false);
             }
             for (output, view) in self.outputs.iter().zip(outputs) {
-                let mut source = register(output.value);
+                let mut source = place(output.value);
                 if output.is_rounded() {
                     let store = cast::store_half(output.dtype).kernels[level()];
                     store(stage, source, source, source, filled);
