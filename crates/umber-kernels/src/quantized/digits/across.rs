@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, DIGITS, LANES, beginning, centre, joined, split, sum};
+use super::{BYTES, LANES, beginning, centre, joined, split, sum};
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
 use crate::quantized::codes::spread;
@@ -16,13 +16,15 @@ use crate::threads::{num_threads, parallel_for, parallel_ranges};
 const STRIP: usize = 48;
 /// Vectors of rows in a tile, but for the last one.
 const VECTORS: usize = 2;
-/// Sums of a tile, for each place: as many as the registers hold.
-const SUMS: usize = 6;
+/// Sums of a tile, of all places: as many as the registers hold.
+const SUMS: usize = 24;
+/// The columns of jobs, but for the last one, are a multiple of this, so that no tile has fewer than it could.
+const TOGETHER: usize = 24;
 /// Depth worked on at a time: the digits of a tile stay in the first cache.
 const DEPTH: usize = 128;
 
 /// A product whose left rows are laid out.
-struct Job<'a> {
+struct Job<'a, const D: usize> {
     product: &'a TurnedProduct<'a>,
     /// Tile by tile: digits by four codes and place, beginnings by group and place, units and sums by group, each for all rows.
     laid: LaidRows<'a>,
@@ -32,14 +34,14 @@ struct Job<'a> {
 ///
 /// # Safety
 /// The processor has AVX-512 with VNNI.
-pub(super) unsafe fn run(product: &TurnedProduct) {
+pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     let (depth, groups, columns) = (product.depth(), product.packed.groups, product.columns);
     let lanes = product.rows.next_multiple_of(LANES);
-    LaidRows::with(lanes * depth * DIGITS, lanes * groups * DIGITS, lanes * groups, |mut laid| {
+    LaidRows::with(lanes * depth * D, lanes * groups * D, lanes * groups, |mut laid| {
         // SAFETY: the caller's.
-        unsafe { lay(product, &mut laid) };
-        let job = Job { product, laid };
-        let strip = columns.div_ceil(num_threads()).next_multiple_of(SUMS).min(STRIP);
+        unsafe { lay::<D>(product, &mut laid) };
+        let job = Job::<D> { product, laid };
+        let strip = columns.div_ceil(num_threads()).next_multiple_of(TOGETHER).min(STRIP);
         parallel_for(columns.div_ceil(strip), |i| {
             // SAFETY: the caller's.
             unsafe { job.columns(i * strip..columns.min((i + 1) * strip)) };
@@ -56,7 +58,7 @@ fn tiles(rows: usize) -> impl Iterator<Item = Range<usize>> {
 ///
 /// # Safety
 /// As [`run`].
-unsafe fn lay(product: &TurnedProduct, laid: &mut LaidRows) {
+unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
     let TurnedProduct { packed, x, rows, .. } = *product;
     let (depth, groups, size) = (product.depth(), packed.groups, packed.how.group_size());
     let tiles: Vec<_> = tiles(rows).collect();
@@ -66,13 +68,13 @@ unsafe fn lay(product: &TurnedProduct, laid: &mut LaidRows) {
         for i in range {
             let (rows, g) = (tiles[i / groups].clone(), i % groups);
             let width = rows.len().next_multiple_of(LANES);
-            let before = rows.start * depth * DIGITS + g * size * width * DIGITS;
+            let before = rows.start * depth * D + g * size * width * D;
             // SAFETY: the part of this tile and group, ours alone.
             let digits =
-                unsafe { std::slice::from_raw_parts_mut(digits.at(before as isize), size * width * DIGITS) };
+                unsafe { std::slice::from_raw_parts_mut(digits.at(before as isize), size * width * D) };
             digits.fill(0);
             for lane in 0..width {
-                let mut numbers = [[0; DIGITS]; LARGEST_GROUP];
+                let mut numbers = [[0; D]; LARGEST_GROUP];
                 let (mut unit, mut total) = (0.0, 0.0);
                 if lane < rows.len() {
                     let group = &x[(rows.start + lane) * depth + g * size..][..size];
@@ -81,7 +83,7 @@ unsafe fn lay(product: &TurnedProduct, laid: &mut LaidRows) {
                     for (four, numbers) in numbers[..size].chunks_exact(4).enumerate() {
                         for (i, number) in numbers.iter().enumerate() {
                             for (place, &digit) in number.iter().enumerate() {
-                                digits[((four * DIGITS + place) * width + lane) * 4 + i] = digit;
+                                digits[((four * D + place) * width + lane) * 4 + i] = digit;
                             }
                         }
                     }
@@ -94,11 +96,11 @@ unsafe fn lay(product: &TurnedProduct, laid: &mut LaidRows) {
                 }
             }
             let vectors = width / LANES;
-            for vector in 0..DIGITS * vectors {
-                let at = (rows.start * groups + g * width) * DIGITS + vector * LANES;
+            for vector in 0..D * vectors {
+                let at = (rows.start * groups + g * width) * D + vector * LANES;
                 // SAFETY: of this tile and group, as above; the processor has the instructions.
                 unsafe {
-                    let begin = beginning(packed.how, &digits[vector * BYTES..], DIGITS * vectors * BYTES);
+                    let begin = beginning(packed.how, &digits[vector * BYTES..], D * vectors * BYTES);
                     beginnings.at(at as isize).cast::<[i32; LANES]>().write_unaligned(begin);
                 }
             }
@@ -117,7 +119,7 @@ struct Columns<'a> {
     biases: &'a [f32],
 }
 
-impl Job<'_> {
+impl<const D: usize> Job<'_, D> {
     /// Compute some columns.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn columns(&self, part: Range<usize>) {
@@ -139,10 +141,11 @@ impl Job<'_> {
                     let width = rows.len().next_multiple_of(LANES);
                     let sums = &mut sums[..count * width];
                     sums.fill(0.0);
-                    if width > LANES {
-                        self.tile::<VECTORS, 3>(&rows, &columns, sums);
-                    } else {
-                        self.tile::<1, 6>(&rows, &columns, sums);
+                    match (width > LANES, D) {
+                        (true, 3) => self.tile::<VECTORS, 4>(&rows, &columns, sums),
+                        (true, _) => self.tile::<VECTORS, 3>(&rows, &columns, sums),
+                        (false, 3) => self.tile::<1, 8>(&rows, &columns, sums),
+                        (false, _) => self.tile::<1, 6>(&rows, &columns, sums),
                     }
                     for (lane, row) in rows.enumerate() {
                         for (c, column) in part.clone().enumerate() {
@@ -158,7 +161,7 @@ impl Job<'_> {
     /// All columns, `C` at a time, of a tile of `V` vectors.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn tile<const V: usize, const C: usize>(&self, rows: &Range<usize>, columns: &Columns, sums: &mut [f32]) {
-        const { assert!(V * C <= SUMS) };
+        assert!(V * C * D <= SUMS, "sums fit the registers");
         let groups = self.product.packed.groups;
         let together = (DEPTH / self.product.packed.how.group_size()).max(1);
         for g in (0..groups).step_by(together) {
@@ -188,8 +191,8 @@ impl Job<'_> {
     ) {
         let (product, laid) = (self.product, &self.laid);
         let (depth, groups, size) = (product.depth(), product.packed.groups, product.packed.how.group_size());
-        let digits = &laid.digits[rows.start * depth * DIGITS..][..V * LANES * depth * DIGITS];
-        let beginnings = &laid.beginnings[rows.start * groups * DIGITS..][..V * LANES * groups * DIGITS];
+        let digits = &laid.digits[rows.start * depth * D..][..V * LANES * depth * D];
+        let beginnings = &laid.beginnings[rows.start * groups * D..][..V * LANES * groups * D];
         let units = &laid.units[rows.start * groups..][..V * LANES * groups];
         let of_x = &laid.sums[rows.start * groups..][..V * LANES * groups];
         let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
@@ -197,8 +200,8 @@ impl Job<'_> {
             std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
         for g in range {
-            let begin = beginnings[g * DIGITS * V * LANES..][..DIGITS * V * LANES].as_ptr();
-            let mut inner = [[[_mm512_setzero_si512(); DIGITS]; C]; V];
+            let begin = beginnings[g * D * V * LANES..][..D * V * LANES].as_ptr();
+            let mut inner = [[[_mm512_setzero_si512(); D]; C]; V];
             for (v, inner) in inner.iter_mut().enumerate() {
                 for inner in inner.iter_mut() {
                     for (place, inner) in inner.iter_mut().enumerate() {
@@ -214,11 +217,11 @@ impl Job<'_> {
                     let word = unsafe { start.add(four * 4).cast::<i32>().read_unaligned() };
                     *codes = _mm512_set1_epi32(word);
                 }
-                for place in 0..DIGITS {
+                for place in 0..D {
                     for (v, inner) in inner.iter_mut().enumerate() {
                         // SAFETY: inside the digits of the tile.
                         let x = unsafe {
-                            let start = digits.as_ptr().add(((four * DIGITS + place) * V + v) * BYTES);
+                            let start = digits.as_ptr().add(((four * D + place) * V + v) * BYTES);
                             _mm512_loadu_si512(start.cast())
                         };
                         for (inner, &codes) in inner.iter_mut().zip(&codes) {

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, DIGITS, JOB, LANES, beginning, centre, joined, split, sum};
+use super::{BYTES, JOB, LANES, beginning, centre, joined, split, sum};
 use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
@@ -15,7 +15,7 @@ use crate::threads::parallel_ranges;
 const COLUMNS: usize = 4;
 
 /// A product whose left rows are laid out.
-struct Job<'a> {
+struct Job<'a, const D: usize> {
     product: &'a TurnedProduct<'a>,
     /// Row by row: digits by block of bytes, step and place, beginnings by block and place, units and sums by group, padded.
     laid: LaidRows<'a>,
@@ -29,38 +29,38 @@ struct Job<'a> {
 ///
 /// # Safety
 /// The processor has AVX-512 with VNNI.
-pub(super) unsafe fn run(product: &TurnedProduct) {
+pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     let TurnedProduct { packed, rows, columns, .. } = *product;
     let (how, depth) = (packed.how, product.depth());
     let (steps, size) = (8 / how.bits(), how.group_size());
     let group_bytes = size / steps;
     let row_bytes = how.words(depth) * 4;
     let blocks = row_bytes.div_ceil(BYTES);
-    let block_digits = BYTES * steps * DIGITS;
+    let block_digits = BYTES * steps * D;
     // A vector is read from any group on.
     let groups = packed.groups.next_multiple_of(LANES) + LANES;
     let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
-    LaidRows::with(rows * blocks * block_digits, rows * blocks * DIGITS * LANES, rows * groups, |laid| {
+    LaidRows::with(rows * blocks * block_digits, rows * blocks * D * LANES, rows * groups, |laid| {
         laid.digits.fill(0);
         laid.units.fill(0.0);
         laid.sums.fill(0.0);
         for (r, row) in product.x.chunks_exact(depth).enumerate() {
             let digits = &mut laid.digits[r * blocks * block_digits..][..blocks * block_digits];
             for (g, group) in row.chunks_exact(size).enumerate() {
-                let mut numbers = [[0; DIGITS]; LARGEST_GROUP];
+                let mut numbers = [[0; D]; LARGEST_GROUP];
                 laid.units[r * groups + g] = split(group, &mut numbers);
                 laid.sums[r * groups + g] = sum(group);
                 lay(&numbers[..size], g * group_bytes, steps, digits);
             }
         }
-        let begun = laid.beginnings.as_chunks_mut::<LANES>().0.chunks_exact_mut(DIGITS);
+        let begun = laid.beginnings.as_chunks_mut::<LANES>().0.chunks_exact_mut(D);
         for (block, begun) in laid.digits.chunks_exact(block_digits).zip(begun) {
             for (place, begun) in begun.iter_mut().enumerate() {
                 // SAFETY: the caller's.
-                *begun = unsafe { beginning(how, &block[place * BYTES..], DIGITS * BYTES) };
+                *begun = unsafe { beginning(how, &block[place * BYTES..], D * BYTES) };
             }
         }
-        let job = Job { product, laid, groups, places };
+        let job = Job::<D> { product, laid, groups, places };
         parallel_ranges(columns, JOB / row_bytes + 1, |part| {
             // SAFETY: the caller's.
             unsafe {
@@ -76,18 +76,18 @@ pub(super) unsafe fn run(product: &TurnedProduct) {
 }
 
 /// Lay out the digits of a group, whose codes begin at a byte of their row.
-fn lay(numbers: &[[i8; DIGITS]], start: usize, steps: usize, digits: &mut [i8]) {
+fn lay<const D: usize>(numbers: &[[i8; D]], start: usize, steps: usize, digits: &mut [i8]) {
     for (j, codes) in numbers.chunks_exact(steps).enumerate() {
         let (block, byte) = ((start + j) / BYTES, (start + j) % BYTES);
         for (step, number) in codes.iter().enumerate() {
             for (place, &digit) in number.iter().enumerate() {
-                digits[((block * steps + step) * DIGITS + place) * BYTES + byte] = digit;
+                digits[((block * steps + step) * D + place) * BYTES + byte] = digit;
             }
         }
     }
 }
 
-impl Job<'_> {
+impl<const D: usize> Job<'_, D> {
     /// Compute some columns.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn columns<const BITS: u32>(&self, part: Range<usize>) {
@@ -138,7 +138,7 @@ impl Job<'_> {
         let steps = (8 / BITS) as usize;
         let rows: [*const u8; C] = std::array::from_fn(|c| product.bytes(column + c).as_ptr());
         let length = product.bytes(column).len();
-        let row_digits = length.next_multiple_of(BYTES) * steps * DIGITS;
+        let row_digits = length.next_multiple_of(BYTES) * steps * D;
         let digits = &laid.digits[r * row_digits..][..row_digits];
         let blocks = length.div_ceil(BYTES);
         // Groups have a power of two of codes.
@@ -147,7 +147,7 @@ impl Job<'_> {
         let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
         let code = _mm512_set1_epi8(((1u32 << BITS) - 1) as u8 as i8);
         let mut sums = [_mm512_setzero_ps(); C];
-        for (block, digits) in digits.chunks_exact(BYTES * steps * DIGITS).enumerate() {
+        for (block, digits) in digits.chunks_exact(BYTES * steps * D).enumerate() {
             let start = block * BYTES;
             let mut words = [_mm512_setzero_si512(); C];
             for (words, row) in words.iter_mut().zip(rows) {
@@ -162,16 +162,16 @@ impl Job<'_> {
                     unsafe { _mm512_maskz_loadu_epi8((1 << (length - start)) - 1, row.cast()) }
                 };
             }
-            let mut begin = [_mm512_setzero_si512(); DIGITS];
+            let mut begin = [_mm512_setzero_si512(); D];
             for (place, begin) in begin.iter_mut().enumerate() {
-                let start = ((r * blocks + block) * DIGITS + place) * LANES;
+                let start = ((r * blocks + block) * D + place) * LANES;
                 debug_assert!(start + LANES <= laid.beginnings.len());
                 // SAFETY: a vector for each block and place of the row.
                 *begin = unsafe { _mm512_loadu_si512(laid.beginnings.as_ptr().add(start).cast()) };
             }
             let mut inner = [begin; C];
-            for digits in digits.chunks_exact(BYTES * DIGITS) {
-                let mut x = [_mm512_setzero_si512(); DIGITS];
+            for digits in digits.chunks_exact(BYTES * D) {
+                let mut x = [_mm512_setzero_si512(); D];
                 for (place, x) in x.iter_mut().enumerate() {
                     // SAFETY: a vector of digits for each place.
                     *x = unsafe { _mm512_loadu_si512(digits.as_ptr().add(place * BYTES).cast()) };

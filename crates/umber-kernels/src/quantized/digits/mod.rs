@@ -1,9 +1,10 @@
 //! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI).
 //!
-//! A group of a left row is a power of two times whole numbers of 32 bits, of four digits each. What the codes of a group and
-//! the digits of one place sum up to is exact, also of codes that are counted from their middle, so that little cancels when
-//! biases are added; rounded are only the numbers themselves, 256 times finer than the largest of their group is, and the sums
-//! over groups. Results are as good as those of float32, and nothing is read into floats. [`along`] has a few rows, whose lanes
+//! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
+//! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
+//! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
+//! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Results are as good as
+//! those of float32, and nothing is read into floats. [`along`] has a few rows, whose lanes
 //! lie along the depth; [`across`] has more, one in each lane. Both lay out the left rows first ([`laid_rows`]).
 
 mod across;
@@ -17,8 +18,6 @@ use umber_types::{Quantization, QuantizationMode};
 use super::turned_product::TurnedProduct;
 use crate::isa::{is_unlimited, level, vectorised};
 
-/// Digits of a number.
-const DIGITS: usize = 4;
 /// Lanes of sums in a vector, of four bytes each.
 const LANES: usize = 16;
 /// Bytes of a vector.
@@ -49,6 +48,34 @@ fn is_moderate(row: &[f32]) -> bool {
     largest == 0.0 || EXPONENTS.contains(&exponent(largest))
 }
 
+/// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
+/// is then as little as float32 rounds away from a sum of such numbers.
+fn is_even(product: &TurnedProduct) -> bool {
+    /// The largest number, in root mean squares of its group.
+    const MOST: f32 = 8.0;
+    let size = product.packed.how.group_size();
+    product.x.chunks_exact(size).all(|group| {
+        let largest = largest(group);
+        largest * largest * size as f32 <= MOST * MOST * squares(group)
+    })
+}
+
+/// The sum of the squares of a group.
+fn squares(group: &[f32]) -> f32 {
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut sums = [0f32; LANES];
+            for values in group.as_chunks::<LANES>().0 {
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum += value * value;
+                }
+            }
+            sums.iter().sum()
+        },
+    )
+}
+
 /// The greatest magnitude, or something that is not finite.
 fn largest(values: &[f32]) -> f32 {
     // The bits of magnitudes are in the order of the magnitudes, below those of what is not finite.
@@ -68,10 +95,11 @@ fn power(exponent: i32) -> f32 {
 }
 
 /// Write the digits of a group, those of the highest place first; answers what the number 1 stands for.
-fn split(group: &[f32], digits: &mut [[i8; DIGITS]]) -> f32 {
+fn split<const D: usize>(group: &[f32], digits: &mut [[i8; D]]) -> f32 {
+    let bits = 8 * D as i32 - 1;
     // The highest digit is less than 127.5, not 128.
     let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
-    let scale = power(31 - exponent);
+    let scale = power(bits - exponent);
     vectorised(
         #[inline(always)]
         || {
@@ -84,7 +112,7 @@ fn split(group: &[f32], digits: &mut [[i8; DIGITS]]) -> f32 {
             }
         },
     );
-    power(exponent - 31)
+    power(exponent - bits)
 }
 
 /// The sum of a group, rounded once.
@@ -126,17 +154,26 @@ fn beginning(how: Quantization, digits: &[i8], stride: usize) -> [i32; LANES] {
 
 /// Compute what [`suits`].
 pub(super) fn compute(product: &TurnedProduct) {
+    let is_along = product.rows < ACROSS;
     // SAFETY: what suits has the instructions.
-    unsafe { if product.rows < ACROSS { along::run(product) } else { across::run(product) } };
+    unsafe {
+        match (is_along, is_even(product)) {
+            (true, true) => along::run::<3>(product),
+            (true, false) => along::run::<4>(product),
+            (false, true) => across::run::<3>(product),
+            (false, false) => across::run::<4>(product),
+        }
+    };
 }
 
-/// The sums that vectors of digits of all places have, and what they stand for together: exact but for three roundings.
+/// The sums that vectors of digits of all places have, three or four, and what they stand for together: exact but for three
+/// roundings.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn joined(sums: [__m512i; DIGITS]) -> __m512 {
-    let high = _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[0]), sums[1]);
-    let low = _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[2]), sums[3]);
-    _mm512_fmadd_ps(_mm512_cvtepi32_ps(high), _mm512_set1_ps(65536.0), _mm512_cvtepi32_ps(low))
+fn joined<const D: usize>(sums: [__m512i; D]) -> __m512 {
+    let pair = |i: usize| _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[i]), sums[i + 1]);
+    let (low, base) = if D == 4 { (pair(2), 65536.0) } else { (sums[2], 256.0) };
+    _mm512_fmadd_ps(_mm512_cvtepi32_ps(pair(0)), _mm512_set1_ps(base), _mm512_cvtepi32_ps(low))
 }
 
 #[cfg(test)]
@@ -153,19 +190,26 @@ mod tests {
         #[test]
         fn digits_stand_for_their_numbers(values in prop::collection::vec(-1e3f32..1e3, 1..65), shift in -40i32..40) {
             let values: Vec<f32> = values.into_iter().map(|x| x * power(shift)).collect();
-            let mut digits = vec![[0; DIGITS]; values.len()];
-            let unit = split(&values, &mut digits);
-            let bound = f64::from(largest(&values)) * 2f64.powi(-31);
-            for (value, digits) in values.iter().zip(&digits) {
-                let number = digits.iter().fold(0, |sum: i64, &digit| 256 * sum + i64::from(digit));
-                let error = number as f64 * f64::from(unit) - f64::from(*value);
-                prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
-            }
+            check_digits::<3>(&values)?;
+            check_digits::<4>(&values)?;
         }
     }
 
+    fn check_digits<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
+        let mut digits = vec![[0; D]; values.len()];
+        let unit = split(values, &mut digits);
+        let bound = f64::from(largest(values)) * 2f64.powi(1 - 8 * D as i32);
+        for (value, digits) in values.iter().zip(&digits) {
+            let number = digits.iter().fold(0, |sum: i64, &digit| 256 * sum + i64::from(digit));
+            let error = number as f64 * f64::from(unit) - f64::from(*value);
+            prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
+        }
+        Ok(())
+    }
+
     /// The largest error of a product, in units of the sum of the magnitudes of its terms.
-    fn error(how: Quantization, rows: usize, columns: usize, groups: usize) -> f64 {
+    /// Of rows with groups of much and of little, or of such as three digits are enough for.
+    fn error(how: Quantization, rows: usize, columns: usize, groups: usize, uneven: bool) -> f64 {
         let length = groups * how.group_size();
         let mut state = 1u64;
         let mut next = || {
@@ -180,10 +224,12 @@ mod tests {
         };
         let (scales, biases) = (floats(columns * groups), floats(columns * groups));
         let mut x = floats(rows * length);
-        // Groups of nothing, of little, and of much.
+        // Groups of nothing and of little.
         x[..how.group_size()].fill(0.0);
-        x[length - 1] = 1e6;
         x[rows * length - how.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
+        if uneven {
+            x[length - 1] = 1e6;
+        }
         let of = |shape: &[usize]| Layout::contiguous(Shape::from(shape));
         let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, how.words(length)]));
         let packed = Packed::new(
@@ -195,7 +241,9 @@ mod tests {
         );
         let mut out = vec![f32::NAN; rows * columns];
         let out_start = Target::over(&mut out);
-        compute(&TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start });
+        let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start };
+        assert_eq!(is_even(&product), !uneven);
+        compute(&product);
         let mut line = vec![0f64; length];
         let mut worst = 0f64;
         for column in 0..columns {
@@ -238,8 +286,10 @@ mod tests {
                     (33, 9, 2),
                     (70, 3, 1),
                 ] {
-                    let error = error(how, rows, columns, groups);
-                    assert!(error <= 3e-7, "{bits} bits in {size}, {rows} by {columns}: {error:e}");
+                    for uneven in [false, true] {
+                        let error = error(how, rows, columns, groups, uneven);
+                        assert!(error <= 3e-7, "{bits} bits in {size}, {rows} by {columns}: {error:e}");
+                    }
                 }
             }
         }
