@@ -15,6 +15,7 @@ mod half_words;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 pub(crate) mod multiply_add;
+mod power;
 pub(crate) mod select;
 pub(crate) mod unary;
 pub(crate) mod unary_complex;
