@@ -330,10 +330,73 @@ fn float32_functions_of_two_are_accurate() {
     check_binary(Minimum, 0.0, |a, b| if a.is_nan() || a < b { a } else { b });
 }
 
+/// Powers that nearly overflow or vanish, where an error of the logarithm counts most, of bases of every size and near one.
+#[test]
+fn float32_powers_are_accurate_at_the_ends_of_the_range() {
+    let mut random = Random(11);
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for i in 0..600_000 {
+        let x = match i % 3 {
+            0 => f32::from_bits(1 + random.below(0x7f7f_ffff) as u32),
+            1 => (random.uniform() + 0.5) as f32,
+            _ => 1.0 + ((random.uniform() - 0.5) * (-20.0 * random.uniform()).exp2()) as f32,
+        };
+        let digits =
+            if i % 2 == 0 { 120.0 + 9.0 * random.uniform() } else { -110.0 - 42.0 * random.uniform() };
+        a.push(x);
+        b.push((digits / f64::from(x).log2()) as f32);
+    }
+    for ((&a, &b), found) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
+        let exact = f64::from(a).powf(f64::from(b));
+        let error = ulps(found, exact);
+        assert!(error <= 1.3, "power({a:e}, {b:e}) = {found:e}, expected {exact:e}: {error} ulp");
+    }
+}
+
+/// Powers that are numbers of float32 are those numbers.
+#[test]
+fn float32_powers_are_exact_where_they_can_be() {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    for x in 1..4096 {
+        for y in 1..24 {
+            if f64::from(x).powi(y) <= 16777216.0 {
+                a.extend([x as f32, -x as f32, (x * x) as f32]);
+                b.extend([y as f32, y as f32, 0.5]);
+            }
+        }
+    }
+    for ((&a, &b), found) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
+        assert_eq!(found, f64::from(a).powf(f64::from(b)) as f32, "power({a:e}, {b:e})");
+    }
+}
+
+/// Numbers that take another path take no others with them.
+#[test]
+fn float32_powers_do_not_depend_on_their_neighbours() {
+    let (a, b) = pairs();
+    let all = binary(BinaryKind::Power, &a, &b);
+    for (i, (&a, &b)) in a.iter().zip(&b).enumerate().step_by(97) {
+        let alone = binary(BinaryKind::Power, &[a], &[b])[0];
+        assert!(
+            alone.to_bits() == all[i].to_bits() || alone.is_nan() && all[i].is_nan(),
+            "power({a:e}, {b:e})"
+        );
+    }
+    let usual: Vec<usize> = (0..a.len()).filter(|&i| a[i].is_normal() && b[i].is_finite()).collect();
+    let [x, y] = [&a, &b].map(|values| usual.iter().map(|&i| values[i]).collect::<Vec<_>>());
+    for (&i, found) in usual.iter().zip(binary(BinaryKind::Power, &x, &y)) {
+        assert!(found.to_bits() == all[i].to_bits() || found.is_nan() && all[i].is_nan());
+    }
+}
+
 /// The generic instance and the AVX2 one compute the same functions as the widest.
 #[test]
 fn every_instruction_set_is_accurate() {
-    repeat_under(&["scalar", "avx2"], &["float32_functions", "float64_functions", "erfinv"], 4);
+    repeat_under(
+        &["scalar", "avx2"],
+        &["float32_functions", "float32_powers", "float64_functions", "erfinv"],
+        7,
+    );
 }
 
 #[test]

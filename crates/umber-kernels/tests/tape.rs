@@ -388,6 +388,39 @@ fn large_and_odd_sizes() {
     }
 }
 
+/// Results of more than 8 MB are written past the caches, where they lie so that this can be.
+#[test]
+fn truth_values_of_large_operands() {
+    let count = (8 << 20) + 64 * 3 + 5;
+    let value = |i: usize| (i * 7919 % 1009) as f32;
+    let x: Vec<f32> = (0..count).map(value).collect();
+    let y: Vec<f32> = (0..count).map(|i| value(i + 1)).collect();
+    let layout = Layout::contiguous(Shape::from([count]));
+    let mut room = vec![Bool::default(); count + 128];
+    let line = room.as_ptr().align_offset(64);
+    let compare = |kind| vec![Step::Binary { kind, a: 0, b: 1 }];
+    let is_zero = Step::Unary { kind: UnaryKind::LogicalNot, x: 0 };
+    type Expected = fn(f32, f32) -> bool;
+    let cases: [(Vec<Step>, Expected); 4] = [
+        (compare(BinaryKind::Less), |x, y| x < y),
+        (compare(BinaryKind::GreaterEqual), |x, y| x >= y),
+        (vec![is_zero.clone()], |x, _| x == 0.0),
+        (vec![is_zero, Step::Unary { kind: UnaryKind::LogicalNot, x: 2 }], |x, _| x != 0.0),
+    ];
+    for (steps, expected) in cases {
+        let outputs = vec![steps.len() as u32 + 1];
+        let tape = Tape { inputs: vec![DType::Float32; 2], steps, outputs };
+        let program = Program::new(&tape).unwrap();
+        for begin in [line, line + 1] {
+            room.fill(Bool::default());
+            let out = &mut room[begin..begin + count];
+            program.run(&[View::of(&x, &layout), View::of(&y, &layout)], &mut [ViewMut::of(out, &layout)]);
+            assert!(out.iter().zip(x.iter().zip(&y)).all(|(out, (&x, &y))| out.get() == expected(x, y)));
+            assert!(room[begin + count..].iter().all(|beyond| !beyond.get()));
+        }
+    }
+}
+
 #[test]
 fn large_layouts_in_two_axes() {
     // Rows, a transposition, a broadcast row, a broadcast column: 700 by 900 goes through several threads.

@@ -3,7 +3,7 @@
 use umber_types::{BinaryKind, Bool, DType};
 
 use super::binary_complex::{complex64, complex128};
-use super::{Entry, exact2, map2};
+use super::{Entry, exact2, map2, power};
 use crate::math::integer::Integer;
 use crate::math::{float32, float64, gamma};
 
@@ -151,7 +151,7 @@ float_basics!(f64_basics, f64, fma64);
 fn f32(kind: BinaryKind) -> Option<Entry> {
     use BinaryKind::*;
     Some(match kind {
-        Power => map2!(f32 => f32, I, |a, b| float32::power(a, b), cost 25),
+        Power => const { power::entry() },
         LogAddExp => map2!(f32 => f32, I, |a, b| float32::logaddexp(a, b), cost 25),
         Arctan2 => map2!(f32 => f32, I, |a, b| float32::atan2(a, b), cost 12),
         LogAddExp2 => map2!(f32 => f32, I, |a, b| float32::logaddexp2(a, b), cost 25),

@@ -12,7 +12,10 @@ pub(crate) mod cast;
 pub(crate) mod chain;
 #[cfg(target_arch = "x86_64")]
 mod half_words;
+#[cfg(target_arch = "x86_64")]
+mod lines;
 pub(crate) mod multiply_add;
+mod power;
 pub(crate) mod select;
 pub(crate) mod unary;
 pub(crate) mod unary_complex;
@@ -31,6 +34,8 @@ pub(crate) type Kernel = unsafe fn(*mut u8, *const u8, *const u8, *const u8, usi
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) kernels: [Kernel; 3],
+    /// The same, for a destination that begins at a whole cache line, which they write past the caches.
+    pub(crate) past_caches: Option<[Kernel; 3]>,
     /// Takes any number of elements, one by one; the others take multiples of [`LANES`].
     pub(crate) exact: bool,
     /// About how long an element takes, in units of an addition.
@@ -160,6 +165,11 @@ unsafe fn one_by_one2<O: Map2>(d: *mut u8, a: *const u8, b: *const u8, _c: *cons
     d.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (&a, &b))| *d = O::f::<Portable>(a, b));
 }
 
+#[cfg(target_arch = "x86_64")]
+const fn is_bool<T: Element>() -> bool {
+    matches!(T::DTYPE, DType::Bool)
+}
+
 impl Entry {
     /// A vectorised function of one element.
     pub(crate) const fn map1<O: Map1>() -> Entry {
@@ -167,7 +177,11 @@ impl Entry {
         let kernels: [Kernel; 3] = [portable1::<O>, avx2_1::<O>, avx512_1::<O>];
         #[cfg(not(target_arch = "x86_64"))]
         let kernels: [Kernel; 3] = [portable1::<O>; 3];
-        Entry { kernels, exact: false, cost: O::COST }
+        #[cfg(target_arch = "x86_64")]
+        let past_caches = if is_bool::<O::D>() { Some(lines::kernels1::<O>()) } else { None };
+        #[cfg(not(target_arch = "x86_64"))]
+        let past_caches = None;
+        Entry { kernels, past_caches, exact: false, cost: O::COST }
     }
 
     /// A vectorised function of two elements.
@@ -176,17 +190,21 @@ impl Entry {
         let kernels: [Kernel; 3] = [portable2::<O>, avx2_2::<O>, avx512_2::<O>];
         #[cfg(not(target_arch = "x86_64"))]
         let kernels: [Kernel; 3] = [portable2::<O>; 3];
-        Entry { kernels, exact: false, cost: O::COST }
+        #[cfg(target_arch = "x86_64")]
+        let past_caches = if is_bool::<O::D>() { Some(lines::kernels2::<O>()) } else { None };
+        #[cfg(not(target_arch = "x86_64"))]
+        let past_caches = None;
+        Entry { kernels, past_caches, exact: false, cost: O::COST }
     }
 
     /// A function of one element that calls library functions, element by element.
     pub(crate) const fn exact1<O: Map1>() -> Entry {
-        Entry { kernels: [one_by_one1::<O>; 3], exact: true, cost: 40 }
+        Entry { kernels: [one_by_one1::<O>; 3], past_caches: None, exact: true, cost: 40 }
     }
 
     /// A function of two elements that calls library functions, element by element.
     pub(crate) const fn exact2<O: Map2>() -> Entry {
-        Entry { kernels: [one_by_one2::<O>; 3], exact: true, cost: 40 }
+        Entry { kernels: [one_by_one2::<O>; 3], past_caches: None, exact: true, cost: 40 }
     }
 }
 
@@ -274,6 +292,8 @@ macro_rules! exact2 {
     }};
 }
 
+#[cfg(target_arch = "x86_64")]
+use instances;
 pub(crate) use {exact1, exact2, map1, map2};
 
 /// The dtype that values of `dtype` have while they are computed: the 16-bit floats widen to float32.

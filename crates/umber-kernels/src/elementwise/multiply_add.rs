@@ -50,7 +50,7 @@ const fn instances<T: Float>() -> Entry {
     let kernels: [Kernel; 3] = [portable::<T>, avx2::<T>, avx512::<T>];
     #[cfg(not(target_arch = "x86_64"))]
     let kernels: [Kernel; 3] = [portable::<T>; 3];
-    Entry { kernels, exact: false, cost: 2 }
+    Entry { kernels, past_caches: None, exact: false, cost: 2 }
 }
 
 /// The block function that a product followed by `kind` makes, if there is one.

@@ -70,7 +70,7 @@ const fn instances<T: Bits>() -> Entry {
     let kernels: [Kernel; 3] = [portable::<T>, avx2::<T>, avx512::<T>];
     #[cfg(not(target_arch = "x86_64"))]
     let kernels: [Kernel; 3] = [portable::<T>; 3];
-    Entry { kernels, exact: false, cost: 1 }
+    Entry { kernels, past_caches: None, exact: false, cost: 1 }
 }
 
 /// The block function for elements of the (computing) dtype.

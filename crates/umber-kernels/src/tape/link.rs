@@ -183,8 +183,15 @@ impl Linker {
                 value,
                 arguments,
             });
-            if let ([draft], [_]) = (&self.drafts[..], &self.program.outputs[..]) {
-                self.program.past_caches = draft.chain().map(|run| self.chain(group, run));
+            if let ([draft], [output]) = (&self.drafts[..], &mut self.program.outputs[..]) {
+                if let Some(kernels) = entry.past_caches {
+                    let kernel = kernels[level()];
+                    output.streams = output.direct;
+                    self.program.past_caches =
+                        Some(Instruction::Call { kernel, exact: entry.exact, value, arguments });
+                } else {
+                    self.program.past_caches = draft.chain().map(|run| self.chain(group, run));
+                }
             }
             return;
         };

@@ -172,20 +172,6 @@ pub(crate) fn sigmoid<I: Isa>(x: f32) -> f32 {
     I::fma32(-y, lost, y)
 }
 
-/// `x^y`, computed in f64.
-#[inline(always)]
-pub(crate) fn power(x: f32, y: f32) -> f32 {
-    let base = x.abs();
-    let magnitude = float64::exp2_to_single(float64::log2_of_single(base) * f64::from(y)) as f32;
-    let magnitude = if base == 1.0 && !y.is_nan() { 1.0 } else { magnitude };
-    let integer = y.trunc() == y;
-    let odd = integer && (y * 0.5).trunc() != y * 0.5;
-    let signed = if odd && x.is_sign_negative() { -magnitude } else { magnitude };
-    let outside = x < 0.0 && !integer && x != f32::NEG_INFINITY;
-    let y_or_one = if outside { f32::NAN } else { signed };
-    if x == 1.0 || y == 0.0 { 1.0 } else { y_or_one }
-}
-
 /// `log(e^a + e^b)`, computed in f64.
 #[inline(always)]
 pub(crate) fn logaddexp(a: f32, b: f32) -> f32 {

@@ -1,10 +1,12 @@
 //! Functions of f32. Arguments and results are single, the shape of each function is given in its text.
 
 mod exponential;
+mod power;
 mod special;
 mod trigonometric;
 
 pub(crate) use exponential::*;
+pub(crate) use power::*;
 pub(crate) use special::*;
 pub(crate) use trigonometric::*;
 

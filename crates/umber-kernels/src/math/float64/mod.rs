@@ -71,33 +71,6 @@ fn expm1_reduced(x: f64) -> (i64, f64) {
     (n, (r * r).mul_add(p, r))
 }
 
-/// `log2 x` for a number of single precision, not negative, with forty bits: enough for a result of single precision.
-#[inline(always)]
-pub(crate) fn log2_of_single(x: f32) -> f64 {
-    let wide = f64::from(x);
-    let bits = wide.to_bits() as i64;
-    // 1 + f in [2/3, 4/3); no number of single precision is subnormal here.
-    let e = bits.wrapping_sub(0x3fe5_5555_5555_5555) >> 52;
-    let f = f64::from_bits(bits.wrapping_sub(e << 52) as u64) - 1.0;
-    let e = f64::from_bits(ROUNDER.to_bits().wrapping_add(e as u64)) - ROUNDER;
-    // log(1 + f) = 2 artanh s, s = f / (2 + f)
-    let s = f / (2.0 + f);
-    let z = s * s;
-    let r = poly(
-        z,
-        [
-            0.33333333335065185,
-            0.19999997855708196,
-            0.1428613870473941,
-            0.11081804307290555,
-            0.09909301523622249,
-        ],
-    );
-    let y = (s * (2.0 * LOG2_E)).mul_add(z.mul_add(r, 1.0), e);
-    let edge = if x == 0.0 { f64::NEG_INFINITY } else { wide };
-    if x > 0.0 && x < f32::INFINITY { y } else { edge }
-}
-
 /// `2^x` with thirty-three bits, for a result that is rounded to single precision, where it may be zero or infinite.
 #[inline(always)]
 pub(crate) fn exp2_to_single(x: f64) -> f64 {
