@@ -16,9 +16,16 @@ impl Hasher for AddressHasher {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|&word| self.write_u64(u64::from_le_bytes(word)));
+        if !rest.is_empty() {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            self.write_u64(u64::from_le_bytes(word));
         }
+    }
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
     }
     fn write_u32(&mut self, value: u32) {
         self.write_u64(u64::from(value));
