@@ -53,7 +53,10 @@ pub fn at_once(array: &Array) -> bool {
                 Some(lone) => run_work(node, Work::Lone(&lone.program), &lone.inputs, inputs),
                 None => Ok(()),
             },
-            (_, Op::Fused(Fused(region))) => run_work(node, Work::Region(region), &inputs.clone(), inputs),
+            (_, Op::Fused(Fused(region))) => {
+                let arrays: SmallVec<[Array; 4]> = inputs.iter().cloned().collect();
+                run_work(node, Work::Region(region), &arrays, inputs)
+            }
             _ => {
                 drop(inputs);
                 run_node(node, &mut Interrupts::new())
@@ -75,9 +78,10 @@ fn is_reduction(array: &Array) -> bool {
 
 fn is_small(region: &Region) -> bool {
     let size = region.shape.size();
+    let steps = size.saturating_mul(region.tape.steps.len());
     match region.beside {
-        Beside::Nothing => size <= MOST_MADE && size * region.tape.steps.len() <= MOST_STEPS,
-        Beside::Reduction(_) => size * (1 + region.tape.steps.len()) <= MOST_READ,
+        Beside::Nothing => size <= MOST_MADE && steps <= MOST_STEPS,
+        Beside::Reduction(_) => size <= MOST_READ && steps <= MOST_READ,
         Beside::Product => false,
     }
 }
@@ -90,14 +94,16 @@ fn run_work(
     inputs: MutexGuard<'_, Inputs>,
 ) -> Result<()> {
     drop(inputs);
-    let made: SmallVec<[Storage; 2]> = node
-        .outputs
-        .iter()
-        .map(|Output { spec, .. }| Storage::allocate(&spec.shape, spec.dtype))
-        .collect::<Result<_>>()?;
-    compute(work, arrays, &made, |i| &node.outputs[i].spec)?;
-    for (output, storage) in node.outputs.iter().zip(made) {
-        let _ = output.storage.set(storage);
+    let made = |output: &Output| Storage::allocate(&output.spec.shape, output.spec.dtype);
+    // Nearly always there is one output, which needs no list.
+    if let [output] = &node.outputs[..] {
+        let made = made(output)?;
+        compute(work, arrays, std::slice::from_ref(&made), |_| &output.spec)?;
+        output.storage.set(made);
+    } else {
+        let made: Vec<Storage> = node.outputs.iter().map(made).collect::<Result<_>>()?;
+        compute(work, arrays, &made, |i| &node.outputs[i].spec)?;
+        node.outputs.iter().zip(made).for_each(|(output, made)| output.storage.set(made));
     }
     if !node.is_followed() {
         drop(node.take_inputs());

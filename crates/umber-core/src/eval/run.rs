@@ -113,7 +113,7 @@ pub(super) fn run_node(node: &Arc<Node>, interrupts: &mut Interrupts) -> Result<
         // A view of memory that somebody outside can write would change with it: a result keeps its own copy.
         let is_exposed = storage.buffer.is_volatile() && !matches!(node.op(), Op::Leaf(_));
         let storage = if is_exposed { storage.to_dense(output.spec.dtype)? } else { storage };
-        let _ = output.storage.set(storage);
+        output.storage.set(storage);
     }
     Ok(())
 }
@@ -157,7 +157,7 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         return computed;
     }
     for (output, storage) in outputs.iter().zip(storages) {
-        let _ = output.outputs[0].storage.set(storage);
+        output.outputs[0].storage.set(storage);
     }
     Ok(())
 }
@@ -267,24 +267,23 @@ pub(super) fn compute<'s>(
     spec: impl Fn(usize) -> &'s ArraySpec,
 ) -> Result<()> {
     let shape = &spec(0).shape;
-    let layouts: SmallVec<[Cow<'_, Layout>; 4]> = arrays
-        .iter()
-        .enumerate()
-        .map(|(i, array)| {
-            let storage = array.storage().expect("inputs run before their users");
-            work.spread(i, &storage.layout, shape)
-        })
-        .collect();
-    let inputs: SmallVec<[View<'_>; 4]> = arrays
-        .iter()
-        .zip(&layouts)
-        .map(|(array, layout)| {
-            let storage = array.storage().expect("inputs run before their users");
-            // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the
-            // buffer is written during the run only where it is also an output, block by block after being read.
-            unsafe { View::new(storage.buffer.start().as_ptr(), array.dtype(), layout) }
-        })
-        .collect();
+    // Few inputs are read under another layout than their own: only these are listed.
+    let mut others: SmallVec<[(usize, Layout); 1]> = SmallVec::new();
+    for (i, array) in arrays.iter().enumerate() {
+        let layout = &array.storage().expect("inputs run before their users").layout;
+        if let Cow::Owned(layout) = work.spread(i, layout, shape) {
+            others.push((i, layout));
+        }
+    }
+    let view = |(i, array)| -> View<'_> {
+        let storage = Array::storage(array).expect("inputs run before their users");
+        let other = others.iter().find(|(place, _)| *place == i);
+        let layout = other.map_or(&storage.layout, |(_, layout)| layout);
+        // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the
+        // buffer is written during the run only where it is also an output, block by block after being read.
+        unsafe { View::new(storage.buffer.start().as_ptr(), array.dtype(), layout) }
+    };
+    let inputs: SmallVec<[View<'_>; 4]> = arrays.iter().enumerate().map(view).collect();
     let mut outputs: SmallVec<[ViewMut<'_>; 2]> = storages
         .iter()
         .enumerate()
