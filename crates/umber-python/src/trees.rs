@@ -113,7 +113,9 @@ impl Tree {
         }
         if let Ok(tuple) = value.cast::<PyTuple>() {
             let items = tuple.iter().map(below).collect::<PyResult<_>>()?;
-            let class = tuple.hasattr("_fields")?.then(|| tuple.get_type().into_any().unbind());
+            // A plain tuple has no names: asking would make an exception that nobody sees.
+            let is_named = !tuple.is_exact_instance_of::<PyTuple>() && tuple.hasattr("_fields")?;
+            let class = is_named.then(|| tuple.get_type().into_any().unbind());
             return Ok(Tree::Tuple(items, class));
         }
         if let Ok(dict) = value.cast::<PyDict>() {

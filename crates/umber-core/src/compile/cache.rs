@@ -5,7 +5,7 @@
 //! [`CAPACITY`] kinds of calls, those not made for the longest time are forgotten.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use umber_types::Stream;
@@ -48,7 +48,7 @@ impl<T> Default for Cache<T> {
 }
 
 fn hash(arguments: &[Array], constants: &[u8], stream: Stream) -> u64 {
-    let mut hasher = BuildHasherDefault::<DefaultHasher>::default().build_hasher();
+    let mut hasher = AddressHasher::default();
     for argument in arguments {
         argument.spec().hash(&mut hasher);
     }

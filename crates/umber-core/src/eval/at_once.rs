@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
+use smallvec::SmallVec;
 use umber_kernels::fork;
 use umber_types::Result;
 
@@ -11,11 +12,16 @@ use super::lone::lone;
 use super::run::{Work, compute, run_node};
 use super::{Interrupts, notify_progress, schedule};
 use crate::fusion::partition::{Role, role};
+use crate::fusion::region::{Beside, Region};
 use crate::graph::{Array, Claim, Inputs, Node, Output, Storage};
+use crate::op::Op;
+use crate::primitives::fused::Fused;
 
-/// More elements than this take longer to compute than letting go of a lock.
-const MOST_MADE: usize = 512;
-/// And more than this to reduce.
+/// More elements than this are worth the plan and the letting go of a lock.
+const MOST_MADE: usize = 1024;
+/// More steps than this, over all elements of a region.
+const MOST_STEPS: usize = 4096;
+/// And more elements than this to reduce.
 const MOST_READ: usize = 8192;
 
 /// Is the array there, or can it be computed at once, which is done then? Answers `false` for anything else, and where
@@ -28,11 +34,12 @@ pub fn at_once(array: &Array) -> bool {
     let role = role(node.op());
     let first = || node.lock_inputs().first().cloned();
     // Asked before the claim, so that most operations are turned away at no cost.
-    let is_small = match role {
-        Role::Step => array.size() <= MOST_MADE,
-        Role::Reduction => first().is_some_and(|input| input.size() <= MOST_READ),
+    let is_small = match (role, node.op()) {
+        (Role::Step, _) => array.size() <= MOST_MADE,
+        (Role::Reduction, _) => first().is_some_and(|input| input.size() <= MOST_READ),
         // Axes of length one go after they were reduced.
-        Role::Reshape => first().is_some_and(|input| is_reduction(&input) && at_once(&input)),
+        (Role::Reshape, _) => first().is_some_and(|input| is_reduction(&input) && at_once(&input)),
+        (_, Op::Fused(Fused(region))) => is_small(region),
         _ => false,
     };
     if !is_small {
@@ -41,12 +48,19 @@ pub fn at_once(array: &Array) -> bool {
     let Some(inputs) = schedule::claim_at_once(node) else { return false };
     let is_done = {
         let _step = fork::Step::begin();
-        let run = || {
-            if role == Role::Step {
-                return run_step(node, inputs);
+        let run = || match (role, node.op()) {
+            (Role::Step, _) => match lone(node.op(), &inputs)? {
+                Some(lone) => run_work(node, Work::Lone(&lone.program), &lone.inputs, inputs),
+                None => Ok(()),
+            },
+            (_, Op::Fused(Fused(region))) => {
+                let arrays: SmallVec<[Array; 4]> = inputs.iter().cloned().collect();
+                run_work(node, Work::Region(region), &arrays, inputs)
             }
-            drop(inputs);
-            run_node(node, &mut Interrupts::new())
+            _ => {
+                drop(inputs);
+                run_node(node, &mut Interrupts::new())
+            }
         };
         matches!(catch_unwind(AssertUnwindSafe(run)), Ok(Ok(())))
     };
@@ -56,16 +70,41 @@ pub fn at_once(array: &Array) -> bool {
 }
 
 fn is_reduction(array: &Array) -> bool {
-    role(array.node().op()) == Role::Reduction
+    match array.node().op() {
+        Op::Fused(Fused(region)) => matches!(region.beside, Beside::Reduction(_)),
+        op => role(op) == Role::Reduction,
+    }
 }
 
-fn run_step(node: &Arc<Node>, inputs: MutexGuard<'_, Inputs>) -> Result<()> {
-    let Some(lone) = lone(node.op(), &inputs)? else { return Ok(()) };
+fn is_small(region: &Region) -> bool {
+    let size = region.shape.size();
+    let steps = size.saturating_mul(region.tape.steps.len());
+    match region.beside {
+        Beside::Nothing => size <= MOST_MADE && steps <= MOST_STEPS,
+        Beside::Reduction(_) => size <= MOST_READ && steps <= MOST_READ,
+        Beside::Product => false,
+    }
+}
+
+/// Compute a node of inputs that it keeps until then.
+fn run_work(
+    node: &Arc<Node>,
+    work: Work<'_>,
+    arrays: &[Array],
+    inputs: MutexGuard<'_, Inputs>,
+) -> Result<()> {
     drop(inputs);
-    let Output { spec, storage } = &node.outputs[0];
-    let made = Storage::allocate(&spec.shape, spec.dtype)?;
-    compute(&Work::Lone(lone), &[node], std::slice::from_ref(&made))?;
-    let _ = storage.set(made);
+    let made = |output: &Output| Storage::allocate(&output.spec.shape, output.spec.dtype);
+    // Nearly always there is one output, which needs no list.
+    if let [output] = &node.outputs[..] {
+        let made = made(output)?;
+        compute(work, arrays, std::slice::from_ref(&made), |_| &output.spec)?;
+        output.storage.set(made);
+    } else {
+        let made: Vec<Storage> = node.outputs.iter().map(made).collect::<Result<_>>()?;
+        compute(work, arrays, &made, |i| &node.outputs[i].spec)?;
+        node.outputs.iter().zip(made).for_each(|(output, made)| output.storage.set(made));
+    }
     if !node.is_followed() {
         drop(node.take_inputs());
     }

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut, fork};
 use umber_types::{DType, Error, Layout, Result, Shape};
 
@@ -14,8 +15,8 @@ use super::schedule::Plan;
 use super::{Interrupts, control_flow, notify_progress};
 use crate::backend::backend;
 use crate::fusion::partition::{Members, Unit};
-use crate::fusion::region::{self, Built};
-use crate::graph::{Array, Claim, Inputs, Node, Storage};
+use crate::fusion::region::{self, Built, Region};
+use crate::graph::{Array, ArraySpec, Claim, Inputs, Node, Storage};
 use crate::op::Op;
 use crate::primitive::CpuTask;
 
@@ -112,7 +113,7 @@ pub(super) fn run_node(node: &Arc<Node>, interrupts: &mut Interrupts) -> Result<
         // A view of memory that somebody outside can write would change with it: a result keeps its own copy.
         let is_exposed = storage.buffer.is_volatile() && !matches!(node.op(), Op::Leaf(_));
         let storage = if is_exposed { storage.to_dense(output.spec.dtype)? } else { storage };
-        let _ = output.storage.set(storage);
+        output.storage.set(storage);
     }
     Ok(())
 }
@@ -127,7 +128,8 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         _ => None,
     };
     // `build` looks members up by place; others are never asked for.
-    let work = lone.map_or_else(|| Work::Region(Box::new(build(nodes, members, plan))), Work::Lone);
+    let found = lone.map_or_else(|| Found::Region(Box::new(build(nodes, members, plan))), Found::Lone);
+    let (work, inputs) = found.parts();
     // What can fail does before inputs are taken.
     work.prepare()?;
     let mut taken = Taken::new(&listed);
@@ -142,20 +144,20 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         };
         taken.restore_reachable(place, is_output);
     }
-    let storages = match allocate(&work, &outputs, &taken) {
+    let storages = match allocate(work, inputs, &outputs, &taken) {
         Ok(storages) => storages,
         Err(error) => {
             taken.restore();
             return Err(error);
         }
     };
-    let computed = compute(&work, &outputs, &storages);
+    let computed = compute(work, inputs, &storages, |i| &outputs[i].outputs[0].spec);
     if computed.is_err() {
         taken.restore();
         return computed;
     }
     for (output, storage) in outputs.iter().zip(storages) {
-        let _ = output.outputs[0].storage.set(storage);
+        output.outputs[0].storage.set(storage);
     }
     Ok(())
 }
@@ -169,62 +171,79 @@ fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
     )
 }
 
-/// What computes the outputs of a region.
-pub(super) enum Work {
+/// A region of a plan as it runs.
+enum Found {
     /// One operation by itself.
     Lone(Lone),
     /// Any.
     Region(Box<Built>),
 }
 
-impl Work {
-    fn inputs(&self) -> &[Array] {
+impl Found {
+    /// What computes it, and of what.
+    fn parts(&self) -> (Work<'_>, &[Array]) {
         match self {
-            Work::Lone(lone) => &lone.inputs,
-            Work::Region(built) => &built.inputs,
+            Found::Lone(lone) => (Work::Lone(&lone.program), &lone.inputs),
+            Found::Region(built) => (Work::Region(&built.region), &built.inputs),
         }
     }
+}
 
-    fn prepare(&self) -> Result<()> {
+/// What computes outputs from inputs.
+#[derive(Clone, Copy)]
+pub(super) enum Work<'a> {
+    /// The program of one operation by itself.
+    Lone(&'a Program),
+    /// A region.
+    Region(&'a Region),
+}
+
+impl Work<'_> {
+    fn prepare(self) -> Result<()> {
         match self {
             Work::Lone(_) => Ok(()),
-            Work::Region(built) => built.region.prepare().map(drop),
+            Work::Region(region) => region.prepare().map(drop),
         }
     }
 
-    fn may_overwrite(&self) -> bool {
+    fn may_overwrite(self) -> bool {
         match self {
             Work::Lone(_) => true,
-            Work::Region(built) => built.region.may_overwrite(),
+            Work::Region(region) => region.may_overwrite(),
         }
     }
 
     /// The layout of an input as it is read for outputs of `shape`.
-    fn spread<'a>(&self, input: usize, layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
+    fn spread<'l>(self, input: usize, layout: &'l Layout, shape: &Shape) -> Cow<'l, Layout> {
         match self {
             Work::Lone(_) => region::spread(layout, shape),
-            Work::Region(built) => built.region.spread(input, layout),
+            Work::Region(region) => region.spread(input, layout),
         }
     }
 
-    fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
+    fn run(self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
         match self {
-            Work::Lone(lone) => {
-                lone.program.run(inputs, outputs);
+            Work::Lone(program) => {
+                program.run(inputs, outputs);
                 Ok(())
             }
-            Work::Region(built) => built.region.run(inputs, outputs),
+            Work::Region(region) => region.run(inputs, outputs),
         }
     }
 }
 
 /// Storage for the outputs: of inputs that nobody needs any more, else new.
-fn allocate(work: &Work, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<SmallVec<[Storage; 2]>> {
+fn allocate(
+    work: Work<'_>,
+    inputs: &[Array],
+    outputs: &[&Arc<Node>],
+    taken: &Taken<'_>,
+) -> Result<SmallVec<[Storage; 2]>> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut storages = SmallVec::new();
     for output in outputs {
         let spec = &output.outputs[0].spec;
-        let free = work.inputs().iter().enumerate().find(|(i, input)| {
+        let free = inputs.iter().enumerate().find(|(i, input)| {
             work.may_overwrite()
                 && !used.contains(i)
                 && is_free(input, || 1 + taken.handles(input.node()), &spec.shape, spec.dtype.size())
@@ -240,36 +259,37 @@ fn allocate(work: &Work, outputs: &[&Arc<Node>], taken: &Taken<'_>) -> Result<Sm
     Ok(storages)
 }
 
-/// Compute the outputs into their storages.
-pub(super) fn compute(work: &Work, outputs: &[&Arc<Node>], storages: &[Storage]) -> Result<()> {
-    let shape = &outputs[0].outputs[0].spec.shape;
-    let layouts: SmallVec<[Cow<'_, Layout>; 4]> = work
-        .inputs()
-        .iter()
-        .enumerate()
-        .map(|(i, input)| {
-            let storage = input.storage().expect("inputs run before their users");
-            work.spread(i, &storage.layout, shape)
-        })
-        .collect();
-    let inputs: SmallVec<[View<'_>; 4]> = work
-        .inputs()
-        .iter()
-        .zip(&layouts)
-        .map(|(input, layout)| {
-            let storage = input.storage().expect("inputs run before their users");
-            // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the
-            // buffer is written during the run only where it is also an output, block by block after being read.
-            unsafe { View::new(storage.buffer.start().as_ptr(), input.dtype(), layout) }
-        })
-        .collect();
+/// Compute the outputs into their storages; `spec` tells what each is.
+pub(super) fn compute<'s>(
+    work: Work<'_>,
+    arrays: &[Array],
+    storages: &[Storage],
+    spec: impl Fn(usize) -> &'s ArraySpec,
+) -> Result<()> {
+    let shape = &spec(0).shape;
+    // Few inputs are read under another layout than their own: only these are listed.
+    let mut others: SmallVec<[(usize, Layout); 1]> = SmallVec::new();
+    for (i, array) in arrays.iter().enumerate() {
+        let layout = &array.storage().expect("inputs run before their users").layout;
+        if let Cow::Owned(layout) = work.spread(i, layout, shape) {
+            others.push((i, layout));
+        }
+    }
+    let view = |(i, array)| -> View<'_> {
+        let storage = Array::storage(array).expect("inputs run before their users");
+        let other = others.iter().find(|(place, _)| *place == i);
+        let layout = other.map_or(&storage.layout, |(_, layout)| layout);
+        // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the
+        // buffer is written during the run only where it is also an output, block by block after being read.
+        unsafe { View::new(storage.buffer.start().as_ptr(), array.dtype(), layout) }
+    };
+    let inputs: SmallVec<[View<'_>; 4]> = arrays.iter().enumerate().map(view).collect();
     let mut outputs: SmallVec<[ViewMut<'_>; 2]> = storages
         .iter()
-        .zip(outputs)
-        .map(|(storage, output)| {
-            let dtype = output.outputs[0].spec.dtype;
+        .enumerate()
+        .map(|(i, storage)| {
             // SAFETY: the storage is new, or an input's that nobody else can reach any more (`is_free`).
-            unsafe { ViewMut::new(storage.buffer.start().as_ptr(), dtype, &storage.layout) }
+            unsafe { ViewMut::new(storage.buffer.start().as_ptr(), spec(i).dtype, &storage.layout) }
         })
         .collect();
     work.run(&inputs, &mut outputs)

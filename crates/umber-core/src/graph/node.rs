@@ -22,7 +22,41 @@ pub type Inputs = SmallVec<[Array; 2]>;
 /// One output: what it is, and where once it is evaluated.
 pub(crate) struct Output {
     pub(crate) spec: ArraySpec,
-    pub(crate) storage: OnceLock<Storage>,
+    pub(crate) storage: Place,
+}
+
+/// Where the elements of an output are.
+pub(crate) enum Place {
+    /// Known when the node was made, which takes no turns at a lock.
+    There(Storage),
+    /// Told when the node is evaluated.
+    Later(OnceLock<Storage>),
+}
+
+impl Place {
+    /// Where, once it is known.
+    #[inline]
+    pub(crate) fn get(&self) -> Option<&Storage> {
+        match self {
+            Place::There(storage) => Some(storage),
+            Place::Later(storage) => storage.get(),
+        }
+    }
+
+    /// Tell where, unless it is known.
+    #[inline]
+    pub(crate) fn set(&self, found: Storage) {
+        if let Place::Later(storage) = self {
+            let _ = storage.set(found);
+        }
+    }
+
+    fn into_storage(self) -> Option<Storage> {
+        match self {
+            Place::There(storage) => Some(storage),
+            Place::Later(storage) => storage.into_inner(),
+        }
+    }
 }
 
 /// The outputs of a node.
@@ -31,7 +65,10 @@ pub(crate) type Outputs = SmallVec<[Output; 1]>;
 impl Output {
     /// One output, where it is there already.
     pub(crate) fn one(spec: ArraySpec, storage: Option<Storage>) -> Outputs {
-        SmallVec::from_buf([Output { spec, storage: storage.map_or_else(OnceLock::new, OnceLock::from) }])
+        SmallVec::from_buf([Output {
+            spec,
+            storage: storage.map_or_else(|| Place::Later(OnceLock::new()), Place::There),
+        }])
     }
 
     /// Outputs still to be computed; nearly always there is one.
@@ -39,7 +76,7 @@ impl Output {
         match specs.pop() {
             Some(spec) if specs.is_empty() => Output::one(spec, None),
             last => {
-                let pending = |spec| Output { spec, storage: OnceLock::new() };
+                let pending = |spec| Output { spec, storage: Place::Later(OnceLock::new()) };
                 specs.into_iter().chain(last).map(pending).collect()
             }
         }
@@ -219,7 +256,8 @@ impl Node {
 
     /// Take the storage of output `i` out of a node that nobody else holds.
     pub(crate) fn into_storage(mut self, i: usize) -> Option<Storage> {
-        self.outputs[i].storage.take()
+        let place = &mut self.outputs[i].storage;
+        std::mem::replace(place, Place::Later(OnceLock::new())).into_storage()
     }
 }
 

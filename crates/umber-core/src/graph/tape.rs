@@ -27,6 +27,7 @@ impl Tape {
             tape.number(source.node());
         }
         let order = topological_until(outputs, |node| tape.holds(node) || is_outside(node));
+        tape.first.reserve(order.len());
         for node in order {
             if tape.holds(&node) || is_outside(&node) {
                 continue;

@@ -16,9 +16,16 @@ impl Hasher for AddressHasher {
         self.0
     }
     fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(u64::from(byte));
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|&word| self.write_u64(u64::from_le_bytes(word)));
+        if !rest.is_empty() {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            self.write_u64(u64::from_le_bytes(word));
         }
+    }
+    fn write_u8(&mut self, value: u8) {
+        self.write_u64(u64::from(value));
     }
     fn write_u32(&mut self, value: u32) {
         self.write_u64(u64::from(value));
@@ -35,6 +42,9 @@ impl Hasher for AddressHasher {
 /// A map keyed by arrays' or nodes' identities.
 pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<AddressHasher>>;
 
+/// Nodes that are there is room for without growing: most graphs that are walked have no more.
+const FEW: usize = 28;
+
 /// The identity of a node.
 pub fn node_id(node: &Arc<Node>) -> usize {
     Arc::as_ptr(node) as usize
@@ -48,23 +58,23 @@ pub fn topological(outputs: &[Array]) -> Vec<Arc<Node>> {
 /// As [`topological`], not looking behind nodes for which `stop` holds (they are in the answer).
 pub fn topological_until(outputs: &[Array], stop: impl Fn(&Arc<Node>) -> bool) -> Vec<Arc<Node>> {
     let mut order = Vec::new();
-    let mut seen: IdMap<usize, ()> = IdMap::default();
-    let mut stack: Vec<(Arc<Node>, super::Inputs, usize)> = Vec::new();
+    let mut seen: IdMap<usize, ()> = IdMap::with_capacity_and_hasher(FEW, BuildHasherDefault::default());
+    // Each with how many of its inputs were looked at.
+    let mut stack: Vec<(Arc<Node>, usize)> = Vec::new();
     let enter = |node: &Arc<Node>, stack: &mut Vec<_>, seen: &mut IdMap<usize, ()>| {
         if let Entry::Vacant(entry) = seen.entry(node_id(node)) {
             entry.insert(());
-            let inputs = if stop(node) { super::Inputs::new() } else { node.inputs() };
-            stack.push((Arc::clone(node), inputs, 0));
+            stack.push((Arc::clone(node), if stop(node) { usize::MAX } else { 0 }));
         }
     };
     for output in outputs {
         enter(output.node(), &mut stack, &mut seen);
-        while let Some((_, inputs, next)) = stack.last_mut() {
-            if let Some(input) = inputs.get(*next) {
+        while let Some((node, next)) = stack.last_mut() {
+            let input = node.lock_inputs().get(*next).map(|input| Arc::clone(input.node()));
+            if let Some(input) = input {
                 *next += 1;
-                let node = Arc::clone(input.node());
-                enter(&node, &mut stack, &mut seen);
-            } else if let Some((node, ..)) = stack.pop() {
+                enter(&input, &mut stack, &mut seen);
+            } else if let Some((node, _)) = stack.pop() {
                 order.push(node);
             }
         }

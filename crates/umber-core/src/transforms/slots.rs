@@ -45,6 +45,9 @@ impl Slot {
 
     /// What was added, which is let go.
     pub(super) fn take(&mut self) -> Result<Option<Array>> {
+        if self.products.is_empty() {
+            return Ok(self.sum.take());
+        }
         let parts = joined(std::mem::take(&mut self.products))?;
         let mut parts = self.sum.take().into_iter().chain(parts);
         let Some(first) = parts.next() else { return Ok(None) };

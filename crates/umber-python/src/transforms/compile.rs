@@ -66,9 +66,47 @@ impl Form {
     }
 }
 
+/// The arguments of a call.
+enum Arguments {
+    /// Arrays by position, the usual case, need no tree.
+    Arrays,
+    /// Any: the tuple of those by position, and the dict of those by name.
+    Tree(Tree),
+}
+
+impl Arguments {
+    /// The same with other arrays, in order.
+    fn rebuild<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: &[Array],
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        match self {
+            Arguments::Arrays => {
+                let arrays = arrays.iter().map(|array| PyArray::from(array.clone()));
+                let made: Vec<_> = arrays.map(|array| Bound::new(py, array)).collect::<PyResult<_>>()?;
+                Ok((PyTuple::new(py, made)?, PyDict::new(py)))
+            }
+            Arguments::Tree(tree) => {
+                let pair = tree.rebuild(py, arrays)?.into_bound(py).cast_into::<PyTuple>()?;
+                Ok((pair.get_item(0)?.cast_into()?, pair.get_item(1)?.cast_into()?))
+            }
+        }
+    }
+}
+
+/// The arguments of a call, if they are arrays by position.
+fn arrays_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Option<Vec<Array>> {
+    if kwargs.is_some_and(|kwargs| !kwargs.is_empty()) {
+        return None;
+    }
+    let array = |arg: Borrowed<'_, '_, PyAny>| arg.cast::<PyArray>().ok().map(|array| array.get().get());
+    args.iter_borrowed().map(array).collect()
+}
+
 /// A call taken apart.
 struct Call {
-    arguments: Tree,
+    arguments: Arguments,
     /// The arrays in it, then those of the state.
     arrays: Vec<Array>,
     /// How many of them are arguments.
@@ -84,12 +122,21 @@ impl CompiledFunction {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Call> {
-        let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
-        let arguments = Tree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
-        let mut arrays = arguments.arrays();
-        let given = arrays.len();
         let mut signature = Signature::new(&self.objects);
-        signature.tree(py, &arguments)?;
+        let (arguments, mut arrays) = match arrays_of(args, kwargs) {
+            Some(arrays) => {
+                signature.arrays(arrays.len());
+                (Arguments::Arrays, arrays)
+            }
+            None => {
+                let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
+                let tree = Tree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
+                signature.tree(py, &tree)?;
+                let arrays = tree.arrays();
+                (Arguments::Tree(tree), arrays)
+            }
+        };
+        let given = arrays.len();
         if !self.inputs.is_none(py) {
             gather(self.inputs.bind(py), 0, &mut arrays, &mut signature)?;
         }
@@ -126,11 +173,11 @@ impl CompiledFunction {
         before: &Held,
     ) -> PyResult<(Form, Vec<Array>)> {
         let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
-        let given = call.arguments.rebuild(py, arguments)?;
+        let (args, kwargs) = call.arguments.rebuild(py, arguments)?;
         for (place, placeholder) in state.places.iter().zip(rest) {
             put(inputs, &place.path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
         }
-        let returned = self.call_traced(py, &given)?;
+        let returned = Tree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
         let changed = Held::of(&self.outputs, py)?.places;
         let mut arrays = returned.arrays();
         let count = arrays.len();
@@ -141,14 +188,6 @@ impl CompiledFunction {
         }
         let state = Spot::of(py, &changed, 0);
         Ok((Form { returned: returned.structure(py), count, state, gone }, arrays))
-    }
-
-    fn call_traced(&self, py: Python<'_>, given: &Py<PyAny>) -> PyResult<Tree> {
-        let pair = given.bind(py).cast::<PyTuple>()?;
-        let (args, kwargs) = (pair.get_item(0)?, pair.get_item(1)?);
-        let returned =
-            call_user(self.fun.bind(py), args.cast::<PyTuple>()?.clone(), Some(kwargs.cast::<PyDict>()?))?;
-        Tree::of(&returned)
     }
 
     /// What answers calls like this one, made if there is nothing yet.

@@ -82,6 +82,14 @@ impl<'a> Signature<'a> {
         self.bytes.extend((count as u32).to_le_bytes());
     }
 
+    /// What [`Signature::tree`] says of a call of `count` arrays by position.
+    pub(super) fn arrays(&mut self, count: usize) {
+        self.begin(b'(', 2);
+        self.begin(b'(', count);
+        self.bytes.resize(self.bytes.len() + count, b'a');
+        self.begin(b'{', 0);
+    }
+
     /// The structure of a tree, and its leaves other than arrays.
     pub(super) fn tree(&mut self, py: Python<'_>, tree: &Tree) -> PyResult<()> {
         match tree {
