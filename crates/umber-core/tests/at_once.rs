@@ -14,8 +14,10 @@ use umber_types::KeepAxes;
 /// Nothing is computed at once while another thread makes a plan, as other tests do.
 static PLANNING: Mutex<()> = Mutex::new(());
 
+type Function = fn(&[Array]) -> Result<Vec<Array>>;
+
 /// A call of a compiled function, which is to be the same as a call of `f`.
-fn called(f: fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array]) -> (Vec<Array>, Vec<Vec<f32>>) {
+fn called(f: Function, arguments: &[Array]) -> (Vec<Array>, Vec<Vec<f32>>) {
     let outputs = compile(f)(arguments).unwrap();
     let expected = f(arguments).unwrap().iter().map(values).collect();
     (outputs, expected)
@@ -24,7 +26,7 @@ fn called(f: fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array]) -> (Vec<Ar
 #[test]
 fn regions_of_few_elements_are_computed_at_once() {
     let _planning = PLANNING.lock().unwrap_or_else(PoisonError::into_inner);
-    let functions: [fn(&[Array]) -> Result<Vec<Array>>; 3] = [
+    let functions: [Function; 3] = [
         |x| Ok(vec![&x[0] * &x[1] + 1.0]),
         // Two outputs of one node.
         |x| Ok(vec![&x[0] + &x[1], (&x[0] + &x[1]) * 2.0]),
@@ -46,7 +48,7 @@ fn regions_of_few_elements_are_computed_at_once() {
 #[test]
 fn what_is_large_or_lacks_inputs_waits() {
     let _planning = PLANNING.lock().unwrap_or_else(PoisonError::into_inner);
-    let f: fn(&[Array]) -> Result<Vec<Array>> = |x| Ok(vec![(&x[0] + 1.0) * &x[0]]);
+    let f: Function = |x| Ok(vec![(&x[0] + 1.0) * &x[0]]);
     let (outputs, expected) = called(f, &[ramp([100, 100])]);
     assert!(!at_once(&outputs[0]) && !outputs[0].is_evaluated());
     assert_eq!(values::<f32>(&outputs[0]), expected[0]);
@@ -60,7 +62,7 @@ fn what_is_large_or_lacks_inputs_waits() {
 #[test]
 fn many_steps_on_some_elements_wait() {
     let _planning = PLANNING.lock().unwrap_or_else(PoisonError::into_inner);
-    let f: fn(&[Array]) -> Result<Vec<Array>> = |x| {
+    let f: Function = |x| {
         let step = |made: Array, _| ops::tanh(&(made + &x[0]));
         Ok(vec![(0..20).try_fold(x[0].clone(), step)?])
     };
