@@ -51,24 +51,21 @@ fn is_moderate(row: &[f32]) -> bool {
 /// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
 /// is then as little as float32 rounds away from a sum of such numbers.
 fn is_even(product: &TurnedProduct) -> bool {
-    /// The largest number, in root mean squares of its group.
+    /// The largest number, in means of the magnitudes of its group.
     const MOST: f32 = 8.0;
     let size = product.packed.how.group_size();
-    product.x.chunks_exact(size).all(|group| {
-        let largest = largest(group);
-        largest * largest * size as f32 <= MOST * MOST * squares(group)
-    })
+    product.x.chunks_exact(size).all(|group| largest(group) * size as f32 <= MOST * magnitudes(group))
 }
 
-/// The sum of the squares of a group.
-fn squares(group: &[f32]) -> f32 {
+/// The sum of the magnitudes of a group.
+fn magnitudes(group: &[f32]) -> f32 {
     vectorised(
         #[inline(always)]
         || {
             let mut sums = [0f32; LANES];
             for values in group.as_chunks::<LANES>().0 {
                 for (sum, value) in sums.iter_mut().zip(values) {
-                    *sum += value * value;
+                    *sum += value.abs();
                 }
             }
             sums.iter().sum()
@@ -217,13 +214,13 @@ mod tests {
             (state >> 33) as u32
         };
         let words: Vec<u32> = (0..columns * how.words(length)).map(|_| next() ^ next() << 16).collect();
-        let mut floats = |count: usize| -> Vec<f32> {
+        let mut floats = |count: usize, exponents: i32| -> Vec<f32> {
             (0..count)
-                .map(|_| (next() as f32 / (1u32 << 30) as f32 - 1.0) * power(next() as i32 % 5))
+                .map(|_| (next() as f32 / (1u32 << 30) as f32 - 1.0) * power(next() as i32 % exponents))
                 .collect()
         };
-        let (scales, biases) = (floats(columns * groups), floats(columns * groups));
-        let mut x = floats(rows * length);
+        let (scales, biases) = (floats(columns * groups, 5), floats(columns * groups, 5));
+        let mut x = floats(rows * length, if uneven { 5 } else { 2 });
         // Groups of nothing and of little.
         x[..how.group_size()].fill(0.0);
         x[rows * length - how.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
