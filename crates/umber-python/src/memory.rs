@@ -71,7 +71,7 @@ fn set_cache_limit(limit: i128) -> PyResult<usize> {
 #[pyo3(signature = (*args))]
 fn get_array_buffer_size(args: &Bound<'_, PyTuple>) -> PyResult<usize> {
     let mut sizes = HashMap::new();
-    for array in arrays_of(args)? {
+    for array in arrays_of(args.py(), args)? {
         let Some(storage) = array.storage() else {
             return Err(PyValueError::new_err(format!(
                 "[get_array_buffer_size] got an array of shape {} that is not evaluated, expected evaluated arrays",

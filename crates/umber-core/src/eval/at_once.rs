@@ -1,6 +1,7 @@
 //! One elementwise operation or reduction of a few elements that are there, computed by the thread that asks, without waiting
 //! for anybody: a front end need not let go of its locks for that.
 
+use std::borrow::Borrow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 
@@ -8,7 +9,7 @@ use smallvec::SmallVec;
 use umber_kernels::fork;
 use umber_types::Result;
 
-use super::lone::lone;
+use super::lone::{Lone, lone};
 use super::run::{Work, compute, run_node};
 use super::{Interrupts, notify_progress, schedule};
 use crate::fusion::partition::{Role, role};
@@ -50,12 +51,18 @@ pub fn at_once(array: &Array) -> bool {
         let _step = fork::Step::begin();
         let run = || match (role, node.op()) {
             (Role::Step, _) => match lone(node.op(), &inputs)? {
-                Some(lone) => run_work(node, Work::Lone(&lone.program), &lone.inputs, inputs),
+                Some(Lone { program, operands }) => {
+                    let read = || operands.iter().map(|&i| &inputs[i]).collect::<SmallVec<[&Array; 4]>>();
+                    run_work(node, Work::Lone(&program), &read())?;
+                    let_go(node, inputs);
+                    Ok(())
+                }
                 None => Ok(()),
             },
             (_, Op::Fused(Fused(region))) => {
-                let arrays: SmallVec<[Array; 4]> = inputs.iter().cloned().collect();
-                run_work(node, Work::Region(region), &arrays, inputs)
+                run_work(node, Work::Region(region), &inputs)?;
+                let_go(node, inputs);
+                Ok(())
             }
             _ => {
                 drop(inputs);
@@ -86,14 +93,8 @@ fn is_small(region: &Region) -> bool {
     }
 }
 
-/// Compute a node of inputs that it keeps until then.
-fn run_work(
-    node: &Arc<Node>,
-    work: Work<'_>,
-    arrays: &[Array],
-    inputs: MutexGuard<'_, Inputs>,
-) -> Result<()> {
-    drop(inputs);
+/// Compute a node. Its inputs stay locked meanwhile, which takes no longer than to find them again.
+fn run_work(node: &Arc<Node>, work: Work<'_>, arrays: &[impl Borrow<Array>]) -> Result<()> {
     let made = |output: &Output| Storage::allocate(&output.spec.shape, output.spec.dtype);
     // Nearly always there is one output, which needs no list.
     if let [output] = &node.outputs[..] {
@@ -105,8 +106,12 @@ fn run_work(
         compute(work, arrays, &made, |i| &node.outputs[i].spec)?;
         node.outputs.iter().zip(made).for_each(|(output, made)| output.storage.set(made));
     }
-    if !node.is_followed() {
-        drop(node.take_inputs());
-    }
     Ok(())
+}
+
+/// The inputs of a node that has run, unless a transformation may still walk through it: they may die here, unlocked.
+fn let_go(node: &Arc<Node>, mut inputs: MutexGuard<'_, Inputs>) {
+    let spent = if node.is_followed() { Inputs::new() } else { std::mem::take(&mut *inputs) };
+    drop(inputs);
+    drop(spent);
 }

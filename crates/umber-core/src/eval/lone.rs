@@ -16,10 +16,10 @@ use crate::primitives::cast::Cast;
 use crate::primitives::select::Select;
 use crate::primitives::unary::Unary;
 
-/// An operation with what it reads, each array once.
+/// An operation, and which operands it reads, each array once.
 pub(super) struct Lone {
     pub(super) program: Rc<Program>,
-    pub(super) inputs: SmallVec<[Array; 4]>,
+    pub(super) operands: SmallVec<[usize; 4]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,21 +53,21 @@ pub(super) fn lone(op: &Op, operands: &[Array]) -> Result<Option<Lone>> {
         _ => return Ok(None),
     };
     let mut signature = Signature { function, operands: [0; 3], dtypes: [None; 3] };
-    let mut inputs: SmallVec<[Array; 4]> = SmallVec::new();
-    for (operand, input) in signature.operands.iter_mut().zip(operands) {
+    let mut read: SmallVec<[usize; 4]> = SmallVec::new();
+    for (i, input) in operands.iter().enumerate() {
         if !input.is_evaluated() {
             return Ok(None);
         }
-        let known = inputs.iter().position(|other| other.id() == input.id());
-        let place = known.unwrap_or(inputs.len());
+        let known = read.iter().position(|&other| operands[other].is_same(input));
+        let place = known.unwrap_or(read.len());
         if known.is_none() {
             signature.dtypes[place] = Some(input.dtype());
-            inputs.push(input.clone());
+            read.push(i);
         }
-        *operand = place as u32;
+        signature.operands[i] = place as u32;
     }
     let program = PROGRAMS.with_borrow_mut(|programs| programs.get(&signature))?;
-    Ok(Some(Lone { program, inputs }))
+    Ok(Some(Lone { program, operands: read }))
 }
 
 impl Key for Signature {

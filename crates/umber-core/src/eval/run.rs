@@ -1,7 +1,8 @@
 //! Running a plan: unit by unit, storing outputs, letting go of inputs.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -123,12 +124,12 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
     let nodes: &[Option<Arc<Node>>] = &plan.nodes;
     let listed: SmallVec<[&Arc<Node>; 8]> =
         members.nodes.iter().map(|&i| node_at(plan, i as usize)).collect();
-    let lone = match &listed[..] {
-        [node] => lone(node.op(), &node.lock_inputs())?,
+    let alone = match &listed[..] {
+        [node] => Found::alone(node)?,
         _ => None,
     };
     // `build` looks members up by place; others are never asked for.
-    let found = lone.map_or_else(|| Found::Region(Box::new(build(nodes, members, plan))), Found::Lone);
+    let found = alone.unwrap_or_else(|| Found::Region(Box::new(build(nodes, members, plan))));
     let (work, inputs) = found.parts();
     // What can fail does before inputs are taken.
     work.prepare()?;
@@ -173,17 +174,26 @@ fn build(nodes: &[Option<Arc<Node>>], members: &Members, plan: &Plan) -> Built {
 
 /// A region of a plan as it runs.
 enum Found {
-    /// One operation by itself.
-    Lone(Lone),
+    /// One operation by itself, and what it reads.
+    Lone(Rc<Program>, SmallVec<[Array; 4]>),
     /// Any.
     Region(Box<Built>),
 }
 
 impl Found {
+    /// A node that can run by the program of its operation.
+    fn alone(node: &Node) -> Result<Option<Found>> {
+        let inputs = node.lock_inputs();
+        let found = lone(node.op(), &inputs)?;
+        Ok(found.map(|Lone { program, operands }| {
+            Found::Lone(program, operands.iter().map(|&i| inputs[i].clone()).collect())
+        }))
+    }
+
     /// What computes it, and of what.
     fn parts(&self) -> (Work<'_>, &[Array]) {
         match self {
-            Found::Lone(lone) => (Work::Lone(&lone.program), &lone.inputs),
+            Found::Lone(program, inputs) => (Work::Lone(program), inputs),
             Found::Region(built) => (Work::Region(&built.region), &built.inputs),
         }
     }
@@ -262,7 +272,7 @@ fn allocate(
 /// Compute the outputs into their storages; `spec` tells what each is.
 pub(super) fn compute<'s>(
     work: Work<'_>,
-    arrays: &[Array],
+    arrays: &[impl Borrow<Array>],
     storages: &[Storage],
     spec: impl Fn(usize) -> &'s ArraySpec,
 ) -> Result<()> {
@@ -270,13 +280,14 @@ pub(super) fn compute<'s>(
     // Few inputs are read under another layout than their own: only these are listed.
     let mut others: SmallVec<[(usize, Layout); 1]> = SmallVec::new();
     for (i, array) in arrays.iter().enumerate() {
-        let layout = &array.storage().expect("inputs run before their users").layout;
+        let layout = &array.borrow().storage().expect("inputs run before their users").layout;
         if let Cow::Owned(layout) = work.spread(i, layout, shape) {
             others.push((i, layout));
         }
     }
     let view = |(i, array)| -> View<'_> {
-        let storage = Array::storage(array).expect("inputs run before their users");
+        let array: &Array = Borrow::borrow(array);
+        let storage = array.storage().expect("inputs run before their users");
         let other = others.iter().find(|(place, _)| *place == i);
         let layout = other.map_or(&storage.layout, |(_, layout)| layout);
         // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds; the

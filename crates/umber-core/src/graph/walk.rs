@@ -58,6 +58,9 @@ pub fn topological(outputs: &[Array]) -> Vec<Arc<Node>> {
 }
 
 /// As [`topological`], not looking behind nodes for which `stop` holds (they are in the answer).
+///
+/// A node that another thread evaluates meanwhile lets go of its inputs, as it may do at any time after: some that nobody
+/// needs for it any more may then be in the answer, which is in order all the same.
 pub fn topological_until(outputs: &[Array], stop: impl Fn(&Arc<Node>) -> bool) -> Vec<Arc<Node>> {
     let mut order = Vec::new();
     let mut seen: IdMap<usize, ()> = IdMap::with_capacity_and_hasher(FEW, BuildHasherDefault::default());

@@ -9,7 +9,10 @@ use crate::array::PyArray;
 use crate::enter::{enter, evaluate};
 use crate::trees::Tree;
 
-pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
+pub(crate) fn arrays_of<'py>(
+    py: Python<'py>,
+    args: impl IntoIterator<Item = Bound<'py, PyAny>>,
+) -> PyResult<Vec<Array>> {
     let (mut arrays, mut states) = (Vec::new(), Vec::new());
     for arg in args {
         // One array, the usual case, needs no tree.
@@ -18,8 +21,8 @@ pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
             Err(_) => {
                 Tree::of(&arg)?.visit(&mut |leaf| match leaf {
                     Tree::Array(array) => arrays.push(array.get().get()),
-                    Tree::Other(value) if is_state(value.bind(args.py())) => {
-                        states.push(value.clone_ref(args.py()));
+                    Tree::Other(value) if is_state(value.bind(py)) => {
+                        states.push(value.clone_ref(py));
                     }
                     _ => {}
                 });
@@ -27,7 +30,7 @@ pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
         }
     }
     for state in states {
-        for array in state.bind(args.py()).try_iter()? {
+        for array in state.bind(py).try_iter()? {
             arrays.push(array?.cast::<crate::array::PyArray>()?.get().get());
         }
     }
@@ -37,25 +40,30 @@ pub(crate) fn arrays_of(args: &Bound<'_, PyTuple>) -> PyResult<Vec<Array>> {
 /// Compute arrays, given one by one or in nested lists, tuples and dicts, and `random.state`; anything else in there is left
 /// alone.
 #[pyfunction(name = "eval")]
-#[pyo3(signature = (*args))]
-fn eval_arrays(args: &Bound<'_, PyTuple>) -> PyResult<()> {
-    if args.len() == 1
-        && let Ok(array) = args.get_borrowed_item(0)?.cast::<PyArray>()
+#[pyo3(signature = (first=None, /, *rest), text_signature = "(*args)")]
+fn eval_arrays<'py>(
+    py: Python<'py>,
+    first: Option<&Bound<'py, PyAny>>,
+    rest: &Bound<'py, PyTuple>,
+) -> PyResult<()> {
+    // One array, the usual case, needs no tuple.
+    if rest.is_empty()
+        && let Some(Ok(array)) = first.map(|first| first.cast::<PyArray>())
     {
-        return evaluate(args.py(), &array.get().get());
+        return evaluate(py, &array.get().get());
     }
-    let arrays = arrays_of(args)?;
+    let arrays = arrays_of(py, first.cloned().into_iter().chain(rest))?;
     if arrays.iter().all(Array::is_evaluated) {
         return Ok(());
     }
-    enter(args.py(), move || eval::eval(&arrays))
+    enter(py, move || eval::eval(&arrays))
 }
 
 /// Start computing arrays and return; reading one waits for it.
 #[pyfunction]
 #[pyo3(signature = (*args))]
 fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
-    let arrays = arrays_of(args)?;
+    let arrays = arrays_of(args.py(), args)?;
     enter(args.py(), move || eval::async_eval(&arrays))
 }
 
