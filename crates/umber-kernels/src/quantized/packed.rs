@@ -8,6 +8,8 @@ use super::codes::levels;
 use super::dense;
 use super::fp8::{from_fp8, from_power};
 use crate::View;
+#[cfg(target_arch = "x86_64")]
+use crate::isa::prefetch;
 use crate::isa::vectorised;
 use crate::row::{Real, Work};
 
@@ -15,6 +17,9 @@ use crate::row::{Real, Work};
 const STRETCH: usize = 512;
 /// The most groups of them.
 const GROUPS: usize = STRETCH / 16;
+/// Bytes of a line of the caches.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
 
 /// Scales or biases as they are stored.
 enum Factors<'a> {
@@ -69,6 +74,22 @@ impl<'a> Factors<'a> {
             Factors::Fp8(codes) => convert(codes, start, out, |x| W::of_f32(from_fp8(u32::from(x)))),
         }
     }
+
+    /// Ask for `count` of them ahead, from number `start` on, if there are so many.
+    #[cfg(target_arch = "x86_64")]
+    fn prefetch(&self, start: usize, count: usize) {
+        fn ask<F>(from: &[F], start: usize, count: usize) {
+            let from = from.get(start..start + count).unwrap_or_default();
+            from.iter().step_by((LINE / size_of::<F>()).max(1)).for_each(|from| prefetch(from));
+        }
+        match self {
+            Factors::Float16(values) => ask(values, start, count),
+            Factors::BFloat16(values) => ask(values, start, count),
+            Factors::Float32(values) => ask(values, start, count),
+            Factors::Float64(values) => ask(values, start, count),
+            Factors::Powers(codes) | Factors::Fp8(codes) => ask(codes, start, count),
+        }
+    }
 }
 
 impl<'a> Packed<'a> {
@@ -112,6 +133,14 @@ impl<'a> Packed<'a> {
             biases.read(row * self.groups + first, out);
         }
         self.biases.is_some()
+    }
+
+    /// Ask for the scales and biases of some rows ahead, if there are so many.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn prefetch_factors(&self, first: usize, rows: usize) {
+        for factors in [Some(&self.scales), self.biases.as_ref()].into_iter().flatten() {
+            factors.prefetch(first * self.groups, rows * self.groups);
+        }
     }
 
     /// Read elements of a row from group `first` on, as many whole groups as `out` holds.

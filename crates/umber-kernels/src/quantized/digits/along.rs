@@ -105,6 +105,8 @@ impl<const D: usize> Job<'_, D> {
                     packed.biases(row, 0, &mut biases[c * groups..][..packed.groups]);
                     centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
                 }
+                // Each stretch of them is read at once and long after the last, which the processor does not foresee either.
+                packed.prefetch_factors(self.product.first + column + count, count);
                 for r in 0..self.product.rows {
                     let units = &self.laid.units[r * groups..][..groups];
                     for (factors, scales) in factors.chunks_exact_mut(groups).zip(scales.chunks_exact(groups))
