@@ -15,8 +15,10 @@ use crate::{View, ViewMut};
 const GRAIN: usize = 1 << 14;
 /// Rows this long are shared when there are fewer of them than threads.
 const LONG: usize = 1 << 17;
-/// Elements of a row whose best is found before its place.
-const BLOCK: usize = 1024;
+/// Elements of a row whose best is found before its place, and at least so many bytes: few, since memory waits while the
+/// place is looked for.
+const BLOCK: usize = 512;
+const BLOCK_BYTES: usize = 2048;
 /// Keys compared side by side.
 const LANES: usize = 32;
 /// Results found at once when they lie closer together than the elements of one.
@@ -63,6 +65,9 @@ struct Search<T> {
 }
 
 impl<T: Keyed> Search<T> {
+    const BLOCK: usize =
+        if BLOCK * size_of::<T>() < BLOCK_BYTES { BLOCK_BYTES / size_of::<T>() } else { BLOCK };
+
     fn run(mut self) {
         let results = self.others.count();
         let closest = self.others.loops().iter().enumerate().min_by_key(|(_, l)| l.strides[0].abs());
@@ -87,15 +92,15 @@ impl<T: Keyed> Search<T> {
     /// The greatest key in a range of a row, and its place.
     fn row(&self, from: isize, range: Range<usize>) -> Option<(T::Key, usize)> {
         let mut best: Option<(T::Key, usize)> = None;
-        for start in range.clone().step_by(BLOCK) {
-            let count = BLOCK.min(range.end - start);
+        for start in range.clone().step_by(Self::BLOCK) {
+            let count = Self::BLOCK.min(range.end - start);
             let key = self.block_best(from, start, count);
             if best.is_none_or(|(old, _)| key > old) {
                 best = Some((key, start));
             }
         }
         best.map(|(key, start)| {
-            let count = BLOCK.min(range.end - start);
+            let count = Self::BLOCK.min(range.end - start);
             (key, start + self.first_of(key, from, start, count))
         })
     }
@@ -110,13 +115,7 @@ impl<T: Keyed> Search<T> {
         let direction = self.direction;
         vectorised(
             #[inline(always)]
-            move || {
-                let holds =
-                    |vector: &&[T]| vector.iter().fold(false, |found, x| found | (x.key(direction) == key));
-                let before = block.chunks(LANES).take_while(|vector| !holds(vector)).count() * LANES;
-                let rest = block[before.min(count)..].iter();
-                before + rest.take_while(|x| x.key(direction) != key).count()
-            },
+            move || first_place(block, key, direction),
         )
     }
 
@@ -204,34 +203,61 @@ impl<T: Keyed> Search<T> {
 
 #[inline(always)]
 fn greatest_key<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
-    // The direction is settled outside the loop.
+    // The direction is settled outside the loops.
     match direction {
-        Direction::Ascending => greatest_of(
-            block,
-            #[inline(always)]
-            |element| element.key(Direction::Ascending),
-        ),
-        Direction::Descending => greatest_of(
-            block,
-            #[inline(always)]
-            |element| element.key(Direction::Descending),
-        ),
+        Direction::Ascending => greatest_of(block, Direction::Ascending),
+        Direction::Descending => greatest_of(block, Direction::Descending),
     }
 }
 
 /// The greatest key, found in lanes side by side.
 #[inline(always)]
-fn greatest_of<T: Keyed>(block: &[T], key: impl Fn(T) -> T::Key) -> T::Key {
-    let mut lanes = [T::Key::LEAST; LANES];
-    let mut vectors = block.chunks_exact(LANES);
-    for vector in &mut vectors {
-        for (lane, &element) in lanes.iter_mut().zip(vector) {
-            let key = key(element);
-            *lane = if key > *lane { key } else { *lane };
+fn greatest_of<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
+    let (vectors, rest) = block.as_chunks::<LANES>();
+    let mut lanes = T::greatest(vectors, direction);
+    for (lane, &element) in lanes.iter_mut().zip(rest) {
+        *lane = greater(element.key(direction), *lane);
+    }
+    // Halves against each other, which stay in vectors.
+    let mut width = LANES;
+    while width > 1 {
+        width /= 2;
+        for i in 0..width {
+            lanes[i] = greater(lanes[i + width], lanes[i]);
         }
     }
-    let rest = vectors.remainder().iter().map(|&element| key(element));
-    rest.chain(lanes).fold(T::Key::LEAST, Ord::max)
+    lanes[0]
+}
+
+#[inline(always)]
+fn greater<K: Key>(a: K, b: K) -> K {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn first_place<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
+    // As in `greatest_key`.
+    match direction {
+        Direction::Ascending => first_of(block, key, Direction::Ascending),
+        Direction::Descending => first_of(block, key, Direction::Descending),
+    }
+}
+
+/// The first place of a key that the block has.
+#[inline(always)]
+fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
+    let (vectors, rest) = block.as_chunks::<LANES>();
+    for (turn, vector) in vectors.iter().enumerate() {
+        let mut first = LANES as u32;
+        for (lane, element) in (0u32..).zip(vector) {
+            first = first.min(if element.key(direction) == key { lane } else { LANES as u32 });
+        }
+        if first < LANES as u32 {
+            return turn * LANES + first as usize;
+        }
+    }
+    let before = block.len() - rest.len();
+    before + rest.iter().take_while(|element| element.key(direction) != key).count()
 }
 
 #[inline(always)]

@@ -34,6 +34,18 @@ pub(crate) trait Keyed: Element {
     type Key: Key;
     /// The key in a direction.
     fn key(self, direction: Direction) -> Self::Key;
+    /// The greatest key in each lane of some vectors.
+    #[inline(always)]
+    fn greatest<const LANES: usize>(vectors: &[[Self; LANES]], direction: Direction) -> [Self::Key; LANES] {
+        let mut greatest = [Self::Key::LEAST; LANES];
+        for vector in vectors {
+            for (greatest, element) in greatest.iter_mut().zip(vector) {
+                let key = element.key(direction);
+                *greatest = if key > *greatest { key } else { *greatest };
+            }
+        }
+        greatest
+    }
 }
 
 /// An element that its key tells in full, except which NaN it is: here zeros of different signs differ.
@@ -91,7 +103,7 @@ impl Invertible for Bool {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $key:ty, $infinity:expr;)*) => { $(
+    ($($ty:ty, $key:ty, $infinity:expr $(, compared with magnitudes $signed:ty)?;)*) => { $(
         impl Keyed for $ty {
             type Key = $key;
             #[inline(always)]
@@ -103,6 +115,28 @@ macro_rules! floats {
                 let key = if direction == Direction::Ascending { key } else { !key };
                 if magnitude > $infinity { <$key>::MAX } else { key }
             }
+            $(
+                // Fewer instructions than keys take: comparisons of elements pass over NaNs, which magnitudes tell.
+                #[inline(always)]
+                fn greatest<const LANES: usize>(vectors: &[[$ty; LANES]], direction: Direction) -> [$key; LANES] {
+                    let is_ascending = direction == Direction::Ascending;
+                    let last = if is_ascending { <$ty>::NEG_INFINITY } else { <$ty>::INFINITY };
+                    let (mut best, mut magnitudes) = ([last; LANES], [0; LANES]);
+                    for vector in vectors {
+                        for ((best, greatest), &x) in best.iter_mut().zip(&mut magnitudes).zip(vector) {
+                            let is_better = if is_ascending { x > *best } else { x < *best };
+                            *best = if is_better { x } else { *best };
+                            // Signed, as every instruction set compares integers.
+                            let magnitude = x.abs().to_bits() as $signed;
+                            *greatest = if magnitude > *greatest { magnitude } else { *greatest };
+                        }
+                    }
+                    std::array::from_fn(
+                        #[inline(always)]
+                        |i| if magnitudes[i] as $key > $infinity { <$key>::MAX } else { best[i].key(direction) },
+                    )
+                }
+            )?
         }
         impl Invertible for $ty {
             #[inline(always)]
@@ -124,8 +158,8 @@ macro_rules! floats {
 floats! {
     f16, u16, 0x7c00;
     bf16, u16, 0x7f80;
-    f32, u32, 0x7f80_0000;
-    f64, u64, 0x7ff0_0000_0000_0000;
+    f32, u32, 0x7f80_0000, compared with magnitudes i32;
+    f64, u64, 0x7ff0_0000_0000_0000, compared with magnitudes i64;
 }
 
 macro_rules! complexes {

@@ -245,6 +245,46 @@ fn long_rows() {
     }
 }
 
+/// Rows of 600 in which `special` comes at two places of few values, or everywhere.
+fn check_special_places<T: Float>() {
+    const LENGTH: usize = 600;
+    let values = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0];
+    let mut rows: Vec<T> = Vec::new();
+    let mut wanted = [Vec::new(), Vec::new()];
+    for special in values.map(T::nearest) {
+        for usual in [T::from_i64(3), T::from_i64(-3), special] {
+            for first in [0, 33, 511, 512, 598] {
+                let at = |i| if i == first || i == LENGTH - 1 { special } else { usual };
+                rows.extend((0..LENGTH).map(at));
+                let is_first = |order| special.wide().is_nan() || special.order(usual) == Some(order);
+                let place = |order| match special.order(usual) {
+                    Some(std::cmp::Ordering::Equal) => 0,
+                    None if usual.wide().is_nan() => 0,
+                    _ if is_first(order) => first,
+                    _ => usize::from(first == 0),
+                };
+                wanted[0].push(place(std::cmp::Ordering::Greater) as u32);
+                wanted[1].push(place(std::cmp::Ordering::Less) as u32);
+            }
+        }
+    }
+    let count = wanted[0].len();
+    let src = Operand::dense(rows, &[count, LENGTH]);
+    for (kind, wanted) in [ArgReduceKind::ArgMax, ArgReduceKind::ArgMin].into_iter().zip(wanted) {
+        let mut dst = Operand::dense(vec![77u32; count], &[count]);
+        arg_reduce(kind, src.view(), 1, dst.view_mut());
+        assert_eq!(dst.data, wanted, "{kind:?} {:?}", T::DTYPE);
+    }
+}
+
+#[test]
+fn places_of_special_values() {
+    check_special_places::<f16>();
+    check_special_places::<bf16>();
+    check_special_places::<f32>();
+    check_special_places::<f64>();
+}
+
 #[test]
 fn infinities_behave_as_documented() {
     let inf = f32::INFINITY;
