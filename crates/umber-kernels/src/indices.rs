@@ -99,12 +99,12 @@ impl<'a> Indices<'a> {
     /// Offsets in the operand of the tuples in `range`, into the first elements of `offsets`; in batches at most.
     pub(crate) fn offsets(&self, range: Range<usize>, offsets: &mut [isize; BATCH]) -> Result<()> {
         let offsets = &mut offsets[..range.len()];
-        offsets.fill(0);
-        for column in &self.columns {
-            match_dtype!(integer column.view.dtype(), T => column.add_offsets::<T>(range.clone(), offsets)?,
-                else => return Err(not_integers(&column.view)));
-        }
-        Ok(())
+        let Some((first, others)) = self.columns.split_first() else {
+            offsets.fill(0);
+            return Ok(());
+        };
+        first.offsets(range.clone(), offsets, Old::Forgotten)?;
+        others.iter().try_for_each(|column| column.offsets(range.clone(), offsets, Old::Kept))
     }
 
     /// Are all indices inside? The error is that of the first that is not.
@@ -133,8 +133,22 @@ impl<'a> Indices<'a> {
     }
 }
 
+/// What becomes of the offsets that were there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Old {
+    /// New ones take their place.
+    Forgotten,
+    /// New ones are added.
+    Kept,
+}
+
 impl Column<'_> {
-    fn add_offsets<T: Index>(&self, range: Range<usize>, offsets: &mut [isize]) -> Result<()> {
+    fn offsets(&self, range: Range<usize>, offsets: &mut [isize], old: Old) -> Result<()> {
+        match_dtype!(integer self.view.dtype(), T => self.offsets_of::<T>(range, offsets, old),
+            else => Err(not_integers(&self.view)))
+    }
+
+    fn offsets_of<T: Index>(&self, range: Range<usize>, offsets: &mut [isize], old: Old) -> Result<()> {
         let src = self.view.start_as::<T>();
         let [stride] = self.nest.inner().strides;
         let mut done = 0;
@@ -143,7 +157,7 @@ impl Column<'_> {
             let run = src.wrapping_offset(at);
             let offsets = &mut offsets[done..done + length];
             done += length;
-            all_inside &= add_run(run, stride, self, offsets);
+            all_inside &= offsets_of_run(run, stride, self, offsets, old);
         });
         if all_inside { Ok(()) } else { Err(self.error::<T>()) }
     }
@@ -169,9 +183,17 @@ impl Column<'_> {
     }
 }
 
-/// Add the offsets that a run of indices means; answers whether all are inside.
-fn add_run<T: Index>(run: *const T, step: isize, column: &Column, offsets: &mut [isize]) -> bool {
+/// The offsets that a run of indices means; answers whether all are inside.
+fn offsets_of_run<T: Index>(
+    run: *const T,
+    step: isize,
+    column: &Column,
+    offsets: &mut [isize],
+    old: Old,
+) -> bool {
     let (length, starts, stride) = (column.length, column.starts as u64, column.stride);
+    // Masked, since a branch would part the loop.
+    let kept = if old == Old::Kept { -1 } else { 0 };
     vectorised(
         #[inline(always)]
         move || {
@@ -182,7 +204,7 @@ fn add_run<T: Index>(run: *const T, step: isize, column: &Column, offsets: &mut 
                 for (offset, &index) in offsets.iter_mut().zip(run) {
                     let index = wrapped(index.widen(), length);
                     outside |= index as u64 >= starts;
-                    *offset = offset.wrapping_add((index as isize).wrapping_mul(stride));
+                    *offset = (*offset & kept).wrapping_add((index as isize).wrapping_mul(stride));
                 }
                 return !outside;
             }
@@ -191,7 +213,7 @@ fn add_run<T: Index>(run: *const T, step: isize, column: &Column, offsets: &mut 
                 let index = unsafe { *run.wrapping_offset(i as isize * step) };
                 let index = wrapped(index.widen(), length);
                 outside |= index as u64 >= starts;
-                *offset = offset.wrapping_add((index as isize).wrapping_mul(stride));
+                *offset = (*offset & kept).wrapping_add((index as isize).wrapping_mul(stride));
             }
             !outside
         },
@@ -253,7 +275,9 @@ impl<'a> AxisIndices<'a> {
         parallel_ranges(count, 1 << 14, |range| {
             for batch in batches(range) {
                 let mut offsets = [0; BATCH];
-                if let Err(error) = self.offsets_in_order(batch.clone(), &mut offsets[..batch.len()]) {
+                if let Err(error) =
+                    self.column.offsets(batch.clone(), &mut offsets[..batch.len()], Old::Forgotten)
+                {
                     failures.add(batch.start, error);
                     return;
                 }
@@ -262,17 +286,12 @@ impl<'a> AxisIndices<'a> {
         failures.first()
     }
 
-    fn offsets_in_order(&self, range: Range<usize>, offsets: &mut [isize]) -> Result<()> {
-        match_dtype!(integer self.column.view.dtype(), T => self.column.add_offsets::<T>(range, offsets),
-            else => Err(not_integers(&self.column.view)))
-    }
-
     /// Offsets along the axis of a run of indices: the one `at` elements from the first, and more `step` apart.
     pub(crate) fn run(&self, at: isize, step: isize, offsets: &mut [isize]) -> Result<()> {
-        offsets.fill(0);
         match_dtype!(integer self.column.view.dtype(), T => {
             let run = self.column.view.start_as::<T>().wrapping_offset(at);
-            if add_run(run, step, &self.column, offsets) { Ok(()) } else { Err(self.column.error::<T>()) }
+            let inside = offsets_of_run(run, step, &self.column, offsets, Old::Forgotten);
+            if inside { Ok(()) } else { Err(self.column.error::<T>()) }
         }, else => Err(not_integers(&self.column.view)))
     }
 }

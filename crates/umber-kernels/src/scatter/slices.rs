@@ -51,7 +51,6 @@ pub fn scatter(
         apart: axes.iter().all(|&axis| slice_sizes[axis] == 1),
     };
     assert_eq!(task.places.count(), task.indices.count(), "shape of the updates of a scatter");
-    task.indices.check()?;
     let leaves: &Leaves = match_update!(kind, dst.dtype(), U => const { &Leaves::of::<U>() });
     task.run(leaves)
 }
@@ -115,6 +114,14 @@ impl Leaves {
 impl Scatter<'_> {
     fn run(&self, leaves: &Leaves) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
+        if count > 0
+            && slice > 0
+            && let Some(apart) = leaves.apart
+            && let Some(parts) = self.parts(leaves.size)
+        {
+            return self.run_apart(leaves, apart, parts);
+        }
+        self.indices.check()?;
         if count == 0 || slice == 0 {
             return Ok(());
         }
@@ -123,11 +130,6 @@ impl Scatter<'_> {
             && count > 1
         {
             return self.run_widened(combine_group);
-        }
-        if let Some(apart) = leaves.apart
-            && let Some(parts) = self.parts(leaves.size)
-        {
-            return self.run_apart(leaves, apart, parts);
         }
         let threads = num_threads();
         if count * slice < 2 * GRAIN || threads == 1 || !(self.apart || count == 1) {
@@ -164,14 +166,14 @@ impl Scatter<'_> {
         (self.is_line() && is_dense && parts > 1 && self.size * size <= MOST_APART).then_some(parts)
     }
 
-    /// Updates come together in an array a part, and these join the destination in order.
+    /// Updates come together in an array a part, and these join the destination in order, once all indices have been found
+    /// inside.
     fn run_apart(&self, leaves: &Leaves, apart: Apart, parts: usize) -> Result<()> {
         let size = leaves.size;
         let line = (self.size * size).div_ceil(size_of::<u128>());
         let mut room: Vec<u128> = Vec::new();
         room.try_reserve_exact(parts * line).map_err(|_| no_memory(parts * self.size))?;
-        room.resize(parts * line, 0);
-        let shared = Target::over(&mut room);
+        let shared = Target::over(room.spare_capacity_mut());
         let elements = |part: usize| shared.at((part * line) as isize).cast::<u8>();
         let (low, _) = self.indices.extent();
         let count = self.indices.count();
@@ -200,7 +202,7 @@ impl Scatter<'_> {
         for batch in batches(range) {
             self.indices.offsets(batch.clone(), &mut offsets)?;
             let updates = self.updates.at(batch.start as isize * step * leaves.size as isize);
-            // SAFETY: the indices were checked, the layout of the updates holds the line; nobody else writes there.
+            // SAFETY: these offsets are checked, the layout of the updates holds the line; nobody else writes there.
             unsafe { (leaves.combine_line)(first, &offsets[..batch.len()], updates, step) };
         }
         Ok(())
