@@ -6,7 +6,7 @@ use umber_types::Result;
 
 use crate::caches::LINE;
 use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
-use crate::isa::prefetch;
+use crate::isa::{Cache, prefetch_lines};
 use crate::moving::by_size;
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
@@ -215,9 +215,8 @@ impl Lines {
 
     /// Ask for the share of a row's lines that falls to a batch of its `length` indices.
     fn ask<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
-        for line in self.0 * batch.start / length..self.0 * batch.end / length {
-            prefetch(row.wrapping_byte_add(line * LINE));
-        }
+        let lines = self.0 * batch.start / length..self.0 * batch.end / length;
+        prefetch_lines(row.wrapping_byte_add(lines.start * LINE), lines.len() * LINE, Cache::Second);
     }
 }
 

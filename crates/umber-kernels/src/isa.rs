@@ -8,6 +8,8 @@
 use std::arch::x86_64::{_MM_HINT_T0 as FIRST, _MM_HINT_T1 as SECOND};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::caches::LINE;
+
 /// Run `body` compiled for AVX-512, AVX2 or the baseline, whichever is the best that this processor has.
 ///
 /// `body` and all that it calls in its loops must be `#[inline(always)]`, or they stay compiled for the baseline.
@@ -49,6 +51,25 @@ pub(crate) fn prefetch<T>(address: *const T) {
 #[inline(always)]
 pub(crate) fn prefetch_close<T>(address: *const T) {
     ask_for::<FIRST, T>(address);
+}
+
+/// Which cache is asked to have something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cache {
+    First,
+    Second,
+}
+
+/// Ask for the lines of the caches that some bytes take; the address need not be valid.
+#[inline(always)]
+pub(crate) fn prefetch_lines<T>(from: *const T, bytes: usize, cache: Cache) {
+    for at in (0..bytes).step_by(LINE) {
+        let line = from.wrapping_byte_add(at);
+        match cache {
+            Cache::First => prefetch_close(line),
+            Cache::Second => prefetch(line),
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]

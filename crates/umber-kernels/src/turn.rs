@@ -8,45 +8,38 @@ pub(crate) const TILE: usize = 16;
 /// Unsafe: the tile is readable and writable there.
 pub(crate) type Turn = unsafe fn(*const u8, isize, *mut u8, isize);
 
-/// How this processor turns tiles of elements of a size with vectors, if it does.
-pub(crate) fn tile(size: usize) -> Option<Turn> {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx") {
-        return match size {
-            // SAFETY: the processor has AVX; the caller's for the memory.
-            4 => Some(|from, line, to, stride| unsafe {
-                avx::turn_words(from.cast(), line, to.cast(), stride);
-            }),
-            // SAFETY: as above.
-            8 => Some(|from, line, to, stride| unsafe {
-                avx::turn_doubles(from.cast(), line, to.cast(), stride);
-            }),
-            _ => None,
-        };
-    }
-    let _ = size;
-    None
+/// Which way the rows of a turned tile are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stores {
+    /// Through the caches.
+    Cached,
+    /// Past them: the rows are whole lines of the caches, and whoever hands the memory on lets the stores finish before.
+    PastCaches,
 }
 
-/// As [`tile`], but past the caches: the rows of the tile are whole lines of them. Whoever hands the memory on lets the stores
-/// finish before.
-pub(crate) fn tile_past_caches(size: usize) -> Option<Turn> {
+/// How this processor turns tiles of elements of a size with vectors, if it does.
+pub(crate) fn tile(size: usize, stores: Stores) -> Option<Turn> {
     #[cfg(target_arch = "x86_64")]
-    if crate::isa::level() == 2 {
-        return match size {
-            // SAFETY: the processor has AVX-512; the caller's for the memory.
-            4 => Some(|from, line, to, stride| unsafe {
-                avx512::turn_words(from.cast(), line, to.cast(), stride);
-            }),
-            // SAFETY: as above.
-            8 => Some(|from, line, to, stride| unsafe {
-                avx512::turn_doubles(from.cast(), line, to.cast(), stride);
-            }),
+    {
+        macro_rules! turn {
+            ($turn:path) => {
+                // SAFETY: the level says that the processor has the instructions; the caller's for the memory.
+                Some(|from, line, to, stride| unsafe { $turn(from.cast(), line, to.cast(), stride) })
+            };
+        }
+        match (stores, size, crate::isa::level()) {
+            (Stores::Cached, 4, 1..) => turn!(avx::turn_words),
+            (Stores::Cached, 8, 1..) => turn!(avx::turn_doubles),
+            (Stores::PastCaches, 4, 2) => turn!(avx512::turn_words),
+            (Stores::PastCaches, 8, 2) => turn!(avx512::turn_doubles),
             _ => None,
-        };
+        }
     }
-    let _ = size;
-    None
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (size, stores);
+        None
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

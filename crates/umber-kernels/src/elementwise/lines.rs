@@ -7,8 +7,10 @@
 use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
 use std::mem::MaybeUninit;
 
+use umber_types::{DType, Element};
+
 use super::{Kernel, LANES, Map1, Map2, loop1, loop2};
-use crate::isa::{Avx2, Avx512, Isa, Portable};
+use crate::isa::Isa;
 
 /// Write the lanes of `make` past the caches.
 ///
@@ -28,7 +30,7 @@ unsafe fn stream<D: Copy>(to: *mut u8, make: impl FnOnce(*mut u8)) {
 #[inline(always)]
 unsafe fn lines1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
     for i in (0..n).step_by(LANES) {
-        // SAFETY: the contract of `Kernel`, and that of [`kernels1`].
+        // SAFETY: the contract of `Kernel`, and that of [`past_caches1`].
         unsafe {
             let a = a.add(i * size_of::<O::A>());
             stream::<O::D>(d.add(i * size_of::<O::D>()), |made| loop1::<O, I>(made, a, LANES));
@@ -39,7 +41,7 @@ unsafe fn lines1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
 #[inline(always)]
 unsafe fn lines2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usize) {
     for i in (0..n).step_by(LANES) {
-        // SAFETY: the contract of `Kernel`, and that of [`kernels2`].
+        // SAFETY: the contract of `Kernel`, and that of [`past_caches2`].
         unsafe {
             let (a, b) = (a.add(i * size_of::<O::A>()), b.add(i * size_of::<O::A>()));
             stream::<O::D>(d.add(i * size_of::<O::D>()), |made| loop2::<O, I>(made, a, b, LANES));
@@ -47,15 +49,19 @@ unsafe fn lines2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usi
     }
 }
 
-super::instances!(Map1, |d, a, _b, n, Set| lines1::<O, Set>(d, a, n), portable1, avx2_1, avx512_1);
-super::instances!(Map2, |d, a, b, n, Set| lines2::<O, Set>(d, a, b, n), portable2, avx2_2, avx512_2);
+super::instances!(fn kernels1<O: Map1>, |d, a, _b, _c, n, Set| lines1::<O, Set>(d, a, n));
+super::instances!(fn kernels2<O: Map2>, |d, a, b, _c, n, Set| lines2::<O, Set>(d, a, b, n));
 
-/// The function for each instruction set; the destination begins at a whole line.
-pub(super) const fn kernels1<O: Map1>() -> [Kernel; 3] {
-    [portable1::<O>, avx2_1::<O>, avx512_1::<O>]
+/// The functions for each instruction set, if they answer with truth values; the destination begins at a whole line.
+pub(super) const fn past_caches1<O: Map1>() -> Option<[Kernel; 3]> {
+    if is_bool::<O::D>() { Some(kernels1::<O>()) } else { None }
 }
 
-/// As [`kernels1`].
-pub(super) const fn kernels2<O: Map2>() -> [Kernel; 3] {
-    [portable2::<O>, avx2_2::<O>, avx512_2::<O>]
+/// As [`past_caches1`].
+pub(super) const fn past_caches2<O: Map2>() -> Option<[Kernel; 3]> {
+    if is_bool::<O::D>() { Some(kernels2::<O>()) } else { None }
+}
+
+const fn is_bool<T: Element>() -> bool {
+    matches!(T::DTYPE, DType::Bool)
 }

@@ -14,6 +14,9 @@ pub(crate) mod chain;
 mod half_words;
 #[cfg(target_arch = "x86_64")]
 mod lines;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "no_lines.rs"]
+mod lines;
 pub(crate) mod multiply_add;
 mod power;
 pub(crate) mod select;
@@ -22,7 +25,7 @@ pub(crate) mod unary_complex;
 
 use umber_types::{DType, Element};
 
-use crate::isa::{Avx2, Avx512, Isa, Portable};
+use crate::isa::{Isa, Portable};
 
 /// Vector kernels work on multiples of this many elements.
 pub(crate) const LANES: usize = 64;
@@ -118,33 +121,49 @@ unsafe fn loop2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usiz
     }
 }
 
-/// Three instances of a loop, each inside a function that enables its instruction set.
+/// A function that answers with three instances of a loop, each inside a function that enables its instruction set.
 macro_rules! instances {
-    ($trait:ident, |$d:ident, $a:ident, $b:ident, $n:ident, $I:ident| $body:expr, $portable:ident, $avx2:ident, $avx512:ident) => {
-        unsafe fn $portable<O: $trait>($d: *mut u8, $a: *const u8, $b: *const u8, _c: *const u8, $n: usize) {
-            type $I = Portable;
-            // SAFETY: passed on.
-            unsafe { $body }
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-        unsafe fn $avx2<O: $trait>($d: *mut u8, $a: *const u8, $b: *const u8, _c: *const u8, $n: usize) {
-            type $I = Avx2;
-            // SAFETY: passed on.
-            unsafe { $body }
-        }
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
-        unsafe fn $avx512<O: $trait>($d: *mut u8, $a: *const u8, $b: *const u8, _c: *const u8, $n: usize) {
-            type $I = Avx512;
-            // SAFETY: passed on.
-            unsafe { $body }
+    (
+        $(#[$doc:meta])* $vis:vis fn $name:ident $(<$O:ident: $trait:ident>)?,
+        |$d:ident, $a:ident, $b:ident, $c:ident, $n:ident, $I:ident| $body:expr
+    ) => {
+        $(#[$doc])*
+        $vis const fn $name$(<$O: $trait>)?() -> [$crate::elementwise::Kernel; 3] {
+            unsafe fn portable$(<$O: $trait>)?($d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8, $n: usize) {
+                type $I = $crate::isa::Portable;
+                // SAFETY: passed on.
+                unsafe { $body }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2$(<$O: $trait>)?($d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8, $n: usize) {
+                type $I = $crate::isa::Avx2;
+                // SAFETY: passed on.
+                unsafe { $body }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(
+                enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"
+            )]
+            unsafe fn avx512$(<$O: $trait>)?($d: *mut u8, $a: *const u8, $b: *const u8, $c: *const u8, $n: usize) {
+                type $I = $crate::isa::Avx512;
+                // SAFETY: passed on.
+                unsafe { $body }
+            }
+            #[cfg(target_arch = "x86_64")]
+            {
+                [portable$(::<$O>)?, avx2$(::<$O>)?, avx512$(::<$O>)?]
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            {
+                [portable$(::<$O>)?; 3]
+            }
         }
     };
 }
 
-instances!(Map1, |d, a, _b, n, Set| loop1::<O, Set>(d, a, n), portable1, avx2_1, avx512_1);
-instances!(Map2, |d, a, b, n, Set| loop2::<O, Set>(d, a, b, n), portable2, avx2_2, avx512_2);
+instances!(fn kernels1<O: Map1>, |d, a, _b, _c, n, Set| loop1::<O, Set>(d, a, n));
+instances!(fn kernels2<O: Map2>, |d, a, b, _c, n, Set| loop2::<O, Set>(d, a, b, n));
 
 unsafe fn one_by_one1<O: Map1>(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
     // SAFETY: the contract of `Kernel`.
@@ -165,35 +184,16 @@ unsafe fn one_by_one2<O: Map2>(d: *mut u8, a: *const u8, b: *const u8, _c: *cons
     d.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (&a, &b))| *d = O::f::<Portable>(a, b));
 }
 
-#[cfg(target_arch = "x86_64")]
-const fn is_bool<T: Element>() -> bool {
-    matches!(T::DTYPE, DType::Bool)
-}
-
 impl Entry {
     /// A vectorised function of one element.
     pub(crate) const fn map1<O: Map1>() -> Entry {
-        #[cfg(target_arch = "x86_64")]
-        let kernels: [Kernel; 3] = [portable1::<O>, avx2_1::<O>, avx512_1::<O>];
-        #[cfg(not(target_arch = "x86_64"))]
-        let kernels: [Kernel; 3] = [portable1::<O>; 3];
-        #[cfg(target_arch = "x86_64")]
-        let past_caches = if is_bool::<O::D>() { Some(lines::kernels1::<O>()) } else { None };
-        #[cfg(not(target_arch = "x86_64"))]
-        let past_caches = None;
+        let (kernels, past_caches) = (kernels1::<O>(), lines::past_caches1::<O>());
         Entry { kernels, past_caches, exact: false, cost: O::COST }
     }
 
     /// A vectorised function of two elements.
     pub(crate) const fn map2<O: Map2>() -> Entry {
-        #[cfg(target_arch = "x86_64")]
-        let kernels: [Kernel; 3] = [portable2::<O>, avx2_2::<O>, avx512_2::<O>];
-        #[cfg(not(target_arch = "x86_64"))]
-        let kernels: [Kernel; 3] = [portable2::<O>; 3];
-        #[cfg(target_arch = "x86_64")]
-        let past_caches = if is_bool::<O::D>() { Some(lines::kernels2::<O>()) } else { None };
-        #[cfg(not(target_arch = "x86_64"))]
-        let past_caches = None;
+        let (kernels, past_caches) = (kernels2::<O>(), lines::past_caches2::<O>());
         Entry { kernels, past_caches, exact: false, cost: O::COST }
     }
 
@@ -292,7 +292,6 @@ macro_rules! exact2 {
     }};
 }
 
-#[cfg(target_arch = "x86_64")]
 use instances;
 pub(crate) use {exact1, exact2, map1, map2};
 

@@ -2,7 +2,7 @@
 
 use umber_types::{BinaryKind, DType};
 
-use super::{Entry, Kernel, LANES};
+use super::{Entry, LANES, instances};
 
 /// A float that is computed as itself.
 trait Float: Copy + std::ops::Mul<Output = Self> + std::ops::Add<Output = Self> {}
@@ -26,40 +26,19 @@ unsafe fn body<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n
     }
 }
 
-unsafe fn portable<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { body::<T>(d, a, b, c, n) }
-}
+instances!(fn kernels<T: Float>, |d, a, b, c, n, _Set| body::<T>(d, a, b, c, n));
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { body::<T>(d, a, b, c, n) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn avx512<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { body::<T>(d, a, b, c, n) }
-}
-
-const fn instances<T: Float>() -> Entry {
-    #[cfg(target_arch = "x86_64")]
-    let kernels: [Kernel; 3] = [portable::<T>, avx2::<T>, avx512::<T>];
-    #[cfg(not(target_arch = "x86_64"))]
-    let kernels: [Kernel; 3] = [portable::<T>; 3];
-    Entry { kernels, past_caches: None, exact: false, cost: 2 }
+const fn entry_of<T: Float>() -> Entry {
+    Entry { kernels: kernels::<T>(), past_caches: None, exact: false, cost: 2 }
 }
 
 /// The block function that a product followed by `kind` makes, if there is one.
 pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
     match (kind, dtype) {
         (BinaryKind::Add, DType::Float16 | DType::BFloat16 | DType::Float32) => {
-            Some(const { instances::<f32>() })
+            Some(const { entry_of::<f32>() })
         }
-        (BinaryKind::Add, DType::Float64) => Some(const { instances::<f64>() }),
+        (BinaryKind::Add, DType::Float64) => Some(const { entry_of::<f64>() }),
         _ => None,
     }
 }

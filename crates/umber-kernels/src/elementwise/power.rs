@@ -1,10 +1,8 @@
 //! `x^y` of float32 in two loops: one would hold more numbers at once than there are registers.
 #![expect(clippy::cast_ptr_alignment, reason = "the contract of `Kernel` has elements aligned")]
 
-use super::{Entry, Kernel, LANES};
-#[cfg(target_arch = "x86_64")]
-use crate::isa::{Avx2, Avx512};
-use crate::isa::{Isa, Portable};
+use super::{Entry, LANES, instances};
+use crate::isa::Isa;
 use crate::math::float32;
 
 /// Elements whose exponents wait between the loops, in the first cache.
@@ -37,30 +35,9 @@ unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, y: *const u8, n: usize) {
     }
 }
 
-unsafe fn portable(d: *mut u8, x: *const u8, y: *const u8, _c: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { body::<Portable>(d, x, y, n) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn avx2(d: *mut u8, x: *const u8, y: *const u8, _c: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { body::<Avx2>(d, x, y, n) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-unsafe fn avx512(d: *mut u8, x: *const u8, y: *const u8, _c: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { body::<Avx512>(d, x, y, n) }
-}
+instances!(fn kernels, |d, x, y, _c, n, Set| body::<Set>(d, x, y, n));
 
 /// The block function.
 pub(crate) const fn entry() -> Entry {
-    #[cfg(target_arch = "x86_64")]
-    let kernels: [Kernel; 3] = [portable, avx2, avx512];
-    #[cfg(not(target_arch = "x86_64"))]
-    let kernels: [Kernel; 3] = [portable; 3];
-    Entry { kernels, past_caches: None, exact: false, cost: 15 }
+    Entry { kernels: kernels(), past_caches: None, exact: false, cost: 15 }
 }

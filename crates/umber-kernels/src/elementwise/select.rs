@@ -2,7 +2,7 @@
 
 use umber_types::{Bool, DType};
 
-use super::{Entry, Kernel, LANES};
+use super::{Entry, LANES, instances};
 
 /// The bits of an element.
 trait Bits: Copy {
@@ -46,40 +46,22 @@ unsafe fn blend<T: Bits>(d: *mut T, condition: *const Bool, a: *const T, b: *con
     }
 }
 
-unsafe fn portable<T: Bits>(d: *mut u8, condition: *const u8, a: *const u8, b: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { blend::<T>(d.cast(), condition.cast(), a.cast(), b.cast(), n) }
-}
+instances!(
+    fn kernels<T: Bits>,
+    |d, condition, a, b, n, _Set| blend::<T>(d.cast(), condition.cast(), a.cast(), b.cast(), n)
+);
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-unsafe fn avx2<T: Bits>(d: *mut u8, condition: *const u8, a: *const u8, b: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { blend::<T>(d.cast(), condition.cast(), a.cast(), b.cast(), n) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
-unsafe fn avx512<T: Bits>(d: *mut u8, condition: *const u8, a: *const u8, b: *const u8, n: usize) {
-    // SAFETY: passed on.
-    unsafe { blend::<T>(d.cast(), condition.cast(), a.cast(), b.cast(), n) }
-}
-
-const fn instances<T: Bits>() -> Entry {
-    #[cfg(target_arch = "x86_64")]
-    let kernels: [Kernel; 3] = [portable::<T>, avx2::<T>, avx512::<T>];
-    #[cfg(not(target_arch = "x86_64"))]
-    let kernels: [Kernel; 3] = [portable::<T>; 3];
-    Entry { kernels, past_caches: None, exact: false, cost: 1 }
+const fn entry_of<T: Bits>() -> Entry {
+    Entry { kernels: kernels::<T>(), past_caches: None, exact: false, cost: 1 }
 }
 
 /// The block function for elements of the (computing) dtype.
 pub(crate) fn entry(dtype: DType) -> Entry {
     match dtype.size() {
-        1 => const { instances::<u8>() },
-        2 => const { instances::<u16>() },
-        4 => const { instances::<u32>() },
-        8 => const { instances::<u64>() },
-        _ => const { instances::<[u64; 2]>() },
+        1 => const { entry_of::<u8>() },
+        2 => const { entry_of::<u16>() },
+        4 => const { entry_of::<u32>() },
+        8 => const { entry_of::<u64>() },
+        _ => const { entry_of::<[u64; 2]>() },
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &m
 /// Copy a matrix whose columns are dense into dense rows `stride` apart.
 fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
     debug_assert!(from.rows == 1 && stride >= columns && to.len() >= rows * stride);
-    let Some(tile) = turn::tile(size_of::<T>()) else {
+    let Some(tile) = turn::tile(size_of::<T>(), turn::Stores::Cached) else {
         return pack(from, rows, columns, to, stride, |x| x);
     };
     let (down, across) = (rows / TILE * TILE, columns / TILE * TILE);

@@ -7,10 +7,10 @@
 use smallvec::SmallVec;
 use umber_types::{Layout, Shape};
 
-use super::blocks::Cache;
 use super::copy::copy;
 use super::program::Program;
 use crate::caches::LINE;
+use crate::isa::Cache;
 use crate::matmul::scratch;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};

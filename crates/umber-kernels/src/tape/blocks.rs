@@ -10,7 +10,7 @@
 use crate::caches::LINE;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
-use crate::isa::vectorised;
+use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::moving::by_size;
 
 /// `count` elements, `stride` apart in memory, to neighbours.
@@ -134,34 +134,15 @@ pub(super) fn finish_streaming() {
     }
 }
 
-/// Which cache is asked to have something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cache {
-    First,
-    Second,
-}
-
-/// Ask for the cache lines of some bytes; the address need not be valid.
-#[inline(always)]
-pub(super) fn prefetch(from: *const u8, bytes: usize, cache: Cache) {
-    for at in (0..bytes).step_by(LINE) {
-        let line = from.wrapping_add(at);
-        match cache {
-            Cache::First => crate::isa::prefetch_close(line),
-            Cache::Second => crate::isa::prefetch(line),
-        }
-    }
-}
-
 /// Ask for the cache lines of `count` elements that are `stride` apart; the addresses need not be valid.
 #[inline(always)]
 pub(super) fn prefetch_apart(size: usize, from: *const u8, stride: isize, count: usize, cache: Cache) {
     let step = stride.unsigned_abs() * size;
     let first = if stride < 0 { from.wrapping_sub(count.saturating_sub(1) * step) } else { from };
     if step <= LINE {
-        return prefetch(first, count * step, cache);
+        return prefetch_lines(first, count * step, cache);
     }
     for i in 0..count {
-        prefetch(first.wrapping_add(i * step), 1, cache);
+        prefetch_lines(first.wrapping_add(i * step), 1, cache);
     }
 }

@@ -6,19 +6,19 @@
 
 use umber_types::tape::{Step, Tape};
 
-use super::blocks::{Cache, finish_streaming, gather, prefetch_apart, scatter, stream};
+use super::blocks::{finish_streaming, gather, prefetch_apart, scatter, stream};
 use super::plan::Plan;
 use super::program::Program;
+use super::run::STREAM_FROM;
 use crate::caches::LINE;
+use crate::isa::Cache;
 use crate::moving::by_size;
 use crate::threads::parallel_ranges;
-use crate::turn;
+use crate::turn::{self, Stores};
 use crate::view::{View, ViewMut};
 
 /// Bytes for one thread to copy.
 const GRAIN: usize = 1 << 17;
-/// Copies from this size on bypass the caches.
-const STREAM_FROM: usize = 8 << 20;
 /// Bytes that are written past the caches at a time, and wait in the first one until then.
 const STAGE: usize = 16 * LINE;
 /// Rows of the result, at most, that one thread turns before it looks for more.
@@ -81,9 +81,9 @@ impl Job<'_> {
         let (from, to) = (self.plan.strides(0)[0], self.plan.strides(1)[0]);
         let streams = self.streams();
         // Whole cache lines for each thread.
-        let count = self.plan.size().div_ceil(64);
-        parallel_ranges(count, GRAIN / 64 / self.size, |range| {
-            let (begin, end) = (range.start * 64, (range.end * 64).min(self.plan.size()));
+        let count = self.plan.size().div_ceil(LINE);
+        parallel_ranges(count, GRAIN / LINE / self.size, |range| {
+            let (begin, end) = (range.start * LINE, (range.end * LINE).min(self.plan.size()));
             let (source, target) = (self.source(begin as isize * from), self.target(begin as isize * to));
             let row = Row { from: source, to: target, strides: [from, to], count: end - begin, next: None };
             // SAFETY: elements of the views, this range is this thread's.
@@ -292,8 +292,8 @@ impl Turning {
         Turning {
             size,
             strides,
-            turn: turn::tile(size).filter(|_| is_dense),
-            stream: turn::tile_past_caches(size).filter(|_| is_dense && lines),
+            turn: turn::tile(size, Stores::Cached).filter(|_| is_dense),
+            stream: turn::tile(size, Stores::PastCaches).filter(|_| is_dense && lines),
         }
     }
 

@@ -1,5 +1,7 @@
 //! From drafts of instructions to instructions: neighbours become chains, and values find their registers.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 use umber_types::DType;
 
@@ -85,8 +87,7 @@ impl Value {
 
 /// Drafts that become one instruction.
 struct Group {
-    begin: usize,
-    end: usize,
+    drafts: Range<usize>,
     chain: Option<Chain>,
 }
 
@@ -127,7 +128,7 @@ impl Linker {
             };
             let end = begin + length;
             let pays = length > 1 || self.touches_halves(first);
-            groups.push(Group { begin, end, chain: chain.filter(|_| pays) });
+            groups.push(Group { drafts: begin..end, chain: chain.filter(|_| pays) });
             begin = end;
         }
         groups
@@ -135,9 +136,9 @@ impl Linker {
 
     /// Does a step read or make what is stored as 16-bit floats?
     fn touches_halves(&self, draft: &Draft) -> bool {
-        let reads = |&&value: &&u32| self.input_half(value).is_some();
-        let makes = |output: &&Output| output.value == draft.value && output.dtype.is_half();
-        draft.operands().iter().find(reads).is_some() || self.program.outputs.iter().find(makes).is_some()
+        let reads = |&value: &u32| self.input_half(value).is_some();
+        let makes = |output: &Output| output.value == draft.value && output.dtype.is_half();
+        draft.operands().iter().any(reads) || self.program.outputs.iter().any(makes)
     }
 
     fn input_half(&self, value: u32) -> Option<DType> {
@@ -153,11 +154,11 @@ impl Linker {
             self.values[output.value as usize].narrow = None;
         }
         for group in groups {
-            for at in group.begin..group.end {
+            for at in group.drafts.clone() {
                 let draft = self.drafts[at];
                 for &operand in draft.operands() {
                     let value = &mut self.values[operand as usize];
-                    let is_made_here = value.maker >= group.begin && value.maker < at;
+                    let is_made_here = (group.drafts.start..at).contains(&value.maker);
                     let is_held = is_made_here && value.maker + 1 == at && draft.takes_over(operand);
                     value.is_local &= is_made_here;
                     value.is_stored |= !is_held;
@@ -175,7 +176,7 @@ impl Linker {
     /// The instruction of a group.
     fn emit(&mut self, group: &Group) {
         let Some(run) = group.chain else {
-            let Draft { entry, value, arguments, .. } = self.drafts[group.begin];
+            let Draft { entry, value, arguments, .. } = self.drafts[group.drafts.start];
             let kernel = entry.kernels[level()];
             self.program.instructions.push(Instruction::Call {
                 kernel,
@@ -203,7 +204,7 @@ impl Linker {
     fn chain(&mut self, group: &Group, run: Chain) -> Instruction {
         let begin = self.program.links.len();
         let mut held = None;
-        for at in group.begin..group.end {
+        for at in group.drafts.clone() {
             let draft = self.drafts[at];
             let [a, b, c] = draft.arguments;
             match draft.form {
@@ -289,6 +290,7 @@ impl Linker {
             self.program.outputs[at] =
                 Output { value: narrow, dtype, direct: is_first, streams: is_first, is_narrow: true };
         }
+        self.values[value as usize].lasting = is_whole;
         if is_whole || is_stored {
             let op = if is_stored { Op::Store } else { Op::Output };
             self.link(op, Source::Elements, value);
@@ -298,7 +300,7 @@ impl Linker {
     /// Store what the accumulator holds as 16-bit floats, which are a value of their own.
     fn round(&mut self, dtype: DType) -> u32 {
         let narrow = self.values.len() as u32;
-        self.values.push(Value::new(false, None));
+        self.values.push(Value::new(true, None));
         let source = if dtype == DType::BFloat16 { Source::BFloat16 } else { Source::Float16 };
         self.link(Op::Output, source, narrow);
         narrow
@@ -328,19 +330,20 @@ impl Linker {
         });
         let mut homes: SmallVec<[Home; 8]> = SmallVec::from_elem(Home::Nowhere, self.values.len());
         let (mut registers, mut locals) = (Shelf::default(), Shelf::default());
-        let mut lasting: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.values.len());
         let constants = self.program.constants.iter().map(|constant| constant.value);
         let outputs = self.program.outputs.iter().map(|output| output.value);
         for value in (0..inputs as u32).chain(constants).chain(outputs) {
-            if !std::mem::replace(&mut lasting[value as usize], true) {
-                homes[value as usize] = Home::Register(registers.take());
+            let home = &mut homes[value as usize];
+            if *home == Home::Nowhere {
+                *home = Home::Register(registers.take());
             }
         }
+        let passes = |value: u32| !self.values[value as usize].lasting;
         let mut time = 0;
         self.program.accesses(|read, written| {
             time += 1;
             if let Some(value) = written
-                && !lasting[value as usize]
+                && passes(value)
             {
                 let is_local = self.values[value as usize].is_local;
                 homes[value as usize] =
@@ -348,7 +351,7 @@ impl Linker {
             }
             for (i, &value) in read.iter().chain(&written).enumerate() {
                 debug_assert_ne!(homes[value as usize], Home::Nowhere, "what is read was stored");
-                let is_over = last[value as usize] == time && !lasting[value as usize];
+                let is_over = last[value as usize] == time && passes(value);
                 if !is_over || read[..i.min(read.len())].contains(&value) {
                     continue;
                 }

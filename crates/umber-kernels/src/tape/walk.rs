@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 
-use super::blocks::{gather, prefetch, scatter, splat, stream};
+use super::blocks::{gather, scatter, splat, stream};
 use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
 use crate::caches::LINE;
 use crate::elementwise::{LANES, cast};
-use crate::isa::level;
+use crate::isa::{level, prefetch_lines};
 
 /// Bytes written past the caches between requests for the next block.
 const STREAMED: usize = 256;
@@ -316,7 +316,7 @@ impl<'r> Walk<'r> {
                 let begin = (bytes * part / parts) & !63;
                 let end = bytes * (part + 1) / parts;
                 let from = self.address(i, next as isize).wrapping_add(begin);
-                prefetch(from, end - begin, run.ahead);
+                prefetch_lines(from, end - begin, run.ahead);
             }
         }
     }
