@@ -8,18 +8,15 @@ use super::codes::levels;
 use super::dense;
 use super::fp8::{from_fp8, from_power};
 use crate::View;
-#[cfg(target_arch = "x86_64")]
-use crate::isa::prefetch;
 use crate::isa::vectorised;
 use crate::row::{Real, Work};
+#[cfg(target_arch = "x86_64")]
+use crate::{caches::LINE, isa::prefetch};
 
 /// The most elements read at a time.
 const STRETCH: usize = 512;
 /// The most groups of them.
 const GROUPS: usize = STRETCH / 16;
-/// Bytes of a line of the caches.
-#[cfg(target_arch = "x86_64")]
-const LINE: usize = 64;
 
 /// Scales or biases as they are stored.
 enum Factors<'a> {
