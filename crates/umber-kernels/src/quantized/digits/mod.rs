@@ -192,10 +192,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn digits_stand_for_numbers_just_below_a_power_of_two() {
+        for values in [[-510.1042], [511.99997], [508.03], [508.04]] {
+            check_digits::<3>(&values).expect("three digits");
+            check_digits::<4>(&values).expect("four digits");
+        }
+    }
+
     fn check_digits<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
         let mut digits = vec![[0; D]; values.len()];
         let unit = split(values, &mut digits);
-        let bound = f64::from(largest(values)) * 2f64.powi(1 - 8 * D as i32);
+        // Half of what 1 stands for, which is chosen with room for the highest digit.
+        let bound = f64::from(largest(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
         for (value, digits) in values.iter().zip(&digits) {
             let number = digits.iter().fold(0, |sum: i64, &digit| 256 * sum + i64::from(digit));
             let error = number as f64 * f64::from(unit) - f64::from(*value);
