@@ -185,3 +185,31 @@ def test_disabled_compile_runs_the_body():
         assert traced.count == 2
     finally:
         mx.enable_compile()
+
+
+@pytest.mark.parametrize(
+    "after", [mx.exp, mx.sum, mx.mean, mx.sigmoid, lambda a: mx.exp(a) + a, mx.logsumexp]
+)
+def test_constants_alone_where_choices_are_gone(after):
+    """A choice between equal constants is one of them: the steps behind it have no argument."""
+    condition, x = mx.array([True, False, True]), mx.array([1.0, 2.0, 4.0])
+    level = mx.array(1.5)
+    functions = [
+        lambda b, x: after(mx.where(b, 1.5, 1.5)),
+        lambda b, x: after(mx.where(b, 1.5, mx.array(1.5))),
+        lambda b, x: after(mx.where(b, level, level)),
+        lambda b, x: after(mx.where(mx.array(True), 1.5, 2.0)),
+        lambda b, x: after(mx.where(b, 1.5, 1.5)) * x,
+        lambda b, x: mx.grad(lambda x: after(x * mx.where(b, 1.5, 1.5)).sum())(x),
+        lambda b, x: mx.vmap(lambda c, x: after(mx.where(c, 1.5, 1.5)[None]) * x)(b, x),
+    ]
+
+    def gradient(function):
+        return to_numpy(mx.grad(lambda x: function(condition, x).sum())(x))
+
+    for function in functions:
+        want = to_numpy(function(condition, x))
+        compiled = mx.compile(function)
+        for _ in range(2):
+            np.testing.assert_array_equal(to_numpy(compiled(condition, x)), want)
+        np.testing.assert_array_equal(gradient(compiled), gradient(function))

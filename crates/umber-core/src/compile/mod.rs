@@ -36,8 +36,10 @@ pub struct CompiledGraph {
     fused: Recipe,
     /// As traced, for transforms that follow the call: fusion folds away what only matters to them.
     plain: Recipe,
-    /// What the function saw besides its arguments: the recipes' last arguments.
+    /// What the function saw besides its arguments: the last arguments of `plain`.
     captured: Vec<Array>,
+    /// The last arguments of `fused`: besides what was captured, what its steps make of constants alone.
+    fixed: Vec<Array>,
     /// Does it hold an array that another transform is following?
     captures_traced: bool,
 }
@@ -98,9 +100,10 @@ impl CompiledGraph {
         // An outer transform's own arrays are traced still.
         let captures_traced = captured.iter().any(Array::is_traced);
         let plain = simplify(&fold(program, given, &captured)?)?;
-        let fused = fused(&plain)?;
+        let (fused, made_of_constants) = fused(&plain)?;
         let (plain, fused) = (Recipe::new(plain)?, Recipe::new(fused)?);
-        Ok(CompiledGraph { given, fused, plain, captured, captures_traced })
+        let fixed = captured.iter().cloned().chain(made_of_constants).collect();
+        Ok(CompiledGraph { given, fused, plain, captured, fixed, captures_traced })
     }
 
     /// May it be kept for later calls? Not if it holds arrays that an outer transform is following.
@@ -113,7 +116,8 @@ impl CompiledGraph {
         self.plain.program()
     }
 
-    /// The function as it runs: its elementwise regions are single steps.
+    /// The function as it runs: its elementwise regions are single steps, and what is made of constants alone is
+    /// captured too.
     pub fn fused_program(&self) -> &Program {
         self.fused.program()
     }
@@ -132,22 +136,20 @@ impl CompiledGraph {
         if is_followed {
             self.plain.record(arguments, &self.captured, Followed::BySomebody)
         } else {
-            self.fused.record(arguments, &self.captured, Followed::ByNobody)
+            self.fused.record(arguments, &self.fixed, Followed::ByNobody)
         }
     }
 }
 
-/// The program with its elementwise regions as single steps.
-fn fused(program: &Program) -> Result<Program> {
+/// The program with its elementwise regions as single steps, and what it captured: steps that simplification left with
+/// constants alone follow nothing, so they are arrays to compute once.
+fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
     let trace = Trace::placeholders(Leaf::Compile, program.arguments.iter().cloned());
     // What only matters to transforms.
     let passes = |op: &Op| matches!(op, Op::Custom(_) | Op::Checkpoint(_));
     let outputs = expanded(&trace.inputs, &program.replay(&trace.inputs)?, passes)?;
     let outputs = fuse(&outputs, |node| node.traced)?;
-    // Constants are no arguments, so that a program made of a program captures nothing.
-    let (fused, captured) = Program::close(&trace.inputs, &outputs);
-    debug_assert!(captured.is_empty());
-    Ok(fused)
+    Ok(Program::close(&trace.inputs, &outputs))
 }
 
 /// A function that is traced once for every combination of shapes and dtypes of its arguments.
