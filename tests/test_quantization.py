@@ -146,6 +146,36 @@ def test_empty_products():
     assert [part.shape for part in mx.quantize(mx.ones((3, 0)))] == [(3, 0)] * 3
 
 
+@pytest.mark.parametrize("gathered", [False, True])
+@pytest.mark.parametrize("rows", [1, 3, 8, 40])
+@pytest.mark.parametrize("bits", [2, 3, 4, 5, 6, 8])
+def test_outliers_cost_no_digits(bits, rows, gathered, rng):
+    """Activations far above their neighbours, which meet zeros of the matrix or others."""
+    depth, columns, middle = 256, 64, 1 << (bits - 1)
+    codes = rng.integers(0, 1 << bits, (columns, depth))
+    codes[:, ::128] = middle
+    scales = np.full((columns, depth // 64), 1 / 64, np.float32)
+    weight = (codes - middle) / 64.0
+    packed = np.packbits(
+        ((codes[..., None] >> np.arange(bits)) & 1).astype(np.uint8).reshape(columns, -1),
+        axis=1,
+        bitorder="little",
+    )
+    stored = [mx.array(a) for a in (packed.view(np.uint32), scales, -middle * scales)]
+    for height in (1.0, 30.0, 1e3, 3e4, 1e9, 1e22):
+        for place in (0, 1):
+            x = (rng.standard_normal((rows, depth)) * 1e-3).astype(np.float32)
+            x[:, place::128] *= height
+            if gathered:
+                left, right = mx.array(x)[:, None], [a[None] for a in stored]
+                y = mx.gather_qmm(left, *right, rhs_indices=mx.zeros(rows, mx.uint32), bits=bits)
+            else:
+                y = mx.quantized_matmul(mx.array(x), *stored, bits=bits)
+            error = np.abs(to_numpy(y).reshape(rows, columns) - x.astype(np.float64) @ weight.T)
+            terms = np.abs(x).astype(np.float64) @ np.abs(weight.T)
+            assert (error / terms).max() < 3e-6, (height, place)
+
+
 def test_infinite_numbers_meet_weights_not_codes():
     words, scales, biases = mx.quantize(mx.full((1, 64), 3.0))
     x = mx.zeros(64)

@@ -1,7 +1,8 @@
 //! Products of few rows with a quantised matrix, turned: each weight is read once, as it is packed.
 //!
 //! A vector of words holds a code at every step of a shift; the left rows are laid out beforehand so that what meets those codes
-//! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups.
+//! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups. Where that would cost
+//! digits, codes are made weights before they are multiplied.
 
 use std::ops::Range;
 
@@ -53,12 +54,18 @@ fn kind_of(how: Quantization) -> Option<u8> {
 }
 
 /// Does this suit a product?
-///
-/// An infinity times a code of zero is not what it is times the weight; and of very large numbers the sums of codes and those of
-/// biases may be infinite where their difference is not.
 pub(super) fn suits(product: &TurnedProduct) -> bool {
-    let TurnedProduct { packed, x, rows, .. } = *product;
-    rows <= MOST && kind_of(packed.how).is_some() && x.iter().all(|x| x.abs() < LARGE)
+    product.rows <= MOST && kind_of(product.packed.how).is_some()
+}
+
+/// Must the left rows meet weights, not codes and biases apart?
+///
+/// An infinity times a code of zero is not what it is times the weight; of very large numbers the sums of codes and those of
+/// biases may be infinite where their difference is not; and a number far above its neighbours may meet a weight near zero, whose
+/// parts are not, and of which they would leave more than the neighbours are.
+fn needs_weights(product: &TurnedProduct) -> bool {
+    product.x.iter().any(|x| x.abs() >= LARGE || x.is_nan())
+        || product.packed.how.has_biases() && !product.is_close()
 }
 
 /// Compute what [`suits`].
@@ -108,6 +115,7 @@ struct Job<'a> {
     groups: usize,
     /// For each lane, its group counted from the first of its block.
     places: [u32; 16],
+    needs_weights: bool,
 }
 
 /// Lay out the left rows for vectors `V`, and call `run` with parts of the columns, on all threads.
@@ -138,7 +146,8 @@ fn prepared<V: Codes>(product: &TurnedProduct, kind: u8, run: impl Fn(&Job, Rang
         for (lane, place) in places.iter_mut().enumerate().take(V::COUNT) {
             *place = if block > size { (lane * per_word / size) as u32 } else { 0 };
         }
-        let job = Job { product, x: turned, sums, blocks, groups, places };
+        let job =
+            Job { product, x: turned, sums, blocks, groups, places, needs_weights: needs_weights(product) };
         let row_bytes = how.words(length) * 4;
         parallel_ranges(columns, JOB / row_bytes + 1, |part| run(&job, part));
     });
@@ -151,17 +160,26 @@ impl Job<'_> {
     #[inline(always)]
     unsafe fn dispatch<V: Codes>(&self, kind: u8, part: Range<usize>) {
         match kind {
-            INT1 => self.columns::<V, INT1>(part),
-            INT2 => self.columns::<V, INT2>(part),
-            INT4 => self.columns::<V, INT4>(part),
-            INT8 => self.columns::<V, INT8>(part),
-            FP4 => self.columns::<V, FP4>(part),
-            _ => self.columns::<V, FP8>(part),
+            INT1 => self.kind::<V, INT1>(part),
+            INT2 => self.kind::<V, INT2>(part),
+            INT4 => self.kind::<V, INT4>(part),
+            INT8 => self.kind::<V, INT8>(part),
+            FP4 => self.kind::<V, FP4>(part),
+            _ => self.kind::<V, FP8>(part),
         }
     }
 
     #[inline(always)]
-    fn columns<V: Codes, const KIND: u8>(&self, part: Range<usize>) {
+    fn kind<V: Codes, const KIND: u8>(&self, part: Range<usize>) {
+        if self.needs_weights {
+            self.columns::<V, KIND, true>(part);
+        } else {
+            self.columns::<V, KIND, false>(part);
+        }
+    }
+
+    #[inline(always)]
+    fn columns<V: Codes, const KIND: u8, const WEIGHTS: bool>(&self, part: Range<usize>) {
         let TurnedProduct { packed, first, rows, .. } = *self.product;
         scratch::with(self.groups * 2, |memory: &mut [f32]| {
             memory.fill(0.0);
@@ -169,15 +187,14 @@ impl Job<'_> {
             for column in part {
                 let row = first + column;
                 packed.scales(row, 0, &mut scales[..packed.groups]);
-                let biased = packed.biases(row, 0, &mut biases[..packed.groups]);
-                let biases = biased.then_some(&*biases);
+                packed.biases(row, 0, &mut biases[..packed.groups]);
                 let mut r = 0;
                 while r + TOGETHER <= rows {
-                    self.column::<V, KIND, TOGETHER>(r, column, self.product.words(column), scales, biases);
+                    self.column::<V, KIND, TOGETHER, WEIGHTS>(r, column, scales, biases);
                     r += TOGETHER;
                 }
                 while r < rows {
-                    self.column::<V, KIND, 1>(r, column, self.product.words(column), scales, biases);
+                    self.column::<V, KIND, 1, WEIGHTS>(r, column, scales, biases);
                     r += 1;
                 }
             }
@@ -186,14 +203,14 @@ impl Job<'_> {
 
     /// `R` rows of a column.
     #[inline(always)]
-    fn column<V: Codes, const KIND: u8, const R: usize>(
+    fn column<V: Codes, const KIND: u8, const R: usize, const WEIGHTS: bool>(
         &self,
         r: usize,
         column: usize,
-        words: &[u32],
         scales: &[f32],
-        biases: Option<&[f32]>,
+        biases: &[f32],
     ) {
+        let words = self.product.words(column);
         let steps = 32 / bits_of(KIND);
         let (row_length, size) = (self.blocks * steps * V::COUNT, self.product.packed.how.group_size());
         let mut sums = [V::splat(0.0); R];
@@ -211,9 +228,18 @@ impl Job<'_> {
             };
             // SAFETY: a vector of words.
             let mut words = unsafe { V::words(start) };
-            let mut inner = [V::splat(0.0); R];
+            let group = block * steps * V::COUNT / size;
+            debug_assert!(group + V::COUNT <= scales.len());
+            // SAFETY: the padding is as long as a vector; places are below its length.
+            let (scale, bias) = unsafe {
+                (V::pick(scales.as_ptr().add(group), places), V::pick(biases.as_ptr().add(group), places))
+            };
+            let mut inner = if WEIGHTS { sums } else { [V::splat(0.0); R] };
             for step in 0..steps {
-                let level = V::level::<KIND>(words);
+                let mut level = V::level::<KIND>(words);
+                if WEIGHTS {
+                    level = bias.add_product::<false>(level, scale);
+                }
                 for (i, inner) in inner.iter_mut().enumerate() {
                     let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
                     debug_assert!(place + V::COUNT <= self.x.len());
@@ -223,16 +249,12 @@ impl Job<'_> {
                 }
                 words = V::next::<KIND>(words);
             }
-            let group = block * steps * V::COUNT / size;
-            debug_assert!(group + V::COUNT <= scales.len());
-            // SAFETY: the padding is as long as a vector; places are below its length.
-            let scale = unsafe { V::pick(scales.as_ptr().add(group), places) };
             for (sum, inner) in sums.iter_mut().zip(inner) {
-                *sum = sum.add_product::<true>(inner, scale);
+                *sum = if WEIGHTS { inner } else { sum.add_product::<true>(inner, scale) };
             }
         }
         for (i, sum) in sums.iter_mut().enumerate() {
-            if let Some(biases) = biases {
+            if !WEIGHTS && self.product.packed.how.has_biases() {
                 let of_x = &self.sums[(r + i) * self.groups..][..self.groups];
                 for (bias, x) in biases.chunks_exact(V::COUNT).zip(of_x.chunks_exact(V::COUNT)) {
                     // SAFETY: whole vectors.

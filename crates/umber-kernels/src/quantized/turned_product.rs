@@ -3,7 +3,11 @@
 #[cfg(target_arch = "x86_64")]
 use super::codes::as_bytes;
 use super::packed::Packed;
+use crate::isa::vectorised;
 use crate::shared::Target;
+
+/// Numbers summed up side by side.
+const LANES: usize = 16;
 
 /// `out[r, j] = sum over i of x[r, i] * w[first + j, i]`, for dense `x` of `rows` rows, one at least, of some length, and dense
 /// `out`.
@@ -33,5 +37,76 @@ impl TurnedProduct<'_> {
     #[cfg(target_arch = "x86_64")]
     pub(super) fn bytes(&self, column: usize) -> &[u8] {
         as_bytes(self.words(column))
+    }
+
+    /// Is nothing far above its neighbours?
+    pub(super) fn is_close(&self) -> bool {
+        self.x.chunks_exact(self.packed.how.group_size()).all(is_close)
+    }
+}
+
+/// Is the largest number of a group not far above the others? What is left of it where it meets a weight of zero must be little
+/// beside what is left of its neighbours: the 2^-31 of it that four digits leave away 2^-24 of what is not zero, in the mean. So
+/// that a few large numbers do not stand for many small ones, none counts for more than a sixteenth.
+fn is_close(group: &[f32]) -> bool {
+    const MOST: f32 = 1.0 / 16.0;
+    /// The least mean of the others.
+    const LEAST: f32 = 1.0 / 128.0;
+    let largest = largest(group);
+    let most = largest * MOST;
+    let (sum, count) = vectorised(
+        #[inline(always)]
+        || {
+            let (mut sums, mut counts) = ([0f32; LANES], [0u32; LANES]);
+            for values in group.as_chunks::<LANES>().0 {
+                for ((sum, count), value) in sums.iter_mut().zip(&mut counts).zip(values) {
+                    *sum += value.abs().min(most);
+                    *count += u32::from(*value != 0.0);
+                }
+            }
+            (sums.iter().sum::<f32>(), counts.iter().sum::<u32>())
+        },
+    );
+    sum >= most + count.saturating_sub(1) as f32 * (largest * LEAST)
+}
+
+/// The greatest magnitude, or something that is not finite.
+pub(super) fn largest(values: &[f32]) -> f32 {
+    // The bits of magnitudes are in the order of the magnitudes, below those of what is not finite.
+    f32::from_bits(vectorised(
+        #[inline(always)]
+        || values.iter().fold(0, |most: u32, value| most.max(value.abs().to_bits())),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_whose_largest_is_far_above_the_others_are_not_close() {
+        let of = |values: &[(f32, usize)]| -> Vec<f32> {
+            values.iter().flat_map(|&(value, count)| std::iter::repeat_n(value, count)).collect()
+        };
+        let close: [&[(f32, usize)]; 6] = [
+            &[(0.0, 64)],
+            &[(-3.0, 64)],
+            &[(0.0, 63), (5.0, 1)],
+            &[(0.0, 60), (5.0, 1), (-3.0, 1), (1.0, 2)],
+            &[(-1.0, 63), (100.0, 1)],
+            &[(1.0, 60), (1e-6, 4)],
+        ];
+        for values in close {
+            assert!(is_close(&of(values)), "{values:?}");
+        }
+        let far: [&[(f32, usize)]; 4] = [
+            &[(0.0, 62), (1e-6, 1), (-5.0, 1)],
+            &[(1.0, 63), (-130.0, 1)],
+            &[(1e-3, 63), (3e4, 1)],
+            &[(1.0, 1), (1e-3, 127)],
+        ];
+        for values in far {
+            assert!(!is_close(&of(values)), "{values:?}");
+        }
     }
 }

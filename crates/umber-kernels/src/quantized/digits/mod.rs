@@ -3,8 +3,9 @@
 //! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
 //! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
 //! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
-//! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Results are as good as
-//! those of float32, and nothing is read into floats. [`along`] has a few rows, whose lanes
+//! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Where most numbers are
+//! not far below the largest of their group, that is as good as float32; other rows are left to floats. Nothing is read into
+//! floats here. [`along`] has a few rows, whose lanes
 //! lie along the depth; [`across`] has more, one in each lane. Both lay out the left rows first ([`laid_rows`]).
 
 mod across;
@@ -15,7 +16,7 @@ use std::arch::x86_64::*;
 
 use umber_types::{Quantization, QuantizationMode};
 
-use super::turned_product::TurnedProduct;
+use super::turned_product::{TurnedProduct, largest};
 use crate::isa::{is_unlimited, level, vectorised};
 
 /// Lanes of sums in a vector, of four bytes each.
@@ -35,7 +36,10 @@ const LEAST: i32 = -64;
 pub(super) fn suits(product: &TurnedProduct) -> bool {
     let how = product.packed.how;
     let is_whole = how.mode() == QuantizationMode::Affine && 8 % how.bits() == 0;
-    is_whole && is_available() && product.x.chunks_exact(product.depth()).all(is_moderate)
+    is_whole
+        && is_available()
+        && product.x.chunks_exact(product.depth()).all(is_moderate)
+        && product.is_close()
 }
 
 fn is_available() -> bool {
@@ -71,15 +75,6 @@ fn magnitudes(group: &[f32]) -> f32 {
             sums.iter().sum()
         },
     )
-}
-
-/// The greatest magnitude, or something that is not finite.
-fn largest(values: &[f32]) -> f32 {
-    // The bits of magnitudes are in the order of the magnitudes, below those of what is not finite.
-    f32::from_bits(vectorised(
-        #[inline(always)]
-        || values.iter().fold(0, |most: u32, value| most.max(value.abs().to_bits())),
-    ))
 }
 
 /// The least `e` with `value < 2**e`, for a value that is not subnormal.
