@@ -59,6 +59,20 @@ def test_powers_at_small_exponents(power):
             assert plain(mx.array(0.0, dtype=F)).item() == want
 
 
+@pytest.mark.parametrize(
+    ("dtype", "base"),
+    [(mx.float16, 6e-8), (mx.bfloat16, 1e-40), (mx.float32, 1e-40), (F, 1e-310), (mx.complex64, 1e-40)],
+)
+def test_powers_of_subnormal_numbers(dtype, base):
+    for x in (base, -base):
+        at, zero, one = (mx.array(value, dtype=dtype) for value in (x, 0.0, 1.0))
+        assert mx.vjp(mx.power, [at, zero], [one])[1][0].item() == 0
+        for power in (lambda v: v**1.0, lambda v: mx.power(v, mx.ones_like(v))):
+            slope = lambda v, f=power: mx.vjp(f, [v], [mx.ones_like(v)])[1][0]  # noqa: E731
+            assert slope(at).item() == 1
+            assert mx.vjp(slope, [at], [one])[1][0].item() == 0
+
+
 def test_sinc_near_zero():
     for order, want in enumerate([1, 0, -(np.pi**2) / 3, 0, np.pi**4 / 5]):
         close(nth(mx.sinc, order)(mx.array(0.0, dtype=F)), want)

@@ -37,10 +37,11 @@ impl Binary {
                 Some((0.0, 0.0)) => return Ok(None),
                 Some(_) => times(mul(b, &binary(Power, a, &sub(b, &constant(b, 1.0))?)?)?)?,
                 None => {
-                    // b a^(b-1), zero at a = b = 0. Elsewhere nothing is selected by b alone, since the slope changes
-                    // with b even where it is zero.
+                    // b a^(b-1), zero at b = 0 where a is zero or so small that 1 / a is infinite. Elsewhere nothing is
+                    // selected by b alone, since the slope changes with b even where it is zero.
                     let zero = zeros_like(b);
-                    let is_flat = binary(LogicalAnd, &binary(Equal, a, &zero)?, &binary(Equal, b, &zero)?)?;
+                    let is_flat =
+                        binary(LogicalAnd, &has_infinite_reciprocal(a)?, &binary(Equal, b, &zero)?)?;
                     let base = Array::record_one(Select, &[&is_flat, &constant(a, 1.0), a])?;
                     let slope = mul(b, &binary(Power, &base, &sub(b, &constant(b, 1.0))?)?)?;
                     times(Array::record_one(Select, &[&is_flat, &zero, &slope])?)?
@@ -96,6 +97,12 @@ impl Binary {
         };
         Ok(Some(derived))
     }
+}
+
+/// Is an element zero, or too near it for `1 / a` to be finite?
+fn has_infinite_reciprocal(a: &Array) -> Result<Array> {
+    let size = unary(UnaryKind::Abs, a)?;
+    unary(UnaryKind::IsInf, &div(&constant(&size, 1.0), &size)?)
 }
 
 /// `a - b`, zero between equal infinities. Equal numbers are subtracted: their distance changes with them.
