@@ -61,7 +61,13 @@ def test_powers_at_small_exponents(power):
 
 @pytest.mark.parametrize(
     ("dtype", "base"),
-    [(mx.float16, 6e-8), (mx.bfloat16, 1e-40), (mx.float32, 1e-40), (F, 1e-310), (mx.complex64, 1e-40)],
+    [
+        (mx.float16, 6e-8),
+        (mx.bfloat16, 1e-40),
+        (mx.float32, 1e-40),
+        (F, 1e-310),
+        (mx.complex64, 1e-40),
+    ],
 )
 def test_powers_of_subnormal_numbers(dtype, base):
     for x in (base, -base):

@@ -402,3 +402,31 @@ def test_states_that_no_array_has(state):
 def test_memory_that_cannot_be_had_names_what_wanted_it(call, op):
     with pytest.raises(MemoryError, match=rf"^\[{op}\] no memory .*: got \d+ bytes .*, expected"):
         mx.eval(call())
+
+
+def test_integers_beyond_what_holds_them():
+    a = mx.ones((2, 3), mx.int64)
+    calls = [
+        lambda: mx.array(2**70),
+        lambda: mx.array([2**64]),
+        lambda: mx.full((2,), 2**80),
+        lambda: a + 2**70,
+        lambda: a + 2**63,
+        lambda: mx.array(300, dtype=mx.uint8),
+        lambda: mx.arange(2**70),
+        lambda: mx.zeros(2**70),
+        lambda: mx.zeros((2**40, 2**40)),
+        lambda: mx.sum(a, axis=2**70),
+    ]
+    for call in calls:
+        with pytest.raises(mx.RangeError, match=r"^\[\w+\] "):
+            call()
+
+
+def test_axes_that_appear_twice():
+    a = mx.ones((2, 3))
+    for f in (mx.sum, mx.transpose, mx.expand_dims):
+        with pytest.raises(ValueError, match=r"axis 0 appears twice"):
+            f(a, (0, 0))
+    with pytest.raises(ValueError, match=r"axis 1 appears twice"):
+        mx.sum(a, (1, -1))

@@ -77,10 +77,9 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Scalar::Int(value));
     }
-    object
-        .extract::<u64>()
-        .map(Scalar::UInt)
-        .map_err(|_| PyValueError::new_err("got an integer that fits no dtype, expected -2**63 to 2**64 - 1"))
+    object.extract::<u64>().map(Scalar::UInt).map_err(|_| {
+        PyOverflowError::new_err("got an integer that fits no dtype, expected -2**63 to 2**64 - 1")
+    })
 }
 
 impl Operand {

@@ -233,7 +233,7 @@ impl Scalar {
         };
         ensure!(
             (low..high).contains(&wide),
-            Value,
+            Overflow,
             "Converting to {dtype} would result in overflow: got {wide}, expected {low} to {}",
             high - 1
         );
