@@ -161,6 +161,26 @@ def test_functions_of_two(name, dtype, rng):
     assert error <= 2, f"{name}({at}) = {found}: {error} ulp"
 
 
+def among(values, others):
+    """`values` at even places, `others` in turn at odd ones."""
+    found = np.empty(2 * len(values), values.dtype)
+    found[::2], found[1::2] = values, np.resize(others, len(values))
+    return mx.array(found)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", [*UNARY, *SPECIAL, *BINARY, "remainder", "fmod", "floor_divide"])
+def test_elements_do_not_depend_on_their_neighbours(name, dtype, rng):
+    f, count = getattr(mx, name), 1 if name in UNARY or name in SPECIAL else 2
+    domain = {**UNARY, **SPECIAL, **BINARY}.get(name, (angles,))[0]
+    usual = lambda x: rng.permutation(x[np.abs(x) < 1e3])[:1000]  # noqa: E731
+    arguments = [cast(usual(domain(rng)), dtype) for _ in range(count)]
+    alone = np.asarray(f(*(mx.array(a) for a in arguments)))
+    others = cast(np.array([6e4, 1e30, -1e300, np.inf, np.nan, 1e-40, 0.0]), dtype)
+    beside = np.asarray(f(*(among(a, others) for a in arguments)))[::2]
+    np.testing.assert_array_equal(alone, beside)
+
+
 @pytest.mark.parametrize("name", SPECIAL)
 def test_special_functions_in_single_precision(name, rng):
     """Against SciPy's double precision."""

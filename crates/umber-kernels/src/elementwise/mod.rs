@@ -52,7 +52,7 @@ pub(crate) trait Map1 {
     /// About how long an element takes, in units of an addition.
     const COST: u32 = 1;
     fn f<I: Isa>(a: Self::A) -> Self::D;
-    /// Is this argument outside the reach of `f`? A block that has one goes through `slow`.
+    /// Is this argument outside the reach of `f`? It goes through `slow`, and no other, so that results are those of any block.
     #[inline(always)]
     fn is_slow(_a: Self::A) -> bool {
         false
@@ -71,7 +71,7 @@ pub(crate) trait Map2 {
     /// About how long an element takes, in units of an addition.
     const COST: u32 = 1;
     fn f<I: Isa>(a: Self::A, b: Self::A) -> Self::D;
-    /// Are these arguments outside the reach of `f`? A block that has such goes through `slow`.
+    /// Are these arguments outside the reach of `f`? They go through `slow`, and no others.
     #[inline(always)]
     fn is_slow(_a: Self::A, _b: Self::A) -> bool {
         false
@@ -96,7 +96,11 @@ unsafe fn loop1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
         *d = O::f::<I>(a);
     }
     if slow {
-        d.iter_mut().zip(a).for_each(|(d, &a)| *d = O::slow(a));
+        for (d, &a) in d.iter_mut().zip(a) {
+            if O::is_slow(a) {
+                *d = O::slow(a);
+            }
+        }
     }
 }
 
@@ -117,7 +121,11 @@ unsafe fn loop2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usiz
         *d = O::f::<I>(a, b);
     }
     if slow {
-        d.iter_mut().zip(a.iter().zip(b)).for_each(|(d, (&a, &b))| *d = O::slow(a, b));
+        for (d, (&a, &b)) in d.iter_mut().zip(a.iter().zip(b)) {
+            if O::is_slow(a, b) {
+                *d = O::slow(a, b);
+            }
+        }
     }
 }
 
