@@ -52,7 +52,13 @@ impl PyArray {
     /// The value now.
     #[inline]
     pub(crate) fn get(&self) -> Array {
-        self.value.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.read(Array::clone)
+    }
+
+    /// What `of` says of the value now, without a handle of its own. Nothing of Python's may run inside.
+    #[inline]
+    pub(crate) fn read<T>(&self, of: impl FnOnce(&Array) -> T) -> T {
+        of(&self.value.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Keep memory alive as long as this object.
@@ -279,13 +285,13 @@ impl PyArray {
     /// Type of the elements.
     #[getter]
     fn dtype(&self) -> PyDtype {
-        PyDtype(self.get().dtype())
+        PyDtype(self.read(Array::dtype))
     }
 
     /// Number of axes.
     #[getter]
     fn ndim(&self) -> usize {
-        self.get().ndim()
+        self.read(Array::ndim)
     }
 
     /// Number of elements.
@@ -314,6 +320,10 @@ impl PyArray {
 
     /// The one element of an array of size one, as a Python number.
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        let value = self.read(|array| if array.is_traced() { None } else { array.item_if_evaluated() });
+        if let Some(value) = value {
+            return convert::to_number(py, value);
+        }
         let array = self.get();
         let value = item(py, &array)?;
         warn_if_traced(py, &array)?;

@@ -253,11 +253,16 @@ impl Array {
             self.shape()
         );
         self.eval()?;
-        let storage = self.storage().expect("just evaluated");
+        Ok(self.item_if_evaluated().expect("just evaluated"))
+    }
+
+    /// The one element of an array of size one, if it has been computed.
+    pub fn item_if_evaluated(&self) -> Option<umber_types::Scalar> {
+        let storage = self.storage().filter(|_| self.size() == 1)?;
         let dtype = self.dtype();
         let start = storage.view(dtype).start();
         // SAFETY: a view of one element is readable for the size of its dtype.
         let bytes = unsafe { std::slice::from_raw_parts(start, dtype.size()) };
-        Ok(umber_types::Scalar::from_bytes(dtype, bytes))
+        Some(umber_types::Scalar::from_bytes(dtype, bytes))
     }
 }
