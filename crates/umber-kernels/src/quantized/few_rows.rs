@@ -238,7 +238,9 @@ impl Job<'_> {
             for step in 0..steps {
                 let mut level = V::level::<KIND>(words);
                 if WEIGHTS {
-                    level = bias.add_product::<false>(level, scale);
+                    // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
+                    let scaled = V::splat(0.0).add_product::<true>(level, scale);
+                    level = scaled.add_product::<true>(bias, V::splat(1.0));
                 }
                 for (i, inner) in inner.iter_mut().enumerate() {
                     let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
