@@ -239,8 +239,7 @@ impl Job<'_> {
                 let mut level = V::level::<KIND>(words);
                 if WEIGHTS {
                     // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
-                    let scaled = V::splat(0.0).add_product::<true>(level, scale);
-                    level = scaled.add_product::<true>(bias, V::splat(1.0));
+                    level = bias.add_product::<false>(level, scale);
                 }
                 for (i, inner) in inner.iter_mut().enumerate() {
                     let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
