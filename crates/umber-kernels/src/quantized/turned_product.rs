@@ -54,20 +54,26 @@ fn is_close(group: &[f32]) -> bool {
     const LEAST: f32 = 1.0 / 128.0;
     let largest = largest(group);
     let most = largest * MOST;
-    let (sum, count) = vectorised(
+    let sum = sum_over(group, |value| value.abs().min(most));
+    let others = (sum_over(group, |value| f32::from(u8::from(value != 0.0))) - 1.0).max(0.0);
+    sum >= most + others * (largest * LEAST)
+}
+
+/// The sum of what `of` says of each number of a group.
+#[inline(always)]
+pub(super) fn sum_over(group: &[f32], of: impl Fn(f32) -> f32) -> f32 {
+    vectorised(
         #[inline(always)]
         || {
-            let (mut sums, mut counts) = ([0f32; LANES], [0u32; LANES]);
+            let mut sums = [0f32; LANES];
             for values in group.as_chunks::<LANES>().0 {
-                for ((sum, count), value) in sums.iter_mut().zip(&mut counts).zip(values) {
-                    *sum += value.abs().min(most);
-                    *count += u32::from(*value != 0.0);
+                for (sum, &value) in sums.iter_mut().zip(values) {
+                    *sum += of(value);
                 }
             }
-            (sums.iter().sum::<f32>(), counts.iter().sum::<u32>())
+            sums.iter().sum()
         },
-    );
-    sum >= most + count.saturating_sub(1) as f32 * (largest * LEAST)
+    )
 }
 
 /// The greatest magnitude, or something that is not finite.

@@ -16,7 +16,7 @@ use std::arch::x86_64::*;
 
 use umber_types::{Quantization, QuantizationMode};
 
-use super::turned_product::{TurnedProduct, largest};
+use super::turned_product::{TurnedProduct, largest, sum_over};
 use crate::isa::{is_unlimited, level, vectorised};
 
 /// Lanes of sums in a vector, of four bytes each.
@@ -58,23 +58,7 @@ fn is_even(product: &TurnedProduct) -> bool {
     /// The largest number, in means of the magnitudes of its group.
     const MOST: f32 = 8.0;
     let size = product.packed.how.group_size();
-    product.x.chunks_exact(size).all(|group| largest(group) * size as f32 <= MOST * magnitudes(group))
-}
-
-/// The sum of the magnitudes of a group.
-fn magnitudes(group: &[f32]) -> f32 {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut sums = [0f32; LANES];
-            for values in group.as_chunks::<LANES>().0 {
-                for (sum, value) in sums.iter_mut().zip(values) {
-                    *sum += value.abs();
-                }
-            }
-            sums.iter().sum()
-        },
-    )
+    product.x.chunks_exact(size).all(|group| largest(group) * size as f32 <= MOST * sum_over(group, f32::abs))
 }
 
 /// The least `e` with `value < 2**e`, for a value that is not subnormal.
