@@ -12,16 +12,12 @@ import pytest
 import umber.core as mx
 from models import llama
 from models.sampling import generate, sampler
-from umber import nn
 
 # Not imported here, where there may be no MLX.
 if importlib.util.find_spec("mlx_lm") is None:
     pytest.skip("needs mlx-lm", allow_module_level=True)
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("transformers")
-for _name in ("rope", "scaled_dot_product_attention"):
-    if not hasattr(mx.fast, _name):
-        pytest.skip(f"umber has no fast.{_name}", allow_module_level=True)
 
 PROMPT = "the cat sat on the mat"
 LENGTH = 12
@@ -157,7 +153,6 @@ def test_program_with_a_cache_that_is_kept(folder, tmp_path):
     assert printed == [expected, expected, str(LENGTH)]
 
 
-@pytest.mark.skipif(not hasattr(nn, "quantize"), reason="umber has no nn.quantize")
 def test_quantised_to_four_bits(folder, tmp_path):
     umber(
         *("-m", "mlx_lm", "convert", "--hf-path", folder, "--mlx-path", "small"),
@@ -172,7 +167,6 @@ def test_quantised_to_four_bits(folder, tmp_path):
     assert text == likeliest(small)[1].strip()
 
 
-@pytest.mark.skipif(not hasattr(nn, "QuantizedLinear"), reason="umber has no nn.QuantizedLinear")
 def test_adapters_are_trained(folder, tmp_path):
     for part in ("train", "valid"):
         (tmp_path / f"{part}.jsonl").write_text(8 * (json.dumps({"text": PROMPT}) + "\n"))
