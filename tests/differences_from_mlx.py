@@ -1207,6 +1207,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             'ValueError at the write; `set_view_policy("writable")` lets it through',
             "A write behind a derivative is an error, not a wrong gradient.",
         ),
+        Difference(
+            "export_to_dot",
+            "(lambda f: (mx.export_to_dot(f, mx.array([1]) + mx.array([2])), 'dd' in f.getvalue())[1])"
+            "(__import__('io').StringIO())",
+            "draws every operation that has not been evaluated",
+            "draws those with more than 1,024 elements; `UMBER_AT_ONCE=0` in the environment, all",
+            "Few elements are computed sooner than an operation on them is recorded.",
+        ),
     ),
 }
 

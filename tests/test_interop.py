@@ -113,12 +113,13 @@ def test_shared_memory_is_exported_read_only():
     mx.eval(other)
     with pytest.raises(ValueError, match="read-only"):
         np.asarray(array)[0] = 1
-    pending = mx.arange(3.0)
+    # Operations on fewer elements are computed as they are written.
+    pending = mx.arange(2000.0)
     mx.eval(pending)
     doubled = pending * 2
     with pytest.raises(ValueError, match="read-only"):
         np.asarray(pending)[0] = 1
-    assert doubled.tolist() == [0.0, 2.0, 4.0]
+    assert doubled[:3].tolist() == [0.0, 2.0, 4.0]
 
 
 def test_read_only_stays_read_only():

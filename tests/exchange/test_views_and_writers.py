@@ -23,6 +23,13 @@ def fresh(*values):
     return array
 
 
+def large():
+    """As many elements as operations wait for: on fewer they are computed as they are written."""
+    array = mx.arange(2000.0)
+    mx.eval(array)
+    return array
+
+
 ROUTES = {
     "asarray": np.asarray,
     "memoryview": lambda x: np.asarray(memoryview(x)),
@@ -60,7 +67,7 @@ def test_what_is_seen_elsewhere_may_not_be_written():
         return x, other
 
     def pending_operation():
-        x = fresh()
+        x = large()
         return x, x * 2
 
     def same_value_in_two_arrays():
@@ -99,7 +106,7 @@ def test_a_broadcast_is_never_written():
 
 
 def test_writable_again_once_the_others_are_gone():
-    array = fresh()
+    array = large()
     other = array[:2]
     mx.eval(other)
     assert not np.asarray(array).flags.writeable

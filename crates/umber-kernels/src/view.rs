@@ -63,6 +63,7 @@ impl<'a> View<'a> {
     }
 
     /// The dtype of the elements.
+    #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
@@ -73,6 +74,7 @@ impl<'a> View<'a> {
     }
 
     /// Shape and strides. The offset is already applied by [`View::start`].
+    #[inline]
     pub fn layout(&self) -> &'a Layout {
         self.layout
     }
@@ -88,11 +90,13 @@ impl<'a> View<'a> {
     }
 
     /// Number of elements.
+    #[inline]
     pub fn size(&self) -> usize {
         self.layout.size()
     }
 
     /// Address of the element at index zero.
+    #[inline]
     pub fn start(&self) -> *const u8 {
         self.base.wrapping_add(self.layout.offset * self.dtype.size())
     }

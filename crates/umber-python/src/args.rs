@@ -25,7 +25,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
     #[inline]
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = object.cast::<PyArray>() {
-            return Ok(Operand::Array(array.get().get()));
+            return Ok(Operand::Array(array.get().now(array.py())));
         }
         if let Some(number) = weak_number(&object)? {
             return Ok(Operand::Number(number));
@@ -53,6 +53,18 @@ pub(crate) fn weak_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>>
         None => crate::interop::numpy_scalar(object),
         number => Ok(number),
     }
+}
+
+/// The value of a float or of an integer of 64 bits, but of no class made of them; `None` for anything else.
+#[inline]
+pub(crate) fn plain_number(object: &Bound<'_, PyAny>) -> Option<Scalar> {
+    if object.is_exact_instance_of::<PyFloat>() {
+        return Some(Scalar::Float(object.extract().ok()?));
+    }
+    if object.is_exact_instance_of::<PyInt>() {
+        return Some(Scalar::Int(object.extract().ok()?));
+    }
+    None
 }
 
 /// The value of a Python number; `None` for anything else.

@@ -10,10 +10,12 @@ use umber::memory::{Lease, ViewPolicy};
 use umber::{Array, Scalar, ops};
 
 use crate::args::named;
+use crate::attached::Attached;
 use crate::convert;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, item, to_exception, warn_if_traced};
 use crate::explain::under;
+use crate::interop::{Copying, from_ndarray};
 use crate::outside;
 
 /// An N-dimensional array of numbers of one dtype.
@@ -22,7 +24,7 @@ use crate::outside;
 #[pyclass(name = "array", module = "umber.core", frozen, weakref, subclass)]
 pub(crate) struct PyArray {
     /// The value. In-place updates put another one in its place.
-    value: Mutex<Array>,
+    value: Attached<Array>,
     /// Memory told of by protocols that have no release: kept as long as this object.
     pins: Mutex<Vec<Lease>>,
     /// The trace it was made in.
@@ -46,19 +48,29 @@ impl PyArray {
     /// An array over memory that others may write: what `asarray` gives.
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
-        PyArray { value: Mutex::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
+        PyArray { value: Attached::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
     }
 
     /// The value now.
     #[inline]
     pub(crate) fn get(&self) -> Array {
-        self.read(Array::clone)
+        self.value.get()
     }
 
-    /// What `of` says of the value now, without a handle of its own. Nothing of Python's may run inside.
+    /// The value now, for whoever holds the interpreter lock: without another.
     #[inline]
-    pub(crate) fn read<T>(&self, of: impl FnOnce(&Array) -> T) -> T {
-        of(&self.value.lock().unwrap_or_else(PoisonError::into_inner))
+    pub(crate) fn now(&self, py: Python<'_>) -> Array {
+        self.value.now(py)
+    }
+
+    /// What `of` says of the value now, without a handle of its own.
+    ///
+    /// # Safety
+    /// `of` runs no Python code and does not let go of the interpreter lock.
+    #[inline]
+    pub(crate) unsafe fn peek<T>(&self, py: Python<'_>, of: impl FnOnce(&Array) -> T) -> T {
+        // SAFETY: the caller's.
+        unsafe { self.value.peek(py, of) }
     }
 
     /// Keep memory alive as long as this object.
@@ -70,11 +82,11 @@ impl PyArray {
     }
 
     /// Put another value in place, as a user's update does.
-    pub(crate) fn update(&self, array: Array) -> PyResult<()> {
+    pub(crate) fn update(&self, py: Python<'_>, array: Array) -> PyResult<()> {
         if array.is_traced() {
             outside::check_write(self.address(), self.born)?;
         }
-        self.set(array);
+        self.set(py, array);
         Ok(())
     }
 
@@ -84,10 +96,8 @@ impl PyArray {
     }
 
     /// Put another value in place.
-    pub(crate) fn set(&self, array: Array) {
-        let before =
-            std::mem::replace(&mut *self.value.lock().unwrap_or_else(PoisonError::into_inner), array);
-        drop(before);
+    pub(crate) fn set(&self, py: Python<'_>, array: Array) {
+        drop(self.value.replace(py, array));
     }
 }
 
@@ -105,6 +115,13 @@ impl PyArray {
     #[pyo3(signature = (*args, **kwargs), text_signature = "(val, dtype=None)")]
     fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyArray> {
         under(args.py(), "array", || {
+            // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.
+            if kwargs.is_none()
+                && args.len() == 1
+                && let Some(copied) = from_ndarray(&args.get_item(0)?, Copying::Always)?
+            {
+                return Ok(PyArray::sharing(copied));
+            }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype
                 .filter(|dtype| !dtype.is_none())
@@ -259,7 +276,7 @@ impl PyArray {
         Ok((PyBytes::new(py, bytes), dense.shape().to_vec(), dense.dtype().name().into()))
     }
 
-    fn __setstate__(&self, state: (Vec<u8>, Vec<usize>, String)) -> PyResult<()> {
+    fn __setstate__(&self, py: Python<'_>, state: (Vec<u8>, Vec<usize>, String)) -> PyResult<()> {
         let (bytes, shape, name) = state;
         let dtype = umber::DType::from_name(&name).ok_or_else(|| {
             PyValueError::new_err(format!("[array] got the state of an array of '{name}', expected a dtype"))
@@ -272,7 +289,7 @@ impl PyArray {
                 shape.size().saturating_mul(dtype.size())
             )));
         }
-        self.set(convert::from_bytes(&bytes, &shape, dtype)?);
+        self.set(py, convert::from_bytes(&bytes, &shape, dtype)?);
         Ok(())
     }
 
@@ -284,14 +301,16 @@ impl PyArray {
 
     /// Type of the elements.
     #[getter]
-    fn dtype(&self) -> PyDtype {
-        PyDtype(self.read(Array::dtype))
+    fn dtype(&self, py: Python<'_>) -> PyDtype {
+        // SAFETY: a look at a field.
+        PyDtype(unsafe { self.peek(py, Array::dtype) })
     }
 
     /// Number of axes.
     #[getter]
-    fn ndim(&self) -> usize {
-        self.read(Array::ndim)
+    fn ndim(&self, py: Python<'_>) -> usize {
+        // SAFETY: a look at a field.
+        unsafe { self.peek(py, Array::ndim) }
     }
 
     /// Number of elements.
@@ -320,7 +339,9 @@ impl PyArray {
 
     /// The one element of an array of size one, as a Python number.
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let value = self.read(|array| if array.is_traced() { None } else { array.item_if_evaluated() });
+        let value = |array: &Array| if array.is_traced() { None } else { array.item_if_evaluated() };
+        // SAFETY: a look at memory.
+        let value = unsafe { self.peek(py, value) };
         if let Some(value) = value {
             return convert::to_number(py, value);
         }

@@ -21,6 +21,7 @@ use pyo3::types::{PyCFunction, PyType};
 
 use crate::array::PyArray;
 use crate::explain::{About, Given, explain};
+use crate::transforms::eval::before_eval;
 
 /// An original function, and what is said about it where it fails.
 struct Entry<F> {
@@ -254,13 +255,19 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
         None => doc.unwrap_or_default(),
     };
     let module = function.getattr("__module__")?;
+    let is_eval = name == "eval";
     let (name, doc) = (kept(name)?, kept(doc)?);
     // SAFETY: a function object tells its C function, how it is called, and what it belongs to (which may be nothing).
     unsafe {
         let Some(original) = ffi::PyCFunction_GetFunction(function.as_ptr()) else { return Ok(None) };
         let flags = ffi::PyCFunction_GetFlags(function.as_ptr());
         let own = ffi::PyCFunction_GetSelf(function.as_ptr());
-        let Some(definition) = guarded(original as *const (), flags, name, doc)? else { return Ok(None) };
+        let original = if is_eval && flags == FAST_FLAGS {
+            before_eval(transmute::<ffi::PyCFunction, Fast>(original)) as *const ()
+        } else {
+            original as *const ()
+        };
+        let Some(definition) = guarded(original, flags, name, doc)? else { return Ok(None) };
         let made = ffi::PyCFunction_NewEx(definition, own, module.as_ptr());
         Bound::from_owned_ptr_or_err(py, made).map(Some)
     }

@@ -12,6 +12,8 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use umber::eval::{Hooks, at_once};
 use umber::{Array, Error, Result, Scalar};
 
+use crate::environment::few;
+
 /// The exception classes of `umber.core` that Python does not have.
 struct Classes {
     /// A bad axis: `IndexError` and `ValueError`.
@@ -205,5 +207,6 @@ fn due(array: &Array) -> Result<()> {
 
 fn connect() {
     let traceback = std::env::var_os("UMBER_TRACEBACK").is_some_and(|value| value == "1");
-    umber::eval::set_hooks(Hooks { interrupted, due, origin: if traceback { Some(origin) } else { None } });
+    let origin = if traceback { Some(origin as fn() -> _) } else { None };
+    umber::eval::set_hooks(Hooks { interrupted, due, origin, few: few() });
 }

@@ -1,6 +1,7 @@
 //! `a[...]`, `a[...] = v`, `a.at[...]`.
 
 use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
@@ -14,6 +15,7 @@ use crate::convert;
 use crate::enter::{OrRaise, enter};
 use crate::explain::under;
 use ops::Index;
+use ops::at_once::Entry;
 
 type Indices = SmallVec<[Index; 4]>;
 
@@ -81,6 +83,43 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
             entry.get_type().name()?
         ))),
     }
+}
+
+/// An index that names nothing but places and whole axes, as loops over an array write it; `None` for any other.
+#[inline]
+fn places_and_axes(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
+    let mut entries = SmallVec::new();
+    let Ok(tuple) = index.cast_exact::<PyTuple>() else {
+        entries.push(place(index)?);
+        return Some(entries);
+    };
+    for entry in tuple.iter_borrowed() {
+        entries.push(match place(&entry) {
+            Some(place) => place,
+            None if is_whole(&entry) => Entry::All,
+            None => return None,
+        });
+    }
+    Some(entries)
+}
+
+#[inline]
+fn place(entry: &Bound<'_, PyAny>) -> Option<Entry> {
+    if entry.is_exact_instance_of::<PyInt>() { entry.extract().ok().map(Entry::Place) } else { None }
+}
+
+/// Is it the slice `:`?
+fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
+    let Ok(slice) = entry.cast::<PySlice>() else { return false };
+    let (mut start, mut stop, mut step) = (0, 0, 0);
+    // SAFETY: a slice, and places for its three numbers.
+    let failed =
+        unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) } != 0;
+    if failed {
+        // Whoever reads it next says what is wrong.
+        drop(PyErr::take(entry.py()));
+    }
+    !failed && (start, stop, step) == (0, isize::MAX, 1)
 }
 
 /// The value of anything with `__index__`; beyond 64 bits it lies outside every axis.
@@ -192,8 +231,15 @@ fn write(
 #[pymethods]
 impl PyArray {
     fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+        if let Some(entries) = places_and_axes(index) {
+            // SAFETY: a look at fields.
+            let part = unsafe { self.peek(index.py(), |array| ops::at_once::part(array, &entries)) };
+            if let Some(part) = part {
+                return Ok(PyArray::sharing(part));
+            }
+        }
         let indices = under(index.py(), "index", || parse(index))?;
-        let array = self.get();
+        let array = self.now(index.py());
         // Places in a list are as constant as integers are, and refused as early.
         if has_list(index) {
             ops::check_index(&array, &indices).or_raise()?;
@@ -207,7 +253,7 @@ impl PyArray {
         let array = self.get();
         let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
         drop(array);
-        self.update(updated)
+        self.update(index.py(), updated)
     }
 
     fn __delitem__(&self, _index: &Bound<'_, PyAny>) -> PyResult<()> {

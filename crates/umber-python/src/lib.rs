@@ -3,6 +3,7 @@
 mod args;
 mod array;
 mod array_like;
+mod attached;
 mod boundary;
 mod convert;
 mod dtype;

@@ -5,6 +5,8 @@ use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
+use umber::ops::at_once::Side;
+use umber::types::BinaryKind;
 use umber::{Array, DType, Result, Scalar, ops};
 
 use crate::args::{self, Operand, StreamArg, on};
@@ -39,7 +41,7 @@ type Binary = fn(&Array, &Array) -> Result<Array>;
 #[inline]
 fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(other) = other.cast::<PyArray>() {
-        return Ok(Some(other.get().get()));
+        return Ok(Some(other.get().now(other.py())));
     }
     if let Some(number) = args::weak_number(other)? {
         return Operand::Number(number).beside(own).map(Some);
@@ -50,9 +52,28 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     convert::from_object(other, None)
 }
 
+/// The result of an operator of a few elements that are there; `None` for what goes the usual way.
+#[inline]
+fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<Answer> {
+    let py = other.py();
+    // SAFETY: arithmetic on memory neither runs Python code nor lets go of its lock.
+    let made = unsafe {
+        match other.cast::<PyArray>() {
+            Ok(other) => {
+                this.peek(py, |own| other.get().peek(py, |other| ops::at_once::binary(kind, own, other)))
+            }
+            Err(_) => {
+                let number = args::plain_number(other)?;
+                this.peek(py, |own| ops::at_once::with_number(kind, own, number, side))
+            }
+        }
+    };
+    made.map(|array| Answer::Array(PyArray::sharing(array)))
+}
+
 #[inline]
 fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<Answer> {
-    let own = this.get();
+    let own = this.now(other.py());
     match under(other.py(), name, || other_operand(&own, other))? {
         Some(other) => Ok(Answer::Array(op(&own, &other).or_raise()?.into())),
         None => Ok(Answer::NotImplemented),
@@ -60,7 +81,7 @@ fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyR
 }
 
 fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<Answer> {
-    let own = this.get();
+    let own = this.now(other.py());
     match under(other.py(), name, || other_operand(&own, other))? {
         Some(other) => Ok(Answer::Array(op(&other, &own).or_raise()?.into())),
         None => Ok(Answer::NotImplemented),
@@ -69,7 +90,7 @@ fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> Py
 
 /// `this op= other`: the result is computed anew and put in place.
 fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<()> {
-    let own = this.get();
+    let (own, py) = (this.now(other.py()), other.py());
     let Some(other) = under(other.py(), name, || other_operand(&own, other))? else {
         return Err(PyTypeError::new_err(format!(
             "[{name}] got {}, expected an array or a number",
@@ -79,20 +100,30 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
     let result = op(&own, &other).or_raise()?;
     check_in_place(name, &own, &result)?;
     drop(own);
-    this.update(result)?;
+    this.update(py, result)?;
     Ok(())
 }
 
-/// The operators as the number protocol names them.
+/// The operators as the number protocol names them, and the kind of those that are computed at once.
 macro_rules! operators {
-    ($($name:ident $reflected:ident $in_place:ident $function:ident),* $(,)?) => {
+    ($($name:ident $reflected:ident $in_place:ident $function:ident $($kind:ident)?),* $(,)?) => {
         #[pymethods]
         impl PyArray {
             $(
                 fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                    $(
+                        if let Some(answer) = at_once(self, other, BinaryKind::$kind, Side::Right) {
+                            return Ok(answer);
+                        }
+                    )?
                     left(self, other, stringify!($function), ops::$function)
                 }
                 fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+                    $(
+                        if let Some(answer) = at_once(self, other, BinaryKind::$kind, Side::Left) {
+                            return Ok(answer);
+                        }
+                    )?
                     right(self, other, stringify!($function), ops::$function)
                 }
                 fn $in_place(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -104,16 +135,16 @@ macro_rules! operators {
 }
 
 operators! {
-    __add__ __radd__ __iadd__ add,
-    __sub__ __rsub__ __isub__ subtract,
-    __mul__ __rmul__ __imul__ multiply,
-    __truediv__ __rtruediv__ __itruediv__ divide,
-    __floordiv__ __rfloordiv__ __ifloordiv__ floor_divide,
-    __mod__ __rmod__ __imod__ remainder,
+    __add__ __radd__ __iadd__ add Add,
+    __sub__ __rsub__ __isub__ subtract Subtract,
+    __mul__ __rmul__ __imul__ multiply Multiply,
+    __truediv__ __rtruediv__ __itruediv__ divide Divide,
+    __floordiv__ __rfloordiv__ __ifloordiv__ floor_divide FloorDivide,
+    __mod__ __rmod__ __imod__ remainder Remainder,
     __matmul__ __rmatmul__ __imatmul__ matmul,
-    __and__ __rand__ __iand__ bitwise_and,
-    __or__ __ror__ __ior__ bitwise_or,
-    __xor__ __rxor__ __ixor__ bitwise_xor,
+    __and__ __rand__ __iand__ bitwise_and BitwiseAnd,
+    __or__ __ror__ __ior__ bitwise_or BitwiseOr,
+    __xor__ __rxor__ __ixor__ bitwise_xor BitwiseXor,
     __lshift__ __rlshift__ __ilshift__ left_shift,
     __rshift__ __rrshift__ __irshift__ right_shift,
 }
@@ -283,7 +314,13 @@ impl PyArray {
     }
 
     fn __pow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
-        if modulo.is_none() { left(self, other, "power", ops::power) } else { Ok(Answer::NotImplemented) }
+        if !modulo.is_none() {
+            return Ok(Answer::NotImplemented);
+        }
+        match at_once(self, other, BinaryKind::Power, Side::Right) {
+            Some(answer) => Ok(answer),
+            None => left(self, other, "power", ops::power),
+        }
     }
 
     fn __rpow__(&self, other: &Bound<'_, PyAny>, modulo: &Bound<'_, PyAny>) -> PyResult<Answer> {
@@ -312,6 +349,17 @@ impl PyArray {
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
         let py = other.py();
+        let kind = match op {
+            CompareOp::Lt => BinaryKind::Less,
+            CompareOp::Le => BinaryKind::LessEqual,
+            CompareOp::Eq => BinaryKind::Equal,
+            CompareOp::Ne => BinaryKind::NotEqual,
+            CompareOp::Gt => BinaryKind::Greater,
+            CompareOp::Ge => BinaryKind::GreaterEqual,
+        };
+        if let Some(answer) = at_once(self, other, kind, Side::Right) {
+            return Ok(answer.into_pyobject(py)?.unbind());
+        }
         let own = self.get();
         if let Some(answer) = beyond(&own, other, op)? {
             return Ok(Bound::new(py, PyArray::from(answer))?.into_any().unbind());

@@ -153,4 +153,17 @@ impl BinaryKind {
                 | BinaryKind::LogicalOr
         )
     }
+
+    /// Does it answer floating point whatever it is given?
+    pub const fn answers_inexact(self) -> bool {
+        matches!(
+            self,
+            BinaryKind::Divide
+                | BinaryKind::LogAddExp
+                | BinaryKind::Arctan2
+                | BinaryKind::LogAddExp2
+                | BinaryKind::Hypot
+                | BinaryKind::CopySign
+        )
+    }
 }

@@ -19,6 +19,7 @@ pub struct Layout {
 }
 
 /// The strides of a dense row-major array.
+#[inline]
 pub fn row_major_strides(shape: &[usize]) -> Strides {
     let mut strides: Strides = SmallVec::from_elem(0, shape.len());
     let mut step = 1isize;
@@ -31,6 +32,7 @@ pub fn row_major_strides(shape: &[usize]) -> Strides {
 
 impl Layout {
     /// A dense row-major layout from offset zero.
+    #[inline]
     pub fn contiguous(shape: Shape) -> Layout {
         let strides = row_major_strides(&shape);
         Layout { shape, strides, offset: 0 }
@@ -43,6 +45,7 @@ impl Layout {
     }
 
     /// Number of elements.
+    #[inline]
     pub fn size(&self) -> usize {
         self.shape.size()
     }
@@ -53,6 +56,7 @@ impl Layout {
     }
 
     /// Are the elements dense and in row-major order? (Strides of axes of length one do not matter.)
+    #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut step = 1isize;
         for (&length, &stride) in self.shape.iter().zip(&self.strides).rev() {

@@ -78,11 +78,13 @@ impl Shape {
     }
 
     /// Number of axes.
+    #[inline]
     pub fn ndim(&self) -> usize {
         self.0.len()
     }
 
     /// Number of elements.
+    #[inline]
     pub fn size(&self) -> usize {
         self.0.iter().product()
     }

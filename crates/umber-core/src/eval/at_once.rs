@@ -14,16 +14,15 @@ use super::run::{Work, compute, run_node};
 use super::{Interrupts, notify_progress, schedule};
 use crate::fusion::partition::{Role, role};
 use crate::fusion::region::{Beside, Region};
+use crate::graph::few::MOST_MADE;
 use crate::graph::{Array, Claim, Inputs, Node, Output, Storage};
 use crate::op::Op;
 use crate::primitives::fused::Fused;
 
-/// More elements than this are worth the plan and the letting go of a lock.
-const MOST_MADE: usize = 1024;
 /// More steps than this, over all elements of a region.
 const MOST_STEPS: usize = 4096;
 /// And more elements than this to reduce.
-const MOST_READ: usize = 8192;
+pub(super) const MOST_READ: usize = 8192;
 
 /// Is the array there, or can it be computed at once, which is done then? Answers `false` for anything else, and where
 /// something fails: evaluating says what.

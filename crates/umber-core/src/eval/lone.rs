@@ -1,5 +1,6 @@
 //! An elementwise operation that runs by itself on arrays that are there: its program is made once, not once a call.
 
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -45,6 +46,11 @@ thread_local! {
 
 /// How to run the operation by itself; `None` if it is not elementwise or an operand is still to be computed.
 pub(super) fn lone(op: &Op, operands: &[Array]) -> Result<Option<Lone>> {
+    if operands.iter().all(Array::is_evaluated) { lone_on(op, operands) } else { Ok(None) }
+}
+
+/// [`lone`] on operands that are there, or constants.
+pub(super) fn lone_on(op: &Op, operands: &[impl Borrow<Array>]) -> Result<Option<Lone>> {
     let function = match op {
         Op::Unary(Unary(kind)) => Function::Unary(*kind),
         Op::Binary(Binary(kind)) => Function::Binary(*kind),
@@ -54,11 +60,8 @@ pub(super) fn lone(op: &Op, operands: &[Array]) -> Result<Option<Lone>> {
     };
     let mut signature = Signature { function, operands: [0; 3], dtypes: [None; 3] };
     let mut read: SmallVec<[usize; 4]> = SmallVec::new();
-    for (i, input) in operands.iter().enumerate() {
-        if !input.is_evaluated() {
-            return Ok(None);
-        }
-        let known = read.iter().position(|&other| operands[other].is_same(input));
+    for (i, input) in operands.iter().map(Borrow::borrow).enumerate() {
+        let known = read.iter().position(|&other| operands[other].borrow().is_same(input));
         let place = known.unwrap_or(read.len());
         if known.is_none() {
             signature.dtypes[place] = Some(input.dtype());

@@ -7,6 +7,7 @@
 mod at_once;
 mod control_flow;
 mod donate;
+mod few;
 mod lone;
 mod prepared;
 pub mod printing;
@@ -58,6 +59,15 @@ fn remember(error: &Error) {
     FAILURE.with_borrow_mut(|failure| error.message().clone_into(failure));
 }
 
+/// When operations on a few elements that are there are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Few {
+    /// As they are recorded: cheaper than keeping them for later.
+    AtOnce,
+    /// When a value is asked for, as all others.
+    Later,
+}
+
 /// What a front end tells the framework; each once, the first time wins.
 pub struct Hooks {
     /// Asked between nodes: has the user interrupted the program?
@@ -66,12 +76,17 @@ pub struct Hooks {
     pub due: fn(&Array) -> Result<()>,
     /// Which line of the user's program is recording?
     pub origin: Option<fn() -> Option<std::sync::Arc<str>>>,
+    /// When are operations on a few elements that are there computed?
+    pub few: Few,
 }
 
 /// Connect a front end.
 pub fn set_hooks(hooks: Hooks) {
     graph::set_due_hook(hooks.due);
     let _ = INTERRUPT_HOOK.set(hooks.interrupted);
+    if hooks.few == Few::AtOnce {
+        graph::few::set_compute_hook(few::compute);
+    }
     if let Some(origin) = hooks.origin {
         graph::set_origin_hook(origin);
     }

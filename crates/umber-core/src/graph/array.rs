@@ -8,7 +8,7 @@ use umber_kernels::View;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
 use super::tracing::{self, Follower};
-use super::{Inputs, Node, Output, Storage, node};
+use super::{Inputs, Node, Output, Storage, few, node};
 use crate::device;
 use crate::memory::Buffer;
 use crate::op::Op;
@@ -115,6 +115,9 @@ impl Array {
         if let Some(view) = seen_at_once(&op, inputs, &specs[0]) {
             return Ok(view);
         }
+        if let Some(made) = few::computed(&op, inputs, &specs[0]) {
+            return Ok(made);
+        }
         let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
         let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
         node::run_if_due(&array, is_volatile)?;
@@ -135,7 +138,8 @@ impl Array {
     }
 
     /// An evaluated array over memory that its layout stays in.
-    fn over(storage: Storage, spec: ArraySpec) -> Array {
+    #[inline]
+    pub(crate) fn over(storage: Storage, spec: ArraySpec) -> Array {
         debug_assert!(storage.fits(spec.dtype) && storage.layout.shape == spec.shape);
         let outputs = Output::one(spec, Some(storage));
         let stream = device::current_stream();
@@ -264,6 +268,7 @@ impl Array {
     }
 
     /// Where the elements are, once evaluated.
+    #[inline]
     pub fn storage(&self) -> Option<&Storage> {
         self.node.outputs[self.output as usize].storage.get()
     }
@@ -286,6 +291,7 @@ impl Array {
     }
 
     /// Is it followed by a transformation that goes on?
+    #[inline]
     pub fn is_traced(&self) -> bool {
         self.node.is_followed()
     }

@@ -2,6 +2,7 @@
 
 mod array;
 mod conversions;
+pub(crate) mod few;
 mod node;
 pub mod program;
 mod storage;

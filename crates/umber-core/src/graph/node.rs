@@ -64,6 +64,8 @@ pub(crate) type Outputs = SmallVec<[Output; 1]>;
 
 impl Output {
     /// One output, where it is there already.
+    // Inlined, as `Node::build`, so that a node is written where it stays rather than copied there.
+    #[inline(always)]
     pub(crate) fn one(spec: ArraySpec, storage: Option<Storage>) -> Outputs {
         SmallVec::from_buf([Output {
             spec,
@@ -170,6 +172,7 @@ impl Node {
         Node::build(op, inputs, Output::pending(specs), stream, follower, users_line())
     }
 
+    #[inline(always)]
     pub(crate) fn build(
         op: Op,
         inputs: Inputs,

@@ -18,6 +18,7 @@ pub struct Storage {
 
 impl Storage {
     /// Dense storage for an array of this shape, contents undefined.
+    #[inline]
     pub fn allocate(shape: &Shape, dtype: DType) -> Result<Storage> {
         let bytes = shape.size().saturating_mul(dtype.size());
         Ok(Storage { buffer: Arc::new(Buffer::allocate(bytes)?), layout: Layout::contiguous(shape.clone()) })
@@ -50,6 +51,7 @@ impl Storage {
     }
 
     /// The elements for reading.
+    #[inline]
     pub fn view(&self, dtype: DType) -> View<'_> {
         debug_assert!(self.fits(dtype));
         // SAFETY: layouts are built inside their buffer (checked on import, kept by views), which lives as long as

@@ -47,12 +47,8 @@ pub struct Buffer {
     bytes: usize,
     owner: Owner,
     access: Access,
-    /// Exports that are out.
-    leases: AtomicUsize,
-    /// Exports that are out and may write.
-    writers: AtomicUsize,
-    /// Exports that are out and count on nobody else to write.
-    readers: AtomicUsize,
+    /// Exports that are out, of each [`Kind`].
+    leases: [AtomicUsize; 4],
 }
 
 // SAFETY: memory is read from any thread; writes are exclusive by the rule in the module's head.
@@ -62,6 +58,7 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// Allocate `bytes` bytes, contents undefined.
+    #[inline]
     pub fn allocate(bytes: usize) -> Result<Buffer> {
         let block = allocator::allocate(bytes)?;
         Ok(Buffer::new(block.start, bytes, Owner::Allocated(Some(block)), Access::Writable))
@@ -82,15 +79,7 @@ impl Buffer {
     }
 
     fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
-        Buffer {
-            start,
-            bytes,
-            owner,
-            access,
-            leases: AtomicUsize::new(0),
-            writers: AtomicUsize::new(0),
-            readers: AtomicUsize::new(0),
-        }
+        Buffer { start, bytes, owner, access, leases: [const { AtomicUsize::new(0) }; 4] }
     }
 
     /// Address of the first byte.
@@ -115,6 +104,7 @@ impl Buffer {
 
     /// Can somebody outside write into it now who is not trusted to wait? Operations that read it run when they are
     /// recorded.
+    #[inline]
     pub fn is_volatile(&self) -> bool {
         let is_written = match self.owner {
             Owner::Foreign { stability: Stability::Changing, .. } => true,
@@ -125,22 +115,26 @@ impl Buffer {
 
     /// May umber overwrite it once it holds the only reference?
     pub fn is_recyclable(&self) -> bool {
-        self.is_owned() && self.leases.load(Ordering::Acquire) == 0
+        self.is_owned() && self.leases() == 0
     }
 
     /// Number of exports that are out.
     pub fn leases(&self) -> usize {
-        self.leases.load(Ordering::Acquire)
+        self.leases.iter().map(|count| count.load(Ordering::Acquire)).sum()
+    }
+
+    fn leases_of(&self, kind: Kind) -> usize {
+        self.leases[kind as usize].load(Ordering::Acquire)
     }
 
     /// Number of exports that are out and may write.
     pub fn writers(&self) -> usize {
-        self.writers.load(Ordering::Acquire)
+        self.leases_of(Kind::Writer) + self.leases_of(Kind::Sole)
     }
 
     /// Does somebody outside count on what the memory holds to stay?
     pub fn has_readers(&self) -> bool {
-        self.readers.load(Ordering::Acquire) > 0
+        self.leases_of(Kind::Reader) + self.leases_of(Kind::Sole) > 0
     }
 }
 
@@ -164,55 +158,55 @@ impl Drop for Buffer {
 #[derive(Debug)]
 pub struct Lease {
     buffer: Arc<Buffer>,
-    access: Access,
-    counts: Counts,
+    kind: Kind,
 }
 
-/// Whom a lease counts among.
+/// What the holder of a lease does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Counts {
-    writer: bool,
-    reader: bool,
+enum Kind {
+    /// Reads now and then, and says neither when nor when he is done.
+    Pin,
+    /// Reads, and counts on nobody to write.
+    Reader,
+    /// Writes.
+    Writer,
+    /// Writes, and counts on nobody else to.
+    Sole,
 }
 
 impl Lease {
     /// Take a lease. A writable one is refused on read-only memory.
     pub fn new(buffer: &Arc<Buffer>, access: Access) -> Result<Lease> {
-        let writer = access == Access::Writable;
-        Lease::counted(buffer, access, Counts { writer, reader: !writer })
+        Lease::checked(buffer, if access == Access::Writable { Kind::Writer } else { Kind::Reader })
     }
 
     /// A writable lease for somebody who may take the memory for his own, and for unchanging, since he cannot be told.
     pub fn sole(buffer: &Arc<Buffer>) -> Result<Lease> {
-        Lease::counted(buffer, Access::Writable, Counts { writer: true, reader: true })
+        Lease::checked(buffer, Kind::Sole)
     }
 
     /// A lease for somebody who reads now and then, and says neither when nor when he is done.
     pub fn pin(buffer: &Arc<Buffer>) -> Lease {
-        buffer.leases.fetch_add(1, Ordering::AcqRel);
-        let counts = Counts { writer: false, reader: false };
-        Lease { buffer: Arc::clone(buffer), access: Access::ReadOnly, counts }
+        Lease::counted(buffer, Kind::Pin)
     }
 
-    fn counted(buffer: &Arc<Buffer>, access: Access, counts: Counts) -> Result<Lease> {
+    fn checked(buffer: &Arc<Buffer>, kind: Kind) -> Result<Lease> {
         ensure!(
-            !counts.writer || buffer.access == Access::Writable,
+            kind == Kind::Reader || buffer.access == Access::Writable,
             Buffer,
             "[export] the memory is read-only: got a request for a writable view, expected one for reading"
         );
-        if counts.writer {
-            buffer.writers.fetch_add(1, Ordering::AcqRel);
-        }
-        if counts.reader {
-            buffer.readers.fetch_add(1, Ordering::AcqRel);
-        }
-        buffer.leases.fetch_add(1, Ordering::AcqRel);
-        Ok(Lease { buffer: Arc::clone(buffer), access, counts })
+        Ok(Lease::counted(buffer, kind))
     }
 
-    /// What the holder of this lease may do.
-    pub fn access(&self) -> Access {
-        self.access
+    fn counted(buffer: &Arc<Buffer>, kind: Kind) -> Lease {
+        buffer.leases[kind as usize].fetch_add(1, Ordering::AcqRel);
+        Lease { buffer: Arc::clone(buffer), kind }
+    }
+
+    /// May the holder of this lease write?
+    pub fn is_writable(&self) -> bool {
+        matches!(self.kind, Kind::Writer | Kind::Sole)
     }
 
     /// The memory leased.
@@ -223,12 +217,6 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        if self.counts.writer {
-            self.buffer.writers.fetch_sub(1, Ordering::AcqRel);
-        }
-        if self.counts.reader {
-            self.buffer.readers.fetch_sub(1, Ordering::AcqRel);
-        }
-        self.buffer.leases.fetch_sub(1, Ordering::AcqRel);
+        self.buffer.leases[self.kind as usize].fetch_sub(1, Ordering::AcqRel);
     }
 }

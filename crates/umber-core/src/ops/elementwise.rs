@@ -5,6 +5,7 @@
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, ensure, promote};
 
+use super::at_once;
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
 use crate::graph::Array;
 use crate::primitives::control::{self, Control};
@@ -12,6 +13,9 @@ use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
 pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
+    if let Some(made) = at_once::unary(kind, x) {
+        return Ok(made);
+    }
     ensure!(
         supports_unary(kind, x.dtype().computed()),
         Type,
@@ -434,6 +438,17 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
     equal(x, &weak(Scalar::Float(infinity), x))
 }
 
+/// `kind` of two arrays in the dtype and shape that they share, for the function `name`.
+fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
+    if let Some(made) = at_once::binary(kind, a, b) {
+        return Ok(made);
+    }
+    let dtype = promote(a.dtype(), b.dtype());
+    let dtype = if kind.answers_inexact() { dtype.inexact() } else { dtype };
+    let (a, b) = meet_as(name, a, b, dtype)?;
+    binary(kind, &a, &b)
+}
+
 /// Functions of two arrays in their promoted dtype.
 macro_rules! promoted_binary {
     ($($(#[$doc:meta])* $name:ident $kind:ident: $a:expr, $b:expr => $T:ident $answer:expr),* $(,)?) => {$(
@@ -444,8 +459,7 @@ macro_rules! promoted_binary {
         ///
         #[doc = example!($name, $a, $b => $T $answer)]
         pub fn $name(a: &Array, b: &Array) -> Result<Array> {
-            let (a, b) = meet(stringify!($name), a, b)?;
-            binary(BinaryKind::$kind, &a, &b)
+            promoted(BinaryKind::$kind, stringify!($name), a, b)
         }
     )*};
 }
@@ -460,8 +474,7 @@ macro_rules! inexact_binary {
         ///
         #[doc = example!($name, $a, $b => $T $answer)]
         pub fn $name(a: &Array, b: &Array) -> Result<Array> {
-            let (a, b) = meet_as(stringify!($name), a, b, promote(a.dtype(), b.dtype()).inexact())?;
-            binary(BinaryKind::$kind, &a, &b)
+            promoted(BinaryKind::$kind, stringify!($name), a, b)
         }
     )*};
 }

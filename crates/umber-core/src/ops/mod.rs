@@ -2,6 +2,7 @@
 //!
 //! | group | what is in it |
 //! |---|---|
+//! | [`at_once`] | operators of a few elements that are there, computed as they are written |
 //! | [`bin_widths`] | how wide the bins of a histogram should be |
 //! | [`bits`] | bits packed into bytes, and out of them |
 //! | [`block_masked`] | products of matrices some of whose blocks are masked |
@@ -56,6 +57,7 @@
 //! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
+pub mod at_once;
 pub mod bin_widths;
 pub mod bits;
 pub mod block_masked;

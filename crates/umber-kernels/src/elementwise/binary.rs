@@ -28,6 +28,11 @@ pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
     }
 }
 
+/// Is it computed by the block function of its mirror image, of operands the other way round?
+pub(crate) const fn is_turned(kind: BinaryKind) -> bool {
+    matches!(kind, BinaryKind::Greater | BinaryKind::GreaterEqual)
+}
+
 /// Truth values calculate as numbers modulo "not zero".
 fn bool(kind: BinaryKind) -> Option<Entry> {
     use BinaryKind::*;

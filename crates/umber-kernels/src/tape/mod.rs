@@ -1,7 +1,7 @@
 //! Runs tapes over cache-sized blocks: the one executor of single elementwise steps and of fused regions.
 //!
 //! [`Program`] is a tape made ready: `program` chooses block functions, `link` makes chains of them and assigns registers,
-//! `run` and `walk` go through the blocks (`small` where there is just one), `plan` turns the operands' layouts into loops,
+//! `run` and `walk` go through the blocks (`small` where there is just one, `few` for one step without a program), `plan` turns the operands' layouts into loops,
 //! `blocks` moves elements between memory and registers, `copy` is the copy that needs no registers, and `elements` hands out
 //! what a reduction folds instead of storing it. A register is a buffer of one block, small enough that all of them stay in the
 //! first-level cache.
@@ -13,6 +13,7 @@ mod across;
 mod blocks;
 mod copy;
 mod elements;
+mod few;
 mod link;
 mod plan;
 mod program;
@@ -22,6 +23,7 @@ mod walk;
 
 pub use copy::copy;
 pub(crate) use elements::{Elements, Producer};
+pub use few::{Function, few};
 pub use program::Program;
 pub(crate) use run::Rows;
 

@@ -244,8 +244,7 @@ impl<'t> Builder<'t> {
                 if let Some(fused) = self.multiply_add(kind, a, b) {
                     fused
                 } else {
-                    let turned = matches!(kind, BinaryKind::Greater | BinaryKind::GreaterEqual);
-                    let (first, second) = if turned { (b, a) } else { (a, b) };
+                    let (first, second) = if binary::is_turned(kind) { (b, a) } else { (a, b) };
                     let form = chain::binary(kind, compute_dtype(a.dtype)).map_or(Form::Call, Form::Binary);
                     let operands = [first.value, second.value];
                     self.draft(entry, form, a.dtype, &operands, binary_dtype(kind, a.dtype))

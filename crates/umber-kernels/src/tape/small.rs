@@ -15,6 +15,7 @@ const MOST_BLOCKS: usize = 4;
 /// Bytes of scratch that stay in the first cache.
 const MOST_SCRATCH: usize = 24 << 10;
 
+#[inline]
 fn is_splat(view: &View) -> bool {
     view.strides().iter().all(|&stride| stride == 0)
 }
@@ -24,12 +25,12 @@ fn is_splat(view: &View) -> bool {
 ///
 /// # Safety
 /// The view's elements are readable, and there is room for all of them, which is not part of the view.
-unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
+pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
     let size = view.dtype().size();
     let copied = if is_splat(view) { 1 } else { count };
     if copied == 1 || view.layout().is_contiguous() {
         // SAFETY: the caller's.
-        unsafe { std::ptr::copy_nonoverlapping(view.start(), to, copied * size) };
+        unsafe { copy(view.start(), to, copied * size) };
         return copied;
     }
     let nest = Nest::new(view.shape(), [view.strides()]);
@@ -40,6 +41,22 @@ unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
         to = to.wrapping_add(length * size);
     });
     count
+}
+
+/// Copy some bytes: those of one element without a call.
+///
+/// # Safety
+/// There are so many bytes at `from` and room for them at `to`, somewhere else.
+#[inline(always)]
+pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match bytes {
+            4 => std::ptr::copy_nonoverlapping(from, to, 4),
+            8 => std::ptr::copy_nonoverlapping(from, to, 8),
+            _ => std::ptr::copy_nonoverlapping(from, to, bytes),
+        }
+    }
 }
 
 impl Program {

@@ -6,8 +6,8 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
-use umber::Layout;
 use umber::types::layout::Strides;
+use umber::{Array, Layout};
 
 use super::described::refuse;
 use super::export::Export;
@@ -121,15 +121,15 @@ fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
 impl PyArray {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let view = to_fill(view)?;
-        let array = slf.get().get();
-        let dtype = array.dtype();
+        // SAFETY: a look at a field.
+        let dtype = unsafe { slf.get().peek(slf.py(), Array::dtype) };
         let Some(format) = struct_format(dtype) else {
             return Err(refuse(format!(
                 "[buffer] the buffer protocol has no format for these elements: got {dtype}, expected DLPack, or \
                  np.asarray with ml_dtypes"
             )));
         };
-        let export = Export::of_value(slf.py(), array)?;
+        let export = Export::new(slf.py(), slf.get())?;
         // SAFETY: a view to fill, released below.
         unsafe { fill(view, flags, export, format, slf.into_any()) }
     }

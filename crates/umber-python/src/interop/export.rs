@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use umber::memory::{Access, Lease, ViewPolicy};
 use umber::types::layout::Strides;
-use umber::{Array, DType, Layout};
+use umber::{Array, DType, Layout, Result};
 
 use crate::array::PyArray;
 use crate::enter::{OrRaise, enter, evaluate, warn_if_traced};
@@ -40,15 +40,18 @@ pub(super) struct Export {
 impl Export {
     /// Evaluate the array with the interpreter lock released and pin its memory.
     pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
-        Export::of_value(py, exported.get())
-    }
-
-    /// As [`Export::new`], of a value taken out of an array for this alone.
-    #[inline]
-    pub(super) fn of_value(py: Python<'_>, array: Array) -> PyResult<Export> {
+        let there = |array: &Array| {
+            let is_there = array.is_evaluated() && !array.is_traced();
+            is_there.then(|| Export::of(array, access(array, Handles::Objects)))
+        };
+        // SAFETY: a look at memory, and a lease on it.
+        if let Some(export) = unsafe { exported.peek(py, there) } {
+            return export.or_raise();
+        }
+        let array = exported.get();
         evaluate(py, &array)?;
         warn_if_traced(py, &array)?;
-        Export::of(&array, access(&array))
+        Export::of(&array, access(&array, Handles::ObjectsAndOurs)).or_raise()
     }
 
     /// A copy that shares nothing: always writable.
@@ -59,13 +62,13 @@ impl Export {
             array.eval()?;
             array.copied()
         })?;
-        Export::of(&copy, Access::Writable)
+        Export::of(&copy, Access::Writable).or_raise()
     }
 
     #[inline]
-    fn of(array: &Array, access: Access) -> PyResult<Export> {
+    fn of(array: &Array, access: Access) -> Result<Export> {
         let storage = array.storage().expect("evaluated by the caller");
-        let lease = Lease::new(&storage.buffer, access).or_raise()?;
+        let lease = Lease::new(&storage.buffer, access)?;
         Ok(Export { dtype: array.dtype(), layout: told(&storage.layout), lease })
     }
 
@@ -97,7 +100,7 @@ impl Export {
 
     /// May the holder write?
     pub(super) fn is_writable(&self) -> bool {
-        self.lease.access() == Access::Writable
+        self.lease.is_writable()
     }
 
     /// Did the memory's producer say that it must not be written, rather than that it is merely seen elsewhere?
@@ -122,8 +125,17 @@ fn told(layout: &Layout) -> Layout {
     Layout { shape, strides, offset: layout.offset }
 }
 
+/// Who holds a node that only one Python object shows.
+#[derive(Clone, Copy)]
+enum Handles {
+    /// The object.
+    Objects = 1,
+    /// And whoever asks.
+    ObjectsAndOurs = 2,
+}
+
 /// What a view of an evaluated array may do.
-fn access(array: &Array) -> Access {
+fn access(array: &Array, handles: Handles) -> Access {
     let storage = array.storage().expect("evaluated by the caller");
     let buffer = &storage.buffer;
     let is_overlapping = || !storage.layout.is_contiguous() && storage.layout.is_overlapping();
@@ -134,8 +146,8 @@ fn access(array: &Array) -> Access {
         ViewPolicy::Writable => Access::Writable,
         ViewPolicy::ReadOnly => Access::ReadOnly,
         ViewPolicy::Checked => {
-            // Handles of this node: the Python object's and the caller's. Of the buffer: the node's and the leases'.
-            let alone = Arc::strong_count(array.node()) <= 2
+            // Of the buffer: the node's and the leases'.
+            let alone = Arc::strong_count(array.node()) <= handles as usize
                 && Arc::strong_count(buffer) <= 1 + buffer.leases()
                 && !buffer.has_readers()
                 && !array.is_traced();

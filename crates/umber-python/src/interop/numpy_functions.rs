@@ -160,7 +160,7 @@ fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<(
             value.dtype()
         )));
     }
-    array.get().update(ops::astype(&value, now.dtype()).or_raise()?)?;
+    array.get().update(array.py(), ops::astype(&value, now.dtype()).or_raise()?)?;
     Ok(())
 }
 
@@ -304,7 +304,7 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
     let array = target.cast::<PyArray>()?;
     crate::indexing::settle_object(indices)?;
     let updated = target.getattr("at")?.get_item(indices)?.call_method1(name, (value,))?;
-    array.get().update(updated.cast::<PyArray>()?.get().get())?;
+    array.get().update(target.py(), updated.cast::<PyArray>()?.get().get())?;
     Ok(target.py().None().into_bound(target.py()))
 }
 

@@ -89,7 +89,7 @@ fn put(
         crate::indexing::settle(a.py(), [&ind])?;
     }
     let new = on(stream, || ops::put(&old, &ind, &v, mode))?;
-    a.get().update(new)?;
+    a.get().update(a.py(), new)?;
     Ok(())
 }
 
@@ -107,7 +107,7 @@ fn place(
     let old = arr.get().get();
     let (mask, vals) = (mask.alone(), vals.beside(&old)?);
     let new = compute(py, stream, || ops::place(&old, &mask, &vals))?;
-    arr.get().update(new)?;
+    arr.get().update(py, new)?;
     Ok(())
 }
 
@@ -123,7 +123,7 @@ fn putmask(
     let old = a.get().get();
     let (mask, values) = (mask.alone(), values.beside(&old)?);
     let new = on(stream, || ops::putmask(&old, &mask, &values))?;
-    a.get().update(new)?;
+    a.get().update(a.py(), new)?;
     Ok(())
 }
 
@@ -141,7 +141,7 @@ fn fill_diagonal(
     let val = val.beside(&old)?;
     let end = if wrap { DiagonalEnd::BeginsAgain } else { DiagonalEnd::LastColumn };
     let new = on(stream, || ops::fill_diagonal(&old, &val, end))?;
-    a.get().set(new);
+    a.get().set(a.py(), new);
     Ok(())
 }
 

@@ -352,7 +352,7 @@ fn shuffle<'py>(
     let (old, key) = (x.value.alone(), given(key));
     let new = on(stream, || random::shuffle(&old, axis, key.as_ref()))?;
     let Some(array) = x.array else { return Bound::new(py, PyArray::from(new)) };
-    array.get().update(new)?;
+    array.get().update(py, new)?;
     Ok(array)
 }
 

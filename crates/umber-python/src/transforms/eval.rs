@@ -1,5 +1,8 @@
 //! `eval`, `async_eval`.
 
+use std::sync::OnceLock;
+
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::{Array, eval};
@@ -65,6 +68,39 @@ fn eval_arrays<'py>(
 fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     let arrays = arrays_of(args.py(), args)?;
     enter(args.py(), move || eval::async_eval(&arrays))
+}
+
+/// [`eval_arrays`] as PyO3 calls it.
+static EVAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
+
+/// `eval` of one array that is there, which programs with small arrays often ask for: nothing to read arguments for. Any other
+/// call goes on to [`EVAL`].
+unsafe extern "C" fn eval_there(
+    own: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: isize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls with its lock held and as many arguments as it says; this looks at a field and is called
+    // once EVAL is there.
+    unsafe {
+        if count == 1 && names.is_null() {
+            let py = Python::assume_attached();
+            let first = Borrowed::from_ptr(py, *arguments);
+            if let Ok(array) = first.cast::<PyArray>()
+                && array.get().peek(py, Array::is_evaluated)
+            {
+                return py.None().into_ptr();
+            }
+        }
+        EVAL.get().map_or(std::ptr::null_mut(), |eval| eval(own, arguments, count, names))
+    }
+}
+
+/// [`eval_there`] before the C function of `eval`.
+pub(crate) fn before_eval(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
+    EVAL.get_or_init(|| original);
+    eval_there
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

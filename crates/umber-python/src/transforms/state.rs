@@ -57,7 +57,7 @@ impl Spot {
             arrays.next().expect("as many arrays as spots").clone()
         };
         match self {
-            Spot::Array => value.cast::<PyArray>()?.get().set(next(arrays)),
+            Spot::Array => value.cast::<PyArray>()?.get().set(value.py(), next(arrays)),
             Spot::Inside(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
                 for (key, spot) in spots {
@@ -207,7 +207,7 @@ impl Held {
         for container in self.containers.iter().filter(|own| !others.contains(&own.object.as_ptr())) {
             container.restore(py)?;
         }
-        self.places.iter().for_each(|place| place.object.get().set(place.value.clone()));
+        self.places.iter().for_each(|place| place.object.get().set(py, place.value.clone()));
         Ok(())
     }
 }
@@ -267,7 +267,7 @@ impl Gone {
 pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -> PyResult<()> {
     let py = root.py();
     let Some((last, before)) = path.split_last() else {
-        root.cast::<PyArray>()?.get().set(array.get().get());
+        root.cast::<PyArray>()?.get().set(py, array.get().get());
         return Ok(());
     };
     let mut container = root.clone();
@@ -275,7 +275,7 @@ pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, 
         container = container.get_item(key)?;
     }
     if container.is_instance_of::<PyTuple>() {
-        container.get_item(last)?.cast::<PyArray>()?.get().set(array.get().get());
+        container.get_item(last)?.cast::<PyArray>()?.get().set(py, array.get().get());
         return Ok(());
     }
     set(&container, last.bind(py), array.as_any())

@@ -7,9 +7,9 @@ mod plan;
 mod spelling;
 
 use smallvec::SmallVec;
-use umber_types::layout::Strides;
-use umber_types::{Layout, Result, Scalar, ScatterKind, Shape, ensure};
+use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
 
+use super::at_once::{self, Entry};
 use super::promotion::cast_constant;
 use crate::graph::{Array, Inputs};
 use crate::primitives::rules;
@@ -85,32 +85,15 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
 }
 
-/// The part of an array at some places and whole axes, where it is there to be seen: programs that go through an array in a loop
-/// ask for nothing else.
+/// The part of an array, where its index names nothing but places and whole axes and it is there to be seen.
 fn seen(a: &Array, index: &[Index]) -> Option<Array> {
-    let storage = a.seen()?;
-    let layout = &storage.layout;
-    if index.len() > layout.shape.ndim() || !index.iter().any(|entry| matches!(entry, Index::Int(_))) {
-        return None;
-    }
-    let (mut shape, mut strides) = (SmallVec::<[usize; 4]>::new(), Strides::new());
-    let mut offset = layout.offset;
-    for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
-        match index.get(axis) {
-            Some(&Index::Int(place)) => {
-                let place = if place < 0 { place.checked_add_unsigned(length as u64)? } else { place };
-                let place = usize::try_from(place).ok().filter(|&place| place < length)?;
-                offset = offset.checked_add_signed(place as isize * stride)?;
-            }
-            None | Some(Index::Slice { start: None, stop: None, step: None | Some(1) }) if length > 0 => {
-                shape.push(length);
-                strides.push(stride);
-            }
-            _ => return None,
-        }
-    }
-    let layout = Layout { shape: Shape::new(shape), strides, offset };
-    Array::from_storage(storage.with_layout(layout), a.dtype()).ok()
+    let entry = |entry: &Index| match entry {
+        Index::Int(place) => Some(Entry::Place(*place)),
+        Index::Slice { start: None, stop: None, step: None | Some(1) } => Some(Entry::All),
+        _ => None,
+    };
+    let entries: SmallVec<[Entry; 4]> = index.iter().map(entry).collect::<Option<_>>()?;
+    at_once::part(a, &entries)
 }
 
 /// Refuse an index of `a` with arrays of a few places that are known, and outside: as [`get`] does once it is evaluated.

@@ -1,0 +1,67 @@
+//! A value that changes only under the interpreter lock, so that whoever holds that reads it without another.
+//!
+//! Invariant: it is written by threads that hold the interpreter lock and `turn`, and read by threads that hold either. The
+//! stable ABI that the module is built for has the interpreter lock always.
+
+use std::cell::UnsafeCell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::Python;
+
+/// What can be copied without Python code being run.
+pub(crate) trait Handle: Clone {}
+
+impl Handle for umber::Array {}
+
+/// See the head of the file.
+pub(crate) struct Attached<T> {
+    value: UnsafeCell<T>,
+    turn: Mutex<()>,
+}
+
+// SAFETY: the invariant in the head of the file keeps readers and writers apart.
+unsafe impl<T: Send + Sync> Sync for Attached<T> {}
+
+impl<T: Handle> Attached<T> {
+    /// A value.
+    #[inline]
+    pub(crate) const fn new(value: T) -> Attached<T> {
+        Attached { value: UnsafeCell::new(value), turn: Mutex::new(()) }
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value now, on any thread.
+    #[inline]
+    pub(crate) fn get(&self) -> T {
+        let _turn = self.turn();
+        // SAFETY: nobody writes while this thread has the turn.
+        unsafe { (*self.value.get()).clone() }
+    }
+
+    /// The value now, without a lock.
+    #[inline]
+    pub(crate) fn now(&self, py: Python<'_>) -> T {
+        // SAFETY: values are handles, which run no Python code as they are copied.
+        unsafe { self.peek(py, T::clone) }
+    }
+
+    /// What `of` says of the value now, without a copy of its own.
+    ///
+    /// # Safety
+    /// `of` runs no Python code and does not let go of the interpreter lock.
+    #[inline]
+    pub(crate) unsafe fn peek<A>(&self, _py: Python<'_>, of: impl FnOnce(&T) -> A) -> A {
+        // SAFETY: nobody writes while this thread has the interpreter lock, which it has until `of` answers.
+        of(unsafe { &*self.value.get() })
+    }
+
+    /// Put another value in place; answers the one before.
+    pub(crate) fn replace(&self, _py: Python<'_>, value: T) -> T {
+        let _turn = self.turn();
+        // SAFETY: this thread has the turn and the interpreter lock.
+        unsafe { std::mem::replace(&mut *self.value.get(), value) }
+    }
+}
