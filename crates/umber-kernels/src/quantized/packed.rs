@@ -1,6 +1,8 @@
 //! Packed: a stack of quantised rows, read into floats.
 
 use std::borrow::Cow;
+#[cfg(target_arch = "x86_64")]
+use std::ops::Range;
 
 use umber_types::{DType, Quantization, QuantizationMode, bf16, f16};
 
@@ -72,6 +74,17 @@ impl<'a> Factors<'a> {
         }
     }
 
+    /// Some of them: in place if they are float32, else read into `memory`.
+    #[cfg(target_arch = "x86_64")]
+    fn floats<'b>(&'b self, range: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
+        if let Factors::Float32(values) = self {
+            return &values[range];
+        }
+        let memory = &mut memory[..range.len()];
+        self.read(range.start, memory);
+        memory
+    }
+
     /// Ask for `count` of them ahead, from number `start` on, if there are so many.
     #[cfg(target_arch = "x86_64")]
     fn prefetch(&self, start: usize, count: usize) {
@@ -119,6 +132,12 @@ impl<'a> Packed<'a> {
         &self.words[row * self.row_words..][..self.row_words]
     }
 
+    /// The words of some rows, one row after the other.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn all_words(&self, rows: Range<usize>) -> &[u32] {
+        &self.words[rows.start * self.row_words..rows.end * self.row_words]
+    }
+
     /// Scales of a row from group `first` on.
     pub(super) fn scales<W: Work>(&self, row: usize, first: usize, out: &mut [W]) {
         self.scales.read(row * self.groups + first, out);
@@ -130,6 +149,19 @@ impl<'a> Packed<'a> {
             biases.read(row * self.groups + first, out);
         }
         self.biases.is_some()
+    }
+
+    /// All scales of some rows, perhaps in place, with memory for as many.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn all_scales<'b>(&'b self, rows: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
+        self.scales.floats(rows.start * self.groups..rows.end * self.groups, memory)
+    }
+
+    /// As [`Packed::all_scales`] for biases, which there must be.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn all_biases<'b>(&'b self, rows: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
+        let biases = self.biases.as_ref().expect("affine mode has biases");
+        biases.floats(rows.start * self.groups..rows.end * self.groups, memory)
     }
 
     /// Ask for the scales and biases of some rows ahead, if there are so many.

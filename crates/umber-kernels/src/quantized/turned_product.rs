@@ -1,6 +1,9 @@
 //! Products with a quantised matrix, turned: what [`digits`](super::digits) and [`few_rows`](super::few_rows) compute.
 
 #[cfg(target_arch = "x86_64")]
+use std::ops::Range;
+
+#[cfg(target_arch = "x86_64")]
 use super::codes::as_bytes;
 use super::packed::Packed;
 use crate::isa::vectorised;
@@ -33,10 +36,10 @@ impl TurnedProduct<'_> {
         self.packed.words(self.first + column)
     }
 
-    /// As [`words`](Self::words), as bytes.
+    /// The packed words that some columns are of, as bytes, one column after the other.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn bytes(&self, column: usize) -> &[u8] {
-        as_bytes(self.words(column))
+    pub(super) fn bytes(&self, columns: Range<usize>) -> &[u8] {
+        as_bytes(self.packed.all_words(self.first + columns.start..self.first + columns.end))
     }
 
     /// Is nothing far above its neighbours?

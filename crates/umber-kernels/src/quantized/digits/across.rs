@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, LANES, beginning, centre, joined, split, sum};
+use super::{BYTES, LANES, beginnings, centre, joined, split, sum};
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
 use crate::quantized::codes::spread;
@@ -62,7 +62,7 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
     let TurnedProduct { packed, x, rows, .. } = *product;
     let (depth, groups, size) = (product.depth(), packed.groups, packed.how.group_size());
     let tiles: Vec<_> = tiles(rows).collect();
-    let (digits, beginnings) = (Target::over(laid.digits), Target::over(laid.beginnings));
+    let (digits, begun) = (Target::over(laid.digits), Target::over(laid.beginnings));
     let (units, sums) = (Target::over(laid.units), Target::over(laid.sums));
     parallel_ranges(tiles.len() * groups, 4, |range| {
         for i in range {
@@ -96,12 +96,16 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
                 }
             }
             let vectors = width / LANES;
-            for vector in 0..D * vectors {
-                let at = (rows.start * groups + g * width) * D + vector * LANES;
-                // SAFETY: of this tile and group, as above; the processor has the instructions.
-                unsafe {
-                    let begin = beginning(packed.how, &digits[vector * BYTES..], D * vectors * BYTES);
-                    beginnings.at(at as isize).cast::<[i32; LANES]>().write_unaligned(begin);
+            for vector in 0..vectors {
+                // SAFETY: the processor has the instructions.
+                let begin = unsafe {
+                    let digits = &digits[vector * BYTES..];
+                    beginnings::<D>(packed.how, digits, vectors * BYTES, D * vectors * BYTES)
+                };
+                for (place, begin) in begin.into_iter().enumerate() {
+                    let at = (rows.start * groups + g * width) * D + (place * vectors + vector) * LANES;
+                    // SAFETY: of this tile and group, as above.
+                    unsafe { begun.at(at as isize).cast::<__m512i>().write_unaligned(begin) };
                 }
             }
         }
@@ -134,7 +138,11 @@ impl<const D: usize> Job<'_, D> {
                     packed.scales(first + column, 0, &mut scales[c * groups..][..groups]);
                     packed.biases(first + column, 0, &mut biases[c * groups..][..groups]);
                     centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
-                    spread(packed.how, self.product.bytes(column), &mut codes[c * depth..][..depth]);
+                    spread(
+                        packed.how,
+                        self.product.bytes(column..column + 1),
+                        &mut codes[c * depth..][..depth],
+                    );
                 }
                 let columns = Columns { count, codes, scales, biases };
                 for rows in tiles(rows) {
@@ -240,10 +248,11 @@ impl<const D: usize> Job<'_, D> {
                     let sum = sums[(i * V + v) * LANES..][..LANES].as_mut_ptr();
                     let scale = _mm512_mul_ps(unit, _mm512_set1_ps(scales[i * groups + g]));
                     let bias = _mm512_set1_ps(biases[i * groups + g]);
+                    let pair = _mm512_add_epi32(_mm512_slli_epi32::<8>(inner[0]), inner[1]);
                     // SAFETY: a vector's worth of sums.
                     unsafe {
                         let so_far = _mm512_fmadd_ps(bias, x, _mm512_loadu_ps(sum));
-                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(joined(inner), scale, so_far));
+                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(joined(pair, &inner), scale, so_far));
                     }
                 }
             }

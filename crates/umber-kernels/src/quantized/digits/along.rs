@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, JOB, LANES, beginning, centre, joined, split, sum};
+use super::{BYTES, JOB, LANES, beginnings, joined, middle, split, sum};
 use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
@@ -12,7 +12,7 @@ use crate::quantized::turned_product::TurnedProduct;
 use crate::threads::parallel_ranges;
 
 /// Columns worked on together, which share the digits that are read.
-const COLUMNS: usize = 4;
+const COLUMNS: usize = 8;
 
 /// A product whose left rows are laid out.
 struct Job<'a, const D: usize> {
@@ -53,22 +53,25 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
                 lay(&numbers[..size], g * group_bytes, steps, digits);
             }
         }
-        let begun = laid.beginnings.as_chunks_mut::<LANES>().0.chunks_exact_mut(D);
+        let begun = laid.beginnings.chunks_exact_mut(D * LANES);
         for (block, begun) in laid.digits.chunks_exact(block_digits).zip(begun) {
-            for (place, begun) in begun.iter_mut().enumerate() {
-                // SAFETY: the caller's.
-                *begun = unsafe { beginning(how, &block[place * BYTES..], D * BYTES) };
+            // SAFETY: the caller's; there are so many vectors.
+            unsafe {
+                let begin = beginnings::<D>(how, block, BYTES, D * BYTES);
+                begun.as_mut_ptr().cast::<[__m512i; D]>().write_unaligned(begin);
             }
         }
         let job = Job::<D> { product, laid, groups, places };
         parallel_ranges(columns, JOB / row_bytes + 1, |part| {
             // SAFETY: the caller's.
             unsafe {
-                match how.bits() {
-                    1 => job.columns::<1>(part),
-                    2 => job.columns::<2>(part),
-                    4 => job.columns::<4>(part),
-                    _ => job.columns::<8>(part),
+                match (how.bits(), group_bytes >= BYTES) {
+                    (1, _) => job.columns::<1, false>(part),
+                    (2, _) => job.columns::<2, false>(part),
+                    (4, false) => job.columns::<4, false>(part),
+                    (4, true) => job.columns::<4, true>(part),
+                    (_, false) => job.columns::<8, false>(part),
+                    (_, true) => job.columns::<8, true>(part),
                 }
             }
         });
@@ -88,37 +91,29 @@ fn lay<const D: usize>(numbers: &[[i8; D]], start: usize, steps: usize, digits: 
 }
 
 impl<const D: usize> Job<'_, D> {
-    /// Compute some columns.
+    /// Compute some columns, where a vector of bytes is of one group (`WHOLE`) or perhaps of several.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn columns<const BITS: u32>(&self, part: Range<usize>) {
+    fn columns<const BITS: u32, const WHOLE: bool>(&self, part: Range<usize>) {
         let (packed, groups) = (self.product.packed, self.groups);
-        scratch::with(3 * COLUMNS * groups, |memory: &mut [f32]| {
-            memory.fill(0.0);
-            let (scales, memory) = memory.split_at_mut(COLUMNS * groups);
-            let (biases, factors) = memory.split_at_mut(COLUMNS * groups);
+        scratch::with(COLUMNS * (groups + 2 * packed.groups), |memory: &mut [f32]| {
+            let (factors, memory) = memory.split_at_mut(COLUMNS * groups);
+            let (scales, biases) = memory.split_at_mut(COLUMNS * packed.groups);
+            factors.fill(0.0);
             let mut column = part.start;
             while column < part.end {
                 let count = if part.end - column >= COLUMNS { COLUMNS } else { 1 };
-                for c in 0..count {
-                    let row = self.product.first + column + c;
-                    packed.scales(row, 0, &mut scales[c * groups..][..packed.groups]);
-                    packed.biases(row, 0, &mut biases[c * groups..][..packed.groups]);
-                    centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
-                }
+                let row = self.product.first + column;
+                let scales = packed.all_scales(row..row + count, scales);
+                let biases = packed.all_biases(row..row + count, biases);
                 // Each stretch of them is read at once and long after the last, which the processor does not foresee either.
-                packed.prefetch_factors(self.product.first + column + count, count);
+                packed.prefetch_factors(row + count, count);
                 for r in 0..self.product.rows {
-                    let units = &self.laid.units[r * groups..][..groups];
-                    for (factors, scales) in factors.chunks_exact_mut(groups).zip(scales.chunks_exact(groups))
-                    {
-                        for ((factor, scale), unit) in factors.iter_mut().zip(scales).zip(units) {
-                            *factor = scale * unit;
-                        }
-                    }
                     if count == COLUMNS {
-                        self.some::<BITS, COLUMNS>(r, column, factors, biases);
+                        let rest = self.factors::<COLUMNS>(r, scales, biases, factors);
+                        self.some::<BITS, WHOLE, COLUMNS>(r, column, factors, rest);
                     } else {
-                        self.some::<BITS, 1>(r, column, factors, biases);
+                        let rest = self.factors::<1>(r, scales, biases, factors);
+                        self.some::<BITS, WHOLE, 1>(r, column, factors, rest);
                     }
                 }
                 column += count;
@@ -126,20 +121,56 @@ impl<const D: usize> Job<'_, D> {
         });
     }
 
-    /// `C` columns of a row.
+    /// What sums of products with the codes of `C` columns are multiplied by, for each group; answers what the rest of the
+    /// weights adds, in some lane.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn some<const BITS: u32, const C: usize>(
+    fn factors<const C: usize>(
+        &self,
+        r: usize,
+        scales: &[f32],
+        biases: &[f32],
+        factors: &mut [f32],
+    ) -> [__m512; C] {
+        let count = self.product.packed.groups;
+        assert!(scales.len() == C * count && biases.len() == C * count && C * self.groups <= factors.len());
+        let units = &self.laid.units[r * self.groups..][..self.groups];
+        let of_x = &self.laid.sums[r * self.groups..][..self.groups];
+        let middle = _mm512_set1_ps(f32::from(middle(self.product.packed.how)));
+        let mut sums = [_mm512_setzero_ps(); C];
+        for (c, sum) in sums.iter_mut().enumerate() {
+            for g in (0..count).step_by(LANES) {
+                let mask = u16::MAX >> LANES.saturating_sub(count - g);
+                // SAFETY: only what is inside of a column is read of scales and biases; the others are padded.
+                unsafe {
+                    let scale = _mm512_maskz_loadu_ps(mask, scales.as_ptr().add(c * count + g));
+                    let bias = _mm512_maskz_loadu_ps(mask, biases.as_ptr().add(c * count + g));
+                    let unit = _mm512_loadu_ps(units.as_ptr().add(g));
+                    let factor = factors.as_mut_ptr().add(c * self.groups + g);
+                    _mm512_storeu_ps(factor, _mm512_mul_ps(scale, unit));
+                    // The bias of codes that are counted from their middle.
+                    let bias = _mm512_fmadd_ps(scale, middle, bias);
+                    *sum = _mm512_fmadd_ps(bias, _mm512_loadu_ps(of_x.as_ptr().add(g)), *sum);
+                }
+            }
+        }
+        sums
+    }
+
+    /// `C` columns of a row, to whose sums `rest` is added: last, since it may be much larger than what each group adds.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+    fn some<const BITS: u32, const WHOLE: bool, const C: usize>(
         &self,
         r: usize,
         column: usize,
         factors: &[f32],
-        biases: &[f32],
+        rest: [__m512; C],
     ) {
         let (product, laid, groups) = (self.product, &self.laid, self.groups);
         let steps = (8 / BITS) as usize;
-        let rows: [*const u8; C] = std::array::from_fn(|c| product.bytes(column + c).as_ptr());
-        let length = product.bytes(column).len();
+        let bytes = product.bytes(column..column + C);
+        let (first, length) = (bytes.as_ptr(), bytes.len() / C);
         let row_digits = length.next_multiple_of(BYTES) * steps * D;
         let digits = &laid.digits[r * row_digits..][..row_digits];
         let blocks = length.div_ceil(BYTES);
@@ -151,19 +182,6 @@ impl<const D: usize> Job<'_, D> {
         let mut sums = [_mm512_setzero_ps(); C];
         for (block, digits) in digits.chunks_exact(BYTES * steps * D).enumerate() {
             let start = block * BYTES;
-            let mut words = [_mm512_setzero_si512(); C];
-            for (words, row) in words.iter_mut().zip(rows) {
-                let row = row.wrapping_add(start);
-                // The rows after these, which the processor does not foresee, since rows are too short for that.
-                prefetch(row.wrapping_add(C * length));
-                *words = if length - start >= BYTES {
-                    // SAFETY: a vector of the row.
-                    unsafe { _mm512_loadu_si512(row.cast()) }
-                } else {
-                    // SAFETY: only what is inside of the row is read.
-                    unsafe { _mm512_maskz_loadu_epi8((1 << (length - start)) - 1, row.cast()) }
-                };
-            }
             let mut begin = [_mm512_setzero_si512(); D];
             for (place, begin) in begin.iter_mut().enumerate() {
                 let start = ((r * blocks + block) * D + place) * LANES;
@@ -171,46 +189,56 @@ impl<const D: usize> Job<'_, D> {
                 // SAFETY: a vector for each block and place of the row.
                 *begin = unsafe { _mm512_loadu_si512(laid.beginnings.as_ptr().add(start).cast()) };
             }
-            let mut inner = [begin; C];
-            for digits in digits.chunks_exact(BYTES * D) {
-                let mut x = [_mm512_setzero_si512(); D];
-                for (place, x) in x.iter_mut().enumerate() {
-                    // SAFETY: a vector of digits for each place.
-                    *x = unsafe { _mm512_loadu_si512(digits.as_ptr().add(place * BYTES).cast()) };
-                }
-                for (words, inner) in words.iter_mut().zip(&mut inner) {
-                    let codes = if BITS == 8 { *words } else { _mm512_and_si512(*words, code) };
-                    for (inner, x) in inner.iter_mut().zip(x) {
-                        *inner = _mm512_dpbusd_epi32(*inner, codes, x);
-                    }
-                    if BITS < 8 {
-                        *words = _mm512_srli_epi16::<BITS>(*words);
-                    }
-                }
-            }
             let group = (block * block_codes) >> log_size;
             debug_assert!(C * groups <= factors.len() && group + LANES <= groups);
-            for (c, (sum, inner)) in sums.iter_mut().zip(inner).enumerate() {
+            for (c, sum) in sums.iter_mut().enumerate() {
+                // The rows after these, which the processor does not foresee, since rows are too short for that. They lie behind
+                // each other, and are asked for in the order of memory.
+                prefetch(first.wrapping_add(C * (length + start) + c * BYTES));
+                let row = first.wrapping_add(c * length + start);
+                let mut words = if WHOLE || length - start >= BYTES {
+                    // SAFETY: a vector of the row.
+                    unsafe { _mm512_loadu_si512(row.cast()) }
+                } else {
+                    // SAFETY: only what is inside of the row is read.
+                    unsafe { _mm512_maskz_loadu_epi8((1 << (length - start)) - 1, row.cast()) }
+                };
+                let mut inner = begin;
+                for (step, digits) in digits.chunks_exact(BYTES * D).enumerate() {
+                    let codes = if BITS == 8 { words } else { _mm512_and_si512(words, code) };
+                    for place in 0..D {
+                        // SAFETY: a vector of digits for each place.
+                        let x = unsafe { _mm512_loadu_si512(digits.as_ptr().add(place * BYTES).cast()) };
+                        if steps == 1 && place == 1 {
+                            inner[1] = _mm512_slli_epi32::<8>(inner[0]);
+                        }
+                        inner[place] = _mm512_dpbusd_epi32(inner[place], codes, x);
+                    }
+                    if step + 1 < steps {
+                        words = _mm512_srli_epi16::<BITS>(words);
+                    }
+                }
+                let pair = if steps == 1 {
+                    inner[1]
+                } else {
+                    _mm512_add_epi32(_mm512_slli_epi32::<8>(inner[0]), inner[1])
+                };
                 // SAFETY: the padding of a column is as long as a vector; places are below its length.
                 let factor = unsafe {
                     let start = factors.as_ptr().add(c * groups + group);
-                    _mm512_permutexvar_ps(places, _mm512_loadu_ps(start))
+                    if WHOLE {
+                        _mm512_set1_ps(*start)
+                    } else {
+                        _mm512_permutexvar_ps(places, _mm512_loadu_ps(start))
+                    }
                 };
-                *sum = _mm512_fmadd_ps(joined(inner), factor, *sum);
+                *sum = _mm512_fmadd_ps(joined(pair, &inner), factor, *sum);
             }
         }
-        let of_x = &laid.sums[r * groups..][..groups];
-        for (c, mut sum) in sums.into_iter().enumerate() {
-            let biases = &biases[c * groups..][..groups];
-            for (bias, x) in biases.chunks_exact(LANES).zip(of_x.chunks_exact(LANES)) {
-                // SAFETY: whole vectors.
-                sum = unsafe {
-                    _mm512_fmadd_ps(_mm512_loadu_ps(bias.as_ptr()), _mm512_loadu_ps(x.as_ptr()), sum)
-                };
-            }
+        for (c, (sum, rest)) in sums.into_iter().zip(rest).enumerate() {
             let place = r * product.columns + column + c;
             // SAFETY: inside the output, in a column that this job alone writes.
-            unsafe { *product.out.at(place as isize) = _mm512_reduce_add_ps(sum) };
+            unsafe { *product.out.at(place as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, rest)) };
         }
     }
 }

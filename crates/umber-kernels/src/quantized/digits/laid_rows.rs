@@ -8,7 +8,7 @@ pub(super) struct LaidRows<'a> {
     pub(super) digits: &'a mut [i8],
     /// For each place, what sums of products with codes begin with, which are counted from their middle.
     pub(super) beginnings: &'a mut [i32],
-    /// For each group, what the number 1 stands for.
+    /// For each group, what 1 in the second place stands for.
     pub(super) units: &'a mut [f32],
     /// For each group, its sum.
     pub(super) sums: &'a mut [f32],

@@ -16,6 +16,7 @@ use std::arch::x86_64::*;
 
 use umber_types::{Quantization, QuantizationMode};
 
+use super::LARGEST_GROUP;
 use super::turned_product::{TurnedProduct, largest, sum_over};
 use crate::isa::{is_unlimited, level, vectorised};
 
@@ -29,6 +30,13 @@ const JOB: usize = 1 << 16;
 const ACROSS: usize = 6;
 /// Exponents that the largest number of a row may have.
 const EXPONENTS: std::ops::Range<i32> = -40..60;
+/// What sums of the third place begin with, as a float: its last bit counts one of that place, 2^-8 of the second, so that what
+/// is added to its bits is added to its value, and sums need no conversion.
+const THIRD: f32 = 49152.0;
+/// As [`THIRD`] for the fourth place.
+const FOURTH: f32 = 192.0;
+/// Sums of the largest group, and what [`beginnings`] add to them, leave the other bits of those floats alone.
+const _: () = assert!((LARGEST_GROUP << 14) + (3 << 15) < 1 << 22);
 /// The least exponent of a group: what is smaller is lost beside the largest number of its row.
 const LEAST: i32 = -64;
 
@@ -70,7 +78,7 @@ fn power(exponent: i32) -> f32 {
     f32::from_bits(((127 + exponent) as u32) << 23)
 }
 
-/// Write the digits of a group, those of the highest place first; answers what the number 1 stands for.
+/// Write the digits of a group, those of the highest place first; answers what 1 in the second place stands for.
 fn split<const D: usize>(group: &[f32], digits: &mut [[i8; D]]) -> f32 {
     let bits = 8 * D as i32 - 1;
     // The highest digit is less than 127.5, not 128.
@@ -88,12 +96,23 @@ fn split<const D: usize>(group: &[f32], digits: &mut [[i8; D]]) -> f32 {
             }
         },
     );
-    power(exponent - bits)
+    power(exponent - 15)
 }
 
 /// The sum of a group, rounded once.
 fn sum(group: &[f32]) -> f32 {
-    group.iter().map(|&x| f64::from(x)).sum::<f64>() as f32
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut sums = [0f64; LANES];
+            for values in group.as_chunks::<LANES>().0 {
+                for (sum, &value) in sums.iter_mut().zip(values) {
+                    *sum += f64::from(value);
+                }
+            }
+            sums.iter().sum::<f64>() as f32
+        },
+    )
 }
 
 /// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
@@ -111,21 +130,37 @@ fn centre(how: Quantization, scales: &[f32], biases: &mut [f32]) {
     }
 }
 
-/// What sums over some vectors of digits begin with: `stride` bytes apart, as many as there are, times the middle, negative.
+/// What sums over digits begin with, in each place: the middle, negative, times those digits, so that codes count from it. There
+/// are vectors of digits for each place, `step` bytes apart, and such sets of them `stride` bytes apart.
+///
+/// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
+/// From the third on they are bits of floats, as [`joined`] takes them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn beginning(how: Quantization, digits: &[i8], stride: usize) -> [i32; LANES] {
+fn beginnings<const D: usize>(how: Quantization, digits: &[i8], step: usize, stride: usize) -> [__m512i; D] {
     let middle = _mm512_set1_epi8(middle(how) as i8);
-    let mut sum = _mm512_setzero_si512();
+    let mut sums = [_mm512_setzero_si512(); D];
     for digits in digits.chunks(stride) {
-        // SAFETY: a vector of digits, the first of those up to the next.
-        sum =
-            unsafe { _mm512_dpbusd_epi32(sum, middle, _mm512_loadu_si512(digits[..BYTES].as_ptr().cast())) };
+        for (place, sum) in sums.iter_mut().enumerate() {
+            let digits = digits[place * step..][..BYTES].as_ptr();
+            // SAFETY: a vector of digits.
+            *sum = unsafe { _mm512_dpbusd_epi32(*sum, middle, _mm512_loadu_si512(digits.cast())) };
+        }
     }
-    let mut found = [0; LANES];
-    // SAFETY: sixteen numbers have room.
-    unsafe { _mm512_storeu_si512(found.as_mut_ptr().cast(), _mm512_sub_epi32(_mm512_setzero_si512(), sum)) };
-    found
+    let above = _mm512_srai_epi32::<8>(_mm512_add_epi32(sums[1], _mm512_set1_epi32(128)));
+    let below = _mm512_sub_epi32(_mm512_slli_epi32::<8>(sums[1]), _mm512_slli_epi32::<16>(above));
+    sums[0] = _mm512_add_epi32(sums[0], above);
+    sums[1] = _mm512_setzero_si512();
+    sums[2] = _mm512_add_epi32(sums[2], below);
+    // What is added to the bits of each place, and taken from the place before as a number.
+    let mut offsets = [0; D];
+    offsets[0] = -(THIRD as i32) / 256;
+    offsets[2] = THIRD.to_bits() as i32;
+    if D == 4 {
+        offsets[2] -= FOURTH as i32 * 256;
+        offsets[3] = FOURTH.to_bits() as i32;
+    }
+    std::array::from_fn(|place| _mm512_sub_epi32(_mm512_set1_epi32(offsets[place]), sums[place]))
 }
 
 /// Compute what [`suits`].
@@ -142,14 +177,16 @@ pub(super) fn compute(product: &TurnedProduct) {
     };
 }
 
-/// The sums that vectors of digits of all places have, three or four, and what they stand for together: exact but for three
-/// roundings.
+/// What sums of all places, three or four, stand for together, counted in the second place: `pair` joins those of the first two,
+/// and the others are floats already, so that nothing is rounded but `pair` and what it is added to.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn joined<const D: usize>(sums: [__m512i; D]) -> __m512 {
-    let pair = |i: usize| _mm512_add_epi32(_mm512_slli_epi32::<8>(sums[i]), sums[i + 1]);
-    let (low, base) = if D == 4 { (pair(2), 65536.0) } else { (sums[2], 256.0) };
-    _mm512_fmadd_ps(_mm512_cvtepi32_ps(pair(0)), _mm512_set1_ps(base), _mm512_cvtepi32_ps(low))
+fn joined<const D: usize>(pair: __m512i, sums: &[__m512i; D]) -> __m512 {
+    let mut sum = _mm512_cvtepi32_ps(pair);
+    for &place in &sums[2..] {
+        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(place));
+    }
+    sum
 }
 
 #[cfg(test)]
@@ -181,12 +218,12 @@ mod tests {
 
     fn check_digits<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
         let mut digits = vec![[0; D]; values.len()];
-        let unit = split(values, &mut digits);
+        let unit = f64::from(split(values, &mut digits)) * 256f64.powi(2 - D as i32);
         // Half of what 1 stands for, which is chosen with room for the highest digit.
         let bound = f64::from(largest(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
         for (value, digits) in values.iter().zip(&digits) {
             let number = digits.iter().fold(0, |sum: i64, &digit| 256 * sum + i64::from(digit));
-            let error = number as f64 * f64::from(unit) - f64::from(*value);
+            let error = number as f64 * unit - f64::from(*value);
             prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
         }
         Ok(())
@@ -277,6 +314,49 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn sums_of_the_largest_digits_keep_to_their_places() {
+        if !is_available() {
+            return;
+        }
+        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
+        // In three digits: 120 and twice 127, or -120 and twice -128.
+        let [high, low] = [120 << 16 | 127 << 8 | 127, 120 << 16 | 128 << 8 | 128]
+            .map(|number: i32| number as f32 / (1 << 23) as f32);
+        for (x, code) in [(high, 0u32), (high, 255), (-low, 0), (-low, 255)] {
+            for rows in [1, 16] {
+                let (words, scale, bias) = ([code * 0x0101_0101; 32], [1.0f32], [0.5f32]);
+                let (x, mut out) = (vec![x; rows * 128], vec![f32::NAN; rows]);
+                let of = |length: usize| Layout::contiguous(Shape::from([1, length]));
+                let (shape, one) = (of(32), of(1));
+                let (scales, biases) = (View::of(&scale, &one), View::of(&bias, &one));
+                let packed = Packed::new(how, View::of(&words, &shape), scales, Some(biases), 128);
+                let (columns, start) = (1, Target::over(&mut out));
+                let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: start };
+                // SAFETY: the processor has the instructions.
+                unsafe {
+                    match rows {
+                        1 => along::run::<4>(&product),
+                        _ => across::run::<4>(&product),
+                    }
+                    check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
+                    match rows {
+                        1 => along::run::<3>(&product),
+                        _ => across::run::<3>(&product),
+                    }
+                    check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
+                }
+            }
+        }
+    }
+
+    fn check_sums(found: &[f32], expected: f32) {
+        for found in found {
+            let error = (found - expected).abs();
+            assert!(error <= 128.0 * 128.0 * 2f32.powi(-22), "{found} instead of {expected}");
         }
     }
 
