@@ -21,7 +21,7 @@ pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
     }
 }
 
-/// The codes in some packed bytes, each of which holds a whole number of them, one in each byte.
+/// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
     #[inline(always)]
@@ -32,8 +32,7 @@ pub(super) fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
     match how.bits() {
         1 => each::<8, _, _>(packed, out, code::<1>),
         2 => each::<4, _, _>(packed, out, code::<2>),
-        4 => each::<2, _, _>(packed, out, code::<4>),
-        _ => out.copy_from_slice(packed),
+        _ => each::<2, _, _>(packed, out, code::<4>),
     }
 }
 

@@ -3,8 +3,11 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
+use umber_types::Quantization;
+
 use super::laid_rows::LaidRows;
 use super::{BYTES, LANES, beginnings, centre, joined, split, sum};
+use crate::isa::{Cache, prefetch_lines};
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
 use crate::quantized::codes::spread;
@@ -47,6 +50,11 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
             unsafe { job.columns(i * strip..columns.min((i + 1) * strip)) };
         });
     });
+}
+
+/// Are the packed bytes codes, so that nothing need be unpacked?
+fn is_in_place(how: Quantization) -> bool {
+    how.bits() == 8
 }
 
 /// The rows of the tiles.
@@ -129,21 +137,21 @@ impl<const D: usize> Job<'_, D> {
     fn columns(&self, part: Range<usize>) {
         let TurnedProduct { packed, first, rows, columns: row_length, out, .. } = *self.product;
         let (depth, groups) = (self.product.depth(), packed.groups);
-        let count = part.len();
-        scratch::with(count * depth, |codes: &mut [u8]| {
+        let (count, bytes) = (part.len(), self.product.bytes(part.clone()));
+        let in_place = is_in_place(packed.how);
+        scratch::with(if in_place { 0 } else { count * depth }, |memory: &mut [u8]| {
+            let codes = if in_place {
+                bytes
+            } else {
+                spread(packed.how, bytes, memory);
+                memory
+            };
             scratch::with(count * (2 * groups + VECTORS * LANES), |memory: &mut [f32]| {
                 let (scales, memory) = memory.split_at_mut(count * groups);
                 let (biases, sums) = memory.split_at_mut(count * groups);
-                for (c, column) in part.clone().enumerate() {
-                    packed.scales(first + column, 0, &mut scales[c * groups..][..groups]);
-                    packed.biases(first + column, 0, &mut biases[c * groups..][..groups]);
-                    centre(packed.how, &scales[c * groups..][..groups], &mut biases[c * groups..][..groups]);
-                    spread(
-                        packed.how,
-                        self.product.bytes(column..column + 1),
-                        &mut codes[c * depth..][..depth],
-                    );
-                }
+                packed.scales(first + part.start, 0, scales);
+                packed.biases(first + part.start, 0, biases);
+                centre(packed.how, scales, biases);
                 let columns = Columns { count, codes, scales, biases };
                 for rows in tiles(rows) {
                     let width = rows.len().next_multiple_of(LANES);
@@ -170,18 +178,31 @@ impl<const D: usize> Job<'_, D> {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn tile<const V: usize, const C: usize>(&self, rows: &Range<usize>, columns: &Columns, sums: &mut [f32]) {
         assert!(V * C * D <= SUMS, "sums fit the registers");
-        let groups = self.product.packed.groups;
-        let together = (DEPTH / self.product.packed.how.group_size()).max(1);
+        let (how, depth, groups) =
+            (self.product.packed.how, self.product.depth(), self.product.packed.groups);
+        let (size, together) = (how.group_size(), (DEPTH / how.group_size()).max(1));
+        // The part of a column that is read next, which the processor does not foresee, unless it has just been written.
+        let ask = |column: usize, group: usize, cache: Cache| {
+            if is_in_place(how) {
+                let part = columns.codes.as_ptr().wrapping_add(column * depth + group * size);
+                prefetch_lines(part, together * size, cache);
+            }
+        };
         for g in (0..groups).step_by(together) {
             let range = g..groups.min(g + together);
             let mut c = 0;
-            while c + C <= columns.count {
-                self.some::<V, C>(rows, range.clone(), columns, c, sums);
-                c += C;
-            }
             while c < columns.count {
-                self.some::<V, 1>(rows, range.clone(), columns, c, sums);
-                c += 1;
+                let width = if c + C <= columns.count { C } else { 1 };
+                for c in c..c + width {
+                    ask(c, range.end, Cache::Second);
+                    ask(c + width, g, Cache::First);
+                }
+                if width == C {
+                    self.some::<V, C>(rows, range.clone(), columns, c, sums);
+                } else {
+                    self.some::<V, 1>(rows, range.clone(), columns, c, sums);
+                }
+                c += width;
             }
         }
     }
