@@ -6,3 +6,4 @@
 
 pub mod fft;
 pub mod linalg;
+mod vector;

@@ -77,6 +77,95 @@ fn inverses_and_solutions_multiply_back() {
     }
 }
 
+/// Stacks of small systems are solved side by side, but for those that are out of the ordinary; each alone is not.
+macro_rules! stacks_are_solved_as_single_systems {
+    ($name:ident, $t:ident, $tolerance:literal) => {
+        #[test]
+        fn $name() {
+            for (n, columns, count) in
+                [(1, 1, 40), (2, 3, 17), (3, 1, 5), (5, 2, 33), (16, 4, 20), (17, 9, 16)]
+            {
+                let mut numbers = Numbers(n as u64);
+                let mut next = || numbers.next() as $t;
+                let row = n + 1;
+                let mut a: Vec<$t> = (0..count * n * row).map(|_| next()).collect();
+                // Large pivots on the diagonal in some, so that rows stay where they are.
+                (0..n).for_each(|i| a[2 * n * row + i * row + i] += 9.0);
+                // Out of the ordinary: great, small, infinite and NaN.
+                a[0] = $t::MAX;
+                a[n * row..2 * n * row].iter_mut().for_each(|x| *x *= $t::MIN_POSITIVE);
+                a[3 * n * row + n - 1] = $t::INFINITY;
+                a[4 * n * row] = $t::NAN;
+                let mut b: Vec<$t> = (0..count * n * columns).map(|_| next()).collect();
+                b[2 * n * columns] = $t::MAX;
+                // Dense by rows and by columns, and neither.
+                let (matrix, area) = (n as isize, (n * n) as isize);
+                for strides in [[area, matrix, 1], [area, 1, matrix], [(n * row) as isize, row as isize, 1]] {
+                    let mut a_layout = layout(&[count, n, n]);
+                    a_layout.strides = strides.into_iter().collect();
+                    let b_layout = layout(&[count, n, columns]);
+                    let mut x: Vec<$t> = vec![0.0; b.len()];
+                    let (left, right) = (View::of(&a, &a_layout), View::of(&b, &b_layout));
+                    let solved = linalg::solve(Form::General, left, right, &ViewMut::of(&mut x, &b_layout));
+                    let mut first = None;
+                    for i in 0..count {
+                        let mut one_a = layout(&[1, n, n]);
+                        one_a.strides = a_layout.strides.clone();
+                        let one_b = layout(&[1, n, columns]);
+                        let part = i * n * columns..(i + 1) * n * columns;
+                        let mut want: Vec<$t> = vec![0.0; n * columns];
+                        let (left, right) = (
+                            View::of(&a[i * strides[0] as usize..], &one_a),
+                            View::of(&b[part.clone()], &one_b),
+                        );
+                        let alone =
+                            linalg::solve(Form::General, left, right, &ViewMut::of(&mut want, &one_b));
+                        if alone.is_err() {
+                            first = first.or(Some(Failure::Matrix(i)));
+                        }
+                        let size = want
+                            .iter()
+                            .fold(1.0, |size: $t, x| if x.is_finite() { size.max(x.abs()) } else { size });
+                        for (got, want) in x[part].iter().zip(&want) {
+                            let same = got == want || (got.is_nan() && want.is_nan());
+                            assert!(
+                                same || (got - want).abs() <= size * size * $tolerance,
+                                "{n}: {got} is not {want}"
+                            );
+                        }
+                    }
+                    assert_eq!(solved.err(), first);
+                }
+            }
+        }
+    };
+}
+stacks_are_solved_as_single_systems!(stacks_of_small_systems_in_float32, f32, 1e-4);
+stacks_are_solved_as_single_systems!(stacks_of_small_systems_in_float64, f64, 1e-12);
+
+#[test]
+fn the_first_singular_system_of_a_stack_is_named() {
+    let (n, count) = (4, 50);
+    let mut numbers = Numbers(11);
+    let mut a: Vec<f64> = (0..count * n * n).map(|_| numbers.next()).collect();
+    let b = vec![1.0; count * n];
+    let (a_layout, b_layout) = (layout(&[count, n, n]), layout(&[count, n, 1]));
+    let solve = |a: &[f64]| {
+        let mut x = vec![0.0; count * n];
+        linalg::solve(
+            Form::General,
+            View::of(a, &a_layout),
+            View::of(&b, &b_layout),
+            &ViewMut::of(&mut x, &b_layout),
+        )
+    };
+    assert_eq!(solve(&a), Ok(()));
+    for singular in [49, 30, 9] {
+        a[singular * n * n..][..n].fill(0.0);
+        assert_eq!(solve(&a), Err(Failure::Matrix(singular)));
+    }
+}
+
 #[test]
 fn cholesky_factors_multiply_back() {
     for n in [1, 2, 5, 33] {

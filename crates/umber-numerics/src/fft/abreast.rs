@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::ends::{ABREAST, CACHED, Change, Group, Strides, bring, take};
 use super::halves::{join_rows, split_rows};
 use super::passes::{Passes, room};
-use super::vector::{Lane, Vector, Work};
+use crate::vector::{Lane, Vector, Work};
 
 /// What a real line needs beyond the transform of a complex one.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@
     reason = "what a loop names by number are rows of one tile or line together"
 )]
 
-use super::vector::{Lane, Vector};
+use crate::vector::{Lane, Vector};
 
 /// The most groups at a time.
 pub(super) const ABREAST: usize = 4;

@@ -5,7 +5,7 @@
 )]
 
 use super::passes::{Row, room, root, times};
-use super::vector::{Lane, Vector};
+use crate::vector::{Lane, Vector};
 
 /// Half of `exp(-2πi k / 2h)` for `k` up to `h / 2`.
 pub(super) fn halved_roots<T: Lane>(half: usize) -> Option<Vec<[T; 2]>> {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::ends::{ABREAST, CACHED, Change, Group, Strides, bring, take};
 use super::halves::{join, split};
 use super::passes::{Passes, room, root, times};
-use super::vector::{Lane, Plain, Vector, Work};
+use crate::vector::{Lane, Plain, Vector, Work};
 
 /// How one long line is transformed.
 pub(super) struct Matrix<T> {

@@ -14,7 +14,6 @@ mod long;
 mod passes;
 mod plans;
 mod powers;
-mod vector;
 
 use rustfft::FftDirection;
 use umber_types::{DType, Element, Result};

@@ -8,7 +8,7 @@
     reason = "what a loop names by number are rows of one tile or line together"
 )]
 
-use super::vector::{Lane, Vector};
+use crate::vector::{Lane, Vector};
 
 /// Rows of a block that stays in the nearest cache.
 const NEAR: usize = 128;

@@ -15,7 +15,7 @@ use super::lines::{GRAIN, Lines};
 use super::long::{Columns, Matrix, Mirrored, Rows, stretches};
 use super::passes::{Passes, room};
 use super::plans::Real;
-use super::vector::Lane;
+use crate::vector::Lane;
 
 /// Measured: shorter complex lines that are dense gain nothing from being brought side by side.
 const DENSE: usize = 1 << 8;

@@ -20,6 +20,13 @@ const GRAIN: usize = 1 << 15;
 /// Edge of the squares in which matrices are transposed.
 const TILE: usize = 16;
 
+/// In which order the elements of a matrix lie side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    RowsFirst,
+    ColumnsFirst,
+}
+
 /// Matrices to read, in any layout.
 #[derive(Clone, Copy)]
 pub(super) struct Matrices<'a, T> {
@@ -49,18 +56,45 @@ impl<'a, T: Field> Matrices<'a, T> {
         self.view.shape()[..self.view.shape().len() - 2].iter().product()
     }
 
+    /// The order in which the elements of each lie side by side, if they do.
+    pub(super) fn order(&self) -> Option<Order> {
+        let strides = self.view.strides();
+        let (rows, columns) = (self.rows() as isize, self.columns() as isize);
+        match strides[strides.len() - 2..] {
+            [row, 1] if row == columns => Some(Order::RowsFirst),
+            [1, column] if column == rows => Some(Order::ColumnsFirst),
+            _ => None,
+        }
+    }
+
+    /// The elements of a matrix.
+    ///
+    /// # Panics
+    /// If they do not lie side by side, in some [`order`](Matrices::order).
+    pub(super) fn elements(&self, index: usize) -> &'a [T] {
+        assert!(self.order().is_some() && index < self.count(), "a dense matrix of the stack");
+        // SAFETY: the view, which lives as long, holds the matrix.
+        unsafe { std::slice::from_raw_parts(self.start(index), self.rows() * self.columns()) }
+    }
+
+    /// Where the first element of a matrix is.
+    fn start(&self, index: usize) -> *const T {
+        let (shape, strides) = (self.view.shape(), self.view.strides());
+        let (mut rest, mut offset) = (index, 0);
+        for axis in (0..shape.len() - 2).rev() {
+            offset += (rest % shape[axis]) as isize * strides[axis];
+            rest /= shape[axis];
+        }
+        self.source.at(offset)
+    }
+
     /// Copy a matrix column by column.
     pub(super) fn load(&self, index: usize, columns_first: &mut [T]) {
         let (rows, columns) = (self.rows(), self.columns());
         assert_eq!(columns_first.len(), rows * columns);
-        let (shape, strides) = (self.view.shape(), self.view.strides());
-        let batch = shape.len() - 2;
-        let (mut rest, mut offset) = (index, 0);
-        for axis in (0..batch).rev() {
-            offset += (rest % shape[axis]) as isize * strides[axis];
-            rest /= shape[axis];
-        }
-        let from = self.source.at(offset);
+        let strides = self.view.strides();
+        let batch = strides.len() - 2;
+        let from = self.start(index);
         // SAFETY: the view holds the matrix, and the slice has a place for each of its elements.
         unsafe {
             transfer(

@@ -119,10 +119,15 @@ fn bound<M: Float>() -> i32 {
     M::max_value().log2().to_i32().unwrap_or(0) - 2
 }
 
-/// Would the product of two of these, or one of their inverses, leave the range?
+/// Magnitudes between which neither the product of two numbers nor an inverse leaves the range.
+pub(super) fn ordinary<M: Float>() -> [M; 2] {
+    [M::min_positive_value().sqrt(), M::max_value().sqrt()]
+}
+
+/// Is this not zero, and beyond what is [`ordinary`]?
 fn is_extreme<M: Float>(magnitude: M) -> bool {
-    magnitude > M::max_value().sqrt()
-        || (magnitude < M::min_positive_value().sqrt() && magnitude != M::zero())
+    let [low, high] = ordinary::<M>();
+    magnitude > high || (magnitude < low && magnitude != M::zero())
 }
 
 /// The power of two next below a number; none for zero.

@@ -6,6 +6,8 @@ use faer::traits::{ComplexField, RealField};
 use num_traits::{Float, NumAssign, ToPrimitive};
 use umber_types::{Complex, Element};
 
+use super::abreast::{self, Systems};
+
 /// A real or complex number, as faer computes with it and with what faer's own traits lack.
 pub(super) trait Field:
     Element + ComplexField<Real = Self::Magnitude> + NumAssign + Neg<Output = Self>
@@ -27,6 +29,8 @@ pub(super) trait Field:
     fn divided_by(self, divisor: Self::Magnitude) -> Self;
     /// Neither infinite nor NaN?
     fn is_number(self) -> bool;
+    /// See [`abreast::solve`]; complex systems are all left.
+    fn solve_abreast(systems: &Systems<'_, Self>) -> Option<Vec<usize>>;
 }
 
 macro_rules! real_fields {
@@ -55,6 +59,9 @@ macro_rules! real_fields {
             fn is_number(self) -> bool {
                 Float::is_finite(self)
             }
+            fn solve_abreast(systems: &Systems<'_, $ty>) -> Option<Vec<usize>> {
+                abreast::solve(systems)
+            }
         }
 
         impl Field for Complex<$ty> {
@@ -81,6 +88,9 @@ macro_rules! real_fields {
             }
             fn is_number(self) -> bool {
                 Float::is_finite(self.re) && Float::is_finite(self.im)
+            }
+            fn solve_abreast(_: &Systems<'_, Self>) -> Option<Vec<usize>> {
+                None
             }
         }
     )*};

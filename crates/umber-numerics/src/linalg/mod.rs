@@ -1,8 +1,9 @@
 //! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
 //!
-//! faer does the arithmetic, on column-major copies; threads share the stack, and the columns of inverses.
+//! faer does the arithmetic, on column-major copies, but for stacks of small systems (`abreast`); threads share the stack, and the columns of inverses.
 //! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
 
+mod abreast;
 mod adjugate;
 mod batch;
 mod cholesky;

@@ -9,6 +9,7 @@ use faer::{MatMut, MatRef, Par};
 use umber_types::match_dtype;
 
 use super::Failure;
+use super::abreast::Systems;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::equilibrium::Equilibrium;
 use super::field::Field;
@@ -62,7 +63,11 @@ fn general<T: Field>(a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
         let need = solve_in_place_scratch::<usize, T>(n, columns, Par::Seq);
         Ok((Factors::<T>::new(n, n)?, filled(T::zero(), n * columns)?, Workspace::new(need)?))
     };
-    each(from.count(), cost(n, n, n + columns), scratch, |index, (factors, values, workspace)| {
+    let others = T::solve_abreast(&Systems { left: from, right, solutions: to });
+    let count = others.as_ref().map_or(from.count(), Vec::len);
+    let index = |at: usize| others.as_ref().map_or(at, |others| others[at]);
+    let outcome = each(count, cost(n, n, n + columns), scratch, |at, (factors, values, workspace)| {
+        let index = index(at);
         factors.factor_even(&from, index);
         right.load(index, values);
         factors.equilibrium.around(values, |values| {
@@ -72,6 +77,10 @@ fn general<T: Field>(a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
         });
         to.store(index, values, n, columns);
         !factors.is_singular()
+    });
+    outcome.map_err(|failure| match failure {
+        Failure::Matrix(at) => Failure::Matrix(index(at)),
+        Failure::Memory(_) => failure,
     })
 }
 

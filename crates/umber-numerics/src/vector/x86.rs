@@ -6,7 +6,7 @@ use super::{Vector, Work};
 
 macro_rules! vector {
     ($v:ident, $t:ident, $n:literal, [$splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident,
-     $mul_add:ident, $mul_sub:ident, $mul_from:ident], $part:ident, $weave:ident, $reversed:ident, $turn:ident) => {
+     $mul_add:ident, $mul_sub:ident, $mul_from:ident, $div:ident], [$abs:ident, $bits:ident, $choose:ident], $part:ident, $weave:ident, $reversed:ident, $turn:ident) => {
         // Everywhere the processor has the instructions, which is the caller's to know (see the trait).
         impl Vector for $v {
             type Lane = $t;
@@ -59,6 +59,36 @@ macro_rules! vector {
                 unsafe { $mul_from(self, a, b) }
             }
             #[inline(always)]
+            unsafe fn div(self, other: $v) -> $v {
+                // SAFETY: the caller's.
+                unsafe { $div(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn abs(self) -> $v {
+                // SAFETY: the caller's.
+                unsafe { $abs(self) }
+            }
+            #[inline(always)]
+            unsafe fn above(self, other: $v) -> u32 {
+                // SAFETY: the caller's.
+                unsafe { $bits::<_CMP_GT_OQ>(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn equals(self, other: $v) -> u32 {
+                // SAFETY: the caller's.
+                unsafe { $bits::<_CMP_EQ_OQ>(self, other) }
+            }
+            #[inline(always)]
+            unsafe fn where_above(self, other: $v, then: $v, otherwise: $v) -> $v {
+                // SAFETY: the caller's.
+                unsafe { $choose::<_CMP_GT_OQ>(self, other, then, otherwise) }
+            }
+            #[inline(always)]
+            unsafe fn where_equal(self, other: $v, then: $v, otherwise: $v) -> $v {
+                // SAFETY: the caller's.
+                unsafe { $choose::<_CMP_EQ_OQ>(self, other, then, otherwise) }
+            }
+            #[inline(always)]
             unsafe fn ask(at: *const $t) {
                 // SAFETY: prefetching is harmless at any address.
                 unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
@@ -104,8 +134,10 @@ vector!(
         _mm512_mul_ps,
         _mm512_fmadd_ps,
         _mm512_fmsub_ps,
-        _mm512_fnmadd_ps
+        _mm512_fnmadd_ps,
+        _mm512_div_ps
     ],
+    [_mm512_abs_ps, bits16, choose16],
     part16,
     weave16,
     reversed16,
@@ -124,8 +156,10 @@ vector!(
         _mm512_mul_pd,
         _mm512_fmadd_pd,
         _mm512_fmsub_pd,
-        _mm512_fnmadd_pd
+        _mm512_fnmadd_pd,
+        _mm512_div_pd
     ],
+    [_mm512_abs_pd, bits8d, choose8d],
     part8d,
     weave8d,
     reversed8d,
@@ -144,8 +178,10 @@ vector!(
         _mm256_mul_ps,
         _mm256_fmadd_ps,
         _mm256_fmsub_ps,
-        _mm256_fnmadd_ps
+        _mm256_fnmadd_ps,
+        _mm256_div_ps
     ],
+    [abs8, bits8, choose8],
     part8,
     weave8,
     reversed8,
@@ -164,13 +200,69 @@ vector!(
         _mm256_mul_pd,
         _mm256_fmadd_pd,
         _mm256_fmsub_pd,
-        _mm256_fnmadd_pd
+        _mm256_fnmadd_pd,
+        _mm256_div_pd
     ],
+    [abs4d, bits4d, choose4d],
     part4d,
     weave4d,
     reversed4d,
     turn4d
 );
+
+#[inline(always)]
+unsafe fn bits16<const TEST: i32>(a: __m512, b: __m512) -> u32 {
+    // SAFETY: the caller's.
+    u32::from(unsafe { _mm512_cmp_ps_mask::<TEST>(a, b) })
+}
+#[inline(always)]
+unsafe fn choose16<const TEST: i32>(a: __m512, b: __m512, then: __m512, otherwise: __m512) -> __m512 {
+    // SAFETY: the caller's.
+    unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<TEST>(a, b), otherwise, then) }
+}
+
+#[inline(always)]
+unsafe fn bits8d<const TEST: i32>(a: __m512d, b: __m512d) -> u32 {
+    // SAFETY: the caller's.
+    u32::from(unsafe { _mm512_cmp_pd_mask::<TEST>(a, b) })
+}
+#[inline(always)]
+unsafe fn choose8d<const TEST: i32>(a: __m512d, b: __m512d, then: __m512d, otherwise: __m512d) -> __m512d {
+    // SAFETY: the caller's.
+    unsafe { _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<TEST>(a, b), otherwise, then) }
+}
+
+#[inline(always)]
+unsafe fn abs8(a: __m256) -> __m256 {
+    // SAFETY: the caller's.
+    unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
+}
+#[inline(always)]
+unsafe fn bits8<const TEST: i32>(a: __m256, b: __m256) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<TEST>(a, b)) as u32 }
+}
+#[inline(always)]
+unsafe fn choose8<const TEST: i32>(a: __m256, b: __m256, then: __m256, otherwise: __m256) -> __m256 {
+    // SAFETY: the caller's.
+    unsafe { _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps::<TEST>(a, b)) }
+}
+
+#[inline(always)]
+unsafe fn abs4d(a: __m256d) -> __m256d {
+    // SAFETY: the caller's.
+    unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), a) }
+}
+#[inline(always)]
+unsafe fn bits4d<const TEST: i32>(a: __m256d, b: __m256d) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<TEST>(a, b)) as u32 }
+}
+#[inline(always)]
+unsafe fn choose4d<const TEST: i32>(a: __m256d, b: __m256d, then: __m256d, otherwise: __m256d) -> __m256d {
+    // SAFETY: the caller's.
+    unsafe { _mm256_blendv_pd(otherwise, then, _mm256_cmp_pd::<TEST>(a, b)) }
+}
 
 #[inline(always)]
 unsafe fn part16(a: __m512, b: __m512) -> [__m512; 2] {

@@ -1,4 +1,4 @@
-//! Vectors whose lanes are numbers of different lines, for each instruction set.
+//! Vectors whose lanes are numbers of different lines or matrices, for each instruction set.
 //!
 //! Intrinsics, since squares of lanes are to be transposed in registers, and butterflies of eight rows to stay in them.
 
@@ -12,7 +12,7 @@ use umber_kernels::isa::level;
 ///
 /// # Safety
 /// All functions may only be called where the instruction set of the vector is there, as [`Work::run`] can be sure of.
-pub(super) trait Vector: Copy {
+pub(crate) trait Vector: Copy {
     /// What lanes hold.
     type Lane: Float + Send + Sync + 'static;
     /// As many vectors as one has lanes.
@@ -32,6 +32,16 @@ pub(super) trait Vector: Copy {
     unsafe fn mul_sub(self, a: Self, b: Self) -> Self;
     /// `b - self * a`
     unsafe fn mul_from(self, a: Self, b: Self) -> Self;
+    unsafe fn div(self, other: Self) -> Self;
+    unsafe fn abs(self) -> Self;
+    /// A bit for each lane, the first one lowest: is it greater than that of the other?
+    unsafe fn above(self, other: Self) -> u32;
+    /// As [`Vector::above`]: is it equal?
+    unsafe fn equals(self, other: Self) -> u32;
+    /// Lanes of `then` where `self` is greater than `other`, elsewhere of `otherwise`.
+    unsafe fn where_above(self, other: Self, then: Self, otherwise: Self) -> Self;
+    /// Lanes of `then` where `self` equals `other`, elsewhere of `otherwise`.
+    unsafe fn where_equal(self, other: Self, then: Self, otherwise: Self) -> Self;
     /// Have the cache line of an address, which need not be one of memory, brought near.
     unsafe fn ask(at: *const Self::Lane);
     /// The even and the odd lanes of two vectors.
@@ -47,7 +57,7 @@ pub(super) trait Vector: Copy {
 }
 
 /// Something to do with vectors of the best instruction set.
-pub(super) trait Work<T> {
+pub(crate) trait Work<T> {
     /// What comes of it.
     type Output;
 
@@ -60,7 +70,7 @@ pub(super) trait Work<T> {
 
 /// One lane, for numbers on their own.
 #[derive(Clone, Copy)]
-pub(super) struct Plain<T>(pub(super) T);
+pub(crate) struct Plain<T>(pub(super) T);
 
 impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
     type Lane = T;
@@ -106,6 +116,30 @@ impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
         Plain(b.0 - self.0 * a.0)
     }
     #[inline(always)]
+    unsafe fn div(self, other: Self) -> Self {
+        Plain(self.0 / other.0)
+    }
+    #[inline(always)]
+    unsafe fn abs(self) -> Self {
+        Plain(self.0.abs())
+    }
+    #[inline(always)]
+    unsafe fn above(self, other: Self) -> u32 {
+        u32::from(self.0 > other.0)
+    }
+    #[inline(always)]
+    unsafe fn equals(self, other: Self) -> u32 {
+        u32::from(self.0 == other.0)
+    }
+    #[inline(always)]
+    unsafe fn where_above(self, other: Self, then: Self, otherwise: Self) -> Self {
+        if self.0 > other.0 { then } else { otherwise }
+    }
+    #[inline(always)]
+    unsafe fn where_equal(self, other: Self, then: Self, otherwise: Self) -> Self {
+        if self.0 == other.0 { then } else { otherwise }
+    }
+    #[inline(always)]
     unsafe fn ask(_: *const T) {}
     #[inline(always)]
     unsafe fn part(a: Self, b: Self) -> [Self; 2] {
@@ -128,7 +162,7 @@ impl<T: Float + Send + Sync + 'static> Vector for Plain<T> {
 }
 
 /// A type of lane, and the vectors of it that this processor has.
-pub(super) trait Lane: Float + Send + Sync + 'static {
+pub(crate) trait Lane: Float + Send + Sync + 'static {
     /// Do something with them.
     fn vectors<W: Work<Self>>(work: W) -> W::Output;
     /// How many lanes they have; 1 where there are none.
