@@ -5,6 +5,11 @@ use std::sync::OnceLock;
 /// Bytes of a line of the caches, as processors have them today.
 pub(crate) const LINE: usize = 64;
 
+/// Outputs from this size on bypass the caches, where nobody will find them anyway, if the first one has room for the next
+/// block or the processor is good at that: elsewhere what waits in a small cache to be written costs more than lines that
+/// are read before they are overwritten.
+pub(crate) const STREAM_FROM: usize = 8 << 20;
+
 /// Where the processor does not say, and what most have.
 const USUAL: usize = 32 << 10;
 
@@ -21,6 +26,15 @@ pub(crate) fn first_level() -> usize {
 pub(crate) fn stores_past_them_pay() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(is_of_amd)
+}
+
+/// Make stores past the caches visible to whoever synchronises with this thread from now on.
+pub(crate) fn finish_streaming() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: part of x86-64.
+    unsafe {
+        std::arch::x86_64::_mm_sfence();
+    }
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -5,6 +5,7 @@ use super::multiply::Multiply;
 use super::product::{Matrix, Product};
 use super::scratch;
 use crate::isa::vectorised;
+use crate::turn::Stores;
 
 /// What becomes of the product of one job.
 #[derive(Clone, Copy)]
@@ -15,14 +16,14 @@ pub(super) struct Finish<T: Multiply> {
     pub(super) c: Option<(Matrix<T>, T::Wide)>,
 }
 
-/// Compute one block on this thread.
-pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>) {
+/// Compute one block on this thread, past the caches if that is asked for and can be done.
+pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, stores: Stores) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     if T::DIRECT {
         let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
         if k == 0 {
             direct.fill_out(T::Wide::ZERO);
-        } else {
+        } else if stores == Stores::Cached || finish.changes() || !T::multiply_past(&direct) {
             T::multiply(&direct);
         }
         if finish.changes() {

@@ -43,6 +43,15 @@ pub(crate) trait Lanes<T>: Copy {
     /// # Safety
     /// `COUNT` elements are writable.
     unsafe fn store(self, to: *mut T);
+    /// As [`Lanes::store`], but registers go past the caches.
+    ///
+    /// # Safety
+    /// `COUNT` elements are writable, at a multiple of the size of a vector.
+    #[inline(always)]
+    unsafe fn store_past(self, to: *mut T) {
+        // SAFETY: the caller's.
+        unsafe { self.store(to) }
+    }
     /// `self + x * y`, lane by lane.
     fn add_product<const FUSED: bool>(self, x: Self, y: Self) -> Self;
     /// The sum of the lanes, halves added to halves.

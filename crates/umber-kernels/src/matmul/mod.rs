@@ -3,7 +3,7 @@
 //! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, which an [`epilogue`] may go
 //! on with, [`multiply`] says how one thread multiplies each
 //! element type: floats by the `gemm` crate, except products with few rows, which are bound by memory ([`stream`],
-//! [`dot`], for 16-bit floats [`few_rows`]), and small ones ([`small`], [`some_rows`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
+//! [`dot`], for 16-bit floats [`few_rows`]), small ones ([`small`], [`some_rows`]) and those of little depth that write much ([`past`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
 //! block by block through float32; integers and bools by [`blocked`].
 
 mod across;
@@ -17,6 +17,7 @@ pub(crate) mod lanes;
 pub(crate) mod micro_kernel;
 pub(crate) mod multiply;
 pub(crate) mod pack;
+mod past;
 pub(crate) mod product;
 #[cfg(target_arch = "x86_64")]
 mod registers;

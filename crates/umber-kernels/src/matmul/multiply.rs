@@ -6,7 +6,7 @@ use umber_types::{Bool, Element, bf16, f16};
 use super::lanes::Ring;
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
-use super::{blocked, dot, few_rows, scratch, small, some_rows, stream, tiles};
+use super::{blocked, dot, few_rows, past, scratch, small, some_rows, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
@@ -39,6 +39,10 @@ pub(crate) trait Multiply: Element {
 
     /// Set `out` to `a @ b`, on this thread.
     fn multiply(product: &Product<Self, Self::Wide>);
+    /// As [`multiply`](Self::multiply), but past the caches; answers whether it is done.
+    fn multiply_past(_: &Product<Self, Self::Wide>) -> bool {
+        false
+    }
     /// Compute `a @ b` of operands that are widened already, on this thread.
     fn multiply_wide(product: &Product<Self::Wide>, into: Into);
     /// The element as a term of a sum.
@@ -103,6 +107,9 @@ macro_rules! floats {
             const SPEED: f64 = $speed;
             fn multiply(product: &Product<Self>) {
                 inexact(product, Into::Fresh);
+            }
+            fn multiply_past(product: &Product<Self>) -> bool {
+                past::product(product)
             }
             fn multiply_wide(product: &Product<Self>, into: Into) {
                 inexact(product, into);

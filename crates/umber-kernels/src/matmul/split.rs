@@ -7,9 +7,12 @@ use umber_types::{Element, Shape};
 use super::finish::{Finish, run_block};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
+use super::past;
 use super::product::{Matrix, Product};
 use crate::View;
+use crate::caches::{STREAM_FROM, stores_past_them_pay};
 use crate::threads::{num_threads, parallel_for};
+use crate::turn::Stores;
 
 /// Nanoseconds of work worth a job of its own.
 const JOB: f64 = 40_000.0;
@@ -105,6 +108,10 @@ impl<'a, T: Multiply> Whole<'a, T> {
             return false;
         }
         let is_wide = grid.columns >= self.n.min(WIDE);
+        // What follows block by block finds them in the caches.
+        let is_past = after.is_none() && self.k <= past::DEPTH && stores_past_them_pay();
+        let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
+        let stores = if is_past && written >= STREAM_FROM { Stores::PastCaches } else { Stores::Cached };
         let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;
         let after = after.filter(|_| count == 1 || is_large).filter(|_| is_wide);
         let blocks = grid.count();
@@ -114,7 +121,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
             for job in total * chunk / chunks..total * (chunk + 1) / chunks {
                 if blocks == 1 && after.is_none() {
                     let (product, finish) = self.product(job);
-                    run_block(&product, finish);
+                    run_block(&product, finish, stores);
                     continue;
                 }
                 let (product, finish) = self.product(job / blocks);
@@ -122,6 +129,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
                 run_block(
                     &product.rows(rows.clone()).columns(columns.clone()),
                     finish.at(rows.start, columns.start),
+                    stores,
                 );
                 if let Some(after) = after {
                     let above = job / blocks * self.m;

@@ -81,7 +81,7 @@ pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usi
 /// Copy `bytes` bytes past the caches, or as usual where the processor does not know how; what is not a whole line of the
 /// caches at either end goes through them.
 ///
-/// Whoever hands the memory on calls [`finish_streaming`] before.
+/// Whoever hands the memory on calls [`finish_streaming`](crate::caches::finish_streaming) before.
 pub(super) unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     /// Of fewer bytes, those that are no whole lines cost more than narrow stores do.
     const SHORT: usize = 8 * LINE;
@@ -122,15 +122,6 @@ unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
     for i in (0..bytes).step_by(LINE) {
         // SAFETY: the caller's contract.
         unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_loadu_si512(from.add(i).cast())) }
-    }
-}
-
-/// Make streamed stores visible to whoever synchronises with this thread from now on.
-pub(super) fn finish_streaming() {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: part of x86-64.
-    unsafe {
-        std::arch::x86_64::_mm_sfence();
     }
 }
 

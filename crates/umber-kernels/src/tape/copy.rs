@@ -6,11 +6,10 @@
 
 use umber_types::tape::{Step, Tape};
 
-use super::blocks::{finish_streaming, gather, prefetch_apart, scatter, stream};
+use super::blocks::{gather, prefetch_apart, scatter, stream};
 use super::plan::Plan;
 use super::program::Program;
-use super::run::STREAM_FROM;
-use crate::caches::LINE;
+use crate::caches::{LINE, STREAM_FROM, finish_streaming};
 use crate::isa::Cache;
 use crate::moving::by_size;
 use crate::threads::parallel_ranges;

@@ -12,11 +12,10 @@ use std::ops::Range;
 use smallvec::SmallVec;
 use umber_types::DType;
 
-use super::blocks::finish_streaming;
 use super::plan::Plan;
 use super::program::{Instruction, Program, REGISTER};
 use super::walk::Walk;
-use crate::caches::{self, LINE};
+use crate::caches::{self, LINE, STREAM_FROM, finish_streaming};
 use crate::elementwise::LANES;
 use crate::isa::Cache;
 use crate::threads::parallel_ranges;
@@ -24,10 +23,6 @@ use crate::view::{View, ViewMut};
 
 /// Rows shorter than this are not worth blocks of their own.
 const SHORT_ROW: usize = 192;
-/// Outputs from this size on bypass the caches, where nobody will find them anyway, if the first one has room for the next
-/// block or the processor is good at that: elsewhere what waits in a small cache to be written costs more than lines that
-/// are read before they are overwritten.
-pub(super) const STREAM_FROM: usize = 8 << 20;
 /// Programs over this much memory ask for the next block while they compute one.
 const PREFETCH_FROM: usize = 512 << 10;
 /// Fewer steps are over before requests are answered.
