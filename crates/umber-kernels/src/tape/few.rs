@@ -37,8 +37,8 @@ pub fn few(function: Function, inputs: &[View<'_>], output: &ViewMut<'_>) -> boo
         Function::Select => (Some(select::entry(dtype)), [0, 1, 2]),
     };
     let (Some(entry), count) = (entry, output.size()) else { return false };
-    if !output.layout().is_contiguous() || inputs.iter().any(|view| view.size() != count && view.size() != 1)
-    {
+    let is_dense = count == 1 || output.layout().is_contiguous();
+    if !is_dense || inputs.iter().any(|view| !matches!(view.size(), n if n == count || n == 1)) {
         return false;
     }
     if count == 0 {
@@ -51,18 +51,25 @@ pub fn few(function: Function, inputs: &[View<'_>], output: &ViewMut<'_>) -> boo
     with_scratch((inputs.len() + 1) * room, |scratch| {
         let mut places = [std::ptr::null::<u8>(); 3];
         for (i, (view, place)) in inputs.iter().zip(&mut places).enumerate() {
-            *place = if taken == view.size() && view.layout().is_contiguous() {
-                view.start()
-            } else {
-                let to = scratch.wrapping_add((i + 1) * room);
-                // SAFETY: views promise their elements, and there is room for all lanes, of which those behind the elements hold
-                // anything.
-                unsafe {
-                    if load(view, to, view.size()) == 1 && count > 1 {
-                        splat(view.dtype().size(), to, to, filled);
+            let (is_one, size) = (view.size() == 1, view.dtype().size());
+            let to = scratch.wrapping_add((i + 1) * room);
+            // SAFETY: views promise their elements, and there is room for all lanes, of which those behind the elements hold
+            // anything.
+            *place = unsafe {
+                if is_one && count == 1 {
+                    copy(view.start(), to, size);
+                    to
+                } else if is_one {
+                    splat(size, view.start(), to, filled);
+                    to
+                } else if taken == count && view.layout().is_contiguous() {
+                    view.start()
+                } else {
+                    if load(view, to, count) == 1 {
+                        splat(size, to, to, filled);
                     }
+                    to
                 }
-                to
             };
         }
         let [a, b, c] = order.map(|i| places[i]);
