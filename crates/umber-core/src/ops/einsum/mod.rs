@@ -238,14 +238,18 @@ impl Term {
         Ok(())
     }
 
-    /// The array with its axes in the order of `groups`, each group merged into one axis.
-    fn grouped(&self, groups: [&Indices; 3]) -> Result<Array> {
+    /// The array with the axes of `batch` first, which need not be merged, so that views stay views, and each of the
+    /// `groups` merged into one axis after them.
+    fn grouped(&self, batch: &Indices, groups: [&Indices; 2]) -> Result<Array> {
         let axis_of =
             |index: &Index| self.indices.iter().position(|i| i == index).expect("groups split the indices");
-        let order: SmallVec<[usize; 6]> = groups.iter().flat_map(|group| group.iter().map(axis_of)).collect();
-        let length =
-            |group: &Indices| -> usize { group.iter().map(|i| self.array.shape()[axis_of(i)]).product() };
-        let shape: Shape = groups.iter().map(|group| length(group)).collect();
+        let order: SmallVec<[usize; 6]> =
+            batch.iter().chain(groups.into_iter().flatten()).map(axis_of).collect();
+        let shape: Shape = self
+            .lengths_of(batch)
+            .into_iter()
+            .chain(groups.map(|group| self.lengths_of(group).iter().product()))
+            .collect();
         reshape(&transpose(&self.array, &order)?, shape)
     }
 
@@ -267,10 +271,11 @@ impl Term {
             }
         }
         let columns: Indices = other.indices.iter().copied().filter(|i| !self.indices.contains(i)).collect();
-        let left = self.grouped([&batch, &rows, &summed])?;
-        let right = other.grouped([&batch, &summed, &columns])?;
+        let left = self.grouped(&batch, [&rows, &summed])?;
+        let right = other.grouped(&batch, [&summed, &columns])?;
         let product = if summed.is_empty() {
-            let shape = Shape::from([left.shape()[0], left.shape()[1], right.shape()[2]]);
+            let last = batch.len() + 1;
+            let shape = left.shape().with(last, right.shape()[last]);
             mul(&broadcast(&left, &shape)?, &broadcast(&right, &shape)?)?
         } else {
             matmul(&left, &right)?
