@@ -9,6 +9,9 @@ use crate::isa::vectorised;
 /// Runs shorter than this are folded one element after another.
 const SHORT: usize = 16;
 
+/// Runs folded before their totals are written.
+const TOGETHER: usize = 32;
+
 /// Columns of a pile folded at once.
 const TILE: usize = 128;
 
@@ -96,16 +99,25 @@ unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
 unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
     let total = total.cast::<F::Total>();
     // SAFETY: the caller's promise.
-    unsafe { *total = F::join(*total, fold_run::<F>(std::slice::from_raw_parts(run.cast(), length))) };
+    unsafe {
+        let mut more = [F::NOTHING];
+        fold_runs::<F>(run.cast(), 0, length, &mut more);
+        *total = F::join(*total, more[0]);
+    }
 }
 
 unsafe fn runs<F: Fold>(runs: Runs) {
-    let (mut src, mut dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
-    for _ in 0..runs.count {
+    let (src, dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
+    let mut totals = [F::NOTHING; TOGETHER];
+    for first in (0..runs.count).step_by(TOGETHER) {
+        let totals = &mut totals[..TOGETHER.min(runs.count - first)];
+        let src = src.wrapping_offset(first as isize * runs.stride);
         // SAFETY: the caller's promise.
-        unsafe { dst.write(F::finish(fold_run::<F>(std::slice::from_raw_parts(src, runs.length)))) };
-        src = src.wrapping_offset(runs.stride);
-        dst = dst.wrapping_offset(runs.dst_stride);
+        unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals) };
+        for (i, &total) in (first as isize..).zip(&*totals) {
+            // SAFETY: as above.
+            unsafe { dst.offset(i * runs.dst_stride).write(F::finish(total)) };
+        }
     }
 }
 
@@ -212,25 +224,47 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
     }
 }
 
+/// The totals of some runs of one length, `stride` elements apart.
+///
+/// # Safety
+/// The runs are readable.
 #[inline(always)]
-fn fold_run<F: Fold>(run: &[F::In]) -> F::Total {
-    if run.len() < SHORT {
-        return run.iter().fold(F::NOTHING, |total, &value| F::absorb(total, F::load(value)));
+unsafe fn fold_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, totals: &mut [F::Total]) {
+    // SAFETY: the caller's promise.
+    let run =
+        |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
+    if length < SHORT {
+        for (i, total) in totals.iter_mut().enumerate() {
+            *total = run(i).iter().fold(F::NOTHING, |total, &value| F::absorb(total, F::load(value)));
+        }
+        return;
     }
-    fold_long_run::<F>(run)
+    // SAFETY: as above.
+    unsafe { fold_long_runs::<F>(src, stride, length, totals) };
 }
 
+/// As [`fold_runs`]: the vectors of one run need not wait for the total of the one before.
+///
+/// # Safety
+/// As of [`fold_runs`].
 #[inline(never)]
-fn fold_long_run<F: Fold>(run: &[F::In]) -> F::Total {
+unsafe fn fold_long_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, totals: &mut [F::Total]) {
     vectorised_for::<F, _>(
         #[inline(always)]
-        || match const { size_of::<F::In>() } {
-            1 => fold_lanes::<F, 64>(run),
-            2 => fold_lanes::<F, 32>(run),
-            4 => fold_lanes::<F, 16>(run),
-            _ => fold_lanes::<F, 8>(run),
+        || {
+            for (i, total) in totals.iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                let run =
+                    unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
+                *total = match const { size_of::<F::In>() } {
+                    1 => fold_lanes::<F, 64>(run),
+                    2 => fold_lanes::<F, 32>(run),
+                    4 => fold_lanes::<F, 16>(run),
+                    _ => fold_lanes::<F, 8>(run),
+                };
+            }
         },
-    )
+    );
 }
 
 /// The total of a run: `N` totals side by side, each absorbing trees of eight.
