@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use umber::memory::{Lease, ViewPolicy};
@@ -49,6 +50,16 @@ impl PyArray {
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
         PyArray { value: Attached::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
+    }
+
+    /// The object of an array in memory of ours, which refers to nothing of Python's: the collector of cycles, which PyO3 tells
+    /// of every object, need not look at it again and again.
+    #[inline]
+    pub(crate) fn untracked(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyArray>> {
+        let object = Bound::new(py, PyArray::sharing(array))?;
+        // SAFETY: an object that is alive, of a class whose objects are tracked.
+        unsafe { ffi::PyObject_GC_UnTrack(object.as_ptr().cast()) };
+        Ok(object)
     }
 
     /// The value now.

@@ -230,12 +230,12 @@ fn write(
 
 #[pymethods]
 impl PyArray {
-    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
         if let Some(entries) = places_and_axes(index) {
             // SAFETY: a look at fields.
             let part = unsafe { self.peek(index.py(), |array| ops::at_once::part(array, &entries)) };
             if let Some(part) = part {
-                return Ok(PyArray::sharing(part));
+                return PyArray::untracked(index.py(), part);
             }
         }
         let indices = under(index.py(), "index", || parse(index))?;
@@ -244,7 +244,7 @@ impl PyArray {
         if has_list(index) {
             ops::check_index(&array, &indices).or_raise()?;
         }
-        read(index.py(), &array, &indices).map(PyArray::from)
+        Bound::new(index.py(), PyArray::from(read(index.py(), &array, &indices)?))
     }
 
     fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {

@@ -19,6 +19,8 @@ use crate::namespace::check_in_place;
 /// What an operator gives: an array, or `NotImplemented` when the other side may know better.
 enum Answer {
     Array(PyArray),
+    /// One that was computed at once.
+    Made(Array),
     NotImplemented,
 }
 
@@ -30,6 +32,7 @@ impl<'py> IntoPyObject<'py> for Answer {
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
             Answer::Array(array) => Ok(Bound::new(py, array)?.into_any()),
+            Answer::Made(array) => Ok(PyArray::untracked(py, array)?.into_any()),
             Answer::NotImplemented => Ok(py.NotImplemented().into_bound(py)),
         }
     }
@@ -68,7 +71,7 @@ fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Sid
             }
         }
     };
-    made.map(|array| Answer::Array(PyArray::sharing(array)))
+    made.map(Answer::Made)
 }
 
 #[inline]

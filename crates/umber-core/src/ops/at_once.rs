@@ -22,6 +22,14 @@ pub enum Side {
 }
 
 /// `kind(x)`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::types::UnaryKind;
+/// use umber::{Array, ops};
+/// // A program that has not asked for it records everything.
+/// assert!(ops::at_once::unary(UnaryKind::Exp, &Array::from([0.0f32])).is_none());
+/// ```
 pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
     if !is_at_once(x.shape()) {
         return None;
@@ -30,6 +38,14 @@ pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
 }
 
 /// `kind(a, b)` of arrays of one dtype, of which one has the shape of the result, the other too or one element.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::types::BinaryKind;
+/// use umber::{Array, ops};
+/// let (x, y) = (Array::from([0.0f32]), Array::from([1]));
+/// assert!(ops::at_once::binary(BinaryKind::Add, &x, &y).is_none(), "their dtypes differ");
+/// ```
 pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     // Most that are not computed at once have too many elements.
     if !is_at_once(a.shape()) || !is_at_once(b.shape()) {
@@ -50,6 +66,15 @@ pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
 }
 
 /// [`binary`] of an array and a bare number, which stands on `side` and takes the array's dtype.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::at_once::{Side, with_number};
+/// use umber::types::BinaryKind;
+/// use umber::{Array, Scalar};
+/// let x = Array::from([1u8]);
+/// assert!(with_number(BinaryKind::Add, &x, Scalar::Int(300), Side::Right).is_none(), "it does not fit");
+/// ```
 pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
     if !is_at_once(array.shape()) {
         return None;
@@ -78,6 +103,17 @@ pub enum Entry {
 
 /// The part of an array at some places and whole axes, all of those that are not named, where it is there to be seen: programs
 /// that go through an array in a loop ask for nothing else.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::at_once::{Entry, part};
+/// use umber::Array;
+/// let x = Array::from([[1, 2], [3, 4]]);
+/// let column = part(&x, &[Entry::All, Entry::Place(-1)]).unwrap();
+/// assert_eq!(column.to_vec::<i32>()?, [2, 4]);
+/// assert!(part(&x, &[Entry::Place(2)]).is_none());
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     let storage = array.seen()?;
     let layout = &storage.layout;
