@@ -101,6 +101,19 @@ def test_memory_of_others_is_read_as_written():
     assert row.tolist() == [1, 1, 1]
 
 
+def test_operations_wait_for_writers_that_are_trusted():
+    before = mx.set_view_policy("writable")
+    try:
+        for length in (2, 2000):
+            x = mx.array([1.0, *([2.0] * (length - 1))])
+            view = np.asarray(x)
+            later = x + 1
+            view[0] = 9
+            assert later[:2].tolist() == [10, 3]
+    finally:
+        mx.set_view_policy(before)
+
+
 def test_a_view_keeps_what_it_shows():
     x = mx.array([1.0, 2.0])
     y = x + 1

@@ -43,12 +43,12 @@ pub(crate) enum Operand<'a> {
 
 impl<'a> Operand<'a> {
     /// An array, if it is there in memory of ours that nobody else can write and that no transformation follows, or a constant.
-    /// Of memory of others, operations wait as their owners were told.
+    /// Of other memory, operations run when their owners were told.
     #[inline]
     pub(crate) fn of(array: &'a Array) -> Option<Operand<'a>> {
         match array.storage() {
             Some(storage)
-                if !storage.buffer.is_owned() || storage.buffer.is_volatile() || array.is_traced() =>
+                if !storage.buffer.is_owned() || storage.buffer.writers() > 0 || array.is_traced() =>
             {
                 None
             }

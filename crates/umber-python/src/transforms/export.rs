@@ -468,7 +468,8 @@ fn import_function<'py>(
 /// Write the graph behind arrays in the language of Graphviz.
 ///
 /// `args` are the outputs (arrays, or nested lists, tuples and dicts of them); `kwargs` give names to arrays, all
-/// others are called A, B, C, …. `file` is a path or an open text file.
+/// others are called A, B, C, …. `file` is a path or an open text file. Operations on a few elements are computed as they
+/// are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in the environment.
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
 fn export_to_dot(
