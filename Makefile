@@ -15,6 +15,9 @@ export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run optimised, because the kernels are the product, and with assertions on.
 with_assertions := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 
+# What also runs with operations on a few elements recorded, as those on many are.
+recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
+
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -54,6 +57,7 @@ test-rust: $(stamps)/venv ## Run the Rust tests
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	$(if $(PYTEST_ARGS),,UMBER_AT_ONCE=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
 
 # PyTorch, JAX, TensorFlow and their kin are gigabytes, and must not decide which versions the other tests run with.
 test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange memory with them
