@@ -40,9 +40,9 @@ def outcomes():
     """The name of each operation with its result, or with what it raises."""
     rng = np.random.default_rng(7)
 
-    def tried(name, call):
+    def tried(name, call, *arrays):
         try:
-            result = call()
+            result = call(*arrays)
         except (TypeError, ValueError) as error:
             return name, type(error).__name__
         return name, f"{result.dtype} {result.shape} {bytes(result).hex()}"
@@ -55,18 +55,18 @@ def outcomes():
             for (layout, x), (_, y) in zip(arranged(a), arranged(b), strict=True):
                 where = f"{dtype} {shape} {layout}"
                 for op in UNARY:
-                    yield tried(f"{op} {where}", lambda f=getattr(mx, op), x=x: f(x))
+                    yield tried(f"{op} {where}", getattr(mx, op), x)
                 for op in BINARY:
                     f = getattr(mx, op)
-                    yield tried(f"{op} {where}", lambda f=f, x=x, y=y: f(x, y))
-                    yield tried(f"{op} one {where}", lambda f=f, x=x, o=one: f(x, o))
-                    yield tried(f"{op} of one {where}", lambda f=f, x=x, o=one: f(o, x))
+                    yield tried(f"{op} {where}", f, x, y)
+                    yield tried(f"{op} one {where}", f, x, one)
+                    yield tried(f"{op} of one {where}", f, one, x)
                 for op in REDUCTIONS:
-                    yield tried(f"{op} {where}", lambda f=getattr(mx, op), x=x: f(x))
-                yield tried(f"where {where}", lambda x=x, y=y: mx.where(x > y, x, y))
+                    yield tried(f"{op} {where}", getattr(mx, op), x)
+                yield tried(f"where {where}", lambda x, y: mx.where(x > y, x, y), x, y)
                 for n in NUMBERS:
-                    yield tried(f"number {n} {where}", lambda x=x, n=n: (x * n - n) / (n + x * x))
-                    yield tried(f"compared {n} {where}", lambda x=x, n=n: (x < n) | (n == x))
+                    yield tried(f"number {n} {where}", lambda x, n=n: (x * n - n) / (n + x * x), x)
+                    yield tried(f"compared {n} {where}", lambda x, n=n: (x < n) | (n == x), x)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Operations on a few elements are computed as they are written: nothing else about them differs."""
+"""Operations on a few elements are computed as they are written: nothing else differs."""
 
 import io
 import os
@@ -26,9 +26,7 @@ def run(*arguments, **environment):
 
 
 def test_results_are_those_of_recorded_operations():
-    at_once, recorded = (
-        run(str(PROGRAMS), UMBER_AT_ONCE=mode).splitlines() for mode in ("1", "0")
-    )
+    at_once, recorded = (run(str(PROGRAMS), UMBER_AT_ONCE=mode).splitlines() for mode in ("1", "0"))
     assert len(at_once) == len(recorded) > 10_000
     for now, later in zip(at_once, recorded, strict=True):
         assert now == later
