@@ -380,13 +380,7 @@ impl PyArray {
             // Whatever is no array is equal to none: Python answers by identity.
             (Ok(None), _) | (Err(_), CompareOp::Eq | CompareOp::Ne) => return Ok(py.NotImplemented()),
             (Err(error), CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge) => {
-                let name = match op {
-                    CompareOp::Lt => "less",
-                    CompareOp::Le => "less_equal",
-                    CompareOp::Gt => "greater",
-                    CompareOp::Ge | CompareOp::Eq | CompareOp::Ne => "greater_equal",
-                };
-                return under(py, name, || Err(error));
+                return under(py, kind.name(), || Err(error));
             }
         };
         let answer: PyArray = function(&own, &other).or_raise()?.into();

@@ -80,8 +80,9 @@ pub(crate) fn elementwise(
     shape: &Shape,
     dtype: DType,
 ) -> Option<Array> {
-    // What is made of constants alone is folded where it is used.
-    if !operands.iter().any(|operand| matches!(operand, Operand::There(_))) {
+    // What is made of constants alone is folded where it is used; 16-bit floats are refused before there is memory for them.
+    let is_made = operands.iter().any(|operand| matches!(operand, Operand::There(_)));
+    if !is_made || operands.iter().any(|operand| operand.view().dtype().is_half()) {
         return None;
     }
     let storage = Storage::allocate(shape, dtype).ok()?;
