@@ -4,9 +4,8 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use umber::memory::{Lease, ViewPolicy};
 use umber::{Array, Scalar, ops};
 
@@ -17,6 +16,7 @@ use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, item, to_exception, warn_if_traced};
 use crate::explain::under;
 use crate::interop::{Copying, from_ndarray};
+use crate::made::Made;
 use crate::outside;
 
 /// An N-dimensional array of numbers of one dtype.
@@ -50,16 +50,6 @@ impl PyArray {
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
         PyArray { value: Attached::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
-    }
-
-    /// The object of an array in memory of ours, which refers to nothing of Python's: the collector of cycles, which PyO3 tells
-    /// of every object, need not look at it again and again.
-    #[inline]
-    pub(crate) fn untracked(py: Python<'_>, array: Array) -> PyResult<Bound<'_, PyArray>> {
-        let object = Bound::new(py, PyArray::sharing(array))?;
-        // SAFETY: an object that is alive, of a class whose objects are tracked.
-        unsafe { ffi::PyObject_GC_UnTrack(object.as_ptr().cast()) };
-        Ok(object)
     }
 
     /// The value now.
@@ -124,14 +114,19 @@ pub(crate) fn noting_sizes(array: Array) -> Array {
 impl PyArray {
     #[new]
     #[pyo3(signature = (*args, **kwargs), text_signature = "(val, dtype=None)")]
-    fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<PyArray> {
-        under(args.py(), "array", || {
+    #[classmethod]
+    fn new<'py>(
+        class: &Bound<'py, PyType>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyArray>> {
+        let made = under(args.py(), "array", || {
             // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.
             if kwargs.is_none()
                 && args.len() == 1
                 && let Some(copied) = from_ndarray(&args.get_item(0)?, Copying::Always)?
             {
-                return Ok(PyArray::sharing(copied));
+                return Ok(Made::sharing(copied));
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype
@@ -149,10 +144,11 @@ impl PyArray {
                     array.eval()?;
                     array.copied()
                 });
-                return copied.map(PyArray::sharing);
+                return copied.map(Made::sharing);
             }
-            Ok(PyArray::from(array))
-        })
+            Ok(Made::from(array))
+        });
+        made?.of_class(class)
     }
 
     /// NumPy leaves operators with its arrays to this class.
@@ -261,11 +257,11 @@ impl PyArray {
         Ok(PyBytes::new(py, convert::dense_bytes(&dense)))
     }
 
-    fn __copy__(&self) -> PyArray {
+    fn __copy__(&self) -> Made {
         self.get().into()
     }
 
-    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> PyArray {
+    fn __deepcopy__(&self, _memo: &Bound<'_, PyAny>) -> Made {
         self.get().into()
     }
 
@@ -344,8 +340,8 @@ impl PyArray {
 
     /// The array with its axes in reverse order.
     #[getter(T)]
-    fn transposed(&self) -> PyResult<PyArray> {
-        ops::transpose(&self.get(), None).or_raise().map(PyArray::from)
+    fn transposed(&self) -> PyResult<Made> {
+        ops::transpose(&self.get(), None).or_raise().map(Made::from)
     }
 
     /// The one element of an array of size one, as a Python number.
@@ -415,14 +411,14 @@ impl ArrayIterator {
         slf
     }
 
-    fn __next__(&mut self) -> PyResult<Option<PyArray>> {
+    fn __next__(&mut self) -> PyResult<Option<Made>> {
         let next = match self.direction {
             Direction::Forward => self.left.next(),
             Direction::Backward => self.left.next_back(),
         };
         let Some(next) = next else { return Ok(None) };
         let index = ops::Index::Int(next as i64);
-        ops::get(&self.array, &[index]).or_raise().map(PyArray::from).map(Some)
+        ops::get(&self.array, &[index]).or_raise().map(Made::from).map(Some)
     }
 }
 

@@ -3,8 +3,8 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use crate::array::PyArray;
 use crate::convert;
+use crate::made::Made;
 
 /// An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory.
 #[pyclass(name = "ArrayLike", module = "umber.core", frozen)]
@@ -34,8 +34,8 @@ impl ArrayLike {
         dtype: Option<&Bound<'_, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Py<PyAny>> {
-        let array = PyArray::from(convert::array(self.object.bind(py), None)?);
-        Bound::new(py, array)?.call_method1("__array__", (dtype, copy)).map(Bound::unbind)
+        let array = Made::from(convert::array(self.object.bind(py), None)?);
+        array.object(py)?.call_method1("__array__", (dtype, copy)).map(Bound::unbind)
     }
 }
 

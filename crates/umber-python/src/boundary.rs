@@ -21,6 +21,7 @@ use pyo3::types::{PyCFunction, PyType};
 
 use crate::array::PyArray;
 use crate::explain::{About, Given, explain};
+use crate::interop::before_dlpack;
 use crate::transforms::eval::before_eval;
 
 /// An original function, and what is said about it where it fails.
@@ -244,6 +245,31 @@ fn kept(text: String) -> PyResult<*const std::ffi::c_char> {
     Ok(CString::new(text)?.into_raw())
 }
 
+/// What goes before a function that programs call so often that reading its arguments shows.
+type Shortcut = fn(Fast) -> Fast;
+
+fn shortcut(name: &str) -> Option<Shortcut> {
+    match name {
+        "eval" => Some(before_eval),
+        "__dlpack__" => Some(before_dlpack),
+        _ => None,
+    }
+}
+
+/// A function behind its shortcut.
+///
+/// # Safety
+/// `original` is a function that the interpreter calls as `flags` say.
+unsafe fn shortened(original: *const (), flags: c_int, shortcut: Option<Shortcut>) -> *const () {
+    match shortcut {
+        // SAFETY: the flags say which type of function it is.
+        Some(before) if flags == FAST_FLAGS => {
+            before(unsafe { transmute::<*const (), Fast>(original) }) as *const ()
+        }
+        Some(_) | None => original,
+    }
+}
+
 /// The function that goes through a trampoline.
 fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = function.py();
@@ -255,18 +281,14 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
         None => doc.unwrap_or_default(),
     };
     let module = function.getattr("__module__")?;
-    let is_eval = name == "eval";
+    let short = shortcut(&name);
     let (name, doc) = (kept(name)?, kept(doc)?);
     // SAFETY: a function object tells its C function, how it is called, and what it belongs to (which may be nothing).
     unsafe {
         let Some(original) = ffi::PyCFunction_GetFunction(function.as_ptr()) else { return Ok(None) };
         let flags = ffi::PyCFunction_GetFlags(function.as_ptr());
         let own = ffi::PyCFunction_GetSelf(function.as_ptr());
-        let original = if is_eval && flags == FAST_FLAGS {
-            before_eval(transmute::<ffi::PyCFunction, Fast>(original)) as *const ()
-        } else {
-            original as *const ()
-        };
+        let original = shortened(original as *const (), flags, short);
         let Some(definition) = guarded(original, flags, name, doc)? else { return Ok(None) };
         let made = ffi::PyCFunction_NewEx(definition, own, module.as_ptr());
         Bound::from_owned_ptr_or_err(py, made).map(Some)
@@ -298,6 +320,7 @@ fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
             // SAFETY: the definition tells its function and how it is called; static and class methods have flags of
             // their own and are left alone.
             unsafe {
+                let original = shortened(original, method.ml_flags, shortcut(&name));
                 if let Some(made) = guarded(original, method.ml_flags, method.ml_name, method.ml_doc)? {
                     let descriptor = ffi::PyDescr_NewMethod(class.as_type_ptr(), made);
                     class.setattr(&*name, Bound::from_owned_ptr_or_err(py, descriptor)?)?;

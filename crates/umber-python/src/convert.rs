@@ -3,13 +3,14 @@
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::{ffi, intern};
 use umber::eval::printing::MOST_AXES;
 use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, to_exception};
-use crate::interop::{Copying, from_ndarray, from_shared};
+use crate::interop::{Copying, from_ndarray, from_shared, struct_format};
 
 /// An array with the value of `object`; `None` if it is nothing that arrays are made of.
 pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<Array>> {
@@ -337,8 +338,44 @@ pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
     }
     let dense = crate::enter::enter(py, || array.to_dense())?;
     let dtype = dense.dtype();
-    let size = dtype.size();
-    nest(py, dense_bytes(&dense), dense.shape(), dtype, size)
+    match viewed_format(dtype) {
+        Some(format) if dense.size() >= WORTH_A_VIEW && dense.ndim() <= MOST_VIEWED => {
+            to_list_by_view(py, &dense, format)
+        }
+        Some(_) | None => nest(py, dense_bytes(&dense), dense.shape(), dtype, dtype.size()),
+    }
+}
+
+/// Fewer numbers are made one by one before a `memoryview` is there.
+const WORTH_A_VIEW: usize = 64;
+
+/// Axes that a `memoryview` may have.
+const MOST_VIEWED: usize = 64;
+
+/// The format of elements that a `memoryview` reads as the numbers that lists have here.
+fn viewed_format(dtype: DType) -> Option<&'static str> {
+    let is_read =
+        dtype == DType::Bool || dtype.is_integer() || matches!(dtype, DType::Float32 | DType::Float64);
+    struct_format(dtype).filter(|_| is_read)?.to_str().ok()
+}
+
+/// Python's own loop over a view makes lists of what it has; from outside the interpreter each number takes calls.
+fn to_list_by_view(py: Python<'_>, dense: &Array, format: &str) -> PyResult<Py<PyAny>> {
+    let bytes = dense_bytes(dense);
+    // SAFETY: the bytes are there until this returns, and nobody else gets the views.
+    let view = unsafe {
+        let start = bytes.as_ptr().cast_mut().cast();
+        Bound::from_owned_ptr_or_err(
+            py,
+            ffi::PyMemoryView_FromMemory(start, bytes.len() as isize, ffi::PyBUF_READ),
+        )
+    }?;
+    let elements = if dense.ndim() == 1 {
+        view.call_method1(intern!(py, "cast"), (format,))
+    } else {
+        view.call_method1(intern!(py, "cast"), (format, dense.shape().to_vec()))
+    }?;
+    elements.call_method0(intern!(py, "tolist")).map(Bound::unbind)
 }
 
 fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize) -> PyResult<Py<PyAny>> {

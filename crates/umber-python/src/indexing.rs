@@ -14,6 +14,7 @@ use crate::array::PyArray;
 use crate::convert;
 use crate::enter::{OrRaise, enter};
 use crate::explain::under;
+use crate::made::Made;
 use ops::Index;
 use ops::at_once::Entry;
 
@@ -235,7 +236,7 @@ impl PyArray {
             // SAFETY: a look at fields.
             let part = unsafe { self.peek(index.py(), |array| ops::at_once::part(array, &entries)) };
             if let Some(part) = part {
-                return PyArray::untracked(index.py(), part);
+                return Made::sharing(part).object(index.py());
             }
         }
         let indices = under(index.py(), "index", || parse(index))?;
@@ -244,7 +245,7 @@ impl PyArray {
         if has_list(index) {
             ops::check_index(&array, &indices).or_raise()?;
         }
-        Bound::new(index.py(), PyArray::from(read(index.py(), &array, &indices)?))
+        Made::from(read(index.py(), &array, &indices)?).object(index.py())
     }
 
     fn __setitem__(&self, index: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -281,14 +282,14 @@ pub(crate) struct ArrayAt {
 }
 
 impl ArrayAt {
-    fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn update(&self, kind: ScatterKind, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         let Some(indices) = &self.indices else {
             return Err(PyTypeError::new_err(
                 "[at] got no index, expected one first: a.at[index].add(value)",
             ));
         };
         let array = self.array.get().get();
-        write(value.py(), kind, &array, indices, value).map(PyArray::from)
+        write(value.py(), kind, &array, indices, value).map(Made::from)
     }
 }
 
@@ -299,23 +300,23 @@ impl ArrayAt {
     }
 
     /// The array with `value` added at the index.
-    fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn add(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Add, value)
     }
 
     /// The array with `value` subtracted at the index.
-    fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn subtract(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         let negative = under(value.py(), "index", || negated(value, &self.array.get().get()))?;
-        self.update(ScatterKind::Add, Bound::new(value.py(), PyArray::from(negative))?.as_any())
+        self.update(ScatterKind::Add, Made::from(negative).object(value.py())?.as_any())
     }
 
     /// The array multiplied by `value` at the index.
-    fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn multiply(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Multiply, value)
     }
 
     /// The array divided by `value` at the index; integers as by `//`.
-    fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         let (py, like) = (value.py(), self.array.get().get());
         let own = like.dtype();
         let divisor = under(py, "index", || value.extract::<Operand>()?.beside(&like))?;
@@ -328,8 +329,8 @@ impl ArrayAt {
         if !indices.iter().any(|index| matches!(index, Index::Array(_))) {
             // Nothing is named twice.
             let old = read(py, &like, indices)?;
-            let quotient = PyArray::from(quotient(&old, &divisor).or_raise()?);
-            return self.update(ScatterKind::Set, Bound::new(py, quotient)?.as_any());
+            let quotient = Made::from(quotient(&old, &divisor).or_raise()?);
+            return self.update(ScatterKind::Set, quotient.object(py)?.as_any());
         }
         // By all divisors of an element at once: they meet in the widest dtype there is for them.
         let wide = match own {
@@ -338,19 +339,19 @@ impl ArrayAt {
             _ => own.inexact(),
         };
         let ones = ops::ones(like.shape(), wide);
-        let divisor = Bound::new(py, PyArray::from(ops::astype(&divisor, wide).or_raise()?))?;
+        let divisor = Made::from(ops::astype(&divisor, wide).or_raise()?).object(py)?;
         let divisors = write(py, ScatterKind::Multiply, &ones, indices, divisor.as_any())?;
         let whole = quotient(&ops::astype(&like, wide).or_raise()?, &divisors).or_raise()?;
-        ops::astype(&whole, own).or_raise().map(PyArray::from)
+        ops::astype(&whole, own).or_raise().map(Made::from)
     }
 
     /// The array with the larger of it and `value` at the index.
-    fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn maximum(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Maximum, value)
     }
 
     /// The array with the smaller of it and `value` at the index.
-    fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<PyArray> {
+    fn minimum(&self, value: &Bound<'_, PyAny>) -> PyResult<Made> {
         self.update(ScatterKind::Minimum, value)
     }
 }

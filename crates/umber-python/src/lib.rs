@@ -14,6 +14,7 @@ mod explain;
 mod indexing;
 mod interop;
 mod io;
+mod made;
 mod memory;
 mod named_tuple;
 mod namespace;

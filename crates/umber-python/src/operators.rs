@@ -14,13 +14,12 @@ use crate::array::PyArray;
 use crate::convert;
 use crate::enter::OrRaise;
 use crate::explain::under;
+use crate::made::Made;
 use crate::namespace::check_in_place;
 
 /// What an operator gives: an array, or `NotImplemented` when the other side may know better.
 enum Answer {
-    Array(PyArray),
-    /// One that was computed at once.
-    Made(Array),
+    Array(Made),
     NotImplemented,
 }
 
@@ -31,8 +30,7 @@ impl<'py> IntoPyObject<'py> for Answer {
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
-            Answer::Array(array) => Ok(Bound::new(py, array)?.into_any()),
-            Answer::Made(array) => Ok(PyArray::untracked(py, array)?.into_any()),
+            Answer::Array(array) => Ok(array.object(py)?.into_any()),
             Answer::NotImplemented => Ok(py.NotImplemented().into_bound(py)),
         }
     }
@@ -55,15 +53,18 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     convert::from_object(other, None)
 }
 
-/// The result of an operator of a few elements that are there; `None` for what goes the usual way.
+/// The result of an operator of a few elements that are there, or of arrays that are alike; `None` for what goes the usual way.
 #[inline]
 fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<Answer> {
     let py = other.py();
-    // SAFETY: arithmetic on memory neither runs Python code nor lets go of its lock.
+    // SAFETY: neither arithmetic on memory nor making a node runs Python code or lets go of its lock.
     let made = unsafe {
         match other.cast::<PyArray>() {
             Ok(other) => {
-                this.peek(py, |own| other.get().peek(py, |other| ops::at_once::binary(kind, own, other)))
+                let answer = |own: &Array, other: &Array| {
+                    ops::at_once::binary(kind, own, other).or_else(|| ops::alike(kind, own, other))
+                };
+                this.peek(py, |own| other.get().peek(py, |other| answer(own, other)))
             }
             Err(_) => {
                 let number = args::plain_number(other)?;
@@ -71,7 +72,7 @@ fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Sid
             }
         }
     };
-    made.map(Answer::Made)
+    made.map(Made::sharing).map(Answer::Array)
 }
 
 #[inline]
@@ -155,7 +156,7 @@ operators! {
 /// Quotient and remainder, or `NotImplemented`.
 fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
     let (quotient, remainder) = ops::divmod(&a, &b).or_raise()?;
-    Ok((PyArray::from(quotient), PyArray::from(remainder)).into_pyobject(py)?.into_any().unbind())
+    Ok((Made::from(quotient), Made::from(remainder)).into_pyobject(py)?.into_any().unbind())
 }
 
 /// A comparison with a number that the dtype of integers or bool cannot hold, which all of them are below or above;
@@ -258,7 +259,7 @@ pub(crate) fn compared(
     op: CompareOp,
     stream: Option<StreamArg>,
     function: Binary,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let answer = match (&a, &b) {
         (Comparand::Operand(Operand::Array(own)), other) => {
             other.side(own).map(|is_above| all_beyond(own, is_above, op))
@@ -273,7 +274,7 @@ pub(crate) fn compared(
     }
     let dtypes = (a.dtype(), b.dtype());
     let (a, b) = Operand::pair(a.operand(dtypes.1)?, b.operand(dtypes.0)?)?;
-    on(stream, || function(&a, &b)).map(PyArray::from)
+    on(stream, || function(&a, &b)).map(Made::from)
 }
 
 /// The comparison that holds for `b, a` where `op` holds for `a, b`.
@@ -334,20 +335,20 @@ impl PyArray {
         update(self, other, "power", ops::power)
     }
 
-    fn __neg__(&self) -> PyResult<PyArray> {
-        ops::negative(&self.get()).or_raise().map(PyArray::from)
+    fn __neg__(&self) -> PyResult<Made> {
+        ops::negative(&self.get()).or_raise().map(Made::from)
     }
 
     fn __pos__(&self) -> PyArray {
         self.get().into()
     }
 
-    fn __abs__(&self) -> PyResult<PyArray> {
-        ops::abs(&self.get()).or_raise().map(PyArray::from)
+    fn __abs__(&self) -> PyResult<Made> {
+        ops::abs(&self.get()).or_raise().map(Made::from)
     }
 
-    fn __invert__(&self) -> PyResult<PyArray> {
-        ops::bitwise_invert(&self.get()).or_raise().map(PyArray::from)
+    fn __invert__(&self) -> PyResult<Made> {
+        ops::bitwise_invert(&self.get()).or_raise().map(Made::from)
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Py<PyAny>> {
@@ -365,7 +366,7 @@ impl PyArray {
         }
         let own = self.get();
         if let Some(answer) = beyond(&own, other, op)? {
-            return Ok(Bound::new(py, PyArray::from(answer))?.into_any().unbind());
+            return Ok(Made::from(answer).object(py)?.into_any().unbind());
         }
         let function: Binary = match op {
             CompareOp::Lt => ops::less,
@@ -383,7 +384,7 @@ impl PyArray {
                 return under(py, kind.name(), || Err(error));
             }
         };
-        let answer: PyArray = function(&own, &other).or_raise()?.into();
-        Ok(Bound::new(py, answer)?.into_any().unbind())
+        let answer: Made = function(&own, &other).or_raise()?.into();
+        Ok(answer.object(py)?.into_any().unbind())
     }
 }

@@ -9,6 +9,7 @@ use umber::kernels::stack::stack_left;
 
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::made::Made;
 
 /// Containers nested deeper than this, or in themselves, are refused.
 const DEEPEST: usize = 500;
@@ -257,7 +258,7 @@ impl<A> Tree<A> {
             py,
             &mut |py, _| {
                 let array = next.next().expect("as many arrays as the tree has");
-                Ok(Py::new(py, PyArray::from(array.clone()))?.into_any())
+                Ok(Made::from(array.clone()).object(py)?.unbind().into_any())
             },
             &|py, value| Ok(value.clone_ref(py)),
         )
@@ -265,7 +266,7 @@ impl<A> Tree<A> {
 
     /// The same structure with gradients in place of the arrays; what has none is `None`.
     pub(crate) fn gradients(&self, py: Python<'_>, arrays: &[Array]) -> PyResult<Py<PyAny>> {
-        self.each(py, arrays, |py, array| Ok(Py::new(py, PyArray::from(array.clone()))?.into_any()))
+        self.each(py, arrays, |py, array| Ok(Made::from(array.clone()).object(py)?.unbind().into_any()))
     }
 
     /// The same structure with what `make` says of `values` in place of the arrays, and `None` for other leaves.

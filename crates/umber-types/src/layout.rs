@@ -51,6 +51,7 @@ impl Layout {
     }
 
     /// Number of axes.
+    #[inline]
     pub fn ndim(&self) -> usize {
         self.shape.ndim()
     }

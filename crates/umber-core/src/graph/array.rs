@@ -124,6 +124,15 @@ impl Array {
         Ok(array)
     }
 
+    /// As [`Array::record_one`], of two arrays that are not traced, in memory that nobody else writes, and for no line of a
+    /// program.
+    #[inline]
+    pub(crate) fn record_plain(op: Op, a: &Array, b: &Array, spec: ArraySpec) -> Array {
+        let inputs = SmallVec::from_buf([a.clone(), b.clone()]);
+        let node = Node::build(op, inputs, Output::one(spec, None), device::current_stream(), None, None);
+        Array { node, output: 0 }
+    }
+
     /// An evaluated array over memory that exists.
     pub fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
         ensure!(
@@ -217,26 +226,31 @@ impl Array {
     }
 
     /// Shape and dtype.
+    #[inline]
     pub fn spec(&self) -> &ArraySpec {
         &self.node.outputs[self.output as usize].spec
     }
 
     /// Lengths of the axes.
+    #[inline]
     pub fn shape(&self) -> &Shape {
         &self.spec().shape
     }
 
     /// Type of the elements.
+    #[inline]
     pub fn dtype(&self) -> DType {
         self.spec().dtype
     }
 
     /// Number of axes.
+    #[inline]
     pub fn ndim(&self) -> usize {
         self.shape().ndim()
     }
 
     /// Number of elements.
+    #[inline]
     pub fn size(&self) -> usize {
         self.shape().size()
     }
@@ -247,11 +261,13 @@ impl Array {
     }
 
     /// The node this is an output of.
+    #[inline]
     pub fn node(&self) -> &Arc<Node> {
         &self.node
     }
 
     /// Which output of the node.
+    #[inline]
     pub fn output(&self) -> usize {
         self.output as usize
     }
@@ -274,18 +290,21 @@ impl Array {
     }
 
     /// The elements for reading, once evaluated.
+    #[inline]
     pub fn view(&self) -> Option<View<'_>> {
         self.storage().map(|storage| storage.view(self.dtype()))
     }
 
     /// Where the elements are that another layout may show without an operation: not of memory that others can write, whose
     /// values are taken when it is recorded, nor where a transformation sees the operations of a program.
+    #[inline]
     pub(crate) fn seen(&self) -> Option<&Storage> {
         let is_shown = tracing::depth() == 0 && !self.is_traced();
         self.storage().filter(|storage| is_shown && !storage.buffer.is_volatile())
     }
 
     /// Is the value there?
+    #[inline]
     pub fn is_evaluated(&self) -> bool {
         self.storage().is_some()
     }
@@ -297,6 +316,7 @@ impl Array {
     }
 
     /// Can its memory be written from outside?
+    #[inline]
     pub fn is_volatile(&self) -> bool {
         self.storage().is_some_and(|storage| storage.buffer.is_volatile())
     }

@@ -158,9 +158,16 @@ impl Drop for OnLine {
     }
 }
 
+/// May a node stand for a line of the user's program?
+#[inline]
+pub(crate) fn lines_are_known() -> bool {
+    LINES_ARE_KNOWN.load(Ordering::Relaxed)
+}
+
 /// The user's line that is recording, where origins are kept.
+#[inline]
 pub(crate) fn users_line() -> Option<Arc<str>> {
-    if !LINES_ARE_KNOWN.load(Ordering::Relaxed) {
+    if !lines_are_known() {
         return None;
     }
     LINE.with_borrow(Clone::clone).or_else(|| ORIGIN_HOOK.get().and_then(|hook| hook()))
@@ -274,10 +281,12 @@ pub(crate) fn run_if_due(array: &Array, inputs_are_volatile: bool) -> Result<()>
 
 impl Drop for Node {
     fn drop(&mut self) {
-        let inputs = std::mem::take(self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner));
-        if inputs.is_empty() {
+        let inputs = self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // What others hold too goes no deeper; if they let go of it just now, it comes here itself.
+        if inputs.iter().all(|input| Arc::strong_count(input.node()) > 1) {
             return;
         }
+        let inputs = std::mem::take(inputs);
         let mut dying: SmallVec<[Array; 8]> = inputs.into_iter().collect();
         while let Some(array) = dying.pop() {
             if let Some(mut node) = array.into_last_node() {

@@ -83,21 +83,25 @@ impl Buffer {
     }
 
     /// Address of the first byte.
+    #[inline]
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 
     /// Size in bytes.
+    #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// May exports of this memory be writable?
+    #[inline]
     pub fn access(&self) -> Access {
         self.access
     }
 
     /// Did it come from umber's allocator?
+    #[inline]
     pub fn is_owned(&self) -> bool {
         matches!(self.owner, Owner::Allocated(_))
     }
@@ -119,20 +123,24 @@ impl Buffer {
     }
 
     /// Number of exports that are out.
+    #[inline]
     pub fn leases(&self) -> usize {
         self.leases.iter().map(|count| count.load(Ordering::Acquire)).sum()
     }
 
+    #[inline]
     fn leases_of(&self, kind: Kind) -> usize {
         self.leases[kind as usize].load(Ordering::Acquire)
     }
 
     /// Number of exports that are out and may write.
+    #[inline]
     pub fn writers(&self) -> usize {
         self.leases_of(Kind::Writer) + self.leases_of(Kind::Sole)
     }
 
     /// Does somebody outside count on what the memory holds to stay?
+    #[inline]
     pub fn has_readers(&self) -> bool {
         self.leases_of(Kind::Reader) + self.leases_of(Kind::Sole) > 0
     }
@@ -176,6 +184,7 @@ enum Kind {
 
 impl Lease {
     /// Take a lease. A writable one is refused on read-only memory.
+    #[inline]
     pub fn new(buffer: &Arc<Buffer>, access: Access) -> Result<Lease> {
         Lease::checked(buffer, if access == Access::Writable { Kind::Writer } else { Kind::Reader })
     }
@@ -190,6 +199,7 @@ impl Lease {
         Lease::counted(buffer, Kind::Pin)
     }
 
+    #[inline]
     fn checked(buffer: &Arc<Buffer>, kind: Kind) -> Result<Lease> {
         ensure!(
             kind == Kind::Reader || buffer.access == Access::Writable,
@@ -199,23 +209,27 @@ impl Lease {
         Ok(Lease::counted(buffer, kind))
     }
 
+    #[inline]
     fn counted(buffer: &Arc<Buffer>, kind: Kind) -> Lease {
         buffer.leases[kind as usize].fetch_add(1, Ordering::AcqRel);
         Lease { buffer: Arc::clone(buffer), kind }
     }
 
     /// May the holder of this lease write?
+    #[inline]
     pub fn is_writable(&self) -> bool {
         matches!(self.kind, Kind::Writer | Kind::Sole)
     }
 
     /// The memory leased.
+    #[inline]
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
 }
 
 impl Drop for Lease {
+    #[inline]
     fn drop(&mut self) {
         self.buffer.leases[self.kind as usize].fetch_sub(1, Ordering::AcqRel);
     }

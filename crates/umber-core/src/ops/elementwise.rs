@@ -5,6 +5,7 @@
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, ensure, promote};
 
+use super::alike::alike;
 use super::at_once;
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
 use crate::graph::Array;
@@ -440,7 +441,7 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
 
 /// `kind` of two arrays in the dtype and shape that they share, for the function `name`.
 fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
-    if let Some(made) = at_once::binary(kind, a, b) {
+    if let Some(made) = at_once::binary(kind, a, b).or_else(|| alike(kind, a, b)) {
         return Ok(made);
     }
     let dtype = promote(a.dtype(), b.dtype());

@@ -2,6 +2,7 @@
 //!
 //! | group | what is in it |
 //! |---|---|
+//! | [`alike`](mod@alike) | operators of two arrays that are alike |
 //! | [`at_once`] | operators of a few elements that are there, computed as they are written |
 //! | [`bin_widths`] | how wide the bins of a histogram should be |
 //! | [`bits`] | bits packed into bytes, and out of them |
@@ -57,6 +58,7 @@
 //! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
+pub mod alike;
 pub mod at_once;
 pub mod bin_widths;
 pub mod bits;
@@ -112,6 +114,7 @@ pub mod turning;
 pub mod weighted_quantiles;
 pub mod windows;
 
+pub use alike::alike;
 pub use bin_widths::BinRule;
 pub use bits::*;
 pub use block_masked::*;

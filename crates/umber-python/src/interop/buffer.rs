@@ -6,20 +6,12 @@ use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use smallvec::SmallVec;
-use umber::types::layout::Strides;
 use umber::{Array, Layout};
 
 use super::described::refuse;
 use super::export::Export;
 use super::formats::struct_format;
 use crate::array::PyArray;
-
-/// What a `Py_buffer` points into while it is out.
-struct Exported {
-    /// In bytes.
-    strides: Strides,
-    export: Export,
-}
 
 /// Are the elements dense and in column-major order?
 fn is_column_major(layout: &Layout) -> bool {
@@ -28,7 +20,7 @@ fn is_column_major(layout: &Layout) -> bool {
 }
 
 /// Refuse what the layout cannot give.
-fn check(flags: c_int, export: &Export, strides: &[isize]) -> PyResult<()> {
+fn check(flags: c_int, export: &Export) -> PyResult<()> {
     let asks = |flag: c_int| flags & flag == flag;
     if asks(ffi::PyBUF_WRITABLE) && !export.is_writable() {
         return Err(refuse(
@@ -48,9 +40,10 @@ fn check(flags: c_int, export: &Export, strides: &[isize]) -> PyResult<()> {
     };
     if refused {
         return Err(refuse(format!(
-            "[buffer] the array is not contiguous as asked: got shape {:?} with steps of {strides:?} bytes, expected \
-             a consumer that takes strides, or a copy",
-            &layout.shape[..]
+            "[buffer] the array is not contiguous as asked: got shape {:?} with steps of {:?} elements, expected a \
+             consumer that takes strides, or a copy",
+            &layout.shape[..],
+            &layout.strides[..]
         )));
     }
     Ok(())
@@ -60,6 +53,7 @@ fn check(flags: c_int, export: &Export, strides: &[isize]) -> PyResult<()> {
 ///
 /// # Safety
 /// `view` is the caller's to fill, and `owner` releases it by [`release`].
+#[inline]
 unsafe fn fill(
     view: *mut ffi::Py_buffer,
     flags: c_int,
@@ -67,16 +61,17 @@ unsafe fn fill(
     format: &'static CStr,
     owner: Bound<'_, PyAny>,
 ) -> PyResult<()> {
+    check(flags, &export)?;
+    // What the view points into while it is out: strides are in bytes there.
+    let mut export = Box::new(export);
     let itemsize = export.dtype.size() as isize;
-    let mut strides = Strides::from_slice(&export.layout.strides);
-    strides.iter_mut().for_each(|stride| *stride *= itemsize);
-    check(flags, &export, &strides)?;
     let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.bytes());
-    let exported = Box::new(Exported { strides, export });
+    export.layout.strides.iter_mut().for_each(|stride| *stride *= itemsize);
+    let layout = &export.layout;
     let asks = |flag: c_int| flags & flag == flag;
     let given = |asked: bool, values: *const isize| {
         // Without axes there is nothing to point to.
-        if asked && !exported.strides.is_empty() { values.cast_mut() } else { std::ptr::null_mut() }
+        if asked && !layout.strides.is_empty() { values.cast_mut() } else { std::ptr::null_mut() }
     };
     // SAFETY: `view` is the caller's to fill. Shape and strides live in the box that `internal` owns until
     // `release`; the memory is pinned by the lease in it.
@@ -86,13 +81,13 @@ unsafe fn fill(
         (*view).itemsize = itemsize;
         (*view).readonly = c_int::from(readonly);
         // Who does not ask for axes sees bytes in a row, and would refuse more than one.
-        (*view).ndim = if asks(ffi::PyBUF_ND) { exported.strides.len() as c_int } else { 1 };
+        (*view).ndim = if asks(ffi::PyBUF_ND) { layout.ndim() as c_int } else { 1 };
         (*view).format =
             if asks(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
-        (*view).shape = given(asks(ffi::PyBUF_ND), exported.export.layout.shape.as_ptr().cast());
-        (*view).strides = given(asks(ffi::PyBUF_STRIDES), exported.strides.as_ptr());
+        (*view).shape = given(asks(ffi::PyBUF_ND), layout.shape.as_ptr().cast());
+        (*view).strides = given(asks(ffi::PyBUF_STRIDES), layout.strides.as_ptr());
         (*view).suboffsets = std::ptr::null_mut();
-        (*view).internal = Box::into_raw(exported).cast::<c_void>();
+        (*view).internal = Box::into_raw(export).cast::<c_void>();
         (*view).obj = owner.into_ptr();
     }
     Ok(())
@@ -104,7 +99,7 @@ unsafe fn fill(
 /// Called once for each filled view.
 unsafe fn release(view: *mut ffi::Py_buffer) {
     // SAFETY: `internal` is the box that `fill` made for this view.
-    unsafe { drop(Box::from_raw((*view).internal.cast::<Exported>())) };
+    unsafe { drop(Box::from_raw((*view).internal.cast::<Export>())) };
 }
 
 /// A view to fill, with its owner marked as missing, as a view that is refused must have it.

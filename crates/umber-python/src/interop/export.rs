@@ -38,16 +38,28 @@ pub(super) struct Export {
 }
 
 impl Export {
-    /// Evaluate the array with the interpreter lock released and pin its memory.
-    pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
+    /// Pin the memory of an array that is there; `None` of one that need be evaluated.
+    #[inline(always)]
+    pub(super) fn there(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
         let there = |array: &Array| {
             let is_there = array.is_evaluated() && !array.is_traced();
             is_there.then(|| Export::of(array, access(array, Handles::Objects)))
         };
         // SAFETY: a look at memory, and a lease on it.
-        if let Some(export) = unsafe { exported.peek(py, there) } {
-            return export.or_raise();
+        unsafe { exported.peek(py, there) }
+    }
+
+    /// Evaluate the array with the interpreter lock released and pin its memory.
+    #[inline]
+    pub(super) fn new(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
+        match Export::there(py, exported) {
+            Some(export) => export.or_raise(),
+            None => Export::evaluated(py, exported),
         }
+    }
+
+    #[cold]
+    fn evaluated(py: Python<'_>, exported: &PyArray) -> PyResult<Export> {
         let array = exported.get();
         evaluate(py, &array)?;
         warn_if_traced(py, &array)?;
@@ -65,7 +77,8 @@ impl Export {
         Export::of(&copy, Access::Writable).or_raise()
     }
 
-    #[inline]
+    // Inlined, as what it calls, so that an export is written where it stays rather than copied there.
+    #[inline(always)]
     fn of(array: &Array, access: Access) -> Result<Export> {
         let storage = array.storage().expect("evaluated by the caller");
         let lease = Lease::new(&storage.buffer, access)?;
@@ -110,7 +123,7 @@ impl Export {
 }
 
 /// A layout as others are told of it.
-#[inline]
+#[inline(always)]
 fn told(layout: &Layout) -> Layout {
     let shape = layout.shape.clone();
     let mut strides = Strides::from_slice(&layout.strides);
@@ -135,6 +148,7 @@ enum Handles {
 }
 
 /// What a view of an evaluated array may do.
+#[inline]
 fn access(array: &Array, handles: Handles) -> Access {
     let storage = array.storage().expect("evaluated by the caller");
     let buffer = &storage.buffer;

@@ -3,7 +3,7 @@
 use umber::DType;
 
 /// The PEP 3118 format of an element; `None` for what the format cannot say.
-pub(super) fn struct_format(dtype: DType) -> Option<&'static std::ffi::CStr> {
+pub(crate) fn struct_format(dtype: DType) -> Option<&'static std::ffi::CStr> {
     Some(match dtype {
         DType::Bool => c"?",
         DType::UInt8 => c"B",

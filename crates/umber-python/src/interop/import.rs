@@ -18,6 +18,7 @@ use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, is_of_ml_dtypes};
 use crate::enter::{OrRaise, enter};
+use crate::made::Made;
 
 /// A `Py_buffer` that is ours to release.
 struct Held(Box<ffi::Py_buffer>);
@@ -375,17 +376,17 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
 }
 
 /// An array of ours as it is, or copied.
-pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<PyArray> {
+pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<Made> {
     let own = array.get().get();
     // A derivative goes on through a copy, and nobody can write into what it is taken of.
     if copying != Copying::Always || own.is_traced() {
-        return Ok(PyArray::sharing(own));
+        return Ok(Made::sharing(own));
     }
     let copied = enter(array.py(), || {
         own.eval()?;
         own.copied()
     });
-    copied.map(PyArray::sharing)
+    copied.map(Made::sharing)
 }
 
 /// An array of `a`: shared with whatever `a` shares its memory by, unless `dtype` or `copy` asks for a copy.
@@ -401,13 +402,13 @@ fn asarray(
     device: Option<DeviceArg>,
     copy: Option<bool>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let copying = Copying::of(copy);
     let wanted = dtype.map(|dtype| dtype.0);
     let stream = placed("asarray", stream, device)?;
     let cast = |array: &Array, dtype: DType| {
         copying.allow("a conversion to another dtype needs a copy")?;
-        on(stream, || ops::astype(array, dtype)).map(PyArray::from)
+        on(stream, || ops::astype(array, dtype)).map(Made::from)
     };
     if let Ok(array) = a.cast::<PyArray>() {
         return match wanted {
@@ -419,12 +420,12 @@ fn asarray(
     let sharing = if wanted.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
     let Some(shared) = crate::convert::shared(a, sharing)? else {
         copying.allow("a Python number or sequence has no memory to share: a copy is needed")?;
-        return crate::convert::array(a, wanted).map(PyArray::from);
+        return crate::convert::array(a, wanted).map(Made::from);
     };
     match wanted {
         Some(dtype) if dtype != shared.dtype() => cast(&shared, dtype),
-        _ if sharing != copying => enter(a.py(), || shared.copied()).map(PyArray::sharing),
-        _ => Ok(PyArray::sharing(shared)),
+        _ if sharing != copying => enter(a.py(), || shared.copied()).map(Made::sharing),
+        _ => Ok(Made::sharing(shared)),
     }
 }
 
@@ -434,7 +435,7 @@ fn asarray(
 /// copied.
 #[pyfunction]
 #[pyo3(signature = (a, *, zero_copy = true))]
-fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
+fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<Made> {
     let numpy = a.py().import("numpy")?;
     if !a.is_instance(&numpy.getattr("ndarray")?)? {
         return Err(PyTypeError::new_err(format!(
@@ -455,9 +456,9 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<PyArray> {
     })
 }
 
-fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<PyArray> {
+fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Made> {
     match crate::convert::shared(a, copying)? {
-        Some(array) => Ok(PyArray::sharing(array)),
+        Some(array) => Ok(Made::sharing(array)),
         None => Err(PyTypeError::new_err(format!(
             "[from_numpy] got elements of {}, expected a type that umber has a dtype for",
             a.getattr("dtype")?

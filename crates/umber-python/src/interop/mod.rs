@@ -16,6 +16,8 @@ mod numpy_functions;
 use pyo3::prelude::*;
 
 pub(crate) use described::Copying;
+pub(crate) use dlpack::before_dlpack;
+pub(crate) use formats::struct_format;
 pub(crate) use import::from_shared;
 pub(crate) use ndarray::from_ndarray;
 pub(crate) use numpy::scalar as numpy_scalar;

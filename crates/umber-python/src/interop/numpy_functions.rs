@@ -13,6 +13,7 @@ use crate::array::PyArray;
 use crate::convert;
 use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
+use crate::made::Made;
 
 /// NumPy's name, ours.
 const RENAMED: [(&str, &str); 2] = [("copy", "array"), ("psi", "digamma")];
@@ -222,7 +223,7 @@ impl<'py> Call<'py> {
             let cast = match self.dtype {
                 Some(dtype) if arg.hasattr("shape")? => {
                     let array = ops::astype(&convert::array(&arg, None)?, dtype).or_raise()?;
-                    Bound::new(py, PyArray::from(array))?.into_any()
+                    Made::from(array).object(py)?.into_any()
                 }
                 _ => arg,
             };
@@ -268,10 +269,7 @@ fn ufunc_call<'py>(
         let shape: Vec<i64> =
             a.shape().iter().map(|&n| n as i64).chain(std::iter::repeat_n(1, b.ndim())).collect();
         let column = ops::reshape(&a, &shape).or_raise()?;
-        args = vec![
-            Bound::new(py, PyArray::from(column))?.into_any(),
-            Bound::new(py, PyArray::from(b))?.into_any(),
-        ];
+        args = vec![Made::from(column).object(py)?.into_any(), Made::from(b).object(py)?.into_any()];
     }
     if matches!(method, "reduce" | "accumulate") && kwargs.get_item("axis")?.is_none() {
         kwargs.set_item("axis", 0)?;

@@ -9,8 +9,8 @@ use umber::io::{self, Format, Loaded, Mapping, Source, Value};
 use umber::{Array, DType};
 
 use super::place::{Place, place, source_of};
-use crate::array::PyArray;
 use crate::enter::{OrRaise, enter};
+use crate::made::Made;
 
 /// Load an array or several from a file: npy, npz, safetensors or GGUF.
 ///
@@ -58,7 +58,7 @@ fn load<'py>(
     };
     let loaded = enter(py, || io::read(&source, format))?;
     let (arrays, metadata) = match loaded {
-        Loaded::Npy(array) if !return_metadata => return Ok(Bound::new(py, PyArray::from(array))?.into_any()),
+        Loaded::Npy(array) if !return_metadata => return Ok(Made::from(array).object(py)?.into_any()),
         Loaded::Npy(_) => {
             return Err(PyValueError::new_err(format!(
                 "[load] {}: got return_metadata=True for an npy file, expected one that has metadata",
@@ -112,7 +112,7 @@ fn warn(py: Python<'_>, source: &Source, name: &str, what: &str) -> PyResult<()>
 fn by_name(py: Python<'_>, arrays: Vec<(String, Array)>) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, array) in arrays {
-        dict.set_item(name, PyArray::from(array))?;
+        dict.set_item(name, Made::from(array))?;
     }
     Ok(dict)
 }
@@ -127,7 +127,7 @@ fn values(py: Python<'_>, values: Vec<(String, Value)>) -> PyResult<Bound<'_, Py
 
 fn value(py: Python<'_>, entry: Value) -> PyResult<Bound<'_, PyAny>> {
     Ok(match entry {
-        Value::Array(array) => Bound::new(py, PyArray::from(array))?.into_any(),
+        Value::Array(array) => Made::from(array).object(py)?.into_any(),
         Value::Text(text) => text.into_pyobject(py)?.into_any(),
         Value::Texts(texts) => texts.into_pyobject(py)?.into_any(),
         Value::List(entries) => {

@@ -10,6 +10,7 @@ use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::enter::OrRaise;
+use crate::made::Made;
 
 /// Methods, a family a table: name and documentation in a row.
 macro_rules! methods {
@@ -19,8 +20,8 @@ macro_rules! methods {
             $(
                 #[doc = $doc]
                 #[pyo3(signature = (*, stream = None))]
-                fn $name(&self, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                    on(stream, || ops::$name(&self.get())).map(PyArray::from)
+                fn $name(&self, stream: Option<StreamArg>) -> PyResult<Made> {
+                    on(stream, || ops::$name(&self.get())).map(Made::from)
                 }
             )*
         }
@@ -31,8 +32,8 @@ macro_rules! methods {
             $(
                 #[doc = $doc]
                 #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
-                fn $name(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                    on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+                fn $name(&self, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+                    on(stream, || ops::$name(&self.get(), axes(axis.as_ref()), keep(keepdims))).map(Made::from)
                 }
             )*
         }
@@ -49,10 +50,10 @@ macro_rules! methods {
                     keepdims: bool,
                     dtype: Option<DtypeArg>,
                     stream: Option<StreamArg>,
-                ) -> PyResult<PyArray> {
+                ) -> PyResult<Made> {
                     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                     on(stream, || ops::reduce_selected(ReduceKind::$kind, &self.get(), axes, keep, answering(dtype)))
-                        .map(PyArray::from)
+                        .map(Made::from)
                 }
             )*
         }
@@ -63,8 +64,8 @@ macro_rules! methods {
             $(
                 #[doc = $doc]
                 #[pyo3(signature = (axis = None, keepdims = false, *, stream = None))]
-                fn $name(&self, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                    on(stream, || ops::$name(&self.get(), axis, keep(keepdims))).map(PyArray::from)
+                fn $name(&self, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
+                    on(stream, || ops::$name(&self.get(), axis, keep(keepdims))).map(Made::from)
                 }
             )*
         }
@@ -87,11 +88,11 @@ macro_rules! methods {
                     correction: Option<f64>,
                     dtype: Option<DtypeArg>,
                     stream: Option<StreamArg>,
-                ) -> PyResult<PyArray> {
+                ) -> PyResult<Made> {
                     let ddof = correction.unwrap_or(ddof as f64);
                     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                     on(stream, || ops::$function(&self.get(), axes, keep, ddof, answering(dtype)))
-                        .map(PyArray::from)
+                        .map(Made::from)
                 }
             )*
         }
@@ -108,8 +109,8 @@ macro_rules! methods {
                     reverse: bool,
                     inclusive: bool,
                     stream: Option<StreamArg>,
-                ) -> PyResult<PyArray> {
-                    on(stream, || ops::$name(&self.get(), scan_order(axis, reverse, inclusive))).map(PyArray::from)
+                ) -> PyResult<Made> {
+                    on(stream, || ops::$name(&self.get(), scan_order(axis, reverse, inclusive))).map(Made::from)
                 }
             )*
         }
@@ -126,9 +127,9 @@ macro_rules! methods {
                     reverse: bool,
                     inclusive: bool,
                     stream: Option<StreamArg>,
-                ) -> PyResult<PyArray> {
+                ) -> PyResult<Made> {
                     let order = scan_order(axis, reverse, inclusive);
-                    on(stream, || ops::$name(&self.get(), order, None)).map(PyArray::from)
+                    on(stream, || ops::$name(&self.get(), order, None)).map(Made::from)
                 }
             )*
         }
@@ -208,7 +209,7 @@ impl PyArray {
         if !copy && array.dtype() == dtype.0 {
             return Ok(slf.clone());
         }
-        Bound::new(slf.py(), on(stream, || ops::astype(&array, dtype.0)).map(PyArray::from)?)
+        on(stream, || ops::astype(&array, dtype.0)).map(Made::from)?.object(slf.py())
     }
 
     /// Mean over `axis`, of elements converted to `dtype` first.
@@ -219,63 +220,62 @@ impl PyArray {
         keepdims: bool,
         dtype: Option<DtypeArg>,
         stream: Option<StreamArg>,
-    ) -> PyResult<PyArray> {
+    ) -> PyResult<Made> {
         let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-        on(stream, || ops::mean_selected(&self.get(), axes, keep, answering(dtype))).map(PyArray::from)
+        on(stream, || ops::mean_selected(&self.get(), axes, keep, answering(dtype))).map(Made::from)
     }
 
     /// The bytes read as another dtype; the last axis shrinks or grows with the size of an element.
     #[pyo3(signature = (dtype, *, stream = None))]
-    fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::view(&self.get(), dtype.0)).map(PyArray::from)
+    fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::view(&self.get(), dtype.0)).map(Made::from)
     }
 
     /// Complex conjugate of each element.
     #[pyo3(signature = (*, stream = None))]
-    fn conj(&self, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::conjugate(&self.get())).map(PyArray::from)
+    fn conj(&self, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::conjugate(&self.get())).map(Made::from)
     }
 
     /// Another shape of the same size, as integers or one sequence; one length may be -1.
     #[pyo3(signature = (*shape, stream = None))]
-    fn reshape(&self, shape: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    fn reshape(&self, shape: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<Made> {
         let shape = spread(shape)?;
-        on(stream, || ops::reshape(&self.get(), shape.as_slice())).map(PyArray::from)
+        on(stream, || ops::reshape(&self.get(), shape.as_slice())).map(Made::from)
     }
 
     /// The axes in another order, as integers or one sequence; reversed by default.
     #[pyo3(signature = (*axes, stream = None))]
-    fn transpose(&self, axes: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    fn transpose(&self, axes: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<Made> {
         if axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none()) {
-            return on(stream, || ops::transpose(&self.get(), None)).map(PyArray::from);
+            return on(stream, || ops::transpose(&self.get(), None)).map(Made::from);
         }
         let axes = spread(axes)?;
-        on(stream, || ops::transpose(&self.get(), Some(axes.as_slice()))).map(PyArray::from)
+        on(stream, || ops::transpose(&self.get(), Some(axes.as_slice()))).map(Made::from)
     }
 
     /// Two axes exchanged.
     #[pyo3(signature = (axis1, axis2, *, stream = None))]
-    fn swapaxes(&self, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::swapaxes(&self.get(), axis1, axis2)).map(PyArray::from)
+    fn swapaxes(&self, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::swapaxes(&self.get(), axis1, axis2)).map(Made::from)
     }
 
     /// An axis moved to another place, or several axes to as many places.
     #[pyo3(signature = (source, destination, *, stream = None))]
-    fn moveaxis(&self, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::moveaxes(&self.get(), source.as_slice(), destination.as_slice()))
-            .map(PyArray::from)
+    fn moveaxis(&self, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::moveaxes(&self.get(), source.as_slice(), destination.as_slice())).map(Made::from)
     }
 
     /// The axes from `start_axis` to `end_axis` merged into one.
     #[pyo3(signature = (start_axis = 0, end_axis = -1, *, stream = None))]
-    fn flatten(&self, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::flatten(&self.get(), start_axis, end_axis)).map(PyArray::from)
+    fn flatten(&self, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::flatten(&self.get(), start_axis, end_axis)).map(Made::from)
     }
 
     /// Without axes of length one: all of them, or those given.
     #[pyo3(signature = (axis = None, *, stream = None))]
-    fn squeeze(&self, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::squeeze(&self.get(), axes(axis.as_ref()))).map(PyArray::from)
+    fn squeeze(&self, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::squeeze(&self.get(), axes(axis.as_ref()))).map(Made::from)
     }
 
     /// Parts along `axis`: a number of equal ones, or cut before each of the given indices.
@@ -285,29 +285,29 @@ impl PyArray {
         indices_or_sections: &Bound<'_, PyAny>,
         axis: i64,
         stream: Option<StreamArg>,
-    ) -> PyResult<Vec<PyArray>> {
+    ) -> PyResult<Vec<Made>> {
         let _ = stream;
         let parts = super::shaping::split_array(&self.get(), indices_or_sections, axis)?;
-        Ok(parts.into_iter().map(PyArray::from).collect())
+        Ok(parts.into_iter().map(Made::from).collect())
     }
 
     /// Rounded to `decimals` places, halves to even.
     #[pyo3(signature = (decimals = 0, *, stream = None))]
-    fn round(&self, decimals: i32, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::round(&self.get(), decimals)).map(PyArray::from)
+    fn round(&self, decimals: i32, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::round(&self.get(), decimals)).map(Made::from)
     }
 
     /// All elements along one axis, the last axis running fastest.
     #[pyo3(signature = (*, stream = None))]
-    fn ravel(&self, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::ravel(&self.get(), ElementOrder::RowMajor)).map(PyArray::from)
+    fn ravel(&self, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::ravel(&self.get(), ElementOrder::RowMajor)).map(Made::from)
     }
 
     /// Elements at `indices` along `axis` (of the flattened array by default).
     #[pyo3(signature = (indices, axis = None, *, stream = None))]
-    fn take(&self, indices: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+    fn take(&self, indices: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
         let indices = indices.alone();
-        on(stream, || ops::take(&self.get(), &indices, axis)).map(PyArray::from)
+        on(stream, || ops::take(&self.get(), &indices, axis)).map(Made::from)
     }
 
     /// An array of its own with the same value.
@@ -317,31 +317,31 @@ impl PyArray {
 
     /// A matrix with this array on diagonal `k`, or diagonal `k` of this matrix.
     #[pyo3(signature = (k = 0, *, stream = None))]
-    fn diag(&self, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::diag(&self.get(), k)).map(PyArray::from)
+    fn diag(&self, k: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::diag(&self.get(), k)).map(Made::from)
     }
 
     /// The elements on a diagonal of two axes.
     #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1, stream = None))]
-    fn diagonal(&self, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-        on(stream, || ops::diagonal(&self.get(), offset, axis1, axis2)).map(PyArray::from)
+    fn diagonal(&self, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+        on(stream, || ops::diagonal(&self.get(), offset, axis1, axis2)).map(Made::from)
     }
 
     /// The last two axes exchanged.
     #[getter(mT)]
-    fn matrix_transposed(&self) -> PyResult<PyArray> {
-        ops::matrix_transpose(&self.get()).or_raise().map(PyArray::from)
+    fn matrix_transposed(&self) -> PyResult<Made> {
+        ops::matrix_transpose(&self.get()).or_raise().map(Made::from)
     }
 
     /// The real part.
     #[getter]
-    fn real(&self) -> PyResult<PyArray> {
-        ops::real(&self.get()).or_raise().map(PyArray::from)
+    fn real(&self) -> PyResult<Made> {
+        ops::real(&self.get()).or_raise().map(Made::from)
     }
 
     /// The imaginary part.
     #[getter]
-    fn imag(&self) -> PyResult<PyArray> {
-        ops::imag(&self.get()).or_raise().map(PyArray::from)
+    fn imag(&self) -> PyResult<Made> {
+        ops::imag(&self.get()).or_raise().map(Made::from)
     }
 }

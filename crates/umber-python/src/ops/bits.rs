@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use umber::ops::{self, BitOrder};
 
 use crate::args::{Operand, StreamArg, on};
-use crate::array::PyArray;
+use crate::made::Made;
 
 fn order_of(op: &str, name: &str) -> PyResult<BitOrder> {
     match name {
@@ -24,9 +24,9 @@ fn order_of(op: &str, name: &str) -> PyResult<BitOrder> {
 /// highest ("big") or the lowest ("little").
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, bitorder = "big", *, stream = None))]
-fn packbits(a: Operand, axis: Option<i64>, bitorder: &str, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn packbits(a: Operand, axis: Option<i64>, bitorder: &str, stream: Option<StreamArg>) -> PyResult<Made> {
     let (a, order) = (a.alone(), order_of("packbits", bitorder)?);
-    on(stream, || ops::packbits(&a, axis, order)).map(PyArray::from)
+    on(stream, || ops::packbits(&a, axis, order)).map(Made::from)
 }
 
 /// The bits of each uint8 along `axis`, or of the flattened array, as eight uint8 that are 0 or 1.
@@ -40,9 +40,9 @@ fn unpackbits(
     count: Option<i64>,
     bitorder: &str,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, order) = (a.alone(), order_of("unpackbits", bitorder)?);
-    on(stream, || ops::unpackbits(&a, axis, count, order)).map(PyArray::from)
+    on(stream, || ops::unpackbits(&a, axis, count, order)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,6 +8,7 @@ use umber::{Array, Scalar};
 
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
+use crate::made::Made;
 use crate::trees::class_of;
 
 /// What becomes of indices outside: `raise`, `wrap` or `clip`.
@@ -46,7 +47,7 @@ fn select(
     choicelist: &Bound<'_, PyAny>,
     default: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let conditions = super::shaping::list("select", condlist)?;
     let choices = super::shaping::list("select", choicelist)?;
     let default = default.unwrap_or(Operand::Number(Scalar::Int(0)));
@@ -54,7 +55,7 @@ fn select(
         choices.first().map_or_else(|| Ok(default.clone().alone()), |first| default.clone().beside(first))?;
     let conditions: Vec<&Array> = conditions.iter().collect();
     let choices: Vec<&Array> = choices.iter().collect();
-    on(stream, || ops::select_from(&conditions, &choices, &default)).map(PyArray::from)
+    on(stream, || ops::select_from(&conditions, &choices, &default)).map(Made::from)
 }
 
 /// At each place the element of the choice whose number `a` has there. An index outside raises, begins again from the other
@@ -67,10 +68,10 @@ fn choose(
     choices: &Bound<'_, PyAny>,
     mode: &str,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, mode) = (a.alone(), mode_of("choose", mode)?);
     let choices = super::index_grids::rows("choose", choices)?;
-    compute(py, stream, || ops::choose(&a, &choices.iter().collect::<Vec<_>>(), mode)).map(PyArray::from)
+    compute(py, stream, || ops::choose(&a, &choices.iter().collect::<Vec<_>>(), mode)).map(Made::from)
 }
 
 /// Set the elements of `a` at the indices `ind` of the flattened array to `v`, which begins again when it is used up.

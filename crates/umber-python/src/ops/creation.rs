@@ -11,6 +11,7 @@ use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::{OrRaise, enter, warn_if_traced};
+use crate::made::Made;
 
 fn shape_of(op: &str, shape: &Ints) -> PyResult<Shape> {
     Shape::checked(op, shape.as_slice()).or_raise()
@@ -24,9 +25,9 @@ fn zeros(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (shape, stream) = (shape_of("zeros", &shape)?, placed("zeros", stream, device)?);
-    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
+    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(Made::from)
 }
 
 /// An array full of ones.
@@ -37,9 +38,9 @@ fn ones(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (shape, stream) = (shape_of("ones", &shape)?, placed("ones", stream, device)?);
-    on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
+    on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(Made::from)
 }
 
 /// An array whose elements are not promised to be anything; they are zeros.
@@ -50,9 +51,9 @@ fn empty(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (shape, stream) = (shape_of("empty", &shape)?, placed("empty", stream, device)?);
-    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(PyArray::from)
+    on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(Made::from)
 }
 
 /// The shape given, or that of an array.
@@ -73,10 +74,10 @@ macro_rules! like {
                 shape: Option<Ints>,
                 device: Option<DeviceArg>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
                 let shape = shape_like(stringify!($name), &a, shape)?;
-                on(stream, || Ok(ops::$function(&shape, or(dtype, a.dtype())))).map(PyArray::from)
+                on(stream, || Ok(ops::$function(&shape, or(dtype, a.dtype())))).map(Made::from)
             }
         )*
 
@@ -129,11 +130,11 @@ fn full(
     fill_value: Option<Operand>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (shape, stream) = (shape_of("full", &shape)?, placed("full", stream, device)?);
     let dtype = dtype.map(|dtype| dtype.0);
     let vals = filling(one_filling("full", vals, fill_value)?, dtype)?;
-    on(stream, || ops::full(&shape, &vals, dtype)).map(PyArray::from)
+    on(stream, || ops::full(&shape, &vals, dtype)).map(Made::from)
 }
 
 /// `vals` broadcast to the shape of `a`, in the dtype of `a`, unless others are given. `fill_value` is the array API
@@ -148,12 +149,12 @@ fn full_like(
     shape: Option<Ints>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
     let dtype = or(dtype, a.dtype());
     let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
     let shape = shape_like("full_like", &a, shape)?;
-    on(stream, || ops::full(&shape, &vals, Some(dtype))).map(PyArray::from)
+    on(stream, || ops::full(&shape, &vals, Some(dtype))).map(Made::from)
 }
 
 /// A number that a range is made from.
@@ -258,7 +259,7 @@ fn arange(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let stream = placed("arange", stream, device)?;
     let (first, last) = match (start, stop) {
         (Some(start), Some(stop)) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
@@ -276,9 +277,9 @@ fn arange(
     if let (true, [Some(first), Some(last), Some(step)]) =
         (dtype.is_integer(), [first, last, step].map(whole))
     {
-        return on(stream, || ops::arange_whole(first, last, step, dtype)).map(PyArray::from);
+        return on(stream, || ops::arange_whole(first, last, step, dtype)).map(Made::from);
     }
-    on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(PyArray::from)
+    on(stream, || ops::arange(first.as_f64(), last.as_f64(), step.as_f64(), dtype)).map(Made::from)
 }
 
 /// `num` values from `start` to `stop`, evenly spaced; with `endpoint` the last one is `stop`. Complex numbers answer
@@ -319,10 +320,10 @@ fn linspace<'py>(
         }
     })?;
     if !retstep {
-        return Ok(Bound::new(py, PyArray::from(line))?.into_any());
+        return Ok(Made::from(line).object(py)?.into_any());
     }
     let step = on(stream, || ops::linspace_step(&first, &last, num, endpoint, line.dtype()))?;
-    Ok((PyArray::from(line), PyArray::from(step)).into_pyobject(py)?.into_any())
+    Ok((Made::from(line), Made::from(step)).into_pyobject(py)?.into_any())
 }
 
 fn line_of_numbers(
@@ -364,16 +365,16 @@ fn eye(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let stream = placed("eye", stream, device)?;
-    on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(PyArray::from)
+    on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(Made::from)
 }
 
 /// The identity matrix of order `n`.
 #[pyfunction]
 #[pyo3(signature = (n, dtype = None, *, stream = None))]
-fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    on(stream, || ops::eye(n, n, 0, or(dtype, DType::Float32))).map(PyArray::from)
+fn identity(n: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<Made> {
+    on(stream, || ops::eye(n, n, 0, or(dtype, DType::Float32))).map(Made::from)
 }
 
 /// A matrix of `n` rows and `m` (by default `n`) columns with ones on and below diagonal `k`.
@@ -385,32 +386,32 @@ fn tri(
     k: Diagonal,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
-    on(stream, || ops::tri(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(PyArray::from)
+) -> PyResult<Made> {
+    on(stream, || ops::tri(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(Made::from)
 }
 
 /// `x` with zeros above diagonal `k` of the last two axes.
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
-fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<Made> {
     let x = x.alone();
-    on(stream, || ops::tril(&x, k.0)).map(PyArray::from)
+    on(stream, || ops::tril(&x, k.0)).map(Made::from)
 }
 
 /// `x` with zeros below diagonal `k` of the last two axes.
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
-fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<Made> {
     let x = x.alone();
-    on(stream, || ops::triu(&x, k.0)).map(PyArray::from)
+    on(stream, || ops::triu(&x, k.0)).map(Made::from)
 }
 
 /// A matrix with `a` on diagonal `k`, or diagonal `k` of a matrix.
 #[pyfunction]
 #[pyo3(signature = (a, /, k = 0, *, stream = None))]
-fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::diag(&a, k)).map(PyArray::from)
+    on(stream, || ops::diag(&a, k)).map(Made::from)
 }
 
 /// Coordinates of a grid from the coordinates along each of its axes, with `indexing` "xy" or "ij".
@@ -438,7 +439,7 @@ fn meshgrid(
     let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
     let grids = on(stream, || ops::meshgrid(&arrays, kind, indexing))?;
-    Ok(PyTuple::new(py, grids.into_iter().map(PyArray::from))?.unbind())
+    Ok(PyTuple::new(py, grids.into_iter().map(Made::from))?.unbind())
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

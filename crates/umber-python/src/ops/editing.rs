@@ -6,8 +6,8 @@ use pyo3::types::PyInt;
 use umber::ops::{self, TrimmedEnds};
 
 use crate::args::{Ints, Operand, StreamArg, axes, compute, on};
-use crate::array::PyArray;
 use crate::indexing::parse_one;
+use crate::made::Made;
 
 /// `arr` without the elements at `obj` (an integer, a slice, or an array of integers or bool) along `axis`, of the flattened
 /// array by default. An array of indices is evaluated.
@@ -19,9 +19,9 @@ fn delete(
     obj: &Bound<'_, PyAny>,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (arr, index) = (arr.alone(), parse_one(obj)?);
-    compute(py, stream, || ops::delete(&arr, &index, axis)).map(PyArray::from)
+    compute(py, stream, || ops::delete(&arr, &index, axis)).map(Made::from)
 }
 
 /// `arr` with `values` put in before the elements at `obj` (an integer, a slice, or an array of integers or bool) along
@@ -35,18 +35,18 @@ fn insert(
     values: Operand,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (arr, index) = (arr.alone(), parse_one(obj)?);
     let values = values.beside(&arr)?;
-    compute(py, stream, || ops::insert(&arr, &index, &values, axis)).map(PyArray::from)
+    compute(py, stream, || ops::insert(&arr, &index, &values, axis)).map(Made::from)
 }
 
 /// `values` behind the elements of `arr` along `axis`; both flattened by default.
 #[pyfunction]
 #[pyo3(signature = (arr, values, axis = None, *, stream = None))]
-fn append(arr: Operand, values: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn append(arr: Operand, values: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
     let (arr, values) = Operand::pair(arr, values)?;
-    on(stream, || ops::append(&arr, &values, axis)).map(PyArray::from)
+    on(stream, || ops::append(&arr, &values, axis)).map(Made::from)
 }
 
 /// `filt` without the zeros in front ("f" in `trim`) and at the back ("b") of `axis`, of all axes by default. It is evaluated.
@@ -58,7 +58,7 @@ fn trim_zeros(
     trim: &str,
     axis: Option<Ints>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let filt = filt.alone();
     let ends = match trim.to_lowercase().as_str() {
         "fb" | "bf" => TrimmedEnds::Both,
@@ -70,15 +70,15 @@ fn trim_zeros(
             )));
         }
     };
-    compute(py, stream, || ops::trim_zeros(&filt, ends, axes(axis.as_ref()))).map(PyArray::from)
+    compute(py, stream, || ops::trim_zeros(&filt, ends, axes(axis.as_ref()))).map(Made::from)
 }
 
 /// The elements of `a` in row-major order, begun again as often as needed, in another shape.
 #[pyfunction]
 #[pyo3(signature = (a, new_shape, *, stream = None))]
-fn resize(a: Operand, new_shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn resize(a: Operand, new_shape: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::resize(&a, new_shape.as_slice())).map(PyArray::from)
+    on(stream, || ops::resize(&a, new_shape.as_slice())).map(Made::from)
 }
 
 /// Each element of `array` `repeats` times along `axis` (of the flattened array by default); an array of repeats has one
@@ -91,14 +91,14 @@ fn repeat(
     repeats: &Bound<'_, PyAny>,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let array = array.alone();
     if repeats.is_instance_of::<PyInt>() {
         let repeats = repeats.extract()?;
-        return on(stream, || ops::repeat(&array, repeats, axis)).map(PyArray::from);
+        return on(stream, || ops::repeat(&array, repeats, axis)).map(Made::from);
     }
     let counts = repeats.extract::<Operand>()?.alone();
-    compute(py, stream, || ops::repeat_each(&array, &counts, axis)).map(PyArray::from)
+    compute(py, stream, || ops::repeat_each(&array, &counts, axis)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

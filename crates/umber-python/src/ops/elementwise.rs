@@ -8,6 +8,7 @@ use umber::ops::{self, Closeness};
 use crate::args::{DeviceArg, Operand, StreamArg, on, placed};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 use crate::operators::{Comparand, compared};
 
 /// Functions of one array or number: name, function, documentation in a row; `$signature` is the parameters'.
@@ -17,9 +18,9 @@ macro_rules! unary_functions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = $signature)]
-            fn $name(a: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
                 let a = a.alone();
-                on(stream, || ops::$function(&a)).map(PyArray::from)
+                on(stream, || ops::$function(&a)).map(Made::from)
             }
         )*
 
@@ -37,9 +38,9 @@ macro_rules! binary_functions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = $signature)]
-            fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
                 let (a, b) = Operand::pair(a, b)?;
-                on(stream, || ops::$function(&a, &b)).map(PyArray::from)
+                on(stream, || ops::$function(&a, &b)).map(Made::from)
             }
         )*
 
@@ -57,7 +58,7 @@ macro_rules! comparisons {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = $signature)]
-            fn $name(a: Comparand, b: Comparand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(a: Comparand, b: Comparand, stream: Option<StreamArg>) -> PyResult<Made> {
                 compared(a, b, CompareOp::$op, stream, ops::$name)
             }
         )*
@@ -190,8 +191,8 @@ fn astype<'py>(
         return Ok(a.clone());
     }
     let array = a.extract::<Operand>()?.alone();
-    let made = on(stream, || ops::astype(&array, dtype.0)).map(PyArray::from)?;
-    Ok(Bound::new(a.py(), made)?.into_any())
+    let made = on(stream, || ops::astype(&array, dtype.0)).map(Made::from)?;
+    Ok(made.object(a.py())?.into_any())
 }
 
 /// `a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names.
@@ -204,22 +205,22 @@ fn clip(
     min: Option<Operand>,
     max: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     if a_min.is_some() && min.is_some() || a_max.is_some() && max.is_some() {
         return Err(PyTypeError::new_err("[clip] got a limit under both of its names, expected it once"));
     }
     let a = a.alone();
     let low = a_min.or(min).map(|low| low.beside(&a)).transpose()?;
     let high = a_max.or(max).map(|high| high.beside(&a)).transpose()?;
-    on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(PyArray::from)
+    on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(Made::from)
 }
 
 /// `a` rounded to `decimals` places, halves to even.
 #[pyfunction]
 #[pyo3(signature = (a, /, decimals = 0, stream = None))]
-fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::round(&a, decimals)).map(PyArray::from)
+    on(stream, || ops::round(&a, decimals)).map(Made::from)
 }
 
 /// `a` with not-a-number and infinities replaced; infinities by the largest finite values unless given.
@@ -231,9 +232,9 @@ fn nan_to_num(
     posinf: Option<f64>,
     neginf: Option<f64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::nan_to_num(&a, nan, posinf, neginf)).map(PyArray::from)
+    on(stream, || ops::nan_to_num(&a, nan, posinf, neginf)).map(Made::from)
 }
 
 /// Where `|a - b| <= atol + rtol * |b|`; infinities are close only to themselves.
@@ -246,10 +247,10 @@ fn isclose(
     atol: f64,
     equal_nan: bool,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, b) = Operand::pair(a, b)?;
     let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
-    on(stream, || ops::isclose(&a, &b, closeness)).map(PyArray::from)
+    on(stream, || ops::isclose(&a, &b, closeness)).map(Made::from)
 }
 
 /// Whether all of `isclose(a, b)` hold, as a 0-d bool array.
@@ -262,33 +263,33 @@ fn allclose(
     atol: f64,
     equal_nan: bool,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, b) = Operand::pair(a, b)?;
     let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
-    on(stream, || ops::allclose(&a, &b, closeness)).map(PyArray::from)
+    on(stream, || ops::allclose(&a, &b, closeness)).map(Made::from)
 }
 
 /// Whether shapes and all elements are equal, as a 0-d bool array.
 #[pyfunction]
 #[pyo3(signature = (a, b, equal_nan = false, stream = None))]
-fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg>) -> PyResult<Made> {
     let (a, b) = Operand::pair(a, b)?;
     let nan = if equal_nan { ops::NanIsEqual::Yes } else { ops::NanIsEqual::No };
-    on(stream, || ops::array_equal(&a, &b, nan)).map(PyArray::from)
+    on(stream, || ops::array_equal(&a, &b, nan)).map(Made::from)
 }
 
 /// Whether all elements are equal after broadcasting, as a 0-d bool array; shapes that do not broadcast are not.
 #[pyfunction]
 #[pyo3(signature = (a, b, *, stream = None))]
-fn array_equiv(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn array_equiv(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let (a, b) = Operand::pair(a, b)?;
-    on(stream, || ops::array_equiv(&a, &b)).map(PyArray::from)
+    on(stream, || ops::array_equiv(&a, &b)).map(Made::from)
 }
 
 /// A list of the quotient rounded down, and the remainder.
 #[pyfunction]
 #[pyo3(signature = (a, b, stream = None))]
-fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Vec<PyArray>> {
+fn divmod(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Vec<Made>> {
     let (a, b) = Operand::pair(a, b)?;
     let (quotient, remainder) = on(stream, || ops::divmod(&a, &b))?;
     Ok(vec![quotient.into(), remainder.into()])

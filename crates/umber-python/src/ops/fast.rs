@@ -8,8 +8,8 @@ use umber::ops::fast;
 use umber::types::Pairing;
 
 use crate::args::{Operand, StreamArg, on};
-use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 use crate::transforms::kernel::kernel;
 
 /// Root mean square normalisation: `x / sqrt(mean(x²) + eps) * weight` along the last axis.
@@ -18,9 +18,9 @@ use crate::transforms::kernel::kernel;
 /// float32 at least. B. Zhang and R. Sennrich, Root Mean Square Layer Normalization, 2019.
 #[pyfunction]
 #[pyo3(signature = (x, weight, eps, *, stream = None))]
-fn rms_norm(x: Operand, weight: Option<Operand>, eps: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn rms_norm(x: Operand, weight: Option<Operand>, eps: f64, stream: Option<StreamArg>) -> PyResult<Made> {
     let (x, weight) = (x.alone(), weight.map(Operand::alone));
-    on(stream, || fast::rms_norm(&x, weight.as_ref(), eps)).map(PyArray::from)
+    on(stream, || fast::rms_norm(&x, weight.as_ref(), eps)).map(Made::from)
 }
 
 /// Layer normalisation: `(x - mean) / sqrt(var + eps) * weight + bias` along the last axis.
@@ -35,10 +35,10 @@ fn layer_norm(
     bias: Option<Operand>,
     eps: f64,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let x = x.alone();
     let [weight, bias]: [Option<Array>; 2] = [weight, bias].map(|given| given.map(Operand::alone));
-    on(stream, || fast::layer_norm(&x, weight.as_ref(), bias.as_ref(), eps)).map(PyArray::from)
+    on(stream, || fast::layer_norm(&x, weight.as_ref(), bias.as_ref(), eps)).map(Made::from)
 }
 
 /// Rotary positions: the first `dims` features of `a` turned in pairs, by angles that grow with the position.
@@ -58,7 +58,7 @@ fn rope(
     offset: Operand,
     freqs: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, offset, freqs) = (a.alone(), offset.alone(), freqs.map(Operand::alone));
     let frequencies = match (base, &freqs) {
         (Some(base), None) => fast::Frequencies::Powers(base),
@@ -72,7 +72,7 @@ fn rope(
     };
     let pairing = if traditional { Pairing::Neighbours } else { Pairing::Halves };
     let rotation = fast::Rotation { dims, pairing, frequencies, scale };
-    on(stream, || fast::rope(&a, rotation, &offset)).map(PyArray::from)
+    on(stream, || fast::rope(&a, rotation, &offset)).map(Made::from)
 }
 
 /// A mask as it is given: a name, or an array.
@@ -128,7 +128,7 @@ fn scaled_dot_product_attention(
     sinks: Option<Operand>,
     force_fused: bool,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let _ = force_fused;
     let [q, k, v] = [q, k, v].map(Operand::alone);
     let sinks = sinks.map(Operand::alone);
@@ -138,7 +138,7 @@ fn scaled_dot_product_attention(
         Some(MaskArg::Array(mask)) => fast::Mask::Array(mask),
     };
     let how = fast::Attend { scale, mask, sinks: sinks.as_ref() };
-    on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, how)).map(PyArray::from)
+    on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, how)).map(Made::from)
 }
 
 /// Cross entropy: `logsumexp(logits, axis=-1) - logits[..., target]`.
@@ -147,9 +147,9 @@ fn scaled_dot_product_attention(
 /// or float64 for float64; 16-bit logits are summed in float32.
 #[pyfunction]
 #[pyo3(signature = (logits, targets, *, stream = None))]
-fn cross_entropy(logits: Operand, targets: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn cross_entropy(logits: Operand, targets: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let (logits, targets) = (logits.alone(), targets.alone());
-    on(stream, || fast::cross_entropy(&logits, &targets)).map(PyArray::from)
+    on(stream, || fast::cross_entropy(&logits, &targets)).map(Made::from)
 }
 
 /// The gated delta rule: a state `S` of each head taken through all steps by
@@ -171,12 +171,12 @@ fn gated_delta_update(
     initial_state: Option<Operand>,
     mask: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<PyArray>> {
+) -> PyResult<Vec<Made>> {
     let [q, k, v, gamma, beta] = &[q, k, v, gamma, beta].map(Operand::alone);
     let [initial_state, mask] = &[initial_state, mask].map(|given| given.map(Operand::alone));
     let (initial_state, mask) = (initial_state.as_ref(), mask.as_ref());
     let given = fast::GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask };
-    on(stream, || fast::gated_delta_update(given)).map(|arrays| arrays.map(PyArray::from).into())
+    on(stream, || fast::gated_delta_update(given)).map(|arrays| arrays.map(Made::from).into())
 }
 
 /// What is said to somebody who wants to run a kernel in a device's language.
@@ -270,7 +270,7 @@ fn precompiled_cuda_kernel(
     init_value: Option<f64>,
     ensure_row_contiguous: bool,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<PyArray>> {
+) -> PyResult<Vec<Made>> {
     let _ = (name, compiled_source, inputs, output_shapes, output_dtypes, scalars, grid, threadgroup);
     let _ = (shared_memory, init_value, ensure_row_contiguous, stream);
     Err(no_device("precompiled_cuda_kernel", "CUDA's language"))

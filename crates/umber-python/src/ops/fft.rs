@@ -6,9 +6,9 @@ use umber::ops::PadMode;
 use umber::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
 
 use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, on, placed};
-use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
+use crate::made::Made;
 
 /// Transforms along one axis.
 macro_rules! transforms {
@@ -30,9 +30,9 @@ macro_rules! transforms {
                 axis: i64,
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
-                on(stream, || transforms::$name(&a, n, axis, norm)).map(PyArray::from)
+                on(stream, || transforms::$name(&a, n, axis, norm)).map(Made::from)
             }
         )*
 
@@ -68,9 +68,9 @@ macro_rules! transforms_of_several {
                 axes: Option<Ints>,
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
-                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm)).map(PyArray::from)
+                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm)).map(Made::from)
             }
 
             #[doc = concat!($of, " along two axes, the last two by default.")]
@@ -87,12 +87,12 @@ macro_rules! transforms_of_several {
                 axes: Option<Ints>,
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($two), norm)?);
                 let renamed = |error: umber::Error| {
                     error.map_message(|text| text.replacen(stringify!($name), stringify!($two), 1))
                 };
-                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(PyArray::from)
+                on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(Made::from)
             }
         )*
 
@@ -137,11 +137,11 @@ macro_rules! cosines {
                 norm: Option<&str>,
                 orthogonalize: Option<bool>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
                 let kind = CosineType::numbered(stringify!($name), r#type).or_raise()?;
                 let options = CosineOptions { kind, length: n, axis, norm, is_orthogonal: orthogonalize };
-                on(stream, || transforms::$name(&a, options)).map(PyArray::from)
+                on(stream, || transforms::$name(&a, options)).map(Made::from)
             }
         )*
 
@@ -181,9 +181,9 @@ fn fftfreq(
     stream: Option<StreamArg>,
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (stream, dtype) = (placed("fftfreq", stream, device)?, or(dtype, DType::Float32));
-    on(stream, || transforms::fftfreq(n, d, dtype)).map(PyArray::from)
+    on(stream, || transforms::fftfreq(n, d, dtype)).map(Made::from)
 }
 
 /// The frequency of each result of `rfft` of `n` numbers `d` apart, as float32 unless a dtype is given.
@@ -195,25 +195,25 @@ fn rfftfreq(
     stream: Option<StreamArg>,
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (stream, dtype) = (placed("rfftfreq", stream, device)?, or(dtype, DType::Float32));
-    on(stream, || transforms::rfftfreq(n, d, dtype)).map(PyArray::from)
+    on(stream, || transforms::rfftfreq(n, d, dtype)).map(Made::from)
 }
 
 /// Frequency zero moved from the front to the middle of `axes`, of all by default.
 #[pyfunction]
 #[pyo3(signature = (a, axes = None, stream = None))]
-fn fftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn fftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || transforms::fftshift(&a, self::axes(axes.as_ref()))).map(PyArray::from)
+    on(stream, || transforms::fftshift(&a, self::axes(axes.as_ref()))).map(Made::from)
 }
 
 /// Frequency zero moved from the middle to the front of `axes`, of all by default: the inverse of `fftshift`.
 #[pyfunction]
 #[pyo3(signature = (a, axes = None, stream = None))]
-fn ifftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn ifftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || transforms::ifftshift(&a, self::axes(axes.as_ref()))).map(PyArray::from)
+    on(stream, || transforms::ifftshift(&a, self::axes(axes.as_ref()))).map(Made::from)
 }
 
 /// Transforms of frames of `n_fft` numbers of the last axis: `(..., time)` to `(..., frequency, frame)`.
@@ -239,7 +239,7 @@ fn stft(
     norm: Option<&str>,
     onesided: Option<bool>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (x, window) = (x.alone(), window.map(Operand::alone));
     // Without padding its mode does not matter.
     let padding = if center { super::shaping::pad_mode("stft", pad_mode)? } else { PadMode::Constant };
@@ -251,7 +251,7 @@ fn stft(
         norm: norm_of("stft", norm)?,
         onesided,
     };
-    on(stream, || transforms::stft(&x, n_fft, frames, padding)).map(PyArray::from)
+    on(stream, || transforms::stft(&x, n_fft, frames, padding)).map(Made::from)
 }
 
 /// The real signal whose `stft` is `(..., frequency, frame)`: `(..., time)`.
@@ -276,7 +276,7 @@ fn istft(
     onesided: Option<bool>,
     length: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (matrix, window) = (stft_matrix.alone(), window.map(Operand::alone));
     let frames = Frames {
         hop: hop_length,
@@ -286,7 +286,7 @@ fn istft(
         norm: norm_of("istft", norm)?,
         onesided,
     };
-    on(stream, || transforms::istft(&matrix, n_fft, frames, length)).map(PyArray::from)
+    on(stream, || transforms::istft(&matrix, n_fft, frames, length)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,6 +7,7 @@ use umber::ops::{self, BinRule, Bins, Density};
 
 use crate::args::{Operand, StreamArg, compute, index};
 use crate::array::PyArray;
+use crate::made::Made;
 
 /// How often each integer from zero on occurs in `x`, as int32, or the sum of the `weights` of its occurrences, in floating
 /// point; at least `minlength` elements. `x` is evaluated.
@@ -18,9 +19,9 @@ fn bincount(
     weights: Option<Operand>,
     minlength: i64,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (x, weights) = (x.alone(), weights.map(Operand::alone));
-    compute(py, stream, || ops::bincount(&x, weights.as_ref(), minlength)).map(PyArray::from)
+    compute(py, stream, || ops::bincount(&x, weights.as_ref(), minlength)).map(Made::from)
 }
 
 fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyResult<Bins> {
@@ -84,11 +85,11 @@ fn histogram_bin_edges(
     range: Option<(f64, f64)>,
     weights: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let _ = weights;
     let bins = bins.map_or(Ok(Bins::Count(10, range)), |bins| bins_of("histogram_bin_edges", bins, range))?;
     let a = a.alone();
-    compute(py, stream, || ops::histogram_bin_edges(&a, &bins)).map(PyArray::from)
+    compute(py, stream, || ops::histogram_bin_edges(&a, &bins)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

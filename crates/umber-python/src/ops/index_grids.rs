@@ -11,6 +11,7 @@ use crate::args::{Ints, Operand, StreamArg, compute};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
+use crate::made::Made;
 
 /// A sequence of arrays, or the parts of one array along its first axis.
 pub(super) fn rows(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
@@ -88,7 +89,7 @@ fn indices(
     } else {
         compute(py, stream, || ops::stack(&along.iter().collect::<Vec<_>>(), 0))?
     };
-    Ok(Bound::new(py, PyArray::from(stacked))?.into_any())
+    Ok(Made::from(stacked).object(py)?.into_any())
 }
 
 /// Index arrays that pick the rectangle of the given rows, columns, …: each runs along an axis of its own. A bool array picks
@@ -150,7 +151,7 @@ fn ravel_multi_index(
     mode: Option<&Bound<'_, PyAny>>,
     order: &str,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let shape = Shape::checked("ravel_multi_index", dims.as_slice()).or_raise()?;
     let along = rows("ravel_multi_index", multi_index)?;
     let mut modes = super::choosing::modes_of("ravel_multi_index", mode)?;
@@ -162,7 +163,7 @@ fn ravel_multi_index(
     } else {
         shape
     };
-    compute(py, stream, || ops::ravel_multi_index(&along, &shape, &modes)).map(PyArray::from)
+    compute(py, stream, || ops::ravel_multi_index(&along, &shape, &modes)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,7 +7,7 @@ use umber::ops::{self, EdgeOrder, Outside, Samples};
 
 use super::shaping::wrap;
 use crate::args::{Ints, Operand, StreamArg, axes, on};
-use crate::array::PyArray;
+use crate::made::Made;
 
 /// Straight lines between the points `(xp, fp)`, at every element of `x`.
 ///
@@ -23,13 +23,13 @@ fn interp(
     right: Option<Operand>,
     period: Option<f64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (xp, fp) = (xp.alone(), fp.alone());
     let x = x.beside(&xp)?;
     let left = left.map(|left| left.beside(&fp)).transpose()?;
     let right = right.map(|right| right.beside(&fp)).transpose()?;
     let outside = Outside { left: left.as_ref(), right: right.as_ref(), period };
-    on(stream, || ops::interp(&x, &xp, &fp, outside)).map(PyArray::from)
+    on(stream, || ops::interp(&x, &xp, &fp, outside)).map(Made::from)
 }
 
 /// Slopes of `f` along `axis` (each of all axes by default) from differences of neighbours: an array, or a list of them.
@@ -58,7 +58,7 @@ fn gradient(
     let spacing: Vec<&Array> = spacing.iter().collect();
     let slopes = on(stream, || ops::gradient(&f, &spacing, axes(axis.as_ref()), edges))?;
     match <[Array; 1]>::try_from(slopes) {
-        Ok([one]) => Ok(Bound::new(py, PyArray::from(one))?.into_any()),
+        Ok([one]) => Ok(Made::from(one).object(py)?.into_any()),
         Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
     }
 }
@@ -72,10 +72,10 @@ fn trapezoid(
     dx: f64,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (y, x) = (y.alone(), x.map(Operand::alone));
     let samples = x.as_ref().map_or(Samples::Every(dx), Samples::At);
-    on(stream, || ops::trapezoid(&y, samples, axis)).map(PyArray::from)
+    on(stream, || ops::trapezoid(&y, samples, axis)).map(Made::from)
 }
 
 /// Differences of neighbours in the flattened array, with `to_begin` in front of them and `to_end` behind.
@@ -86,11 +86,11 @@ fn ediff1d(
     to_end: Option<Operand>,
     to_begin: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let ary = ary.alone();
     let to_end = to_end.map(|end| end.beside(&ary)).transpose()?;
     let to_begin = to_begin.map(|begin| begin.beside(&ary)).transpose()?;
-    on(stream, || ops::ediff1d(&ary, to_end.as_ref(), to_begin.as_ref())).map(PyArray::from)
+    on(stream, || ops::ediff1d(&ary, to_end.as_ref(), to_begin.as_ref())).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -4,8 +4,8 @@ use pyo3::prelude::*;
 use umber::ops;
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
-use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 use crate::ops::reductions::{arg_reductions, reductions};
 use crate::ops::selection::Selected;
 
@@ -30,11 +30,11 @@ macro_rules! folds {
                 initial: Option<Operand>,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let selected = Selected::new(&a, dtype, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(PyArray::from)
+                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(Made::from)
             }
         )*
 
@@ -69,11 +69,11 @@ macro_rules! extrema {
                 initial: Option<Operand>,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let selected = Selected::new(&a, None, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(PyArray::from)
+                on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(Made::from)
             }
         )*
 
@@ -107,11 +107,11 @@ fn nanmean(
     dtype: Option<DtypeArg>,
     r#where: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
     let selected = Selected::new(&a, dtype, None, r#where)?;
     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-    on(stream, || ops::nanmean(&a, axes, keep, selected.selection())).map(PyArray::from)
+    on(stream, || ops::nanmean(&a, axes, keep, selected.selection())).map(Made::from)
 }
 
 arg_reductions! {
@@ -144,11 +144,11 @@ macro_rules! dispersions {
                 r#where: Option<Operand>,
                 mean: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
                 let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$name(&a, axes, keep, ddof, selected.selection())).map(PyArray::from)
+                on(stream, || ops::$name(&a, axes, keep, ddof, selected.selection())).map(Made::from)
             }
         )*
 
@@ -176,10 +176,10 @@ macro_rules! scans {
                 axis: Option<i64>,
                 dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let order = ops::ScanOrder { axis, ..ops::ScanOrder::default() };
-                on(stream, || ops::$name(&a, order, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+                on(stream, || ops::$name(&a, order, dtype.map(|dtype| dtype.0))).map(Made::from)
             }
         )*
 

@@ -9,6 +9,7 @@ use umber::{Array, DType, Error};
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
 use crate::array::PyArray;
 use crate::convert::from_object;
+use crate::made::Made;
 
 /// The parts of the whole: an array as it is, Python's numbers in double precision.
 fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
@@ -63,7 +64,7 @@ macro_rules! quantiles {
                 keepdims: bool,
                 weights: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, q) = (a.alone(), parts(stringify!($name), q)?);
                 let method = method_of(stringify!($name), method)?;
                 if let Some(weights) = weights.map(Operand::alone) {
@@ -75,9 +76,9 @@ macro_rules! quantiles {
                         let axes = axes(axis.as_ref());
                         ops::$weighted(&a, &q, &weights, axes, keep(keepdims), NanPolicy::$nan).map_err(renamed)
                     })
-                    .map(PyArray::from);
+                    .map(Made::from);
                 }
-                on(stream, || ops::$name(&a, &q, axes(axis.as_ref()), keep(keepdims), method)).map(PyArray::from)
+                on(stream, || ops::$name(&a, &q, axes(axis.as_ref()), keep(keepdims), method)).map(Made::from)
             }
         )*
 

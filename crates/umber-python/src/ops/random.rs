@@ -9,6 +9,7 @@ use crate::args::{Ints, Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
+use crate::made::Made;
 use crate::trees::class_of;
 
 /// An optional array argument, as the core takes it.
@@ -36,11 +37,11 @@ impl RandomState {
         1
     }
 
-    fn __getitem__(&self, index: isize) -> PyResult<PyArray> {
+    fn __getitem__(&self, index: isize) -> PyResult<Made> {
         if index != 0 && index != -1 {
             return Err(no_such_key(index));
         }
-        random::state().or_raise().map(PyArray::from)
+        random::state().or_raise().map(Made::from)
     }
 
     fn __reduce__(&self) -> PyResult<()> {
@@ -79,8 +80,8 @@ fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
 
 /// A key from a seed (an integer from 0 to 2**64 - 1): two words, uint32.
 #[pyfunction]
-fn key(seed: &Bound<'_, PyAny>) -> PyResult<PyArray> {
-    random::key(bits_of("key", seed)?).or_raise().map(PyArray::from)
+fn key(seed: &Bound<'_, PyAny>) -> PyResult<Made> {
+    random::key(bits_of("key", seed)?).or_raise().map(Made::from)
 }
 
 /// Set the global key from a seed (an integer from 0 to 2**64 - 1).
@@ -92,9 +93,9 @@ fn seed(seed: &Bound<'_, PyAny>) -> PyResult<()> {
 /// `num` keys from one.
 #[pyfunction]
 #[pyo3(signature = (key, num = 2, stream = None))]
-fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let key = key.get().get();
-    on(stream, || random::split(&key, num)).map(PyArray::from)
+    on(stream, || random::split(&key, num)).map(Made::from)
 }
 
 /// A scale, which cannot be negative. That of an array is not looked at: it may not be computed yet.
@@ -127,13 +128,13 @@ fn uniform(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let dtype = or(dtype, DType::Float32);
     let low = low.map_or_else(|| Array::scalar(0.0, dtype), Operand::alone);
     let high = high.map_or_else(|| Array::scalar(1.0, dtype), Operand::alone);
     let key = given(key);
     on(stream, || random::uniform(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
-        .map(PyArray::from)
+        .map(Made::from)
 }
 
 /// Normally distributed numbers of mean `loc` and standard deviation `scale`.
@@ -149,13 +150,13 @@ fn normal(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let dtype = or(dtype, DType::Float32);
     let (loc, scale, key) = (loc.map(Operand::alone), scale_of(scale)?, given(key));
     on(stream, || {
         random::normal(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
     })
-    .map(PyArray::from)
+    .map(Made::from)
 }
 
 /// Bools that are true with probability `p`.
@@ -169,10 +170,10 @@ fn bernoulli(
     shape: Option<Ints>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let p = p.map_or_else(|| Array::scalar(0.5, DType::Float32), Operand::alone);
     let key = given(key);
-    on(stream, || random::bernoulli(&p, shape.as_ref().map(Ints::as_slice), key.as_ref())).map(PyArray::from)
+    on(stream, || random::bernoulli(&p, shape.as_ref().map(Ints::as_slice), key.as_ref())).map(Made::from)
 }
 
 /// Integers in `[low, high)`.
@@ -188,11 +189,11 @@ fn randint(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (low, high, key) = (low.alone(), high.alone(), given(key));
     let dtype = or(dtype, DType::Int32);
     on(stream, || random::randint(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
-        .map(PyArray::from)
+        .map(Made::from)
 }
 
 /// Normally distributed numbers that lie between `lower` and `upper`.
@@ -208,11 +209,11 @@ fn truncated_normal(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (lower, upper, key) = (lower.alone(), upper.alone(), given(key));
     let dtype = or(dtype, DType::Float32);
     let shape = shape.as_ref().map(Ints::as_slice);
-    on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref())).map(PyArray::from)
+    on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref())).map(Made::from)
 }
 
 /// Numbers of the standard Gumbel distribution.
@@ -226,9 +227,9 @@ fn gumbel(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (dtype, key) = (or(dtype, DType::Float32), given(key));
-    on(stream, || random::gumbel(shape_or_scalar(shape.as_ref()), dtype, key.as_ref())).map(PyArray::from)
+    on(stream, || random::gumbel(shape_or_scalar(shape.as_ref()), dtype, key.as_ref())).map(Made::from)
 }
 
 /// Numbers of the Laplace distribution with mean `loc` and scale `scale`.
@@ -244,7 +245,7 @@ fn laplace(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (dtype, key) = (or(dtype, DType::Float32), given(key));
     // A number goes to the dtype directly, without rounding in between.
     let exact = |parameter: Operand| match parameter {
@@ -256,7 +257,7 @@ fn laplace(
     on(stream, || {
         random::laplace(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
     })
-    .map(PyArray::from)
+    .map(Made::from)
 }
 
 /// Normal vectors with a mean `[..., d]` and a covariance `[..., d, d]`; of shape `shape + [d]`.
@@ -275,10 +276,10 @@ fn multivariate_normal(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (mean, cov) = (mean.alone(), cov.alone());
     let (shape, dtype, key) = (shape_or_scalar(shape.as_ref()), or(dtype, DType::Float32), given(key));
-    on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref())).map(PyArray::from)
+    on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref())).map(Made::from)
 }
 
 /// Indices drawn with the probabilities that `softmax(logits)` gives along `axis`, as uint32.
@@ -293,7 +294,7 @@ fn categorical(
     num_samples: Option<i64>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (logits, key) = (logits.alone(), given(key));
     let samples = match (&shape, num_samples) {
         (Some(_), Some(_)) => {
@@ -305,7 +306,7 @@ fn categorical(
         (None, Some(count)) => Samples::Count(count),
         (None, None) => Samples::One,
     };
-    on(stream, || random::categorical(&logits, axis, samples, key.as_ref())).map(PyArray::from)
+    on(stream, || random::categorical(&logits, axis, samples, key.as_ref())).map(Made::from)
 }
 
 /// A random order of `0..x` for an integer `x`; of an array, its parts along `axis` in a random order.
@@ -316,19 +317,19 @@ fn permutation(
     axis: i64,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let key = given(key);
     if let Ok(array) = x.cast::<PyArray>() {
         let array = array.get().get();
-        return on(stream, || random::permuted(&array, axis, key.as_ref())).map(PyArray::from);
+        return on(stream, || random::permuted(&array, axis, key.as_ref())).map(Made::from);
     }
     match x.extract::<i64>() {
-        Ok(count) => on(stream, || random::permutation(count, key.as_ref())).map(PyArray::from),
+        Ok(count) => on(stream, || random::permutation(count, key.as_ref())).map(Made::from),
         Err(error) if !error.is_instance_of::<PyTypeError>(x.py()) => Err(error),
         // NumPy's arrays, and whatever else arrays are made of.
         Err(_) => match x.extract::<Operand>() {
             Ok(Operand::Array(array)) => {
-                on(stream, || random::permuted(&array, axis, key.as_ref())).map(PyArray::from)
+                on(stream, || random::permuted(&array, axis, key.as_ref())).map(Made::from)
             }
             Ok(Operand::Number(_)) | Err(_) => Err(PyTypeError::new_err(format!(
                 "[permutation] x: got {}, expected an integer or an array",
@@ -351,7 +352,7 @@ fn shuffle<'py>(
 ) -> PyResult<Bound<'py, PyArray>> {
     let (old, key) = (x.value.alone(), given(key));
     let new = on(stream, || random::shuffle(&old, axis, key.as_ref()))?;
-    let Some(array) = x.array else { return Bound::new(py, PyArray::from(new)) };
+    let Some(array) = x.array else { return Made::from(new).object(py) };
     array.get().update(py, new)?;
     Ok(array)
 }
@@ -393,7 +394,7 @@ fn choice(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
     size: Option<Ints>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     if shape.is_some() && size.is_some() {
         return Err(PyTypeError::new_err("[choice] got the shape under both of its names, expected it once"));
     }
@@ -418,7 +419,7 @@ fn choice(
             None => Ok(places),
         }
     })
-    .map(PyArray::from)
+    .map(Made::from)
 }
 
 /// Numbers of the exponential distribution with mean `scale`.
@@ -433,10 +434,10 @@ fn exponential(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (dtype, scale, key) = (or(dtype, DType::Float32), scale_of(scale)?, given(key));
     on(stream, || random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref()))
-        .map(PyArray::from)
+        .map(Made::from)
 }
 
 /// Numbers of the gamma distribution with shape parameter `a` and the given scale, of mean `a * scale`.
@@ -452,10 +453,10 @@ fn gamma(
     scale: Option<Operand>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, scale, key) = (a.alone(), scale_of(scale)?, given(key));
     let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
-    on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(PyArray::from)
+    on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(Made::from)
 }
 
 /// Numbers of the beta distribution with parameters `a` and `b`, in `[0, 1]`; no gradient flows to them.
@@ -468,10 +469,10 @@ fn beta(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (a, b, key) = (a.alone(), b.alone(), given(key));
     let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
-    on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(PyArray::from)
+    on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(Made::from)
 }
 
 /// Probabilities of the Dirichlet distribution: along the last axis they sum to one.
@@ -486,10 +487,10 @@ fn dirichlet(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (alpha, key) = (alpha.alone(), given(key));
     let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
-    on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(PyArray::from)
+    on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(Made::from)
 }
 
 /// Counts of the Poisson distribution with mean `lam`, as an integer (int32 by default) or real dtype.
@@ -507,10 +508,10 @@ fn poisson(
     dtype: Option<DtypeArg>,
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let lam = lam.map_or_else(|| Array::scalar(1.0, DType::Float32), Operand::alone);
     let (dtype, shape, key) = (or(dtype, DType::Int32), shape.as_ref().map(Ints::as_slice), given(key));
-    on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(PyArray::from)
+    on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,6 +8,7 @@ use umber::ops::{self, Precision};
 use crate::args::{Ints, Operand, StreamArg, axes, keep, number, on, scan_order};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 
 /// Reductions over any axes.
 macro_rules! reductions {
@@ -16,9 +17,9 @@ macro_rules! reductions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
-            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
                 let a = a.alone();
-                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+                on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
             }
         )*
 
@@ -42,9 +43,9 @@ macro_rules! arg_reductions {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
-            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
                 let a = a.alone();
-                on(stream, || ops::$name(&a, axis, keep(keepdims))).map(PyArray::from)
+                on(stream, || ops::$name(&a, axis, keep(keepdims))).map(Made::from)
             }
         )*
 
@@ -74,9 +75,9 @@ macro_rules! scans {
                 reverse: bool,
                 inclusive: bool,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
-                on(stream, || ops::$name(&a, scan_order(axis, reverse, inclusive))).map(PyArray::from)
+                on(stream, || ops::$name(&a, scan_order(axis, reverse, inclusive))).map(Made::from)
             }
         )*
 
@@ -107,10 +108,10 @@ macro_rules! typed_scans {
                 inclusive: bool,
                 dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let order = scan_order(axis, reverse, inclusive);
-                on(stream, || ops::$function(&a, order, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+                on(stream, || ops::$function(&a, order, dtype.map(|dtype| dtype.0))).map(Made::from)
             }
         )*
 
@@ -144,14 +145,14 @@ macro_rules! cumulative_scans {
                 dtype: Option<DtypeArg>,
                 include_initial: bool,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let order = scan_order(axis, reverse, inclusive);
                 on(stream, || {
                     let scan = ops::$function(&a, order, dtype.map(|dtype| dtype.0))?;
                     if include_initial { ops::with_initial(&scan, order, $initial) } else { Ok(scan) }
                 })
-                .map(PyArray::from)
+                .map(Made::from)
             }
         )*
 
@@ -170,10 +171,10 @@ cumulative_scans! {
 /// Exponentials over `axis` (all axes by default) divided by their sum; `precise` computes in float32 at least.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, precise = false, stream = None))]
-fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
     let precision = if precise { Precision::Full } else { Precision::Given };
-    on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(PyArray::from)
+    on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(Made::from)
 }
 
 /// How many elements over `axis` are different from zero.
@@ -184,9 +185,9 @@ fn count_nonzero(
     axis: Option<Ints>,
     keepdims: bool,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::count_nonzero(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+    on(stream, || ops::count_nonzero(&a, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
 }
 
 /// Smallest and largest element over `axis`.
@@ -214,11 +215,11 @@ fn diff(
     prepend: Option<Operand>,
     append: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
     let before = prepend.map(|end| end.beside(&a)).transpose()?;
     let behind = append.map(|end| end.beside(&a)).transpose()?;
-    on(stream, || ops::diff_between(&a, before.as_ref(), behind.as_ref(), n, axis)).map(PyArray::from)
+    on(stream, || ops::diff_between(&a, before.as_ref(), behind.as_ref(), n, axis)).map(Made::from)
 }
 
 /// Values along `axis` with multiples of `period` added, so that neighbours differ by half of it at most; steps below
@@ -234,12 +235,12 @@ fn unwrap(
     axis: i64,
     period: Option<&Bound<'_, PyAny>>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let p = p.alone();
     let period = period.map_or(Ok(Some(Scalar::Float(std::f64::consts::TAU))), number)?;
     let period =
         period.ok_or_else(|| PyTypeError::new_err("[unwrap] period: got None, expected a number"))?;
-    on(stream, || ops::unwrap(&p, discont, axis, period)).map(PyArray::from)
+    on(stream, || ops::unwrap(&p, discont, axis, period)).map(Made::from)
 }
 
 /// The sum of the elements on a diagonal of two axes.
@@ -252,9 +253,9 @@ fn trace(
     axis2: i64,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::trace(&a, offset, axis1, axis2, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+    on(stream, || ops::trace(&a, offset, axis1, axis2, dtype.map(|dtype| dtype.0))).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -7,11 +7,11 @@ use umber::Array;
 use umber::ops::{self, Side};
 
 use crate::args::{Operand, StreamArg, compute, on};
-use crate::array::PyArray;
+use crate::made::Made;
 
 /// Arrays as a tuple.
 pub(super) fn tuple(py: Python<'_>, arrays: Vec<Array>) -> PyResult<Bound<'_, PyTuple>> {
-    PyTuple::new(py, arrays.into_iter().map(PyArray::from))
+    PyTuple::new(py, arrays.into_iter().map(Made::from))
 }
 
 /// The indices of the elements that are not zero: a tuple of an uint32 array for each axis, in row-major order.
@@ -27,17 +27,17 @@ fn nonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Bo
 /// The indices, uint32, of the elements of the flattened array that are not zero. `a` is evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
-fn flatnonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn flatnonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    compute(py, stream, || ops::flatnonzero(&a)).map(PyArray::from)
+    compute(py, stream, || ops::flatnonzero(&a)).map(Made::from)
 }
 
 /// The indices of the elements that are not zero, a row of uint32 for each. `a` is evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
-fn argwhere(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn argwhere(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    compute(py, stream, || ops::argwhere(&a)).map(PyArray::from)
+    compute(py, stream, || ops::argwhere(&a)).map(Made::from)
 }
 
 /// Elements of `x` where `condition` is not zero, else of `y`. Of `condition` alone the same as `nonzero`.
@@ -57,15 +57,15 @@ fn select(
     };
     let condition = condition.alone();
     let picked = on(stream, || ops::select(&condition, &x, &y))?;
-    Ok(Bound::new(py, PyArray::from(picked))?.into_any())
+    Ok(Made::from(picked).object(py)?.into_any())
 }
 
 /// The elements of the flattened `arr` where the flattened `condition` is not zero. `condition` is evaluated.
 #[pyfunction]
 #[pyo3(signature = (condition, arr, *, stream = None))]
-fn extract(py: Python<'_>, condition: Operand, arr: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn extract(py: Python<'_>, condition: Operand, arr: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let (condition, arr) = (condition.alone(), arr.alone());
-    compute(py, stream, || ops::extract(&condition, &arr)).map(PyArray::from)
+    compute(py, stream, || ops::extract(&condition, &arr)).map(Made::from)
 }
 
 /// The parts of `a` along `axis` (elements of the flattened array by default) where `condition`, of one axis and perhaps
@@ -78,9 +78,9 @@ fn compress(
     a: Operand,
     axis: Option<i64>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (condition, a) = (condition.alone(), a.alone());
-    compute(py, stream, || ops::compress(&condition, &a, axis)).map(PyArray::from)
+    compute(py, stream, || ops::compress(&condition, &a, axis)).map(Made::from)
 }
 
 /// Where each value would go into a sorted array of one axis, as uint32: before ("left") or after ("right") equal elements.
@@ -94,13 +94,13 @@ fn searchsorted(
     side: &str,
     sorter: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let side = Side::ALL.iter().find(|known| known.name() == side).ok_or_else(|| {
         PyValueError::new_err(format!("[searchsorted] got side '{side}', expected 'left' or 'right'"))
     })?;
     let (sorted, values) = Operand::pair(sorted_sequence, values)?;
     let sorter = sorter.map(Operand::alone);
-    on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(PyArray::from)
+    on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(Made::from)
 }
 
 /// Which of the intervals between `bins`, rising or falling, each element of `x` lies in, as uint32.
@@ -114,10 +114,10 @@ fn digitize(
     bins: Operand,
     right: bool,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (x, bins) = Operand::pair(x, bins)?;
     let closed = if right { Side::Right } else { Side::Left };
-    compute(py, stream, || ops::digitize(&x, &bins, closed)).map(PyArray::from)
+    compute(py, stream, || ops::digitize(&x, &bins, closed)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,8 +6,8 @@ use umber::ops::{self, Selection};
 use umber::types::ReduceKind;
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
-use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 
 /// The arguments that MLX's reductions do not have.
 pub(super) struct Selected {
@@ -64,12 +64,12 @@ macro_rules! folds {
                 initial: Option<Operand>,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let selected = Selected::new(&a, dtype, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                 on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selected.selection()))
-                    .map(PyArray::from)
+                    .map(Made::from)
             }
         )*
 
@@ -102,12 +102,12 @@ macro_rules! tests {
                 keepdims: bool,
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let a = a.alone();
                 let selected = Selected::new(&a, None, None, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                 on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selected.selection()))
-                    .map(PyArray::from)
+                    .map(Made::from)
             }
         )*
 
@@ -138,11 +138,11 @@ fn mean(
     dtype: Option<DtypeArg>,
     r#where: Option<Operand>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
     let selected = Selected::new(&a, dtype, None, r#where)?;
     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-    on(stream, || ops::mean_selected(&a, axes, keep, selected.selection())).map(PyArray::from)
+    on(stream, || ops::mean_selected(&a, axes, keep, selected.selection())).map(Made::from)
 }
 
 /// Dispersions, with `ddof` taken off the number of elements.
@@ -170,11 +170,11 @@ macro_rules! dispersions {
                 r#where: Option<Operand>,
                 mean: Option<Operand>,
                 stream: Option<StreamArg>,
-            ) -> PyResult<PyArray> {
+            ) -> PyResult<Made> {
                 let (a, ddof) = (a.alone(), correction.unwrap_or(ddof as f64));
                 let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                on(stream, || ops::$function(&a, axes, keep, ddof, selected.selection())).map(PyArray::from)
+                on(stream, || ops::$function(&a, axes, keep, ddof, selected.selection())).map(Made::from)
             }
         )*
 

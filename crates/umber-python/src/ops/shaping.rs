@@ -9,9 +9,10 @@ use umber::{Array, Shape};
 use crate::args::{Ints, Operand, StreamArg, axes, on};
 use crate::array::PyArray;
 use crate::enter::{OrRaise, evaluate, to_exception};
+use crate::made::Made;
 
-pub(super) fn wrap(arrays: Vec<Array>) -> Vec<PyArray> {
-    arrays.into_iter().map(PyArray::from).collect()
+pub(super) fn wrap(arrays: Vec<Array>) -> Vec<Made> {
+    arrays.into_iter().map(Made::from).collect()
 }
 
 /// A sequence of arrays, in one dtype-free list. Of one array it is the parts along its first axis.
@@ -39,7 +40,7 @@ fn reshape(
     shape: Ints,
     copy: Option<bool>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
     let reshaped = on(stream, || ops::reshape(&a, shape.as_slice()))?;
     if copy == Some(false) && !a.is_traced() {
@@ -59,33 +60,33 @@ fn reshape(
 /// `a` with the axes from `start_axis` to `end_axis` merged into one.
 #[pyfunction]
 #[pyo3(signature = (a, /, start_axis = 0, end_axis = -1, *, stream = None))]
-fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::flatten(&a, start_axis, end_axis)).map(PyArray::from)
+    on(stream, || ops::flatten(&a, start_axis, end_axis)).map(Made::from)
 }
 
 /// `a` with `axis` split into axes of the lengths of `shape`; one may be -1.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, shape, *, stream = None))]
-fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(PyArray::from)
+    on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(Made::from)
 }
 
 /// `a` without the axes of length one: all of them, or those given.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
-fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(PyArray::from)
+    on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(Made::from)
 }
 
 /// `a` with new axes of length one at `axis`.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, *, stream = None))]
-fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::expand_dims(&a, axis.as_slice())).map(PyArray::from)
+    on(stream, || ops::expand_dims(&a, axis.as_slice())).map(Made::from)
 }
 
 /// Permutations of axes.
@@ -95,9 +96,9 @@ macro_rules! transposes {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (a, /, axes = None, *, stream = None))]
-            fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
                 let a = a.alone();
-                on(stream, || ops::transpose(&a, axes.as_ref().map(Ints::as_slice))).map(PyArray::from)
+                on(stream, || ops::transpose(&a, axes.as_ref().map(Ints::as_slice))).map(Made::from)
             }
         )*
 
@@ -116,41 +117,41 @@ transposes! {
 /// `a` with two axes exchanged.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis1, axis2, *, stream = None))]
-fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::swapaxes(&a, axis1, axis2)).map(PyArray::from)
+    on(stream, || ops::swapaxes(&a, axis1, axis2)).map(Made::from)
 }
 
 /// `a` with an axis moved to another place, or several axes to as many places.
 #[pyfunction]
 #[pyo3(signature = (a, /, source, destination, *, stream = None))]
-fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(PyArray::from)
+    on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(Made::from)
 }
 
 /// `a` with its last two axes exchanged.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
-fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::matrix_transpose(&a)).map(PyArray::from)
+    on(stream, || ops::matrix_transpose(&a)).map(Made::from)
 }
 
 /// `a` with the order of elements along `axis` (all axes by default) reversed.
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
-fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(PyArray::from)
+    on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(Made::from)
 }
 
 /// `a` under a shape that it broadcasts to; never copies.
 #[pyfunction]
 #[pyo3(signature = (a, /, shape, *, stream = None))]
-fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(PyArray::from)
+    on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(Made::from)
 }
 
 /// The shape that all shapes broadcast to.
@@ -167,7 +168,7 @@ fn broadcast_shapes(py: Python<'_>, shapes: Vec<Ints>) -> PyResult<Bound<'_, PyT
 /// All arrays broadcast to their common shape.
 #[pyfunction]
 #[pyo3(signature = (*arrays, stream = None))]
-fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<PyArray>> {
+fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<Made>> {
     let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
     on(stream, || ops::broadcast_arrays(&arrays)).map(wrap)
@@ -180,10 +181,10 @@ macro_rules! concatenations {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
-            fn $name(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
                 let arrays = list(stringify!($name), arrays)?;
                 let arrays: Vec<&Array> = arrays.iter().collect();
-                on(stream, || ops::concatenate(&arrays, axis)).map(PyArray::from)
+                on(stream, || ops::concatenate(&arrays, axis)).map(Made::from)
             }
         )*
 
@@ -202,10 +203,10 @@ concatenations! {
 /// Arrays of one shape joined along a new axis.
 #[pyfunction]
 #[pyo3(signature = (arrays, axis = Some(0), *, stream = None), text_signature = "(arrays, axis=0, *, stream=None)")]
-fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
     let arrays = list("stack", arrays)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
-    on(stream, || ops::stack(&arrays, axis.unwrap_or(0))).map(PyArray::from)
+    on(stream, || ops::stack(&arrays, axis.unwrap_or(0))).map(Made::from)
 }
 
 /// Where an array is cut: a number of equal parts, or indices.
@@ -225,7 +226,7 @@ fn split(
     indices_or_sections: &Bound<'_, PyAny>,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<PyArray>> {
+) -> PyResult<Vec<Made>> {
     let _ = stream;
     split_array(&a.alone(), indices_or_sections, axis).map(wrap)
 }
@@ -241,17 +242,17 @@ fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> 
 /// `a` repeated as a whole, `reps` times along each axis.
 #[pyfunction]
 #[pyo3(signature = (a, reps, /, *, stream = None))]
-fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::tile(&a, reps.as_slice())).map(PyArray::from)
+    on(stream, || ops::tile(&a, reps.as_slice())).map(Made::from)
 }
 
 /// `a` with elements moved by `shift` along `axis`, those that fall off come back at the other end.
 #[pyfunction]
 #[pyo3(signature = (a, shift, axis = None, *, stream = None))]
-fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(PyArray::from)
+    on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(Made::from)
 }
 
 /// What was read as integers; `None` where it is something else, and an error where one is too large.
@@ -345,7 +346,7 @@ fn pad(
     end_values: Option<Operand>,
     stat_length: Option<usize>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
     let mode = match pad_mode("pad", mode)? {
         PadMode::Statistic(statistic, _) => PadMode::Statistic(statistic, stat_length),
@@ -356,7 +357,7 @@ fn pad(
         Some(value) => value.beside(&a)?,
         None => Array::scalar(0, a.dtype()),
     };
-    on(stream, || ops::pad(&a, &widths, mode, &value)).map(PyArray::from)
+    on(stream, || ops::pad(&a, &widths, mode, &value)).map(Made::from)
 }
 
 /// Arrays with at least so many axes.
@@ -375,7 +376,7 @@ macro_rules! at_least {
                     arys.into_iter().map(|array| ops::atleast(&array.alone(), $ndim)).collect()
                 })?;
                 match <[Array; 1]>::try_from(made) {
-                    Ok([one]) => Ok(Bound::new(py, PyArray::from(one))?.into_any()),
+                    Ok([one]) => Ok(Made::from(one).object(py)?.into_any()),
                     Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
                 }
             }
@@ -397,26 +398,26 @@ at_least! {
 /// The elements of `a` on a diagonal of two axes.
 #[pyfunction]
 #[pyo3(signature = (a, offset = 0, axis1 = 0, axis2 = 1, stream = None))]
-fn diagonal(a: Operand, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn diagonal(a: Operand, offset: i64, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(PyArray::from)
+    on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(Made::from)
 }
 
 /// A matrix with all elements of `v` one after the other on its `k`-th diagonal.
 #[pyfunction]
 #[pyo3(signature = (v, k = 0, *, stream = None))]
-fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let v = v.alone();
-    on(stream, || ops::diagflat(&v, k)).map(PyArray::from)
+    on(stream, || ops::diagflat(&v, k)).map(Made::from)
 }
 
 /// `a` in dense row-major memory.
 #[pyfunction]
 #[pyo3(signature = (a, /, allow_col_major = false, *, stream = None))]
-fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<Made> {
     let _ = allow_col_major;
     let a = a.alone();
-    on(stream, || ops::contiguous(&a)).map(PyArray::from)
+    on(stream, || ops::contiguous(&a)).map(Made::from)
 }
 
 /// The flattened `a` seen under a shape and strides (in elements) from `offset`.
@@ -428,10 +429,10 @@ fn as_strided(
     strides: Option<Ints>,
     offset: i64,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let a = a.alone();
     let (shape, strides) = (shape.as_ref().map(Ints::as_slice), strides.as_ref().map(Ints::as_slice));
-    on(stream, || ops::as_strided(&a, shape, strides, offset)).map(PyArray::from)
+    on(stream, || ops::as_strided(&a, shape, strides, offset)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

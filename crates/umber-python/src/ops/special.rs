@@ -7,6 +7,7 @@ use super::elementwise::{binary_functions, unary_functions};
 use crate::args::{Operand, StreamArg, compute, on};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 
 unary_functions! {
     register_unary (a, /, *, stream = None)
@@ -47,17 +48,17 @@ binary_functions! {
 /// The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element.
 #[pyfunction]
 #[pyo3(signature = (a, dtype, stream = None))]
-fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::view(&a, dtype.0)).map(PyArray::from)
+    on(stream, || ops::view(&a, dtype.0)).map(Made::from)
 }
 
 /// `x` times 2 to the power of the integer `n`, rounded once.
 #[pyfunction]
 #[pyo3(signature = (x, n, /, *, stream = None))]
-fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let (x, n) = (x.alone(), n.alone());
-    on(stream, || ops::ldexp(&x, &n)).map(PyArray::from)
+    on(stream, || ops::ldexp(&x, &n)).map(Made::from)
 }
 
 /// Mantissa and exponent: `a = mantissa * 2**exponent` with `0.5 <= abs(mantissa) < 1`, the exponent an int32.
@@ -82,18 +83,18 @@ fn modf(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
 /// itself if that is not above one), else `a` as it is. Complex numbers are evaluated.
 #[pyfunction]
 #[pyo3(signature = (a, tol = 100.0, *, stream = None))]
-fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    compute(py, stream, || ops::real_if_close(&a, tol)).map(PyArray::from)
+    compute(py, stream, || ops::real_if_close(&a, tol)).map(Made::from)
 }
 
 /// The angle of complex numbers in radians, or degrees; of real ones 0 or π.
 #[pyfunction]
 #[pyo3(signature = (a, /, deg = false, *, stream = None))]
-fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
     let turn = if deg { ops::degrees } else { ops::positive };
-    on(stream, || turn(&ops::angle(&a)?)).map(PyArray::from)
+    on(stream, || turn(&ops::angle(&a)?)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

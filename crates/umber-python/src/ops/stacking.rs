@@ -8,7 +8,8 @@ use umber::ops::{self, Blocks, ElementOrder, Split};
 
 use super::shaping::{list, wrap};
 use crate::args::{Ints, Operand, StreamArg, on};
-use crate::array::{PyArray, noting_sizes};
+use crate::array::noting_sizes;
+use crate::made::Made;
 
 /// Joins of a sequence of arrays.
 macro_rules! stacks {
@@ -17,10 +18,10 @@ macro_rules! stacks {
             #[doc = $doc]
             #[pyfunction]
             #[pyo3(signature = ($argument, *, stream = None))]
-            fn $name($argument: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+            fn $name($argument: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<Made> {
                 let arrays = list(stringify!($name), $argument)?;
                 let arrays: Vec<&Array> = arrays.iter().collect();
-                on(stream, || ops::$name(&arrays)).map(PyArray::from)
+                on(stream, || ops::$name(&arrays)).map(Made::from)
             }
         )*
 
@@ -53,9 +54,9 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Blocks> {
 /// An array from nested lists of blocks: the innermost lists join along the last axis, the next along the one before.
 #[pyfunction]
 #[pyo3(signature = (arrays, *, stream = None))]
-fn block(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn block(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<Made> {
     let blocks = nested(arrays, 0)?;
-    on(stream, || ops::block(&blocks)).map(PyArray::from)
+    on(stream, || ops::block(&blocks)).map(Made::from)
 }
 
 /// A number of parts, or where to cut.
@@ -95,7 +96,7 @@ macro_rules! splits {
                 ary: Operand,
                 indices_or_sections: Cuts,
                 stream: Option<StreamArg>,
-            ) -> PyResult<Vec<PyArray>> {
+            ) -> PyResult<Vec<Made>> {
                 let ary = ary.alone();
                 on(stream, || ops::$name(&ary, indices_or_sections.places())).map(wrap)
             }
@@ -122,7 +123,7 @@ fn array_split(
     indices_or_sections: Cuts,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<Vec<PyArray>> {
+) -> PyResult<Vec<Made>> {
     let ary = ary.alone();
     on(stream, || ops::array_split(&ary, indices_or_sections.places(), axis)).map(wrap)
 }
@@ -130,7 +131,7 @@ fn array_split(
 /// All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first.
 #[pyfunction]
 #[pyo3(signature = (a, order = "C", *, stream = None))]
-fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
     let order = match order {
         "C" => ElementOrder::RowMajor,
         "F" => ElementOrder::ColumnMajor,
@@ -139,23 +140,23 @@ fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<PyArray
         }
     };
     let a = a.alone();
-    on(stream, || ops::ravel(&a, order)).map(PyArray::from)
+    on(stream, || ops::ravel(&a, order)).map(Made::from)
 }
 
 /// `m` with its columns in reverse order.
 #[pyfunction]
 #[pyo3(signature = (m, *, stream = None))]
-fn fliplr(m: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn fliplr(m: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let m = m.alone();
-    on(stream, || ops::fliplr(&m)).map(PyArray::from)
+    on(stream, || ops::fliplr(&m)).map(Made::from)
 }
 
 /// `m` with its rows in reverse order.
 #[pyfunction]
 #[pyo3(signature = (m, *, stream = None))]
-fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
     let m = m.alone();
-    on(stream, || ops::flipud(&m)).map(PyArray::from)
+    on(stream, || ops::flipud(&m)).map(Made::from)
 }
 
 /// `m` turned `k` times by a right angle, from the first of `axes` towards the second.
@@ -164,17 +165,17 @@ fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<PyArray> {
     signature = (m, k = 1, axes = [0, 1], *, stream = None),
     text_signature = "(m, k=1, axes=(0, 1), *, stream=None)"
 )]
-fn rot90(m: Operand, k: i64, axes: [i64; 2], stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn rot90(m: Operand, k: i64, axes: [i64; 2], stream: Option<StreamArg>) -> PyResult<Made> {
     let m = m.alone();
-    on(stream, || ops::rot90(&m, k, axes)).map(PyArray::from)
+    on(stream, || ops::rot90(&m, k, axes)).map(Made::from)
 }
 
 /// `a` with one axis moved back until it lies before `start`.
 #[pyfunction]
 #[pyo3(signature = (a, axis, start = 0, *, stream = None))]
-fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::rollaxis(&a, axis, start)).map(PyArray::from)
+    on(stream, || ops::rollaxis(&a, axis, start)).map(Made::from)
 }
 
 /// The shape of `a`, as a tuple.

@@ -4,15 +4,15 @@ use pyo3::prelude::*;
 use umber::ops::{self, Covariance, Variables};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
-use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 
 /// Largest element over `axis` minus the smallest.
 #[pyfunction]
 #[pyo3(signature = (a, axis = None, keepdims = false, *, stream = None))]
-fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<PyArray> {
+fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(PyArray::from)
+    on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(Made::from)
 }
 
 /// Weighted mean over `axis`: `sum(a * weights) / sum(weights)`, not finite where the weights add up to zero.
@@ -32,11 +32,11 @@ fn average(
 ) -> PyResult<Bound<'_, PyAny>> {
     let (a, weights) = (a.alone(), weights.map(Operand::alone));
     let found = on(stream, || ops::average(&a, axes(axis.as_ref()), weights.as_ref(), keep(keepdims)))?;
-    let mean = PyArray::from(found.mean);
+    let mean = Made::from(found.mean);
     if returned {
-        return Ok((mean, PyArray::from(found.weight)).into_pyobject(py)?.into_any());
+        return Ok((mean, Made::from(found.weight)).into_pyobject(py)?.into_any());
     }
-    Ok(Bound::new(py, mean)?.into_any())
+    Ok(mean.object(py)?.into_any())
 }
 
 fn variables(rowvar: bool) -> Variables {
@@ -63,7 +63,7 @@ fn cov(
     aweights: Option<Operand>,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (m, y) = (m.alone(), y.map(Operand::alone));
     let (fweights, aweights) = (fweights.map(Operand::alone), aweights.map(Operand::alone));
     let options = Covariance {
@@ -73,7 +73,7 @@ fn cov(
         weights: aweights.as_ref(),
         dtype: dtype.map(|dtype| dtype.0),
     };
-    on(stream, || ops::cov(&m, y.as_ref(), options)).map(PyArray::from)
+    on(stream, || ops::cov(&m, y.as_ref(), options)).map(Made::from)
 }
 
 /// Correlation coefficients, -1 to 1, of the variables in `x` and `y`, in rows or (without `rowvar`) in columns.
@@ -87,9 +87,9 @@ fn corrcoef(
     rowvar: bool,
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     let (x, y, dtype) = (x.alone(), y.map(Operand::alone), dtype.map(|dtype| dtype.0));
-    on(stream, || ops::corrcoef(&x, y.as_ref(), variables(rowvar), dtype)).map(PyArray::from)
+    on(stream, || ops::corrcoef(&x, y.as_ref(), variables(rowvar), dtype)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -6,8 +6,8 @@ use umber::{Scalar, ops};
 
 use super::creation::{Ends, end_of_line, exact, spaced_dtype, with_axes};
 use crate::args::{StreamArg, compute, on};
-use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 
 /// Windows of a length.
 macro_rules! windows {
@@ -20,8 +20,8 @@ macro_rules! windows {
             #[pyfunction]
             #[pyo3(signature = (M, *, stream = None))]
             #[expect(non_snake_case, reason = "the argument's public name")]
-            fn $name(M: i64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-                on(stream, || ops::$name(M)).map(PyArray::from)
+            fn $name(M: i64, stream: Option<StreamArg>) -> PyResult<Made> {
+                on(stream, || ops::$name(M)).map(Made::from)
             }
         )*
 
@@ -45,8 +45,8 @@ windows! {
 #[pyfunction]
 #[pyo3(signature = (M, beta, *, stream = None))]
 #[expect(non_snake_case, reason = "the argument's public name")]
-fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<PyArray> {
-    on(stream, || ops::kaiser(M, beta)).map(PyArray::from)
+fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<Made> {
+    on(stream, || ops::kaiser(M, beta)).map(Made::from)
 }
 
 /// `base` to the power of `num` evenly spaced values from `start` to `stop`; with `endpoint` the last one is `stop`.
@@ -67,7 +67,7 @@ fn logspace(
     dtype: Option<DtypeArg>,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     const OP: &str = "logspace";
     let ends = Ends::new(OP, start, stop)?;
     let bases = base.map_or(Ok(None), with_axes)?;
@@ -85,7 +85,7 @@ fn logspace(
         }
         _ => ops::logspace_between(&first, &last, num, endpoint, &bases, axis, dtype),
     })
-    .map(PyArray::from)
+    .map(Made::from)
 }
 
 /// `num` values from `start` to `stop`, each the same multiple of the one before; with `endpoint` the last is `stop`.
@@ -105,7 +105,7 @@ fn geomspace(
     dtype: Option<DtypeArg>,
     axis: i64,
     stream: Option<StreamArg>,
-) -> PyResult<PyArray> {
+) -> PyResult<Made> {
     const OP: &str = "geomspace";
     let ends = Ends::new(OP, start, stop)?;
     let (first, last) = ends.arrays();
@@ -117,7 +117,7 @@ fn geomspace(
         }
         _ => ops::geomspace_between(&first, &last, num, endpoint, axis, dtype),
     })
-    .map(PyArray::from)
+    .map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

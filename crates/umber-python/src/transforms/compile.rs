@@ -14,6 +14,7 @@ use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
+use crate::made::Made;
 use crate::outside;
 use crate::trees::Tree;
 
@@ -83,8 +84,8 @@ impl Arguments {
     ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
         match self {
             Arguments::Arrays => {
-                let arrays = arrays.iter().map(|array| PyArray::from(array.clone()));
-                let made: Vec<_> = arrays.map(|array| Bound::new(py, array)).collect::<PyResult<_>>()?;
+                let arrays = arrays.iter().map(|array| Made::from(array.clone()));
+                let made: Vec<_> = arrays.map(|array| array.object(py)).collect::<PyResult<_>>()?;
                 Ok((PyTuple::new(py, made)?, PyDict::new(py)))
             }
             Arguments::Tree(tree) => {
@@ -175,7 +176,7 @@ impl CompiledFunction {
         let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
         let (args, kwargs) = call.arguments.rebuild(py, arguments)?;
         for (place, placeholder) in state.places.iter().zip(rest) {
-            put(inputs, &place.path, Bound::new(py, PyArray::from(placeholder.clone()))?)?;
+            put(inputs, &place.path, Made::from(placeholder.clone()).object(py)?)?;
         }
         let returned = Tree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
         let changed = Held::of(&self.outputs, py)?.places;

@@ -16,6 +16,7 @@ use super::{call_as, call_user, called_as};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry, to_exception};
+use crate::made::Made;
 use crate::trees::{Place, Tree, class_of};
 
 const OP: &str = "custom_function";
@@ -259,7 +260,7 @@ impl PyRules {
         }
         let tangents = primals.each(py, tangents, |py, tangent| {
             let Some(tangent) = tangent else { return Ok(py.None()) };
-            Ok(Py::new(py, PyArray::from(tangent.clone()))?.into_any())
+            Ok(Made::from(tangent.clone()).object(py)?.unbind().into_any())
         })?;
         let given = [primals.rebuild(py, positional)?, tangents];
         let returned = self.call(self.rules.jvp.as_ref(), given, keywords, py)?;
@@ -479,11 +480,11 @@ fn depends<'py>(
     let is_one = inputs.is_instance_of::<PyArray>();
     let inputs = one_or_several("inputs", inputs)?;
     let dependencies = one_or_several("dependencies", dependencies)?;
-    let mut after = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(PyArray::from);
+    let mut after = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(Made::from);
     match after.next() {
-        Some(first) if is_one => Ok(Bound::new(py, first)?.into_any()),
+        Some(first) if is_one => Ok(first.object(py)?.into_any()),
         first => {
-            let all = first.into_iter().chain(after).map(|array| Bound::new(py, array));
+            let all = first.into_iter().chain(after).map(|array| array.object(py));
             Ok(PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)?.into_any())
         }
     }

@@ -17,6 +17,7 @@ use super::check_callable;
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
 use crate::enter::{OrRaise, enter};
+use crate::made::Made;
 use crate::trees::Tree;
 
 /// The arrays of a call: by position, and by name in the order of the names.
@@ -86,7 +87,7 @@ fn run(
     arguments: &[Array],
 ) -> PyResult<Vec<Array>> {
     let (positional, named) = arguments.split_at(signature.positional.len());
-    let handed = |array: &Array| Bound::new(py, PyArray::from(array.clone()));
+    let handed = |array: &Array| Made::from(array.clone()).object(py);
     let args = PyTuple::new(py, positional.iter().map(handed).collect::<PyResult<Vec<_>>>()?)?;
     let kwargs = PyDict::new(py);
     for ((name, _), array) in signature.keywords.iter().zip(named) {
@@ -158,7 +159,7 @@ fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
 
 fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTuple>> {
     let arrays: Vec<_> =
-        arrays.iter().map(|array| Bound::new(py, PyArray::from(array.clone()))).collect::<PyResult<_>>()?;
+        arrays.iter().map(|array| Made::from(array.clone()).object(py)).collect::<PyResult<_>>()?;
     PyTuple::new(py, arrays)
 }
 
@@ -267,7 +268,7 @@ fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyR
     say("outputs", vec![("outputs", list(py, outputs)?)])?;
     let constants = constants
         .into_iter()
-        .map(|(name, array)| (name, Bound::new(py, PyArray::from(array))?).into_pyobject(py))
+        .map(|(name, array)| (name, Made::from(array).object(py)?).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
     say("constants", vec![("constants", list(py, constants)?)])?;
     for (name, inputs, outputs, parameters) in steps {

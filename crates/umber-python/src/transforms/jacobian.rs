@@ -14,10 +14,10 @@ use super::grad::parted;
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Ints;
-use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::OrRaise;
+use crate::made::Made;
 use crate::trees::{Place, Tree};
 
 /// In which direction a Jacobian is computed.
@@ -296,7 +296,7 @@ fn eval_shape<'py>(
     let next = Cell::new(0);
     let placeholder = |py: Python<'py>| {
         let array = trace.inputs[next.replace(next.get() + 1)].clone();
-        Ok(Py::new(py, PyArray::from(array))?.into_any())
+        Ok(Made::from(array).object(py)?.unbind().into_any())
     };
     let mut given = Vec::new();
     for tree in &both {

@@ -10,9 +10,9 @@ use umber::{Array, ops};
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Operand;
-use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::explain::under;
+use crate::made::Made;
 use crate::trees::{Place, Tree};
 
 /// A function of scalars made one of arrays.
@@ -57,7 +57,7 @@ impl Call<'_, '_> {
         let arguments = self.arguments.iter().zip(self.given).map(|(operand, given)| match operand {
             Operand::Array(_) => {
                 let scalar = scalars.next().expect("a scalar for each array").clone();
-                Ok(Bound::new(py, PyArray::from(scalar))?.into_any())
+                Ok(Made::from(scalar).object(py)?.into_any())
             }
             Operand::Number(_) => Ok(given),
         });

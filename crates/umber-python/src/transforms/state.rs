@@ -11,6 +11,7 @@ use umber::Array;
 
 use super::signature::Signature;
 use crate::array::PyArray;
+use crate::made::Made;
 use crate::trees::check_depth;
 
 /// Where arrays are in nested containers, as one walk meets them.
@@ -63,7 +64,7 @@ impl Spot {
                 for (key, spot) in spots {
                     match spot {
                         Spot::Array if !is_fixed => {
-                            let array = Bound::new(value.py(), PyArray::from(next(arrays)))?;
+                            let array = Made::from(next(arrays)).object(value.py())?;
                             set(value, key.bind(value.py()), array.as_any())?;
                         }
                         Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,

@@ -1,10 +1,12 @@
 //! Capsules that go out.
 
 use std::ffi::c_void;
+use std::sync::OnceLock;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use pyo3::{ffi, intern};
 
 use super::super::described::refuse;
 use super::super::export::Export;
@@ -179,4 +181,72 @@ impl PyArray {
     fn __dlpack_device__(&self) -> (i32, i32) {
         (CPU, 0)
     }
+}
+
+/// `__dlpack__` as PyO3 calls it.
+static ORIGINAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
+
+/// Does a call of `__dlpack__` ask for a versioned capsule and nothing else?
+///
+/// # Safety
+/// The arguments are those of a call by the interpreter.
+unsafe fn is_plain(
+    py: Python<'_>,
+    arguments: *const *mut ffi::PyObject,
+    count: isize,
+    names: *mut ffi::PyObject,
+) -> bool {
+    if count != 0 || names.is_null() {
+        return false;
+    }
+    // SAFETY: a tuple of names, and behind the arguments without a name as many values.
+    let (names, values) = unsafe {
+        let names = Borrowed::from_ptr(py, names).cast_unchecked::<PyTuple>();
+        (names, std::slice::from_raw_parts(arguments, names.len()))
+    };
+    let others = [intern!(py, "dl_device"), intern!(py, "copy"), intern!(py, "stream")];
+    let mut is_versioned = false;
+    for (name, &value) in names.iter_borrowed().zip(values) {
+        // SAFETY: the interpreter holds the values of a call.
+        let value = unsafe { Borrowed::from_ptr(py, value) };
+        if name.is(intern!(py, "max_version")) {
+            is_versioned = value.extract::<(u32, u32)>().is_ok_and(|(major, _)| major >= 1);
+            if !is_versioned {
+                return false;
+            }
+        } else if !value.is_none() || !others.iter().any(|other| name.is(other)) {
+            return false;
+        }
+    }
+    is_versioned
+}
+
+/// `__dlpack__` of an array that is there, asked for as consumers of today ask: nothing else to read arguments for. Any other
+/// call goes on to [`ORIGINAL`].
+unsafe extern "C" fn shared(
+    own: *mut ffi::PyObject,
+    arguments: *const *mut ffi::PyObject,
+    count: isize,
+    names: *mut ffi::PyObject,
+) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls with its lock held and as many arguments as it says, as a method of this class, and once
+    // ORIGINAL is there.
+    unsafe {
+        let py = Python::assume_attached();
+        if is_plain(py, arguments, count, names) {
+            let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
+            if let Some(Ok(export)) = Export::there(py, array.get())
+                && let Ok(made) = capsule(py, export, Form::Versioned, Content::Shared)
+            {
+                return made.into_ptr();
+            }
+        }
+        ORIGINAL.get().map_or(std::ptr::null_mut(), |call| call(own, arguments, count, names))
+    }
+}
+
+/// [`shared`] before the C function of `__dlpack__`.
+pub(crate) fn before_dlpack(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
+    ORIGINAL.get_or_init(|| original);
+    shared
 }

@@ -22,6 +22,7 @@ use super::{
 use crate::args::DeviceArg;
 use crate::array::PyArray;
 use crate::explain::shortened;
+use crate::made::Made;
 
 /// More axes than any array of numbers has: what hostile capsules tell is not read.
 const MOST_AXES: usize = 64;
@@ -298,21 +299,21 @@ unsafe fn take(
 /// producer can still write run when they are recorded.
 #[pyfunction]
 #[pyo3(signature = (x, /, *, device = None, copy = None))]
-fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<PyArray> {
+fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<bool>) -> PyResult<Made> {
     let copying = Copying::of(copy);
     if let Ok(array) = x.cast::<PyArray>() {
         return own(array, copying);
     }
     // What NumPy would tell in a capsule, its arrays tell.
     if let Some(array) = from_ndarray(x, copying)? {
-        return Ok(PyArray::sharing(array));
+        return Ok(Made::sharing(array));
     }
     if !x.hasattr(intern!(x.py(), "__dlpack__"))? {
-        return consume(x, || Stability::Changing, copying).map(PyArray::sharing);
+        return consume(x, || Stability::Changing, copying).map(Made::sharing);
     }
     ndarray::meet(x);
     let device = if device.is_some() { Device::Cpu } else { Device::Unsaid };
-    import_to(x, device, copying).map(PyArray::sharing)
+    import_to(x, device, copying).map(Made::sharing)
 }
 
 pub(in super::super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -8,6 +8,7 @@ mod import;
 
 use std::ffi::{CStr, c_void};
 
+pub(crate) use export::before_dlpack;
 pub(super) use import::import;
 pub(super) use import::register;
 

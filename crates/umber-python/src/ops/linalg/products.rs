@@ -6,8 +6,8 @@ use umber::ops::linalg;
 
 use super::One;
 use crate::args::{Operand, StreamArg, on};
-use crate::array::PyArray;
 use crate::dtype::DtypeArg;
+use crate::made::Made;
 use crate::ops::shaping::list;
 
 /// Square matrices to the power of the integer `n`; negative powers are of the inverse.
@@ -15,7 +15,7 @@ use crate::ops::shaping::list;
 #[pyo3(signature = (a, n, *, stream = None))]
 fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
     let a = a.alone();
-    on(stream, || linalg::matrix_power(&a, n)).map(PyArray::from)
+    on(stream, || linalg::matrix_power(&a, n)).map(Made::from)
 }
 
 /// Product of two or more matrices, in the order that takes the fewest multiplications.
@@ -23,7 +23,7 @@ fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (arrays, *, stream = None))]
 fn multi_dot(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> One {
     let arrays = list("multi_dot", arrays)?;
-    on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(PyArray::from)
+    on(stream, || linalg::multi_dot(&arrays.iter().collect::<Vec<_>>())).map(Made::from)
 }
 
 /// Cross products of vectors of length 3 (or 2: the third element is 0) along `axis`, or without it along `axisa` of `a`
@@ -41,7 +41,7 @@ fn cross(
 ) -> One {
     let (a, b) = Operand::pair(a, b)?;
     let [left, right, result] = axis.map_or([axisa, axisb, axisc], |axis| [axis; 3]);
-    on(stream, || linalg::cross_along(&a, &b, linalg::CrossAxes { left, right, result })).map(PyArray::from)
+    on(stream, || linalg::cross_along(&a, &b, linalg::CrossAxes { left, right, result })).map(Made::from)
 }
 
 /// Diagonals of the matrices along the last two axes, `offset` above the main one.
@@ -49,7 +49,7 @@ fn cross(
 #[pyo3(signature = (x, /, *, offset = 0, stream = None))]
 fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::diagonal(&x, offset, -2, -1)).map(PyArray::from)
+    on(stream, || ops::diagonal(&x, offset, -2, -1)).map(Made::from)
 }
 
 /// Sums of the diagonals of the matrices along the last two axes, `offset` above the main one.
@@ -57,7 +57,7 @@ fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
 fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::trace(&x, offset, -2, -1, dtype.map(|dtype| dtype.0))).map(PyArray::from)
+    on(stream, || ops::trace(&x, offset, -2, -1, dtype.map(|dtype| dtype.0))).map(Made::from)
 }
 
 /// The matrices along the last two axes transposed.
@@ -65,7 +65,7 @@ fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<Stream
 #[pyo3(signature = (x, /, *, stream = None))]
 fn matrix_transpose(x: Operand, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::matrix_transpose(&x)).map(PyArray::from)
+    on(stream, || ops::matrix_transpose(&x)).map(Made::from)
 }
 
 /// Functions of the whole package that the array API has here too.

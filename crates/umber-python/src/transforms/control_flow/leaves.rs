@@ -6,9 +6,9 @@ use umber::types::promote::promote;
 use umber::{Array, DType};
 
 use crate::args::number;
-use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::OrRaise;
+use crate::made::Made;
 use crate::trees::Tree;
 
 /// A tree whose leaves are arrays (or `None`), flat.
@@ -60,7 +60,7 @@ impl Leaves {
             Tree::Other(value) => {
                 let array = leaf(op, &path, value.bind(py), None)?;
                 self.push(array.clone(), number(value.bind(py))?.is_some(), path);
-                Tree::Array(Py::new(py, PyArray::from(array))?)
+                Tree::Array(Made::from(array).object(py)?.unbind())
             }
         })
     }

@@ -14,6 +14,7 @@ use super::super::check_callable;
 use super::leaves::Leaves;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, to_exception};
+use crate::made::Made;
 
 /// What `checkpoint` says.
 fn checkpoint(op: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Checkpoint> {
@@ -181,7 +182,7 @@ fn fori_loop<'py>(
     let mut init = Leaves::of("fori_loop", "carry", init)?;
     for tries in 0.. {
         let following = ForiLoop::begin(lower.clone(), upper.clone(), &init.arrays).or_raise()?;
-        let index = crate::array::PyArray::from(following.index().clone());
+        let index = Made::from(following.index().clone());
         let returned = call_user(body_fun, (index, init.tree.rebuild(py, following.carry())?), None)?;
         let carry = init.matching(py, "fori_loop", "carry", &returned)?;
         if tries < MOST_TRIES && yield_dtypes(&mut init, &carry)? {
