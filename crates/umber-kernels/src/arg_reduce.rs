@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use umber_types::{ArgReduceKind, match_dtype};
 
-use crate::isa::vectorised;
+use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::keys::{Direction, Key, Keyed};
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
@@ -19,6 +19,8 @@ const LONG: usize = 1 << 17;
 /// place is looked for.
 const BLOCK: usize = 512;
 const BLOCK_BYTES: usize = 2048;
+/// Bytes behind a row that are asked for while a place is looked for.
+const AHEAD: usize = 4096;
 /// Keys compared side by side.
 const LANES: usize = 32;
 /// Results found at once when they lie closer together than the elements of one.
@@ -100,6 +102,10 @@ impl<T: Keyed> Search<T> {
             }
         }
         best.map(|(key, start)| {
+            if self.stride == 1 {
+                // Most likely the next row, which memory brings while the place is looked for.
+                prefetch_lines(self.from.at(from + range.end as isize), AHEAD, Cache::Second);
+            }
             let count = Self::BLOCK.min(range.end - start);
             (key, start + self.first_of(key, from, start, count))
         })

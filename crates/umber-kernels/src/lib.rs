@@ -26,6 +26,7 @@ pub mod nest;
 pub mod nonzero;
 pub mod norm;
 mod order;
+mod peak;
 pub mod pick;
 pub mod quantized;
 pub mod random;

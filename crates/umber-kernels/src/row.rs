@@ -6,6 +6,7 @@ use num_traits::Float;
 use umber_types::{Element, bf16, f16};
 
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::peak;
 
 /// Elements of a block.
 pub(crate) const BLOCK: usize = 2048;
@@ -28,6 +29,25 @@ pub(crate) trait Real: Element {
 pub(crate) trait Work: Element + Float + Default {
     /// `e^x` for `x` not above zero, or NaN.
     fn exp_of_nonpositive(self) -> Self;
+    /// Write `e^(x - peak)` of `count` elements, which fill whole vectors of [`LANES`] and of which none is greater than `peak`,
+    /// and add them to sums.
+    ///
+    /// # Safety
+    /// So many elements are readable and writable; both places are the same or lie apart.
+    #[inline(always)]
+    unsafe fn exponentials(from: *const Self, to: *mut Self, count: usize, peak: Self, sums: &mut Sums) {
+        for i in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe { *to.add(i) = (*from.add(i) - peak).exp_of_nonpositive() };
+        }
+        // SAFETY: as above; they were just written.
+        sums.add(unsafe { std::slice::from_raw_parts(to, count) }, |value| value);
+    }
+    /// The greatest of some, NaN if one is; `None` where it is found in a loop as good.
+    #[inline(always)]
+    fn greatest(_values: &[Self]) -> Option<Self> {
+        None
+    }
     /// As float64.
     fn wide(self) -> f64;
     /// The nearest.
@@ -86,6 +106,22 @@ impl Work for f32 {
         let half = n >> 1;
         let power = |n: i32| f32::from_bits((n.wrapping_add(127) << 23) as u32);
         p * power(half) * power(n.wrapping_sub(half))
+    }
+    #[inline(always)]
+    unsafe fn exponentials(from: *const f32, to: *mut f32, count: usize, peak: f32, sums: &mut Sums) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !peak::exponentials(from, to, count, peak, &mut sums.0) {
+                for i in 0..count {
+                    *to.add(i) = (*from.add(i) - peak).exp_of_nonpositive();
+                }
+                sums.add(std::slice::from_raw_parts(to, count), |value| value);
+            }
+        }
+    }
+    #[inline(always)]
+    fn greatest(values: &[f32]) -> Option<f32> {
+        peak::greatest(values)
     }
     #[inline(always)]
     fn wide(self) -> f64 {
@@ -220,9 +256,27 @@ pub(crate) unsafe fn store<T: Real>(values: &[T::Work], dst: *mut T, count: usiz
     }
 }
 
+/// Replace each of some values, which fill whole vectors and of which none is greater than `peak`, by `e^(value - peak)`; answers
+/// their sum.
+#[inline(always)]
+pub(crate) fn take_exponentials<W: Work>(values: &mut [W], peak: W) -> f64 {
+    let start = values.as_mut_ptr();
+    let mut sums = Sums::default();
+    // SAFETY: the values themselves.
+    unsafe { W::exponentials(start, start, values.len(), peak, &mut sums) };
+    sums.total()
+}
+
 /// The greatest of some elements, NaN if one is.
 #[inline(always)]
 pub(crate) fn greatest<T: Real>(elements: &[T]) -> T::Work {
+    if T::IS_WORK {
+        // SAFETY: elements that are what they compute in.
+        let values = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) };
+        if let Some(found) = T::Work::greatest(values) {
+            return found;
+        }
+    }
     // Several vectors side by side, as each comparison waits for the one before it.
     let mut lanes = [T::Work::neg_infinity(); 4 * LANES];
     let mut vectors = elements.chunks_exact(4 * LANES);

@@ -8,7 +8,7 @@ use umber_types::match_dtype;
 
 use crate::isa::vectorised;
 use crate::nest::Nest;
-use crate::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store, sum_of};
+use crate::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
 use crate::{View, ViewMut};
@@ -106,9 +106,9 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     let mut room = [T::Work::default(); CHUNK];
     if row.length <= CHUNK {
         let elements = row.dense(whole, stage);
-        let values = exponentials(elements, greatest(elements), &mut room);
-        let total = sum_of(values, |value| value);
-        scale(values, total);
+        let mut sums = Sums::default();
+        let values = exponentials(elements, greatest(elements), &mut room, &mut sums);
+        scale(values, sums.total());
         // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
         unsafe { store(values, dst.at(0), row.length) };
         return;
@@ -123,8 +123,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     for block in blocks(whole) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, peak, &mut room);
-            sums.add(values, |value| value);
+            let values = exponentials(chunk, peak, &mut room, &mut sums);
             // SAFETY: as above.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
             place += chunk.len();
@@ -218,28 +217,28 @@ fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(BLOCK).map(move |start| start..range.end.min(start + BLOCK))
 }
 
-/// `exp(x - peak)` of no more than a chunk of elements, with zeros after them up to whole vectors.
+/// `exp(x - peak)` of no more than a chunk of elements, with zeros after them up to whole vectors; all are added to `sums`.
 #[inline(always)]
 fn exponentials<'r, T: Real>(
     elements: &[T],
     peak: T::Work,
     room: &'r mut [T::Work; CHUNK],
+    sums: &mut Sums,
 ) -> &'r mut [T::Work] {
-    if let Ok(elements) = <&[T; CHUNK]>::try_from(elements) {
-        for (value, &element) in room.iter_mut().zip(elements) {
-            *value = (element.widen() - peak).exp_of_nonpositive();
-        }
-        return room;
-    }
     let padded = elements.len().next_multiple_of(LANES);
     let values = &mut room[..padded];
-    for (value, &element) in values.iter_mut().zip(elements) {
-        *value = element.widen();
-    }
-    values[elements.len()..].fill(T::Work::neg_infinity());
-    for value in &mut *values {
-        *value = (*value - peak).exp_of_nonpositive();
-    }
+    let to = values.as_mut_ptr();
+    let from = if T::IS_WORK && elements.len() == padded {
+        elements.as_ptr().cast()
+    } else {
+        for (value, &element) in values.iter_mut().zip(elements) {
+            *value = element.widen();
+        }
+        values[elements.len()..].fill(T::Work::neg_infinity());
+        to.cast_const()
+    };
+    // SAFETY: elements that are what they compute in, and apart from the room, or those that are there.
+    unsafe { T::Work::exponentials(from, to, padded, peak, sums) };
     values
 }
 
@@ -268,7 +267,7 @@ fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &m
     let mut sums = Sums::default();
     for block in blocks(range) {
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            sums.add(exponentials(chunk, peak, &mut room), |value| value);
+            exponentials(chunk, peak, &mut room, &mut sums);
         }
     }
     sums.total()
@@ -285,10 +284,11 @@ fn write_row<T: Real>(
     stage: &mut Stage<T>,
 ) {
     let mut room = [T::Work::default(); CHUNK];
+    let mut known = Sums::default();
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, peak, &mut room);
+            let values = exponentials(chunk, peak, &mut room, &mut known);
             scale(values, total);
             // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };

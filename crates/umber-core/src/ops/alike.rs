@@ -23,9 +23,8 @@ use crate::primitives::binary::Binary;
 pub fn alike(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     let spec = a.spec();
     let dtype = spec.dtype;
-    let is_kept = !dtype.is_float8()
-        && supports_binary(kind, dtype)
-        && (dtype.is_inexact() || !kind.answers_inexact());
+    let is_kept =
+        !dtype.is_float8() && supports_binary(kind, dtype) && (dtype.is_inexact() || !kind.answers_inexact());
     let is_plain = |x: &Array| x.node().follower().is_none() && !x.is_volatile();
     if !is_kept || spec != b.spec() || !is_plain(a) || !is_plain(b) || lines_are_known() {
         return None;

@@ -9,7 +9,7 @@ use super::problem::{Attending, Problem, Scoring, Stack};
 use crate::isa::vectorised;
 use crate::matmul::product::{Into, Matrix, Product};
 use crate::matmul::scratch;
-use crate::row::{LANES, Real, greatest, larger, sum_of};
+use crate::row::{LANES, Real, greatest, larger, sum_of, take_exponentials};
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 use crate::{View, ViewMut};
@@ -254,11 +254,9 @@ fn weigh<W: Computes>(weights: &mut [W], slopes: &mut [W], keys: usize, sink: Op
     slopes[keys..].fill(W::ZERO);
     let peak = greatest(&weights[..keys]);
     let shift = sink.map_or(peak, |sink| larger(peak, sink));
-    for weight in &mut *weights {
-        *weight = (*weight - shift).exp_of_nonpositive();
-    }
+    let total = take_exponentials(weights, shift);
     let own = sink.map_or(W::ZERO, |sink| (sink - shift).exp_of_nonpositive());
-    let share = W::nearest(1.0 / (sum_of(weights, |weight| weight) + own.wide()));
+    let share = W::nearest(1.0 / (total + own.wide()));
     let mut sums = [W::ZERO; LANES];
     for (weights, slopes) in weights.chunks_exact_mut(LANES).zip(slopes.chunks_exact(LANES)) {
         for ((weight, &slope), sum) in weights.iter_mut().zip(slopes).zip(&mut sums) {

@@ -10,7 +10,7 @@ use crate::ViewMut;
 use crate::isa::vectorised;
 use crate::matmul::product::{Into, Matrix, Product};
 use crate::matmul::{dot, scratch, stream};
-use crate::row::{LANES, Real, greatest, larger, sum_of};
+use crate::row::{LANES, Real, greatest, larger, take_exponentials};
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
@@ -197,10 +197,7 @@ impl<W: Computes> Block<'_, W> {
                     scores[keys..].fill(W::neg_infinity());
                     // Below negative infinity is nothing, and nothing is what its exponentials shall be.
                     let shift = if peak == W::neg_infinity() { W::ZERO } else { peak };
-                    for score in &mut *scores {
-                        *score = (*score - shift).exp_of_nonpositive();
-                    }
-                    let total = W::nearest(sum_of(scores, |weight| weight));
+                    let total = W::nearest(take_exponentials(scores, shift));
                     let kept = factor(before, peak);
                     state.peaks[i] = peak;
                     state.totals[i] = state.totals[i] * kept + total;

@@ -4,9 +4,9 @@ use super::{ROUNDER, clamp, poly, power_of_two};
 use crate::isa::Isa;
 use crate::math::float64;
 
-const LN2_HIGH: f32 = 0.6931471824645996;
-const LN2_LOW: f32 = -1.9046542121259336e-9;
-const LOG2_E_HIGH: f32 = 1.4426950216293335;
+pub(crate) const LN2_HIGH: f32 = 0.6931471824645996;
+pub(crate) const LN2_LOW: f32 = -1.9046542121259336e-9;
+pub(crate) const LOG2_E_HIGH: f32 = 1.4426950216293335;
 const LOG2_E_LOW: f32 = 1.925963033500011e-8;
 const LOG10_E_HIGH: f32 = 0.4342944920063019;
 const LOG10_E_LOW: f32 = -1.0103049952192578e-8;
@@ -28,12 +28,14 @@ fn expm1_reduced<I: Isa>(r: f32) -> f32 {
     I::fma32(r * r, poly::<I, 5>(r, [0.5, 0.16666543, 0.041666444, 0.008366535, 0.0013936874]), r)
 }
 
+/// `(e^r - 1 - r) / r²` for the `r` of [`split`], lowest power first.
+pub(crate) const EXP: [f32; 5] = [0.5, 0.16666518, 0.041666437, 0.008368952, 0.0013937489];
+
 /// `e^x 2^shift`, for `x` up to 90.
 #[inline(always)]
 fn exp_shifted<I: Isa>(x: f32, shift: i32) -> f32 {
     let (n, r) = split::<I>(clamp(x, -105.0, 90.0));
-    let p =
-        I::fma32(r * r, poly::<I, 5>(r, [0.5, 0.16666518, 0.041666437, 0.008368952, 0.0013937489]), r) + 1.0;
+    let p = I::fma32(r * r, poly::<I, 5>(r, EXP), r) + 1.0;
     let n = n.wrapping_add(shift);
     // Two factors: 2^n itself may be beyond the normal range.
     let half = n >> 1;

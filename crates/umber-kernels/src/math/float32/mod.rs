@@ -30,7 +30,7 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
 }
 
 /// Adding this number rounds to an integer, which then stands in the low bits.
-const ROUNDER: f32 = 12582912.0;
+pub(crate) const ROUNDER: f32 = 12582912.0;
 
 /// `2^n` for `n` in -126..=127.
 #[inline(always)]
