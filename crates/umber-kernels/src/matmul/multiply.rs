@@ -1,5 +1,7 @@
 //! How one thread multiplies, for each element type.
 
+use std::ops::Range;
+
 use num_complex::Complex;
 use umber_types::{Bool, Element, bf16, f16};
 
@@ -41,6 +43,10 @@ pub(crate) trait Multiply: Element {
     fn multiply(product: &Product<Self, Self::Wide>);
     /// As [`multiply`](Self::multiply), but past the caches; answers whether it is done.
     fn multiply_past(_: &Product<Self, Self::Wide>) -> bool {
+        false
+    }
+    /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; answers whether it is done.
+    fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Wide>) -> bool {
         false
     }
     /// Compute `a @ b` of operands that are widened already, on this thread.
@@ -110,6 +116,9 @@ macro_rules! floats {
             }
             fn multiply_past(product: &Product<Self>) -> bool {
                 past::product(product)
+            }
+            fn multiply_each(range: Range<usize>, product: &impl Fn(usize) -> Product<Self>) -> bool {
+                small::each(range, product)
             }
             fn multiply_wide(product: &Product<Self>, into: Into) {
                 inexact(product, into);

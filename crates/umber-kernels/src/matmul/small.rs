@@ -3,6 +3,8 @@
 //! A tile is the sums of some rows of the left matrix by one or two vectors of columns of the right one, which lie side by
 //! side: in the matrix itself if all of it fits the first cache, else in a copy of a strip of its columns.
 
+use std::ops::Range;
+
 use super::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use super::micro_kernel::{LINES, Tile, height};
 use super::multiply::FEW_ROWS;
@@ -26,11 +28,11 @@ pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
     if !T::IN_REGISTERS || b.columns != 1 || m <= FEW_ROWS || n < STRIP / 2 || !is_small {
         return false;
     }
-    let turned = if a.columns == 1 { 0 } else { m * k };
-    if turned == 0 && is_near(product) && n.is_multiple_of(STRIP / 2) {
+    if is_in_place(product) {
         with_widest(Strips { product, into, strip: &mut [], sums: &mut [] });
         return true;
     }
+    let turned = if a.columns == 1 { 0 } else { m * k };
     scratch::with(turned + (DEPTH + LINES) * STRIP, |memory: &mut [T]| {
         let (left, memory) = memory.split_at_mut(turned);
         let (sums, strip) = memory.split_at_mut(LINES * STRIP);
@@ -42,6 +44,42 @@ pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
         with_widest(Strips { product: &product, into, strip, sums });
     });
     true
+}
+
+/// Compute products of one shape, whose numbers `range` has, or answer `false` where this is no way to do it: going from one to the
+/// next takes as long as products of 16 by 16 do.
+pub(super) fn each<T: Ring>(range: Range<usize>, product: &impl Fn(usize) -> Product<T>) -> bool {
+    let first = product(range.start);
+    let Product { m, n, k, b, .. } = first;
+    let is_small = m.saturating_mul(n).saturating_mul(k) <= MOST;
+    let is_wide = b.columns == 1 && n >= STRIP / 2 && m > FEW_ROWS;
+    if !T::IN_REGISTERS || !is_small || !is_wide || !is_in_place(&first) {
+        return false;
+    }
+    with_widest(Each { range, product });
+    true
+}
+
+/// Are both matrices read where they lie, by whole vectors?
+fn is_in_place<T>(product: &Product<T>) -> bool {
+    product.a.columns == 1 && is_near(product) && product.n.is_multiple_of(STRIP / 2)
+}
+
+struct Each<'a, F> {
+    range: Range<usize>,
+    product: &'a F,
+}
+
+impl<T: Ring, F: Fn(usize) -> Product<T>> VectorLoop<T> for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        for index in self.range {
+            let product = (self.product)(index);
+            Strips { product: &product, into: Into::Fresh, strip: &mut [], sums: &mut [] }.run::<V, FUSED>();
+        }
+    }
 }
 
 /// Is the right matrix read where it lies?

@@ -59,6 +59,7 @@ impl<'a, T: Element> Stack<'a, T> {
     }
 
     /// Matrix number `index` of the batch in row-major order.
+    #[inline]
     fn matrix(&self, batch: &[usize], index: usize) -> Matrix<T> {
         let Some((&outermost, inner)) = self.strides.split_first() else { return self.first };
         let mut rest = index;
@@ -117,8 +118,17 @@ impl<'a, T: Multiply> Whole<'a, T> {
         let blocks = grid.count();
         let total = count * blocks;
         let chunks = jobs.clamp(1, total);
+        let is_bare = blocks == 1 && after.is_none() && stores == Stores::Cached && self.is_bare();
+        let bare = |index: usize| {
+            let Product { m, n, k, a, b, out, out_row } = self.product(index).0;
+            Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row }
+        };
         parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
-            for job in total * chunk / chunks..total * (chunk + 1) / chunks {
+            let share = total * chunk / chunks..total * (chunk + 1) / chunks;
+            if is_bare && share.len() > 1 && T::multiply_each(share.clone(), &bare) {
+                return;
+            }
+            for job in share {
                 if blocks == 1 && after.is_none() {
                     let (product, finish) = self.product(job);
                     run_block(&product, finish, stores);
@@ -138,6 +148,11 @@ impl<'a, T: Multiply> Whole<'a, T> {
             }
         });
         after.is_some()
+    }
+
+    /// Are the results sums of products and nothing else?
+    fn is_bare(&self) -> bool {
+        T::DIRECT && self.k > 0 && self.c.is_none() && self.alpha == T::Wide::factor(1.0)
     }
 
     /// How many jobs the work is worth.
@@ -182,6 +197,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
     }
 
     /// Product number `index` of the batch, with its finish.
+    #[inline]
     fn product(&self, index: usize) -> (Product<T>, Finish<T>) {
         let Whole { batch, m, n, k, a, b, out, .. } = *self;
         let out = out.wrapping_add(index * m * n);

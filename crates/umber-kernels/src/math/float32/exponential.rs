@@ -42,6 +42,13 @@ fn exp_shifted<I: Isa>(x: f32, shift: i32) -> f32 {
     p * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
+/// `e^x`, for `x` of which neither that nor `2^n` with the `n` of [`split`] leaves the normal range.
+#[inline(always)]
+fn exp_normal<I: Isa>(x: f32) -> f32 {
+    let (n, r) = split::<I>(x);
+    (I::fma32(r * r, poly::<I, 5>(r, EXP), r) + 1.0) * power_of_two(n)
+}
+
 /// `e^x`
 #[inline(always)]
 pub(crate) fn exp<I: Isa>(x: f32) -> f32 {
@@ -159,7 +166,8 @@ pub(crate) fn tanh<I: Isa>(x: f32) -> f32 {
     let z = x * x;
     let p = [-0.3333328, 0.13331416, -0.053737935, 0.020634094, -0.0057000536];
     let small = I::fma32(a * z, poly::<I, 5>(z, p), a);
-    let large = 1.0 - 2.0 / (exp_shifted::<I>(2.0 * a, 0) + 1.0);
+    // From 10 on it is one.
+    let large = 1.0 - 2.0 / (exp_normal::<I>(if a > 10.0 { 20.0 } else { a + a }) + 1.0);
     (if a < 0.625 { small } else { large }).copysign(x)
 }
 
