@@ -1,7 +1,11 @@
 """The array class against MLX's: every member, with MLX's parameters; and Python's protocols."""
 
+import abc
+import gc
 import inspect
 import re
+import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -199,6 +203,109 @@ def test_subclass():
     assert mx.grad(lambda x: mx.square(x).sum())(x).tolist() == [2.0, 4.0]
     x[0] = 5
     assert x.tolist() == [5.0, 2.0]
+
+
+def test_classes_made_of_array_keep_what_python_gives_them():
+    class Slotted(mx.array):
+        __slots__ = ("note",)
+
+    class Abstract(mx.array, metaclass=abc.ABCMeta):
+        @abc.abstractmethod
+        def missing(self): ...
+
+    x = Slotted(np.arange(3))
+    x.note = "kept"
+    assert (x.note, x.tolist(), type(x)) == ("kept", [0, 1, 2], Slotted)
+    with pytest.raises(TypeError, match="abstract"):
+        Abstract([1.0])
+    with pytest.raises(ValueError, match=r"^\[array\]"):
+        Slotted([[1.0], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["few", "many"])
+def test_objects_of_results_come_and_go(few):
+    """However they are made: they can be referred to weakly, and neither they nor their class are held when they are gone."""
+    x = mx.ones((4 if few else 5000,))
+    mx.eval(x)
+    makers = [
+        lambda: x + x,
+        lambda: x[0],
+        lambda: mx.array([1.0, 2.0]),
+        lambda: mx.exp(x),
+        lambda: mx.asarray(np.ones(3)),
+    ]
+    for make in makers:
+        made = make()
+        gone = weakref.ref(made)
+        assert gone() is made
+        del made
+        assert gone() is None
+    gc.collect()
+    before = sys.getrefcount(mx.array)
+    for make in makers:
+        for _ in range(100):
+            make()
+    gc.collect()
+    assert sys.getrefcount(mx.array) < before + 10
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "subtract", "multiply", "divide", "less", "equal", "bitwise_xor", "power"]
+)
+@pytest.mark.parametrize(
+    "dtype", ["bool_", "int8", "uint32", "int64", "float16", "bfloat16", "float32", "complex64"]
+)
+def test_operators_of_arrays_that_are_alike_are_those_of_others(name, dtype):
+    """Arrays of one shape and dtype are recorded in one step; beside a view of more axes they go the long way."""
+    dtype = getattr(mx, dtype)
+    values = np.random.default_rng(3).integers(0, 2 if dtype == mx.bool_ else 4, (2, 3, 500))
+    x, y = (mx.array(part).astype(dtype) for part in values)
+    mx.eval(x, y)
+
+    def outcome(a, b):
+        try:
+            result = getattr(mx, name)(a, b)
+        except TypeError as error:
+            return str(error)
+        return result.dtype, result.shape, np.array(result.astype(mx.complex64)).tolist()
+
+    one_by_one = outcome(x[None], y)
+    direct = outcome(x, y)
+    if isinstance(one_by_one, str):
+        assert direct == one_by_one
+    else:
+        assert direct[0] == one_by_one[0] and direct[1] == x.shape
+        np.testing.assert_array_equal(direct[2], one_by_one[2][0])
+
+
+def test_alike_operators_are_followed_by_transformations_and_see_writers():
+    x = mx.ones((2000,))
+    gradient = mx.grad(lambda x, y: (x * y + (x - y)).sum())(x, x * 3)
+    assert gradient[0].item() == 4.0
+    assert mx.vmap(lambda a, b: a + b)(mx.ones((3, 2000)), mx.ones((3, 2000))).shape == (3, 2000)
+    memory = np.ones(2000, np.float32)
+    shared = mx.asarray(memory)
+    total = shared + shared
+    memory[:] = 7
+    assert total[0].item() == 2.0
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(63,), (64,), (4, 16), (2, 5, 11), (1,) * 63 + (70,), (1,) * 64 + (70,)],
+    ids=lambda shape: f"{len(shape)} axes",
+)
+@pytest.mark.parametrize("dtype", [name for name in ALL if name != "bfloat16"])
+def test_lists_have_pythons_numbers(shape, dtype):
+    values = mx.array(np.random.default_rng(5).integers(0, 100, int(np.prod(shape)))).astype(
+        dtype_of(dtype)
+    )
+    expected = np.array(values).tolist()
+    found = values.reshape(shape).tolist()
+    for _ in shape[:-1]:
+        found = [one for row in found for one in row]
+    assert found == expected
+    assert {type(one) for one in found} == {type(one) for one in expected}
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (4,), (3, 2), (2, 0)])

@@ -257,6 +257,41 @@ def test_a_consumed_capsule_does_nothing_when_it_dies():
     assert array.tolist() == [0] * 4
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"max_version": (1, 0)},
+        {"max_version": (1, 5), "copy": None},
+        {"copy": None, "dl_device": None, "max_version": (1, 0), "stream": None},
+        {"dl_device": (1, 0), "max_version": (1, 0), "copy": False},
+        # A name that is not the one object that Python keeps of its text.
+        {"".join(["max_", "version"]): (2, 3)},
+    ],
+)
+def test_however_consumers_ask_they_get_the_same_capsule(asked):
+    array = evaluated(3, 4)
+    capsule, plain = array.__dlpack__(**asked), array.__dlpack__(max_version=(1, 0))
+    assert capsules.name_of(capsule) == VERSIONED
+    tensor = capsules.tensor_of(capsule)
+    assert capsules.shape_of(tensor) == (3, 4)
+    assert tensor.data == capsules.tensor_of(plain).data
+
+
+@pytest.mark.parametrize(
+    "asked, error",
+    [
+        ({"max_version": 1}, TypeError),
+        ({"max_version": (1,)}, (TypeError, ValueError)),
+        ({"max_version": (1, 0), "other": None}, TypeError),
+        ({"max_version": (1, 0), "stream": 1}, ValueError),
+        ({"max_version": (1, 0), "dl_device": (2, 0)}, BufferError),
+    ],
+)
+def test_other_wishes_are_refused_as_ever(asked, error):
+    with pytest.raises(error, match=r"^\[__dlpack__\]"):
+        evaluated(2).__dlpack__(**asked)
+
+
 def test_deleters_run_on_any_thread_without_the_lock():
     """Called as a consumer in C would: ctypes lets go of the interpreter lock around the call."""
     base = mx.get_active_memory()

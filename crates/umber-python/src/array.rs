@@ -1,9 +1,11 @@
 //! `array`: a handle whose content may be rebound, which is what in-place updates are.
 
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::ptr;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use umber::memory::{Lease, ViewPolicy};
@@ -346,12 +348,6 @@ impl PyArray {
 
     /// The one element of an array of size one, as a Python number.
     fn item(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let value = |array: &Array| if array.is_traced() { None } else { array.item_if_evaluated() };
-        // SAFETY: a look at memory.
-        let value = unsafe { self.peek(py, value) };
-        if let Some(value) = value {
-            return convert::to_number(py, value);
-        }
         let array = self.get();
         let value = item(py, &array)?;
         warn_if_traced(py, &array)?;
@@ -365,6 +361,30 @@ impl PyArray {
         warn_if_traced(py, &array)?;
         Ok(list)
     }
+}
+
+/// `item` as PyO3 calls it.
+static ITEM: OnceLock<ffi::PyCFunction> = OnceLock::new();
+
+/// `item` of what is there: a float, or an integer of 64 bits. Anything else goes on to [`ITEM`].
+unsafe extern "C" fn item_there(own: *mut ffi::PyObject, none: *mut ffi::PyObject) -> *mut ffi::PyObject {
+    // SAFETY: the interpreter calls with its lock held, as a method of this class, and once ITEM is there; this looks at memory.
+    unsafe {
+        let py = Python::assume_attached();
+        let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
+        let value = |array: &Array| if array.is_traced() { None } else { array.item_if_evaluated() };
+        match array.get().peek(py, value) {
+            Some(Scalar::Float(value)) => ffi::PyFloat_FromDouble(value),
+            Some(Scalar::Int(value)) => ffi::PyLong_FromLongLong(value),
+            _ => ITEM.get().map_or(ptr::null_mut(), |item| item(own, none)),
+        }
+    }
+}
+
+/// [`item_there`] before the C function of `item`.
+pub(crate) fn before_item(original: ffi::PyCFunction) -> ffi::PyCFunction {
+    ITEM.get_or_init(|| original);
+    item_there
 }
 
 /// The one element of an array, for conversions that need exactly one.

@@ -19,7 +19,7 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyCFunction, PyType};
 
-use crate::array::PyArray;
+use crate::array::{PyArray, before_item};
 use crate::explain::{About, Given, explain};
 use crate::interop::before_dlpack;
 use crate::transforms::eval::before_eval;
@@ -245,13 +245,17 @@ fn kept(text: String) -> PyResult<*const std::ffi::c_char> {
     Ok(CString::new(text)?.into_raw())
 }
 
-/// What goes before a function that programs call so often that reading its arguments shows.
-type Shortcut = fn(Fast) -> Fast;
+/// What goes before a function that programs call so often that the way into it shows.
+enum Shortcut {
+    Fast(fn(Fast) -> Fast),
+    Bare(fn(Bare) -> Bare),
+}
 
 fn shortcut(name: &str) -> Option<Shortcut> {
     match name {
-        "eval" => Some(before_eval),
-        "__dlpack__" => Some(before_dlpack),
+        "eval" => Some(Shortcut::Fast(before_eval)),
+        "__dlpack__" => Some(Shortcut::Fast(before_dlpack)),
+        "item" => Some(Shortcut::Bare(before_item)),
         _ => None,
     }
 }
@@ -263,8 +267,12 @@ fn shortcut(name: &str) -> Option<Shortcut> {
 unsafe fn shortened(original: *const (), flags: c_int, shortcut: Option<Shortcut>) -> *const () {
     match shortcut {
         // SAFETY: the flags say which type of function it is.
-        Some(before) if flags == FAST_FLAGS => {
+        Some(Shortcut::Fast(before)) if flags == FAST_FLAGS => {
             before(unsafe { transmute::<*const (), Fast>(original) }) as *const ()
+        }
+        // SAFETY: as above.
+        Some(Shortcut::Bare(before)) if flags == ffi::METH_NOARGS => {
+            before(unsafe { transmute::<*const (), Bare>(original) }) as *const ()
         }
         Some(_) | None => original,
     }

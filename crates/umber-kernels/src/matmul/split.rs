@@ -15,7 +15,9 @@ use crate::threads::{num_threads, parallel_for};
 use crate::turn::Stores;
 
 /// Nanoseconds of work worth a job of its own.
-const JOB: f64 = 40_000.0;
+const JOB: f64 = 15_000.0;
+/// Nanoseconds of work that is cut into smaller jobs, lest threads wait for the last one.
+const LARGE: f64 = 4e6;
 /// Bytes a nanosecond that one thread reads from a shared cache, about.
 const BANDWIDTH: f64 = 30.0;
 
@@ -168,7 +170,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
             jobs
         } else {
             // The same number of jobs for every thread; large jobs waste less on packing.
-            jobs.min(if nanoseconds > 100.0 * JOB { jobs } else { threads * 2 }) / threads * threads
+            jobs.min(if nanoseconds > LARGE { jobs } else { threads * 2 }) / threads * threads
         }
     }
 
