@@ -224,7 +224,7 @@ def test_classes_made_of_array_keep_what_python_gives_them():
 
 @pytest.mark.parametrize("few", [True, False], ids=["few", "many"])
 def test_objects_of_results_come_and_go(few):
-    """However they are made: they can be referred to weakly, and neither they nor their class are held when they are gone."""
+    """They can be referred to weakly, and when they are gone nothing of them is held."""
     x = mx.ones((4 if few else 5000,))
     mx.eval(x)
     makers = [
@@ -256,7 +256,7 @@ def test_objects_of_results_come_and_go(few):
     "dtype", ["bool_", "int8", "uint32", "int64", "float16", "bfloat16", "float32", "complex64"]
 )
 def test_operators_of_arrays_that_are_alike_are_those_of_others(name, dtype):
-    """Arrays of one shape and dtype are recorded in one step; beside a view of more axes they go the long way."""
+    """Those of one shape and dtype are recorded in one step, others go the long way."""
     dtype = getattr(mx, dtype)
     values = np.random.default_rng(3).integers(0, 2 if dtype == mx.bool_ else 4, (2, 3, 500))
     x, y = (mx.array(part).astype(dtype) for part in values)
@@ -274,7 +274,7 @@ def test_operators_of_arrays_that_are_alike_are_those_of_others(name, dtype):
     if isinstance(one_by_one, str):
         assert direct == one_by_one
     else:
-        assert direct[0] == one_by_one[0] and direct[1] == x.shape
+        assert direct[:2] == (one_by_one[0], x.shape)
         np.testing.assert_array_equal(direct[2], one_by_one[2][0])
 
 

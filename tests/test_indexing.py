@@ -264,6 +264,23 @@ def test_outside_raises_under_compile_and_vmap():
         mx.eval(mx.vmap(lambda i: x[i])(bad))
 
 
+def test_bytes_name_no_places():
+    for index in (b"a", (slice(None), b"ab"), "a"):
+        with pytest.raises(IndexError, match=r"^\[index\] got (bytes|str), expected integers"):
+            mx.ones((200, 200))[index]
+    assert mx.arange(200)[np.frombuffer(b"ab", np.uint8)].tolist() == [97, 98]
+
+
+def test_what_an_index_raises_itself_is_told():
+    class Moody:
+        def __index__(self):
+            raise ZeroDivisionError("not today")
+
+    for index in (Moody(), (0, Moody()), slice(Moody())):
+        with pytest.raises(ZeroDivisionError, match="not today"):
+            mx.ones((3, 3))[index]
+
+
 def test_text_names_op_axis_index_and_size():
     x = mx.zeros((3, 4))
     with pytest.raises(IndexError) as caught:

@@ -1,4 +1,5 @@
-"""Softmax, the logarithm of a sum of exponentials and attention, whose exponentials are taken in loops of their own."""
+"""Softmax, logsumexp and attention, whose exponentials are taken in loops of their own, and batches
+of small products."""
 
 import numpy as np
 import pytest
@@ -24,7 +25,8 @@ def test_rows_of_any_length(length, spread, dtype):
     x = mx.array(values, dtype=getattr(mx, dtype))
     weights, logarithm = exact(values)
     unit = np.finfo(dtype).eps
-    # The distance from the peak is rounded; of weights below the range of float32 a unit is the least there is.
+    # The distance from the peak is rounded; of weights below the range of float32 a unit is the
+    # least there is.
     distance = 1 + (values.max(-1) - values.min(-1)).max() / 2
     np.testing.assert_allclose(
         np.array(mx.softmax(x, axis=-1)), weights, rtol=4 * unit * distance, atol=2e-45
@@ -82,7 +84,9 @@ def test_batches_of_small_products(shape, batch, dtype):
     left, right = (mx.array(part, dtype=getattr(mx, dtype)) for part in (a, b))
     wide = np.complex128 if dtype == "complex64" else np.float64
     expected = a.astype(wide) @ b.astype(wide)
-    tolerance = dict(rtol=1e-12, atol=1e-12) if dtype == "float64" else dict(rtol=2e-5, atol=2e-5)
+    tolerance = (
+        {"rtol": 1e-12, "atol": 1e-12} if dtype == "float64" else {"rtol": 2e-5, "atol": 2e-5}
+    )
     np.testing.assert_allclose(np.array(left @ right), expected, **tolerance)
     # One matrix for all, every other one, and those of the other order.
     np.testing.assert_allclose(

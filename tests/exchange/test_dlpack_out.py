@@ -278,7 +278,7 @@ def test_however_consumers_ask_they_get_the_same_capsule(asked):
 
 
 @pytest.mark.parametrize(
-    "asked, error",
+    ("asked", "error"),
     [
         ({"max_version": 1}, TypeError),
         ({"max_version": (1,)}, (TypeError, ValueError)),

@@ -267,15 +267,30 @@ pub(crate) fn take_exponentials<W: Work>(values: &mut [W], peak: W) -> f64 {
     sums.total()
 }
 
-/// The greatest of some elements, NaN if one is.
+/// [`greatest`], if there is a loop for the type that computes.
 #[inline(always)]
-pub(crate) fn greatest<T: Real>(elements: &[T]) -> T::Work {
+fn greatest_in_registers<T: Real>(elements: &[T]) -> Option<T::Work> {
     if T::IS_WORK {
         // SAFETY: elements that are what they compute in.
         let values = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) };
-        if let Some(found) = T::Work::greatest(values) {
-            return found;
+        return T::Work::greatest(values);
+    }
+    let mut peak = T::Work::greatest(&[])?;
+    let mut room = [T::Work::default(); 8 * LANES];
+    for chunk in elements.chunks(room.len()) {
+        for (value, &element) in room.iter_mut().zip(chunk) {
+            *value = element.widen();
         }
+        peak = larger(peak, T::Work::greatest(&room[..chunk.len()])?);
+    }
+    Some(peak)
+}
+
+/// The greatest of some elements, NaN if one is.
+#[inline(always)]
+pub(crate) fn greatest<T: Real>(elements: &[T]) -> T::Work {
+    if let Some(found) = greatest_in_registers(elements) {
+        return found;
     }
     // Several vectors side by side, as each comparison waits for the one before it.
     let mut lanes = [T::Work::neg_infinity(); 4 * LANES];

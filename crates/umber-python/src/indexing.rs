@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyEllipsis, PyInt, PyList, PySlice, PyString, PyTuple};
 use smallvec::SmallVec;
 use umber::types::ScatterKind;
 use umber::{Array, DType, Scalar, ops};
@@ -66,8 +66,10 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
         }
         return of_array(array);
     }
-    // NumPy's integers are indices too; its arrays share their memory.
-    if let Some(array) = convert::shared(entry, crate::interop::Copying::IfNeeded)? {
+    // NumPy's integers are indices too; its arrays share their memory, as bytes do, which name no places.
+    if !entry.is_instance_of::<PyBytes>()
+        && let Some(array) = convert::shared(entry, crate::interop::Copying::IfNeeded)?
+    {
         if array.ndim() == 0 && array.dtype().is_integer() {
             return integer(entry).map(Index::Int);
         }
@@ -75,6 +77,8 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     match integer(entry) {
         Ok(value) => Ok(Index::Int(value)),
+        // What its own lines raise says more.
+        Err(error) if entry.hasattr(intern!(entry.py(), "__index__"))? => Err(error),
         Err(_) if entry.is_instance(&entry.py().import("builtins")?.getattr("range")?)? => {
             let places = entry.try_iter()?.collect::<PyResult<Vec<_>>>()?;
             parse_one(PyList::new(entry.py(), places)?.as_any())

@@ -188,6 +188,18 @@ impl Array {
         Array::from_storage(storage, T::DTYPE)
     }
 
+    /// An array with a copy of elements that lie in row-major order, made by the calling thread.
+    ///
+    /// # Safety
+    /// The bytes of as many elements as the shape has are readable from `start` on.
+    pub unsafe fn from_dense(start: *const u8, shape: Shape, dtype: DType) -> Result<Array> {
+        let storage = Storage::allocate(&shape, dtype)?;
+        let bytes = storage.buffer.bytes();
+        // SAFETY: the caller's promise, for as many bytes as were allocated, which nobody else has seen.
+        unsafe { std::ptr::copy_nonoverlapping(start, storage.buffer.start().as_ptr(), bytes) };
+        Ok(Array::over(storage, ArraySpec { shape, dtype }))
+    }
+
     /// A 0-d array; a constant that fusion takes into its kernels.
     pub fn scalar(value: impl Into<Scalar>, dtype: DType) -> Array {
         Array::full(Shape::scalar(), value, dtype)

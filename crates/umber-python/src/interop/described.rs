@@ -199,7 +199,9 @@ impl Checked<'_> {
             Fate::Shared => Ok(None),
             Fate::Copied if self.span <= SMALL && self.is_dense() => {
                 // SAFETY: dense memory starts where it is lowest; passed on from the caller.
-                unsafe { copy_of(self.start.as_ptr(), &self.from.shape, self.from.dtype) }.map(Some)
+                unsafe { Array::from_dense(self.start.as_ptr(), self.from.shape.clone(), self.from.dtype) }
+                    .or_raise()
+                    .map(Some)
             }
             Fate::Copied => {
                 // SAFETY: passed on from the caller; the array lives no longer than the call.
@@ -281,19 +283,6 @@ impl Checked<'_> {
         let layout = Layout::contiguous(self.from.shape.clone());
         Array::from_storage(storage.with_layout(layout), self.from.dtype).or_raise()
     }
-}
-
-/// A copy of dense memory, by the calling thread.
-///
-/// # Safety
-/// All bytes of so many elements are readable from `start` on.
-pub(super) unsafe fn copy_of(start: *const u8, shape: &Shape, dtype: DType) -> PyResult<Array> {
-    let mut storage = Storage::allocate(shape, dtype).or_raise()?;
-    let bytes = storage.buffer.bytes();
-    let view = storage.view_mut(dtype).expect("fresh storage is unique");
-    // SAFETY: the caller's promise, for as many bytes as were allocated for these elements.
-    unsafe { std::ptr::copy_nonoverlapping(start, view.start(), bytes) };
-    Array::from_storage(storage, dtype).or_raise()
 }
 
 fn alignment(dtype: DType) -> usize {

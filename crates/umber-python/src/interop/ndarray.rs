@@ -20,10 +20,11 @@ use umber::memory::{Access, Stability};
 use umber::types::layout::Strides;
 use umber::{Array, DType, Shape};
 
-use super::described::{Copying, Described, SMALL, Trust, copy_of};
+use super::described::{Copying, Described, SMALL, Trust};
 use super::formats::{ByteOrder, struct_format};
 use super::import::Kept;
 use super::numpy::loaded;
+use crate::enter::OrRaise;
 
 /// What follows Python's own part of NumPy's structure.
 #[derive(Clone, Copy)]
@@ -167,7 +168,7 @@ pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyRes
     if copying == Copying::Always {
         if fields.flags & C_CONTIGUOUS != 0 && shape.size() * dtype.size() <= SMALL {
             // SAFETY: NumPy says that the elements are dense, and nobody else runs meanwhile.
-            return unsafe { copy_of(fields.data, &shape, dtype) }.map(Some);
+            return unsafe { Array::from_dense(fields.data, shape, dtype) }.or_raise().map(Some);
         }
     } else if !fields.is_writable() {
         // Who else may write is a longer question, and none for a copy.
