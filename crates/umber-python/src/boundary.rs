@@ -266,12 +266,12 @@ fn shortcut(name: &str) -> Option<Shortcut> {
 /// `original` is a function that the interpreter calls as `flags` say.
 unsafe fn shortened(original: *const (), flags: c_int, shortcut: Option<Shortcut>) -> *const () {
     match shortcut {
-        // SAFETY: the flags say which type of function it is.
         Some(Shortcut::Fast(before)) if flags == FAST_FLAGS => {
+            // SAFETY: the flags say which type of function it is.
             before(unsafe { transmute::<*const (), Fast>(original) }) as *const ()
         }
-        // SAFETY: as above.
         Some(Shortcut::Bare(before)) if flags == ffi::METH_NOARGS => {
+            // SAFETY: as above.
             before(unsafe { transmute::<*const (), Bare>(original) }) as *const ()
         }
         Some(_) | None => original,
