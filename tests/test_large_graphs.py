@@ -2,6 +2,7 @@
 
 import gc
 import resource
+import threading
 
 import pytest
 import umber.core as mx
@@ -30,6 +31,45 @@ def test_chain_is_dropped_without_evaluation():
     x = chain(mx.array(0.0))
     del x
     gc.collect()
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda a, b: (a + a, b),
+        lambda a, b: (a * b, a),
+        lambda a, b: (a + b, a - b),
+        lambda a, b: (mx.where(a < b, a, a), b),
+        lambda a, b: (mx.concatenate([a, b, a, b])[:2000], a),
+    ],
+    ids=["twice the same", "the last two", "a ladder", "three of one", "four of two"],
+)
+def test_what_has_an_input_more_than_once_is_dropped_without_recursion(step):
+    """Arrays of too many elements to be computed as they are written, on a small stack."""
+
+    def drop():
+        a, b = mx.zeros((2000,)) + mx.arange(2000.0), mx.ones((2000,))
+        for _ in range(NODES // 10):
+            a, b = step(a, b)
+        del a
+        del b
+        gc.collect()
+
+    call_in_thread(1 << 20, drop)
+
+
+def test_what_threads_share_is_dropped_by_whoever_is_last():
+    for _ in range(5):
+        a, b = mx.zeros((2000,)) + mx.arange(2000.0), mx.ones((2000,))
+        for _ in range(20_000):
+            a, b = a + b, a - b
+        held = [[a], [b]]
+        del a, b
+        threads = [threading.Thread(target=part.clear) for part in held]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
 
 
 def test_chain_is_differentiated():

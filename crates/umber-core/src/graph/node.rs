@@ -279,11 +279,21 @@ pub(crate) fn run_if_due(array: &Array, inputs_are_volatile: bool) -> Result<()>
     Ok(())
 }
 
+/// Do others hold these inputs too? An input that is there twice is held twice by whoever has these.
+#[inline]
+fn are_held_elsewhere(inputs: &[Array]) -> bool {
+    let most_own = match inputs {
+        [a, b] if !Arc::ptr_eq(a.node(), b.node()) => 1,
+        _ => inputs.len(),
+    };
+    inputs.iter().all(|input| Arc::strong_count(input.node()) > most_own)
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
         let inputs = self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
-        // What others hold too goes no deeper; if they let go of it just now, it comes here itself.
-        if inputs.iter().all(|input| Arc::strong_count(input.node()) > 1) {
+        if are_held_elsewhere(inputs) {
+            // Letting go of them goes no deeper. If the others let go just now, an input comes here itself.
             return;
         }
         let inputs = std::mem::take(inputs);

@@ -5,6 +5,7 @@ use umber_kernels::tape::supports_binary;
 use umber_types::BinaryKind;
 use umber_types::tape::binary_dtype;
 
+use crate::graph::few::is_at_once;
 use crate::graph::{Array, ArraySpec, lines_are_known};
 use crate::primitives::binary::Binary;
 
@@ -25,6 +26,10 @@ pub fn alike(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     let dtype = spec.dtype;
     let is_kept =
         !dtype.is_float8() && supports_binary(kind, dtype) && (dtype.is_inexact() || !kind.answers_inexact());
+    if is_at_once(&spec.shape) {
+        // Where it can be, it is computed as it is recorded.
+        return None;
+    }
     let is_plain = |x: &Array| x.node().follower().is_none() && !x.is_volatile();
     if !is_kept || spec != b.spec() || !is_plain(a) || !is_plain(b) || lines_are_known() {
         return None;
