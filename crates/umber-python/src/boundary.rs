@@ -251,9 +251,14 @@ enum Shortcut {
     Bare(fn(Bare) -> Bare),
 }
 
-fn shortcut(name: &str) -> Option<Shortcut> {
+/// Of functions of the module.
+fn of_function(name: &str) -> Option<Shortcut> {
+    (name == "eval").then_some(Shortcut::Fast(before_eval))
+}
+
+/// Of methods of `array`.
+fn of_method(name: &str) -> Option<Shortcut> {
     match name {
-        "eval" => Some(Shortcut::Fast(before_eval)),
         "__dlpack__" => Some(Shortcut::Fast(before_dlpack)),
         "item" => Some(Shortcut::Bare(before_item)),
         _ => None,
@@ -289,14 +294,14 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
         None => doc.unwrap_or_default(),
     };
     let module = function.getattr("__module__")?;
-    let short = shortcut(&name);
+    let shortcut = of_function(&name);
     let (name, doc) = (kept(name)?, kept(doc)?);
     // SAFETY: a function object tells its C function, how it is called, and what it belongs to (which may be nothing).
     unsafe {
         let Some(original) = ffi::PyCFunction_GetFunction(function.as_ptr()) else { return Ok(None) };
         let flags = ffi::PyCFunction_GetFlags(function.as_ptr());
         let own = ffi::PyCFunction_GetSelf(function.as_ptr());
-        let original = shortened(original as *const (), flags, short);
+        let original = shortened(original as *const (), flags, shortcut);
         let Some(definition) = guarded(original, flags, name, doc)? else { return Ok(None) };
         let made = ffi::PyCFunction_NewEx(definition, own, module.as_ptr());
         Bound::from_owned_ptr_or_err(py, made).map(Some)
@@ -324,11 +329,12 @@ fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
         // SAFETY: names are NUL-terminated and live as long as the class.
         let name = unsafe { CStr::from_ptr(method.ml_name) }.to_string_lossy();
         if !name.starts_with('_') || PROTOCOLS.contains(&&*name) {
+            let shortcut = of_method(&name).filter(|_| class.is(py.get_type::<PyArray>()));
             let original = method.ml_meth.as_ptr().cast_const().cast();
             // SAFETY: the definition tells its function and how it is called; static and class methods have flags of
             // their own and are left alone.
             unsafe {
-                let original = shortened(original, method.ml_flags, shortcut(&name));
+                let original = shortened(original, method.ml_flags, shortcut);
                 if let Some(made) = guarded(original, method.ml_flags, method.ml_name, method.ml_doc)? {
                     let descriptor = ffi::PyDescr_NewMethod(class.as_type_ptr(), made);
                     class.setattr(&*name, Bound::from_owned_ptr_or_err(py, descriptor)?)?;

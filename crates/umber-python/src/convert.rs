@@ -362,7 +362,7 @@ fn viewed_format(dtype: DType) -> Option<&'static str> {
 /// Python's own loop over a view makes lists of what it has; from outside the interpreter each number takes calls.
 fn to_list_by_view(py: Python<'_>, dense: &Array, format: &str) -> PyResult<Py<PyAny>> {
     let bytes = dense_bytes(dense);
-    // SAFETY: the bytes are there until this returns, and nobody else gets the views.
+    // SAFETY: the bytes are there until the views are released, before this returns.
     let view = unsafe {
         let start = bytes.as_ptr().cast_mut().cast();
         Bound::from_owned_ptr_or_err(
@@ -375,7 +375,12 @@ fn to_list_by_view(py: Python<'_>, dense: &Array, format: &str) -> PyResult<Py<P
     } else {
         view.call_method1(intern!(py, "cast"), (format, dense.shape().to_vec()))
     }?;
-    elements.call_method0(intern!(py, "tolist")).map(Bound::unbind)
+    let list = elements.call_method0(intern!(py, "tolist"));
+    // Whoever found them meanwhile, as the collector of cycles lets finalisers do, has nothing of them.
+    for view in [elements, view] {
+        view.call_method0(intern!(py, "release"))?;
+    }
+    list.map(Bound::unbind)
 }
 
 fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize) -> PyResult<Py<PyAny>> {

@@ -106,20 +106,24 @@ impl Array {
         {
             return Ok(made.into_iter().next().expect("an operation with one output"));
         }
-        let specs = match inputs {
+        let mut specs = match inputs {
             [a] => inferred(&op, &[a.spec()])?,
             [a, b] => inferred(&op, &[a.spec(), b.spec()])?,
             _ => inferred(&op, &inputs.iter().map(|input| input.spec()).collect::<SmallVec<[_; 4]>>())?,
         };
         debug_assert_eq!(specs.len(), 1);
-        if let Some(view) = seen_at_once(&op, inputs, &specs[0]) {
+        let spec = specs.pop().expect("an operation with one output");
+        if let Some(view) = seen_at_once(&op, inputs, &spec) {
             return Ok(view);
         }
-        if let Some(made) = few::computed(&op, inputs, &specs[0]) {
+        if let Some(made) = few::computed(&op, inputs, &spec) {
             return Ok(made);
         }
         let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
-        let array = Array { node: Node::new(op, inputs, specs, device::current_stream()), output: 0 };
+        let follower = node::follower_of(&inputs);
+        let (output, stream) = (Output::one(spec, None), device::current_stream());
+        let node = Node::build(op, inputs, output, stream, follower, node::users_line());
+        let array = Array { node, output: 0 };
         node::run_if_due(&array, is_volatile)?;
         Ok(array)
     }

@@ -173,9 +173,15 @@ pub(crate) fn users_line() -> Option<Arc<str>> {
     LINE.with_borrow(Clone::clone).or_else(|| ORIGIN_HOOK.get().and_then(|hook| hook()))
 }
 
+/// Who follows what is recorded from these inputs.
+#[inline]
+pub(crate) fn follower_of(inputs: &[Array]) -> Option<Follower> {
+    Follower::outermost(inputs.iter().filter_map(|input| input.node().follower()))
+}
+
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
-        let follower = Follower::outermost(inputs.iter().filter_map(|input| input.node().follower()));
+        let follower = follower_of(&inputs);
         Node::build(op, inputs, Output::pending(specs), stream, follower, users_line())
     }
 
