@@ -281,6 +281,15 @@ def test_what_an_index_raises_itself_is_told():
             mx.ones((3, 3))[index]
 
 
+@pytest.mark.parametrize("far", [10**30, -(10**30)])
+def test_bounds_beyond_64_bits_are_clipped_whoever_says_them(far):
+    class Far:
+        def __index__(self):
+            return far
+
+    assert mx.arange(3)[: Far()].tolist() == list(range(3))[:far] == mx.arange(3)[:far].tolist()
+
+
 def test_text_names_op_axis_index_and_size():
     x = mx.zeros((3, 4))
     with pytest.raises(IndexError) as caught:

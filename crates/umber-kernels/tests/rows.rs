@@ -1,7 +1,9 @@
 //! Softmax, logsumexp, normalisations and arg-reductions against plain loops.
 
+mod instruction_sets;
 mod operands;
 
+use instruction_sets::repeat_under;
 use operands::{Operand, Random, Value, indices, scrambled, shapes};
 use proptest::prelude::*;
 use umber_kernels::{arg_reduce, layer_norm, logsumexp, rms_norm, softmax};
@@ -275,6 +277,12 @@ fn check_special_places<T: Float>() {
         arg_reduce(kind, src.view(), 1, dst.view_mut());
         assert_eq!(dst.data, wanted, "{kind:?} {:?}", T::DTYPE);
     }
+}
+
+#[test]
+fn lesser_instruction_sets() {
+    let tests = ["exponentials", "long_rows", "infinities_behave_as_documented"];
+    repeat_under(&["scalar", "avx2", "avx512"], &tests, 3);
 }
 
 #[test]

@@ -145,7 +145,8 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
 fn clamped(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().or_else(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
-            Ok(if value.lt(0)? { i64::MIN } else { i64::MAX })
+            let whole = value.call_method0(intern!(value.py(), "__index__"))?;
+            Ok(if whole.lt(0)? { i64::MIN } else { i64::MAX })
         } else {
             Err(error)
         }
