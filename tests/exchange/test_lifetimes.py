@@ -12,6 +12,7 @@ import capsules
 import numpy as np
 import pytest
 import umber.core as mx
+from small_stacks import call_in_thread
 
 MIB = 1 << 20
 
@@ -304,3 +305,29 @@ def test_sharing_costs_the_same_whatever_the_size():
     for name, make in calls.items():
         assert best(make(large)) < 3 * best(make(small)) + 20e-6, name
     assert resident() - before < 4 * MIB
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda x: mx.asarray(np.asarray(x)),
+        lambda x: mx.asarray(memoryview(x)),
+        lambda x: mx.from_dlpack(np.from_dlpack(x)),
+        lambda x: mx.asarray(np.asarray(x)[:]),
+    ],
+    ids=["asarray", "memoryview", "dlpack", "views"],
+)
+def test_memory_that_went_back_and_forth_is_let_go_of_without_recursion(step):
+    base = mx.get_active_memory()
+
+    def drop():
+        x = mx.zeros((1000,))
+        mx.eval(x)
+        for _ in range(50_000):
+            x = step(x)
+        assert x[999].item() == 0
+        del x
+        gc.collect()
+
+    call_in_thread(1 << 20, drop)
+    assert mx.get_active_memory() <= base

@@ -4,6 +4,7 @@
 //! that nobody has seen yet, or when it alone holds an allocated one without leases.
 
 use std::any::Any;
+use std::cell::RefCell;
 use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -34,11 +35,14 @@ pub enum Stability {
     Changing,
 }
 
+/// What keeps somebody else's memory alive.
+type Keep = Box<dyn Any + Send + Sync>;
+
 enum Owner {
     /// From the allocator; goes back to it.
     Allocated(Option<Block>),
     /// Somebody else's memory, kept alive (and released) by what the box holds.
-    Foreign { stability: Stability, _keep: Box<dyn Any + Send + Sync> },
+    Foreign { stability: Stability, keep: Option<Keep> },
 }
 
 /// Memory with an owner, shared by every array over it.
@@ -75,7 +79,7 @@ impl Buffer {
         stability: Stability,
         keep: Box<dyn Any + Send + Sync>,
     ) -> Buffer {
-        Buffer::new(start, bytes, Owner::Foreign { stability, _keep: keep }, access)
+        Buffer::new(start, bytes, Owner::Foreign { stability, keep: Some(keep) }, access)
     }
 
     fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
@@ -154,11 +158,57 @@ impl fmt::Debug for Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if let Owner::Allocated(block) = &mut self.owner
-            && let Some(block) = block.take()
-        {
-            allocator::free(block);
+        match &mut self.owner {
+            Owner::Allocated(block) => {
+                if let Some(block) = block.take() {
+                    allocator::free(block);
+                }
+            }
+            Owner::Foreign { keep, .. } => {
+                if let Some(keep) = keep.take() {
+                    let_go(keep);
+                }
+            }
         }
+    }
+}
+
+thread_local! {
+    /// While this thread lets go of somebody's memory: what else is to be let go of then.
+    static LEFT: RefCell<Option<Vec<Keep>>> = const { RefCell::new(None) };
+}
+
+/// Let go of somebody else's memory, which may be an export of an array over somebody else's memory, and so on: one after the
+/// other, since chains of a million must not recurse.
+fn let_go(keep: Keep) {
+    let mut keep = Some(keep);
+    let is_inner = LEFT.try_with(|left| match (&mut *left.borrow_mut(), &mut keep) {
+        (Some(left), keep) => {
+            left.extend(keep.take());
+            true
+        }
+        (left, _) => {
+            *left = Some(Vec::new());
+            false
+        }
+    });
+    if is_inner != Ok(false) {
+        // Of a thread that ends, without ado.
+        return;
+    }
+    let _until_done = UntilDone;
+    while let Some(one) = keep {
+        drop(one);
+        keep = LEFT.with_borrow_mut(|left| left.as_mut().and_then(Vec::pop));
+    }
+}
+
+/// Ends what [`let_go`] began, whatever happens.
+struct UntilDone;
+
+impl Drop for UntilDone {
+    fn drop(&mut self) {
+        let _ = LEFT.try_with(|left| left.borrow_mut().take());
     }
 }
 
