@@ -8,7 +8,9 @@ from typing import Any
 def call_in_thread(stack: int, function: Callable[[], Any]) -> Any:
     """What `function` returns in a thread with a stack of so many bytes; what it raises is raised.
 
-    A thread that ends without either fails the test that called.
+    A thread that ends without either fails the test that called. The system may give a thread the
+    stack of an earlier one, up to four times as large: tests of what 256 KB do not hold want no
+    others of up to 1 MB beside them.
     """
     returned, raised = [], []
 

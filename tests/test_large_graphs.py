@@ -55,7 +55,7 @@ def test_what_has_an_input_more_than_once_is_dropped_without_recursion(step):
         del b
         gc.collect()
 
-    call_in_thread(1 << 20, drop)
+    call_in_thread(4 << 20, drop)
 
 
 def test_what_threads_share_is_dropped_by_whoever_is_last():

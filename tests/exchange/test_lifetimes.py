@@ -329,5 +329,5 @@ def test_memory_that_went_back_and_forth_is_let_go_of_without_recursion(step):
         del x
         gc.collect()
 
-    call_in_thread(1 << 20, drop)
+    call_in_thread(4 << 20, drop)
     assert mx.get_active_memory() <= base
