@@ -362,6 +362,13 @@ impl Linker {
                 }
             }
         });
+        for link in self.program.links.iter_mut().filter(|link| link.source == Source::Elements) {
+            if let Home::Local(place) = homes[link.value as usize]
+                && let Some(&spare) = chain::spares().get(place as usize)
+            {
+                link.source = spare;
+            }
+        }
         self.program.homes = homes;
         self.program.register_count = registers.count as usize;
         self.program.local_count = locals.count as usize;

@@ -62,6 +62,9 @@ pub(crate) enum Source {
     Integers,
     Constant,
     Accumulator,
+    /// Registers that are left, where a tile of a value finds room.
+    Spare0,
+    Spare1,
 }
 
 /// One step of a chain.
@@ -125,6 +128,15 @@ pub(crate) fn binary(kind: BinaryKind, dtype: DType) -> Option<Op> {
     })
 }
 
+/// Where chains of this processor keep values of a tile rather than in memory.
+pub(crate) fn spares() -> &'static [Source] {
+    if cfg!(target_arch = "x86_64") && crate::isa::level() == 2 {
+        &[Source::Spare0, Source::Spare1]
+    } else {
+        &[]
+    }
+}
+
 /// The loop over links of this (computing) dtype, if this processor has one.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn chain(dtype: DType) -> Option<Chain> {
@@ -185,27 +197,48 @@ unsafe fn run<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_cach
 #[inline(always)]
 unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at: usize, past_caches: bool) {
     let mut sums = [V::zero(); N];
+    let mut spares = [[V::zero(); N]; 2];
     for link in links {
         let from = if link.is_local { 0 } else { at };
         // SAFETY: the contract: links name values.
         let place = || unsafe { *values.get_unchecked(link.value as usize) };
-        // Plain loops: closures would not be compiled for the vectors' instructions.
+        // Plain code for each vector: closures would not be compiled for the vectors' instructions, and an accumulator that
+        // a loop goes through is kept in memory.
+        macro_rules! vectors {
+            (|$i:ident| $body:expr) => {
+                vectors!(|$i| $body; 0 1 2 3 4 5 6 7)
+            };
+            (|$i:ident| $body:expr; $($number:literal)*) => {{$(
+                if $number < N {
+                    let $i: usize = $number;
+                    $body
+                }
+            )*}};
+        }
         macro_rules! each {
             (|$sum:ident, $place:ident| $body:expr, $size:expr) => {{
                 let begin = place().wrapping_add(from * $size);
-                for (i, $sum) in sums.iter_mut().enumerate() {
-                    let $place = begin.wrapping_add(i * V::COUNT * $size);
+                vectors!(|i| {
+                    let ($sum, $place) = (&mut sums[i], begin.wrapping_add(i * V::COUNT * $size));
                     // SAFETY: the value has as many elements of this size; the caller has the instructions.
                     unsafe { $body }
-                }
+                });
             }};
         }
         macro_rules! map {
             (|$a:ident| $body:expr) => {
-                for sum in &mut sums {
-                    let $a = *sum;
-                    *sum = $body;
-                }
+                vectors!(|i| {
+                    let $a = sums[i];
+                    sums[i] = $body;
+                })
+            };
+        }
+        macro_rules! beside {
+            (|$a:ident, $x:ident| $body:expr, $others:expr) => {
+                vectors!(|i| {
+                    let ($a, $x) = (sums[i], $others[i]);
+                    sums[i] = $body;
+                })
             };
         }
         macro_rules! with {
@@ -236,12 +269,9 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
                         let $x = V::splat(link.constant);
                         map!(|$a| $body)
                     }
-                    _ => {
-                        for sum in &mut sums {
-                            let ($a, $x) = (*sum, *sum);
-                            *sum = $body;
-                        }
-                    }
+                    Source::Spare0 if V::HAS_SPARES => beside!(|$a, $x| $body, spares[0]),
+                    Source::Spare1 if V::HAS_SPARES => beside!(|$a, $x| $body, spares[1]),
+                    _ => beside!(|$a, $x| $body, sums),
                 }
             };
         }
@@ -276,6 +306,8 @@ unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at
                     Source::Float16 if V::CONVERTS => {
                         each!(|sum, place| sum.store_float16(place, past_caches), 2);
                     }
+                    Source::Spare0 if V::HAS_SPARES => spares[0] = sums,
+                    Source::Spare1 if V::HAS_SPARES => spares[1] = sums,
                     _ if past_caches => each!(|sum, place| sum.stream(place), V::SIZE),
                     _ => each!(|sum, place| sum.store(place), V::SIZE),
                 }
