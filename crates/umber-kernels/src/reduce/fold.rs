@@ -22,6 +22,9 @@ pub(crate) trait Fold: 'static {
 
     /// Is it worth compiling for wide vectors?
     const VECTORS: bool = true;
+    /// Are short runs folded into totals that are joined later? Measured: it pays where totals are wider than elements, or
+    /// many.
+    const APART: bool;
     /// The total of nothing.
     const NOTHING: Self::Total;
 
@@ -73,6 +76,24 @@ reductions! {
     LogSumExp
 }
 
+macro_rules! is_apart {
+    (Sum, $in:ty) => {
+        true
+    };
+    (SumInt32, $in:ty) => {
+        false
+    };
+    (SumSquares, $in:ty) => {
+        true
+    };
+    (SumSquaresWide, $in:ty) => {
+        true
+    };
+    ($other:ident, $in:ty) => {
+        size_of::<$in>() == 1
+    };
+}
+
 /// One `impl Fold`: types, the neutral total, loading, the lane operation, and how lanes and totals convert.
 macro_rules! fold {
     (
@@ -85,6 +106,7 @@ macro_rules! fold {
             type Total = $total;
             type Out = $out;
             const VECTORS: bool = $vectors;
+            const APART: bool = is_apart!($name, $in);
             const NOTHING: $total = $nothing;
             #[inline(always)]
             fn load(value: $in) -> $lane {
@@ -208,6 +230,7 @@ macro_rules! truths {
             type Lane = u8;
             type Total = u8;
             type Out = Bool;
+            const APART: bool = size_of::<$ty>() == 1;
             const NOTHING: u8 = 1;
             #[inline(always)]
             fn load(value: $ty) -> u8 {
@@ -239,6 +262,7 @@ macro_rules! truths {
             type Lane = u8;
             type Total = u8;
             type Out = Bool;
+            const APART: bool = size_of::<$ty>() == 1;
             const NOTHING: u8 = 0;
             #[inline(always)]
             fn load(value: $ty) -> u8 {

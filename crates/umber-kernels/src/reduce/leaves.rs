@@ -3,6 +3,8 @@
 //! Only these are compiled for every kind, dtype and set of instructions; what walks over axes and shares the work is
 //! compiled once.
 
+use std::array::from_fn;
+
 use super::fold::Fold;
 use crate::isa::vectorised;
 
@@ -11,6 +13,12 @@ const SHORT: usize = 16;
 
 /// Runs folded before their totals are written.
 const TOGETHER: usize = 32;
+
+/// Short runs whose totals are joined one after another.
+const AT_ONCE: usize = 4;
+
+/// Vectors that are merged before totals absorb them.
+const TREE: usize = 8;
 
 /// Columns of a pile folded at once.
 const TILE: usize = 128;
@@ -127,7 +135,7 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
     // SAFETY: as above.
     let row = |k: usize| unsafe { std::slice::from_raw_parts(rows[k].cast::<F::In>(), width) };
     if count == 8 {
-        let rows = std::array::from_fn(row);
+        let rows = from_fn(row);
         vectorised_for::<F, _>(
             #[inline(always)]
             move || absorb_eight::<F>(rows, totals),
@@ -239,8 +247,37 @@ unsafe fn fold_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, to
         }
         return;
     }
+    // Loops of their own, so that what the compiler makes of one is not at the cost of another.
     // SAFETY: as above.
-    unsafe { fold_long_runs::<F>(src, stride, length, totals) };
+    unsafe {
+        match const { size_of::<F::In>() } {
+            1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals),
+            2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals),
+            4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals),
+            // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
+            _ if F::VECTORS && length >= TREE * 16 => fold_long_runs::<F, 16>(src, stride, length, totals),
+            _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals),
+        }
+    }
+}
+
+/// # Safety
+/// As of [`fold_runs`].
+#[inline(always)]
+unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if F::APART && length < TREE * N {
+            fold_short_runs::<F, N>(src, stride, length, totals);
+        } else {
+            fold_long_runs::<F, N>(src, stride, length, totals);
+        }
+    }
 }
 
 /// As [`fold_runs`]: the vectors of one run need not wait for the total of the one before.
@@ -248,7 +285,12 @@ unsafe fn fold_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, to
 /// # Safety
 /// As of [`fold_runs`].
 #[inline(never)]
-unsafe fn fold_long_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, totals: &mut [F::Total]) {
+unsafe fn fold_long_runs<F: Fold, const N: usize>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+) {
     vectorised_for::<F, _>(
         #[inline(always)]
         || {
@@ -256,36 +298,91 @@ unsafe fn fold_long_runs<F: Fold>(src: *const F::In, stride: isize, length: usiz
                 // SAFETY: the caller's promise.
                 let run =
                     unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
-                *total = match const { size_of::<F::In>() } {
-                    1 => fold_lanes::<F, 64>(run),
-                    2 => fold_lanes::<F, 32>(run),
-                    4 => fold_lanes::<F, 16>(run),
-                    _ => fold_lanes::<F, 8>(run),
-                };
+                *total = fold_lanes::<F, N>(run);
             }
         },
     );
 }
 
+/// As [`fold_runs`], of runs too short for trees, in `N` totals a run. They are joined once a few runs are through: what is
+/// read as soon as a part of it was written has the processor wait.
+///
+/// # Safety
+/// As of [`fold_runs`].
+#[inline(never)]
+unsafe fn fold_short_runs<F: Fold, const N: usize>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+) {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        || {
+            for (group, totals) in totals.chunks_mut(AT_ONCE).enumerate() {
+                let mut lanes = Aligned([[F::NOTHING; N]; AT_ONCE]);
+                let first = (group * AT_ONCE) as isize;
+                for (i, lanes) in (first..).zip(&mut lanes.0[..totals.len()]) {
+                    // SAFETY: the caller's promise.
+                    let run = unsafe { std::slice::from_raw_parts(src.wrapping_offset(i * stride), length) };
+                    absorb_vectors::<F, N>(run, lanes);
+                }
+                for (total, lanes) in totals.iter_mut().zip(&lanes.0) {
+                    *total = match N {
+                        64 => join_64::<F>(lanes),
+                        32 => join_32::<F>(lanes),
+                        16 => join_16::<F>(lanes),
+                        _ => join_8::<F>(lanes),
+                    };
+                }
+            }
+        },
+    );
+}
+
+/// At the beginning of a cache line, so that no vector lies across two.
+#[repr(align(64))]
+struct Aligned<T>(T);
+
+#[inline(always)]
+fn join_64<F: Fold>(totals: &[F::Total]) -> F::Total {
+    join_32::<F>(&halved::<F, 32>(totals))
+}
+
+#[inline(always)]
+fn join_32<F: Fold>(totals: &[F::Total]) -> F::Total {
+    join_16::<F>(&halved::<F, 16>(totals))
+}
+
+#[inline(always)]
+fn join_16<F: Fold>(totals: &[F::Total]) -> F::Total {
+    join_8::<F>(&halved::<F, 8>(totals))
+}
+
+#[inline(always)]
+fn join_8<F: Fold>(totals: &[F::Total]) -> F::Total {
+    let [a, b] = halved::<F, 2>(&halved::<F, 4>(totals));
+    F::join(a, b)
+}
+
+/// The first half of some totals, joined with the second.
+#[inline(always)]
+fn halved<F: Fold, const HALF: usize>(totals: &[F::Total]) -> [F::Total; HALF] {
+    from_fn(|j| F::join(totals[j], totals[j + HALF]))
+}
+
 /// The total of a run: `N` totals side by side, each absorbing trees of eight.
 #[inline(always)]
 fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
-    let mut totals = [F::NOTHING; N];
-    let mut blocks = run.chunks_exact(8 * N);
+    let mut totals = Aligned([F::NOTHING; N]);
+    let totals = &mut totals.0;
+    let mut blocks = run.chunks_exact(TREE * N);
     for block in &mut blocks {
         for (j, total) in totals.iter_mut().enumerate() {
             *total = F::absorb(*total, tree::<F>(|k| block[k * N + j]));
         }
     }
-    let mut vectors = blocks.remainder().chunks_exact(N);
-    for vector in &mut vectors {
-        for (total, &value) in totals.iter_mut().zip(vector) {
-            *total = F::absorb(*total, F::load(value));
-        }
-    }
-    for (total, &value) in totals.iter_mut().zip(vectors.remainder()) {
-        *total = F::absorb(*total, F::load(value));
-    }
+    absorb_vectors::<F, N>(blocks.remainder(), totals);
     let mut width = N;
     while width > 1 {
         width /= 2;
@@ -294,6 +391,20 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
         }
     }
     totals[0]
+}
+
+/// Elements absorbed one vector after another.
+#[inline(always)]
+fn absorb_vectors<F: Fold, const N: usize>(run: &[F::In], totals: &mut [F::Total; N]) {
+    let mut vectors = run.chunks_exact(N);
+    for vector in &mut vectors {
+        for (total, &value) in totals.iter_mut().zip(vector) {
+            *total = F::absorb(*total, F::load(value));
+        }
+    }
+    for (total, &value) in totals.iter_mut().zip(vectors.remainder()) {
+        *total = F::absorb(*total, F::load(value));
+    }
 }
 
 /// Eight elements merged by a tree.
