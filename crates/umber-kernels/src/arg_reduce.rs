@@ -5,6 +5,7 @@ use std::ops::Range;
 use umber_types::{ArgReduceKind, match_dtype};
 
 use crate::isa::{Cache, prefetch_lines, vectorised};
+use crate::joining::joined;
 use crate::keys::{Direction, Key, Keyed};
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
@@ -220,19 +221,8 @@ fn greatest_key<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
 #[inline(always)]
 fn greatest_of<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
     let (vectors, rest) = block.as_chunks::<LANES>();
-    let mut lanes = T::greatest(vectors, direction);
-    for (lane, &element) in lanes.iter_mut().zip(rest) {
-        *lane = greater(element.key(direction), *lane);
-    }
-    // Halves against each other, which stay in vectors.
-    let mut width = LANES;
-    while width > 1 {
-        width /= 2;
-        for i in 0..width {
-            lanes[i] = greater(lanes[i + width], lanes[i]);
-        }
-    }
-    lanes[0]
+    let greatest = joined(&T::greatest(vectors, direction), greater);
+    rest.iter().fold(greatest, |greatest, element| greater(element.key(direction), greatest))
 }
 
 #[inline(always)]
@@ -254,11 +244,16 @@ fn first_place<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usiz
 fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
     let (vectors, rest) = block.as_chunks::<LANES>();
     for (turn, vector) in vectors.iter().enumerate() {
-        let mut first = LANES as u32;
-        for (lane, element) in (0u32..).zip(vector) {
-            first = first.min(if element.key(direction) == key { lane } else { LANES as u32 });
+        // All of a vector are asked, since one answer takes no longer.
+        let mut is_here = false;
+        for element in vector {
+            is_here |= element.key(direction) == key;
         }
-        if first < LANES as u32 {
+        if is_here {
+            let mut first = LANES as u32;
+            for (lane, element) in (0u32..).zip(vector) {
+                first = first.min(if element.key(direction) == key { lane } else { LANES as u32 });
+            }
             return turn * LANES + first as usize;
         }
     }

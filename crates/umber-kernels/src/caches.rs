@@ -5,6 +5,11 @@ use std::sync::OnceLock;
 /// Bytes of a line of the caches, as processors have them today.
 pub(crate) const LINE: usize = 64;
 
+/// What begins at a cache line, so that no vector of it lies across two: where the stack happens to begin would decide how
+/// fast a loop is.
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub(crate) T);
+
 /// Outputs from this size on bypass the caches, where nobody will find them anyway, if the first one has room for the next
 /// block or the processor is good at that: elsewhere what waits in a small cache to be written costs more than lines that
 /// are read before they are overwritten.

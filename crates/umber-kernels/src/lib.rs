@@ -17,6 +17,7 @@ pub mod gather;
 mod halves;
 mod indices;
 pub mod isa;
+mod joining;
 mod keys;
 mod math;
 pub mod matmul;

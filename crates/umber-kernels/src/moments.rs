@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use umber_types::match_dtype;
 
+use crate::caches::Aligned;
 use crate::isa::vectorised;
 use crate::nest::{Loop, Nest};
 use crate::row::{BLOCK, Buffer, Real, Work, sum_of};
@@ -208,7 +209,7 @@ impl<T: Real> Task<T> {
             places
         };
         parallel_ranges(groups * tiles * parts, grain, |range| {
-            let mut block = [[T::Work::default(); WIDTH]; HEIGHT];
+            let mut block = Aligned([[T::Work::default(); WIDTH]; HEIGHT]);
             for item in range {
                 let (tile, part) = (item / parts, item % parts);
                 let (group, first) = (tile / tiles, tile % tiles * WIDTH);
@@ -219,7 +220,7 @@ impl<T: Real> Task<T> {
                 let slot = unsafe { &mut *slots.at(item as isize) };
                 vectorised(
                     #[inline(always)]
-                    || self.columns(src, rows, columns, &mut block, slot),
+                    || self.columns(src, rows, columns, &mut block.0, slot),
                 );
             }
         });

@@ -5,6 +5,7 @@
 use num_traits::Float;
 use umber_types::{Element, bf16, f16};
 
+use crate::caches::Aligned;
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::peak;
 
@@ -202,13 +203,13 @@ impl Work for f64 {
 
 /// A block being worked on.
 pub(crate) struct Buffer<W> {
-    values: [W; BLOCK],
+    values: Aligned<[W; BLOCK]>,
 }
 
 impl<W: Work> Buffer<W> {
     /// A buffer of zeros.
     pub(crate) fn new() -> Buffer<W> {
-        Buffer { values: [W::default(); BLOCK] }
+        Buffer { values: Aligned([W::default(); BLOCK]) }
     }
 
     /// Read `count` elements, at most [`BLOCK`], `stride` apart; answers them and `padding` up to whole vectors.
@@ -224,7 +225,7 @@ impl<W: Work> Buffer<W> {
         padding: W,
     ) -> &mut [W] {
         let padded = count.next_multiple_of(LANES);
-        let values = &mut self.values[..padded];
+        let values = &mut self.values.0[..padded];
         // A row without elements may have no address.
         if stride == 1 && count > 0 {
             // SAFETY: the caller's promise.
@@ -331,6 +332,7 @@ pub(crate) fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W) -> f64 {
 
 /// Sums side by side, which come together once there is nothing more to add.
 #[derive(Default)]
+#[repr(align(64))]
 pub(crate) struct Sums([f64; LANES]);
 
 impl Sums {

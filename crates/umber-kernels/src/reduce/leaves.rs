@@ -6,7 +6,9 @@
 use std::array::from_fn;
 
 use super::fold::Fold;
+use crate::caches::Aligned;
 use crate::isa::vectorised;
+use crate::joining::joined;
 
 /// Runs shorter than this are folded one element after another.
 const SHORT: usize = 16;
@@ -328,47 +330,11 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
                     absorb_vectors::<F, N>(run, lanes);
                 }
                 for (total, lanes) in totals.iter_mut().zip(&lanes.0) {
-                    *total = match N {
-                        64 => join_64::<F>(lanes),
-                        32 => join_32::<F>(lanes),
-                        16 => join_16::<F>(lanes),
-                        _ => join_8::<F>(lanes),
-                    };
+                    *total = joined(lanes, F::join);
                 }
             }
         },
     );
-}
-
-/// At the beginning of a cache line, so that no vector lies across two.
-#[repr(align(64))]
-struct Aligned<T>(T);
-
-#[inline(always)]
-fn join_64<F: Fold>(totals: &[F::Total]) -> F::Total {
-    join_32::<F>(&halved::<F, 32>(totals))
-}
-
-#[inline(always)]
-fn join_32<F: Fold>(totals: &[F::Total]) -> F::Total {
-    join_16::<F>(&halved::<F, 16>(totals))
-}
-
-#[inline(always)]
-fn join_16<F: Fold>(totals: &[F::Total]) -> F::Total {
-    join_8::<F>(&halved::<F, 8>(totals))
-}
-
-#[inline(always)]
-fn join_8<F: Fold>(totals: &[F::Total]) -> F::Total {
-    let [a, b] = halved::<F, 2>(&halved::<F, 4>(totals));
-    F::join(a, b)
-}
-
-/// The first half of some totals, joined with the second.
-#[inline(always)]
-fn halved<F: Fold, const HALF: usize>(totals: &[F::Total]) -> [F::Total; HALF] {
-    from_fn(|j| F::join(totals[j], totals[j + HALF]))
 }
 
 /// The total of a run: `N` totals side by side, each absorbing trees of eight.
