@@ -7,6 +7,7 @@ pub(crate) const LINE: usize = 64;
 
 /// What begins at a cache line, so that no vector of it lies across two: where the stack happens to begin would decide how
 /// fast a loop is.
+#[derive(Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub(crate) T);
 

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use umber_types::{DType, ScanDirection, ScanExtent, ScanKind, match_dtype};
 
+use crate::caches::Aligned;
 use crate::nest::{Loop, Nest};
 use crate::reduce::fold::{All, Any, Fold, LogSumExp, Max, Min, Prod, Sum};
 use crate::reduce::vectorised_for;
@@ -299,8 +300,8 @@ impl Scan {
         let tiles = columns.length.div_ceil(TILE);
         let items = self.others.count() * tiles;
         parallel_ranges(items, GRAIN / (self.length * TILE.min(columns.length)), |range| {
-            let mut room = [MaybeUninit::<Room>::uninit(); TILE];
-            let totals = room.as_mut_ptr().cast::<u8>();
+            let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
+            let totals = room.0.as_mut_ptr().cast::<u8>();
             for item in range {
                 let (outer, first) = (item / tiles, item % tiles * TILE);
                 let width = TILE.min(columns.length - first);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use num_traits::Float;
 use umber_types::match_dtype;
 
+use crate::caches::Aligned;
 use crate::isa::vectorised;
 use crate::nest::Nest;
 use crate::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store};
@@ -103,11 +104,11 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
 #[inline(always)]
 fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     let whole = 0..row.length;
-    let mut room = [T::Work::default(); CHUNK];
+    let mut room = Aligned([T::Work::default(); CHUNK]);
     if row.length <= CHUNK {
         let elements = row.dense(whole, stage);
         let mut sums = Sums::default();
-        let values = exponentials(elements, greatest(elements), &mut room, &mut sums);
+        let values = exponentials(elements, greatest(elements), &mut room.0, &mut sums);
         scale(values, sums.total());
         // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
         unsafe { store(values, dst.at(0), row.length) };
@@ -123,7 +124,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     for block in blocks(whole) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, peak, &mut room, &mut sums);
+            let values = exponentials(chunk, peak, &mut room.0, &mut sums);
             // SAFETY: as above.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
             place += chunk.len();
@@ -179,12 +180,12 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
 
 /// A block of a row whose elements lie apart, brought together.
 struct Stage<T> {
-    room: [MaybeUninit<T>; BLOCK],
+    room: Aligned<[MaybeUninit<T>; BLOCK]>,
 }
 
 impl<T: Real> Stage<T> {
     fn new() -> Stage<T> {
-        Stage { room: [MaybeUninit::uninit(); BLOCK] }
+        Stage { room: Aligned([MaybeUninit::uninit(); BLOCK]) }
     }
 }
 
@@ -201,7 +202,7 @@ impl<T: Real> Row<T> {
             // SAFETY: the layout of the source holds the row, and nobody writes it while a kernel reads it.
             return unsafe { std::slice::from_raw_parts(first, range.len()) };
         }
-        let room = &mut stage.room[..range.len()];
+        let room = &mut stage.room.0[..range.len()];
         for (i, element) in room.iter_mut().enumerate() {
             // SAFETY: as above.
             element.write(unsafe { *first.wrapping_offset(i as isize * self.stride) });
@@ -263,11 +264,11 @@ fn row_peak<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> 
 /// The sum of the exponentials in a range of a row.
 #[inline(always)]
 fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &mut Stage<T>) -> f64 {
-    let mut room = [T::Work::default(); CHUNK];
+    let mut room = Aligned([T::Work::default(); CHUNK]);
     let mut sums = Sums::default();
     for block in blocks(range) {
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            exponentials(chunk, peak, &mut room, &mut sums);
+            exponentials(chunk, peak, &mut room.0, &mut sums);
         }
     }
     sums.total()
@@ -283,12 +284,12 @@ fn write_row<T: Real>(
     dst: Target<T>,
     stage: &mut Stage<T>,
 ) {
-    let mut room = [T::Work::default(); CHUNK];
+    let mut room = Aligned([T::Work::default(); CHUNK]);
     let mut known = Sums::default();
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, peak, &mut room, &mut known);
+            let values = exponentials(chunk, peak, &mut room.0, &mut known);
             scale(values, total);
             // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::leaves::{Leaves, Piles, Room};
 use super::rows::collect;
 use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
+use crate::caches::Aligned;
 use crate::nest::{Loop, Nest};
 use crate::threads::{parallel_for, parallel_ranges};
 
@@ -109,10 +110,10 @@ fn place(task: &Task, results: Loop<2>, cut: &Cut, item: usize) -> Place {
 
 fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
     let rows = task.reduced.count();
-    let mut room = [MaybeUninit::<Room>::uninit(); TILE];
+    let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
     for item in items {
         let Place { src, dst, width } = place(task, results, cut, item);
-        let totals = Totals { start: room.as_mut_ptr().cast(), width };
+        let totals = Totals { start: room.0.as_mut_ptr().cast(), width };
         // SAFETY: there is room for a tile of totals.
         unsafe { (task.leaves.clear)(totals.start, width) };
         fold_tile(task, src, results.strides[0], 0..rows, cut.joined, totals);
@@ -130,9 +131,9 @@ fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, jo
     } else if stride == 1 {
         fold_rows(task.leaves, &task.reduced, range, totals, |at, _| row(at));
     } else {
-        let mut stage = [[MaybeUninit::<Room>::uninit(); STRIDED_TILE]; ROWS];
+        let mut stage = Aligned([[MaybeUninit::<Room>::uninit(); STRIDED_TILE]; ROWS]);
         fold_rows(task.leaves, &task.reduced, range, totals, |at, turn| {
-            let staged = stage[turn].as_mut_ptr().cast::<u8>();
+            let staged = stage.0[turn].as_mut_ptr().cast::<u8>();
             collect(size, row(at), stride, totals.width, staged);
             staged
         });
@@ -169,8 +170,8 @@ fn fold_joined(task: &Task, src: *const u8, range: Range<usize>, joined: usize, 
     let rows = range.len() / joined;
     let row = |at: usize| src.wrapping_add(at * leaves.in_size);
     let first = range.start * width;
-    let mut room = [MaybeUninit::<Room>::uninit(); TILE];
-    let wide = Totals { start: room.as_mut_ptr().cast(), width: width * joined };
+    let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
+    let wide = Totals { start: room.0.as_mut_ptr().cast(), width: width * joined };
     // SAFETY: there is room for a tile of totals, and rows are joined up to half of that.
     unsafe { (leaves.clear)(wide.start, wide.width) };
     let mut steps = Nest::new(&[], [&[]]);

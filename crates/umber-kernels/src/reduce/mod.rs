@@ -19,6 +19,7 @@ use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide};
 pub(crate) use self::leaves::vectorised_for;
 use self::leaves::{Leaves, Room};
+use crate::caches::{Aligned, LINE};
 use crate::nest::{Loop, Nest};
 use crate::shared::Target;
 use crate::tape::Program;
@@ -262,8 +263,8 @@ fn fold_in_parts(
     fold: impl Fn(usize, Range<usize>, Totals) + Sync,
 ) {
     let (parts, steps) = (shared.tasks, shared.steps);
-    let size = shared.width * leaves.total_size;
-    let mut totals: Vec<Room> = vec![0; (shared.tiles * parts * size).div_ceil(size_of::<Room>())];
+    let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
+    let mut totals = vec![Aligned([0 as Room; LINE / size_of::<Room>()]); shared.tiles * parts * size / LINE];
     let place = Target::over(&mut totals).cast::<u8>();
     parallel_for(shared.tiles * parts, |i| {
         let (tile, part) = (i / parts, i % parts);

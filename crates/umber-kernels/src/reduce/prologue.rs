@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::leaves::{Leaves, Room, Runs};
 use super::{GRAIN, Parts, Results, Totals, fold_in_parts, parts};
+use crate::caches::Aligned;
 use crate::nest::{Loop, Nest};
 use crate::shared::Target;
 use crate::tape::{Elements, Producer, Program, Rows};
@@ -197,8 +198,8 @@ impl Task<'_> {
             return;
         }
         // Blocks add up side by side, eight rows at once, so that totals come together once and not once a block.
-        let mut room = [MaybeUninit::<Room>::uninit(); LONG_TOTALS];
-        let wide = room.as_mut_ptr().cast::<u8>();
+        let mut room = Aligned([MaybeUninit::<Room>::uninit(); LONG_TOTALS]);
+        let wide = room.0.as_mut_ptr().cast::<u8>();
         let total_at = |i: usize| wide.wrapping_add(i * leaves.total_size);
         // SAFETY: there is room for these totals.
         unsafe { (leaves.clear)(wide, LONG_TOTALS) };
@@ -270,10 +271,10 @@ impl Task<'_> {
         }
         parallel_ranges(items, self.grain() / (self.work * tile), |range| {
             self.elements.enter(|producer| {
-                let mut room = [MaybeUninit::<Room>::uninit(); MOST_TOTALS];
+                let mut room = Aligned([MaybeUninit::<Room>::uninit(); MOST_TOTALS]);
                 for item in range {
                     let Results { dst, width, stride } = columns.results_of(item);
-                    let totals = Totals { start: room.as_mut_ptr().cast(), width };
+                    let totals = Totals { start: room.0.as_mut_ptr().cast(), width };
                     // SAFETY: there is room for a tile of totals; results lie in the layout of the destination, and
                     // tasks have disjoint ones.
                     unsafe { (self.leaves.clear)(totals.start, width) };
@@ -326,8 +327,8 @@ impl Columns<'_> {
         let in_eights = self.joined.is_multiple_of(8);
         let wide_rows = if in_eights { self.joined / 8 } else { self.joined };
         let wide_width = wide_rows * width;
-        let mut room = [MaybeUninit::<Room>::uninit(); MOST_TOTALS];
-        let wide = room.as_mut_ptr().cast::<u8>();
+        let mut room = Aligned([MaybeUninit::<Room>::uninit(); MOST_TOTALS]);
+        let wide = room.0.as_mut_ptr().cast::<u8>();
         // SAFETY: there is room: a block has no more than eight times as many elements, and no more where none meet.
         unsafe { (leaves.clear)(wide, wide_width) };
         for row in range.clone().step_by(self.joined) {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::leaves::{Leaves, Room, Runs};
 use super::{GRAIN, Parts, Results, Task, fold_in_parts, parts};
+use crate::caches::Aligned;
 use crate::moving::by_size;
 use crate::nest::Nest;
 use crate::threads::parallel_ranges;
@@ -82,8 +83,8 @@ fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<u
         });
         return;
     }
-    let mut stage = [MaybeUninit::<Room>::uninit(); STAGE];
-    let staged = stage.as_mut_ptr().cast::<u8>();
+    let mut stage = Aligned([MaybeUninit::<Room>::uninit(); STAGE]);
+    let staged = stage.0.as_mut_ptr().cast::<u8>();
     let mut filled = 0;
     reduced.runs(range, |[at], length| {
         let mut done = 0;

@@ -15,7 +15,7 @@ use umber_types::DType;
 use super::plan::Plan;
 use super::program::{Instruction, Program, REGISTER};
 use super::walk::Walk;
-use crate::caches::{self, LINE, STREAM_FROM, finish_streaming};
+use crate::caches::{self, Aligned, LINE, STREAM_FROM, finish_streaming};
 use crate::elementwise::LANES;
 use crate::isa::Cache;
 use crate::threads::parallel_ranges;
@@ -339,21 +339,16 @@ fn overlaps(a: &View, b: &View) -> bool {
     a.0 < b.1 && b.0 < a.1
 }
 
-/// A cache line, so that scratch is aligned like one.
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Line([u8; LINE]);
-
 thread_local! {
     /// Scratch of this thread, empty while in use.
-    static SCRATCH: Cell<Vec<Line>> = const { Cell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<Aligned<[u8; LINE]>>> = const { Cell::new(Vec::new()) };
 }
 
 /// Lend `body` at least `bytes` bytes of this thread's scratch. They are initialised, with anything.
 pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
     let mut lines = SCRATCH.take();
     if lines.len() * LINE < bytes {
-        lines.resize(bytes.div_ceil(LINE), Line([0; LINE]));
+        lines.resize(bytes.div_ceil(LINE), Aligned([0; LINE]));
     }
     body(lines.as_mut_ptr().cast());
     SCRATCH.set(lines);
