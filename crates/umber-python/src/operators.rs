@@ -68,7 +68,11 @@ fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Sid
             }
             Err(_) => {
                 let number = args::plain_number(other)?;
-                this.peek(py, |own| ops::at_once::with_number(kind, own, number, side))
+                let answer = |own: &Array| {
+                    ops::at_once::with_number(kind, own, number, side)
+                        .or_else(|| ops::alike_number(kind, own, number, side))
+                };
+                this.peek(py, answer)
             }
         }
     };

@@ -2,7 +2,7 @@
 //!
 //! | group | what is in it |
 //! |---|---|
-//! | [`alike`](mod@alike) | operators of two arrays that are alike |
+//! | [`alike`](mod@alike) | operators of two arrays that are alike, or of one and a number |
 //! | [`at_once`] | operators of a few elements that are there, computed as they are written |
 //! | [`bin_widths`] | how wide the bins of a histogram should be |
 //! | [`bits`] | bits packed into bytes, and out of them |
@@ -114,7 +114,7 @@ pub mod turning;
 pub mod weighted_quantiles;
 pub mod windows;
 
-pub use alike::alike;
+pub use alike::{alike, alike_number};
 pub use bin_widths::BinRule;
 pub use bits::*;
 pub use block_masked::*;
