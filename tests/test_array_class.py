@@ -3,10 +3,8 @@
 import abc
 import gc
 import inspect
-import operator
 import re
 import sys
-import warnings
 import weakref
 
 import numpy as np
@@ -278,43 +276,6 @@ def test_operators_of_arrays_that_are_alike_are_those_of_others(name, dtype):
     else:
         assert direct[:2] == (one_by_one[0], x.shape)
         np.testing.assert_array_equal(direct[2], one_by_one[2][0])
-
-
-OPERATORS = {
-    "add": operator.add,
-    "subtract": operator.sub,
-    "multiply": operator.mul,
-    "divide": operator.truediv,
-    "floor_divide": operator.floordiv,
-    "remainder": operator.mod,
-    "bitwise_and": operator.and_,
-    "bitwise_or": operator.or_,
-    "bitwise_xor": operator.xor,
-}
-
-
-@pytest.mark.parametrize("name", OPERATORS)
-@pytest.mark.parametrize("dtype", ALL)
-def test_operators_with_numbers_are_the_functions(name, dtype):
-    """Operators record large arrays and numbers in one step, and functions the long way."""
-    values = np.random.default_rng(4).integers(0, 2 if dtype == "bool" else 4, (2, 600))
-    x = mx.array(values).astype(dtype_of(dtype))
-    mx.eval(x)
-
-    def outcome(function, *operands):
-        try:
-            result = function(*operands)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                return result.dtype, result.shape, np.array(result.astype(mx.complex64)).tolist()
-        except (TypeError, ValueError, OverflowError) as error:
-            return type(error)
-
-    for number in (True, 2, 0, -3, 300, 1 << 40, 1.5, float("inf"), float("nan"), 1 + 2j):
-        for operands in ((x, number), (number, x)):
-            found = outcome(OPERATORS[name], *operands)
-            expected = outcome(getattr(mx, name), *operands)
-            assert str(found) == str(expected), (name, dtype, operands)
 
 
 def test_alike_operators_are_followed_by_transformations_and_see_writers():

@@ -1,11 +1,12 @@
 """Methods, properties and operators of `array` against the functions that they stand for."""
 
 import operator
+import warnings
 
 import numpy as np
 import pytest
 import umber.core as mx
-from arrays import assert_close, assert_dtype, flatten, name_of, to_numpy
+from arrays import ALL, assert_close, assert_dtype, dtype_of, flatten, name_of, to_numpy
 
 # The method, and calls to compare: arguments of the method, and the same through the function.
 METHODS = {
@@ -147,6 +148,30 @@ def test_properties():
     assert z.imag.tolist() == [2.0, -4.0]
     empty = mx.array(3)
     assert (empty.shape, empty.ndim, empty.size) == ((), 0, 1)
+
+
+@pytest.mark.parametrize("name", OPERATORS | BITWISE)
+@pytest.mark.parametrize("dtype", ALL)
+def test_operators_with_numbers_are_the_functions(name, dtype):
+    """Operators record large arrays and numbers in one step, and functions the long way."""
+    values = np.random.default_rng(4).integers(0, 2 if dtype == "bool" else 4, (2, 600))
+    x = mx.array(values).astype(dtype_of(dtype))
+    mx.eval(x)
+
+    def outcome(function, *operands):
+        try:
+            result = function(*operands)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return result.dtype, result.shape, np.array(result.astype(mx.complex64)).tolist()
+        except (TypeError, ValueError, OverflowError) as error:
+            return type(error)
+
+    for number in (True, 2, 0, -3, 300, 1 << 40, 1.5, float("inf"), float("nan"), 1 + 2j):
+        for operands in ((x, number), (number, x)):
+            found = outcome((OPERATORS | BITWISE)[name], *operands)
+            expected = outcome(getattr(mx, name), *operands)
+            assert str(found) == str(expected), (name, dtype, operands)
 
 
 @pytest.mark.parametrize("name", OPERATORS)

@@ -5,7 +5,7 @@ use umber_kernels::tape::supports_binary;
 use umber_types::tape::binary_dtype;
 use umber_types::{BinaryKind, DType, Scalar};
 
-use super::at_once::Side;
+use super::at_once::{Side, takes_dtype};
 use crate::graph::few::is_at_once;
 use crate::graph::{Array, ArraySpec, lines_are_known};
 use crate::primitives::binary::Binary;
@@ -42,8 +42,7 @@ pub fn alike(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
 /// ```
 pub fn alike_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
     let dtype = array.dtype();
-    let is_kept = number.weak_dtype(dtype) == dtype && number.check_fits(dtype).is_ok();
-    if !is_kept || !is_plain(kind, array) {
+    if !is_plain(kind, array) || !takes_dtype(number, dtype) {
         return None;
     }
     let number = Array::full(array.shape().clone(), number, dtype);

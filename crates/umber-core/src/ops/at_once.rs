@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use umber_kernels::tape::Function;
 use umber_types::layout::Strides;
 use umber_types::tape::{binary_dtype, unary_dtype};
-use umber_types::{BinaryKind, Layout, Scalar, Shape, UnaryKind};
+use umber_types::{BinaryKind, DType, Layout, Scalar, Shape, UnaryKind};
 
 use crate::graph::few::{Operand, elementwise, is_at_once};
 use crate::graph::{Array, ArraySpec};
@@ -80,8 +80,7 @@ pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) 
         return None;
     }
     let dtype = array.dtype();
-    let is_kept = number.weak_dtype(dtype) == dtype && number.check_fits(dtype).is_ok();
-    if !is_kept || kind.answers_inexact() && !dtype.is_inexact() {
+    if !takes_dtype(number, dtype) || kind.answers_inexact() && !dtype.is_inexact() {
         return None;
     }
     let (own, other) = (Operand::of(array)?, Operand::number(number, dtype));
@@ -90,6 +89,12 @@ pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) 
         Side::Right => [own, other],
     };
     elementwise(Function::Binary(kind), &operands, array.shape(), binary_dtype(kind, dtype))
+}
+
+/// Does a bare number take this dtype beside an array of it, and fit?
+#[inline]
+pub(super) fn takes_dtype(number: Scalar, dtype: DType) -> bool {
+    number.weak_dtype(dtype) == dtype && number.check_fits(dtype).is_ok()
 }
 
 /// What a part has of an axis.
