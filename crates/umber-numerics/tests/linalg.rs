@@ -1,5 +1,6 @@
 //! Linear algebra against the definitions, written as plain loops.
 
+use umber_kernels::threads::set_num_threads;
 use umber_kernels::{View, ViewMut};
 use umber_numerics::linalg::{self, Failure, Form, OnSingular};
 use umber_types::{Complex64, Layout, Shape};
@@ -325,6 +326,33 @@ fn threads_share_large_matrices() {
             assert!(distance(&a, &v, &scaled, n) < 1e-9);
             assert!(distance(&transpose(&v), &v, &one, n) < 1e-10);
         }
+    }
+}
+
+#[test]
+fn large_symmetric_matrices_have_one_answer_for_any_number_of_threads() {
+    for n in [192, 201, 263, 540] {
+        let numbers = Numbers(n as u64).complex(n * n);
+        let a: Vec<f32> =
+            (0..n * n).map(|at| (numbers[at].re + numbers[at % n * n + at / n].re) as f32).collect();
+        let (square, line) = (layout(&[n, n]), layout(&[n]));
+        let decompose = |threads: usize| {
+            let before = set_num_threads(threads);
+            let (mut w, mut v, mut alone) = (vec![0f32; n], vec![0f32; n * n], vec![0f32; n]);
+            let a = View::of(&a, &square);
+            let vectors = Some(&ViewMut::of(&mut v, &square));
+            assert_eq!(linalg::eigh(a, &ViewMut::of(&mut w, &line), vectors), Ok(()));
+            assert_eq!(linalg::eigh(a, &ViewMut::of(&mut alone, &line), None), Ok(()));
+            set_num_threads(before);
+            [w, v, alone].map(|found| found.into_iter().map(f64::from).collect::<Vec<f64>>())
+        };
+        let found = decompose(1);
+        assert_eq!(found, decompose(3));
+        let [w, v, alone] = found;
+        assert!(w.iter().zip(&alone).all(|(x, y)| (x - y).abs() < 2e-4 * w[n - 1]));
+        let a: Vec<f64> = a.into_iter().map(f64::from).collect();
+        let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
+        assert!(distance(&a, &v, &scaled, n) < 2e-6 * n as f64);
     }
 }
 

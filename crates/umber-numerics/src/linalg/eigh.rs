@@ -3,7 +3,6 @@
 use std::sync::{Mutex, PoisonError};
 
 use faer::diag::{DiagMut, DiagRef};
-use faer::linalg::evd::tridiag::tridiag_in_place;
 use faer::linalg::evd::{
     ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
 };
@@ -11,7 +10,6 @@ use faer::linalg::householder::{
     apply_block_householder_sequence_on_the_left_in_place_scratch,
     apply_block_householder_sequence_on_the_left_in_place_with_conj,
 };
-use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{Conj, MatMut, MatRef, Par, Spec};
 use num_traits::One;
 use umber_types::match_dtype;
@@ -19,11 +17,12 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
+use super::tridiagonal::Tridiagonal;
 use umber_kernels::shared::Target;
 use umber_kernels::threads::parallel_for;
 use umber_kernels::{View, ViewMut};
 
-/// From this size on the vectors of one matrix are worth several threads.
+/// From this size on one matrix is worth several threads.
 const LARGE: usize = 192;
 /// Vectors that are brought back together.
 const COLUMNS: usize = 64;
@@ -49,14 +48,14 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
     let scratch = || {
         let need = self_adjoint_evd_scratch::<T>(n, wanted, Par::Seq, Spec::default());
         let basis = filled(T::zero(), if to.is_some() { n * n } else { 0 })?;
-        let reduction = if to.is_some() && n >= LARGE { Some(Reduction::new(n)?) } else { None };
-        Ok((filled(T::zero(), n * n)?, filled(T::zero(), n)?, basis, Workspace::new(need)?, reduction))
+        let large = if n >= LARGE { Some(Large::new(n, wanted)?) } else { None };
+        Ok((filled(T::zero(), n * n)?, filled(T::zero(), n)?, basis, Workspace::new(need)?, large))
     };
     each(
         from.count(),
         cost(n, n, n).saturating_mul(4),
         scratch,
-        |index, (matrix, found, basis, workspace, reduction)| {
+        |index, (matrix, found, basis, workspace, large)| {
             from.load(index, matrix);
             for column in 1..n {
                 matrix[column * n..column * n + column].fill(T::zero());
@@ -67,8 +66,8 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
             let mut scale = T::Magnitude::one();
             let done = if are_numbers(matrix) {
                 scale = centre(matrix);
-                if let Some(reduction) = reduction {
-                    reduction.decompose(matrix, found, basis, workspace)
+                if let Some(large) = large {
+                    large.decompose(matrix, found, to.is_some().then_some(&mut **basis), workspace)
                 } else {
                     let width = if to.is_some() { n } else { 0 };
                     let u = MatMut::from_column_major_slice_mut(basis, n, width);
@@ -101,64 +100,46 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
 }
 
 /// Room to decompose a large matrix by way of a tridiagonal one.
-struct Reduction<T> {
-    n: usize,
-    /// Reflections that are applied together.
-    block: usize,
-    /// Their factors, a column a reflection.
-    factors: Vec<T>,
-    diagonal: Vec<T>,
-    below: Vec<T>,
+struct Large<T> {
+    tridiagonal: Tridiagonal<T>,
     /// For each part of the vectors.
     workspaces: Vec<Mutex<Workspace>>,
 }
 
-impl<T: Field> Reduction<T> {
-    fn new(n: usize) -> Result<Reduction<T>, Failure> {
-        let block = recommended_block_size::<T>(n, n);
-        let need = apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(n - 1, block, COLUMNS);
-        let workspaces = (0..n.div_ceil(COLUMNS)).map(|_| Workspace::new(need).map(Mutex::new));
-        Ok(Reduction {
-            n,
-            block,
-            factors: filled(T::zero(), block * (n - 1))?,
-            diagonal: filled(T::zero(), n)?,
-            below: filled(T::zero(), n)?,
-            workspaces: workspaces.collect::<Result<_, _>>()?,
-        })
+impl<T: Field> Large<T> {
+    fn new(n: usize, wanted: ComputeEigenvectors) -> Result<Large<T>, Failure> {
+        let tridiagonal = Tridiagonal::new(n)?;
+        let parts = if wanted == ComputeEigenvectors::Yes { n.div_ceil(COLUMNS) } else { 0 };
+        let need = apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
+            n - 1,
+            tridiagonal.block(),
+            COLUMNS,
+        );
+        let workspaces = (0..parts).map(|_| Workspace::new(need).map(Mutex::new));
+        Ok(Large { tridiagonal, workspaces: workspaces.collect::<Result<_, _>>()? })
     }
 
-    /// As [`self_adjoint_evd`], which brings vectors back on one thread; the matrix is used up.
+    /// As [`self_adjoint_evd`], which works on one thread.
     fn decompose(
         &mut self,
-        matrix: &mut [T],
+        matrix: &[T],
         values: &mut [T],
-        vectors: &mut [T],
+        mut vectors: Option<&mut [T]>,
         workspace: &mut Workspace,
     ) -> bool {
-        let (n, block) = (self.n, self.block);
-        tridiag_in_place(
-            MatMut::from_column_major_slice_mut(matrix, n, n),
-            MatMut::from_column_major_slice_mut(&mut self.factors, block, n - 1),
-            Par::Seq,
-            workspace.stack(),
-            Spec::default(),
-        );
-        for i in 0..n {
-            self.diagonal[i] = matrix[i * n + i];
-            self.below[i] = if i + 1 < n { matrix[i * n + i + 1] } else { T::zero() };
-        }
+        let n = values.len();
+        self.tridiagonal.reduce(matrix, vectors.is_some(), workspace);
         let done = tridiagonal_self_adjoint_evd(
-            DiagRef::from_slice(&self.diagonal),
-            DiagRef::from_slice(&self.below),
+            DiagRef::from_slice(&self.tridiagonal.diagonal),
+            DiagRef::from_slice(&self.tridiagonal.below),
             DiagMut::from_slice_mut(values),
-            Some(MatMut::from_column_major_slice_mut(vectors, n, n)),
+            vectors.as_deref_mut().map(|vectors| MatMut::from_column_major_slice_mut(vectors, n, n)),
             Par::Seq,
             workspace.stack(),
             Spec::default(),
         );
-        let reflections = MatRef::from_column_major_slice(matrix, n, n).submatrix(1, 0, n - 1, n - 1);
-        let factors = MatRef::from_column_major_slice(&self.factors, block, n - 1);
+        let Some(vectors) = vectors else { return done.is_ok() };
+        let (reflections, factors) = self.tridiagonal.reflections();
         let (vectors, workspaces) = (Target::over(vectors), &self.workspaces);
         parallel_for(workspaces.len(), |part| {
             let first = part * COLUMNS;

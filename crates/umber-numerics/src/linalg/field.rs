@@ -7,6 +7,7 @@ use num_traits::{Float, NumAssign, ToPrimitive};
 use umber_types::{Complex, Element};
 
 use super::abreast::{self, Systems};
+use super::tridiagonal::{self, Tridiagonal};
 
 /// A real or complex number, as faer computes with it and with what faer's own traits lack.
 pub(super) trait Field:
@@ -31,6 +32,9 @@ pub(super) trait Field:
     fn is_number(self) -> bool;
     /// See [`abreast::solve`]; complex systems are all left.
     fn solve_abreast(systems: &Systems<'_, Self>) -> Option<Vec<usize>>;
+    /// Reduce the matrix of a [`Tridiagonal`], the first factor of each column with it; or leave it, if there are no vectors
+    /// of such numbers.
+    fn tridiagonalize(room: &mut Tridiagonal<Self>) -> bool;
 }
 
 macro_rules! real_fields {
@@ -62,6 +66,9 @@ macro_rules! real_fields {
             fn solve_abreast(systems: &Systems<'_, $ty>) -> Option<Vec<usize>> {
                 abreast::solve(systems)
             }
+            fn tridiagonalize(room: &mut Tridiagonal<$ty>) -> bool {
+                tridiagonal::tridiagonalize(room)
+            }
         }
 
         impl Field for Complex<$ty> {
@@ -91,6 +98,9 @@ macro_rules! real_fields {
             }
             fn solve_abreast(_: &Systems<'_, Self>) -> Option<Vec<usize>> {
                 None
+            }
+            fn tridiagonalize(_: &mut Tridiagonal<Self>) -> bool {
+                false
             }
         }
     )*};

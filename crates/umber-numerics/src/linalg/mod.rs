@@ -1,6 +1,7 @@
 //! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
 //!
-//! faer does the arithmetic, on column-major copies, but for stacks of small systems (`abreast`); threads share the stack, and the columns of inverses.
+//! faer does the arithmetic, on column-major copies, but for stacks of small systems (`abreast`) and the reduction of
+//! large symmetric matrices (`tridiagonal`); threads share the stack, and the columns of inverses.
 //! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
 
 mod abreast;
@@ -18,6 +19,7 @@ mod pinv;
 mod qr;
 mod solve;
 mod svd;
+mod tridiagonal;
 
 pub use adjugate::adjugate;
 pub use cholesky::cholesky;
