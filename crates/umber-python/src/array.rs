@@ -34,16 +34,19 @@ pub(crate) struct PyArray {
     born: u64,
 }
 
+/// The result of an operation. It never shows what others write later: where an operation answered with memory that somebody
+/// else can write (an identity, say), the result is a copy of its values now.
+#[inline]
+pub(crate) fn own(array: Array) -> Array {
+    if array.is_volatile() && !array.is_traced() {
+        return array.copied().unwrap_or(array);
+    }
+    array
+}
+
 impl From<Array> for PyArray {
-    /// The result of an operation. It never shows what others write later: where an operation answered with memory
-    /// that somebody else can write (an identity, say), the result is a copy of its values now.
-    #[inline]
     fn from(array: Array) -> PyArray {
-        if array.is_volatile() && !array.is_traced() {
-            let snapshot = array.copied();
-            return PyArray::sharing(snapshot.unwrap_or(array));
-        }
-        PyArray::sharing(array)
+        PyArray::sharing(own(array))
     }
 }
 

@@ -18,22 +18,15 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyTuple, PyType};
 use umber::{Array, DType, Shape};
 
-use crate::array::PyArray;
+use crate::array::{PyArray, own};
 
-/// An array on its way to Python.
-pub(crate) struct Made(PyArray);
+/// An array on its way to Python. What stands in its object is made there.
+pub(crate) struct Made(Array);
 
 impl From<Array> for Made {
     #[inline]
     fn from(array: Array) -> Made {
-        Made(PyArray::from(array))
-    }
-}
-
-impl From<PyArray> for Made {
-    #[inline]
-    fn from(array: PyArray) -> Made {
-        Made(array)
+        Made(own(array))
     }
 }
 
@@ -41,7 +34,7 @@ impl Made {
     /// An array over memory that others may write, or over memory of ours that nobody else has seen.
     #[inline]
     pub(crate) fn sharing(array: Array) -> Made {
-        Made(PyArray::sharing(array))
+        Made(array)
     }
 
     /// The object.
@@ -160,11 +153,11 @@ impl Mould {
         &self,
         py: Python<'py>,
         object: *mut ffi::PyObject,
-        value: PyArray,
+        array: Array,
     ) -> Bound<'py, PyArray> {
         // SAFETY: the caller's promise, and the head of the file.
         unsafe {
-            object.byte_add(self.value).cast::<PyArray>().write(value);
+            object.byte_add(self.value).cast::<PyArray>().write(PyArray::sharing(array));
             Bound::from_owned_ptr(py, object).cast_into_unchecked()
         }
     }

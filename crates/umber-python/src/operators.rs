@@ -53,7 +53,7 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
     convert::from_object(other, None)
 }
 
-/// The result of an operator of a few elements that are there, or of arrays that are alike; `None` for what goes the usual way.
+/// The result of an operator of a few elements that are there, or recorded in one step; `None` for what goes the usual way.
 #[inline]
 fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<Answer> {
     let py = other.py();
@@ -62,7 +62,7 @@ fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Sid
         match other.cast::<PyArray>() {
             Ok(other) => {
                 let answer = |own: &Array, other: &Array| {
-                    ops::at_once::binary(kind, own, other).or_else(|| ops::alike(kind, own, other))
+                    ops::at_once::binary(kind, own, other).or_else(|| ops::one_step::binary(kind, own, other))
                 };
                 this.peek(py, |own| other.get().peek(py, |other| answer(own, other)))
             }
@@ -70,7 +70,7 @@ fn at_once(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Sid
                 let number = args::plain_number(other)?;
                 let answer = |own: &Array| {
                     ops::at_once::with_number(kind, own, number, side)
-                        .or_else(|| ops::alike_number(kind, own, number, side))
+                        .or_else(|| ops::one_step::with_number(kind, own, number, side))
                 };
                 this.peek(py, answer)
             }

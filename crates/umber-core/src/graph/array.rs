@@ -99,8 +99,12 @@ impl Array {
     }
 
     /// Record an operation with one output.
+    #[inline]
     pub fn record_one(op: impl Into<Op>, inputs: &[&Array]) -> Result<Array> {
-        let op = op.into();
+        Array::record_op(op.into(), inputs)
+    }
+
+    fn record_op(op: Op, inputs: &[&Array]) -> Result<Array> {
         if inputs.iter().any(|input| input.dtype().is_float8())
             && let Some(made) = float8::record(&op, &handles_to(inputs))?
         {
@@ -128,11 +132,10 @@ impl Array {
         Ok(array)
     }
 
-    /// As [`Array::record_one`], of two arrays that are not traced, in memory that nobody else writes, and for no line of a
+    /// As [`Array::record_one`], of arrays that are not traced, in memory that nobody else writes, and for no line of a
     /// program.
     #[inline]
-    pub(crate) fn record_plain(op: Op, a: &Array, b: &Array, spec: ArraySpec) -> Array {
-        let inputs = SmallVec::from_buf([a.clone(), b.clone()]);
+    pub(crate) fn record_plain(op: impl Into<Op>, inputs: Inputs, spec: ArraySpec) -> Array {
         let node = Node::build(op, inputs, Output::one(spec, None), device::current_stream(), None, None);
         Array { node, output: 0 }
     }
@@ -156,7 +159,7 @@ impl Array {
         debug_assert!(storage.fits(spec.dtype) && storage.layout.shape == spec.shape);
         let outputs = Output::one(spec, Some(storage));
         let stream = device::current_stream();
-        let node = Node::build(Leaf::Data.into(), Inputs::new(), outputs, stream, None, None);
+        let node = Node::build(Leaf::Data, Inputs::new(), outputs, stream, None, None);
         Array { node, output: 0 }
     }
 
@@ -215,16 +218,14 @@ impl Array {
         let op = crate::primitives::create::Full { value };
         let spec = ArraySpec { shape, dtype };
         let stream = device::current_stream();
-        let node =
-            Node::build(op.into(), Inputs::new(), Output::one(spec, None), stream, None, node::users_line());
+        let node = Node::build(op, Inputs::new(), Output::one(spec, None), stream, None, node::users_line());
         Array { node, output: 0 }
     }
 
     /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
     pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, follower: Option<&Follower>) -> Array {
         let stream = device::current_stream();
-        let node =
-            Node::build(op.into(), Inputs::new(), Output::one(spec, None), stream, follower.cloned(), None);
+        let node = Node::build(op, Inputs::new(), Output::one(spec, None), stream, follower.cloned(), None);
         Array { node, output: 0 }
     }
 
@@ -235,7 +236,7 @@ impl Array {
         let now = if self.is_volatile() { self.copied()? } else { self.clone() };
         let storage = now.storage().cloned();
         let follower = Follower::outermost([follower].into_iter().chain(self.node.follower()));
-        let (op, spec) = (Leaf::Copy.into(), self.spec().clone());
+        let (op, spec) = (Leaf::Copy, self.spec().clone());
         let node =
             Node::build(op, smallvec![now], Output::one(spec, storage), self.node.stream, follower, None);
         Ok(Array { node, output: 0 })
@@ -280,6 +281,11 @@ impl Array {
     #[inline]
     pub fn node(&self) -> &Arc<Node> {
         &self.node
+    }
+
+    /// The handle to the node itself.
+    pub(super) fn node_mut(&mut self) -> &mut Arc<Node> {
+        &mut self.node
     }
 
     /// Which output of the node.

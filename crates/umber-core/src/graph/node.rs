@@ -187,24 +187,30 @@ impl Node {
 
     #[inline(always)]
     pub(crate) fn build(
-        op: Op,
+        op: impl Into<Op>,
         inputs: Inputs,
         outputs: Outputs,
         stream: Stream,
         follower: Option<Follower>,
         origin: Option<Arc<str>>,
     ) -> Arc<Node> {
-        Arc::new(Node {
-            op,
-            inputs: Mutex::new(inputs),
-            outputs,
-            stream,
-            traced: follower.is_some(),
-            follower,
-            claim: AtomicU8::new(0),
-            mark: AtomicU64::new(0),
-            origin,
-        })
+        // Memory first: a node that is there before it would be copied into it.
+        let memory = Arc::into_raw(Arc::<Node>::new_uninit()).cast_mut().cast::<Node>();
+        // SAFETY: memory for a node that nobody else has, from an `Arc` that it goes back to once it is written.
+        unsafe {
+            memory.write(Node {
+                op: op.into(),
+                inputs: Mutex::new(inputs),
+                outputs,
+                stream,
+                traced: follower.is_some(),
+                follower,
+                claim: AtomicU8::new(0),
+                mark: AtomicU64::new(0),
+                origin,
+            });
+            Arc::from_raw(memory)
+        }
     }
 
     /// The operation.
@@ -295,11 +301,29 @@ fn are_held_elsewhere(inputs: &[Array]) -> bool {
     inputs.iter().all(|input| Arc::strong_count(input.node()) > most_own)
 }
 
+/// Does letting go of these inputs end with them, or with what they read?
+#[inline]
+fn goes_no_deeper(inputs: &mut [Array]) -> bool {
+    if are_held_elsewhere(inputs) {
+        return true;
+    }
+    let ends = |input: &mut Array| match Arc::get_mut(input.node_mut()) {
+        Some(node) => are_held_elsewhere(node.inputs.get_mut().unwrap_or_else(PoisonError::into_inner)),
+        None => true,
+    };
+    match inputs {
+        [a] => ends(a),
+        // An input that is there twice is held by nobody else.
+        [a, b] if !Arc::ptr_eq(a.node(), b.node()) => ends(a) && ends(b),
+        _ => false,
+    }
+}
+
 impl Drop for Node {
     fn drop(&mut self) {
         let inputs = self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if are_held_elsewhere(inputs) {
-            // Letting go of them goes no deeper. If the others let go just now, an input comes here itself.
+        if goes_no_deeper(inputs) {
+            // If the others let go just now, an input comes here itself.
             return;
         }
         let inputs = std::mem::take(inputs);

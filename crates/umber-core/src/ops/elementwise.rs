@@ -5,16 +5,15 @@
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, ensure, promote};
 
-use super::alike::alike;
-use super::at_once;
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
+use super::{at_once, one_step};
 use crate::graph::Array;
 use crate::primitives::control::{self, Control};
 use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
 pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
-    if let Some(made) = at_once::unary(kind, x) {
+    if let Some(made) = at_once::unary(kind, x).or_else(|| one_step::unary(kind, x)) {
         return Ok(made);
     }
     ensure!(
@@ -441,7 +440,7 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
 
 /// `kind` of two arrays in the dtype and shape that they share, for the function `name`.
 fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
-    if let Some(made) = at_once::binary(kind, a, b).or_else(|| alike(kind, a, b)) {
+    if let Some(made) = at_once::binary(kind, a, b).or_else(|| one_step::binary(kind, a, b)) {
         return Ok(made);
     }
     let dtype = promote(a.dtype(), b.dtype());

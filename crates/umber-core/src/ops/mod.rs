@@ -2,7 +2,6 @@
 //!
 //! | group | what is in it |
 //! |---|---|
-//! | [`alike`](mod@alike) | operators of two arrays that are alike, or of one and a number |
 //! | [`at_once`] | operators of a few elements that are there, computed as they are written |
 //! | [`bin_widths`] | how wide the bins of a histogram should be |
 //! | [`bits`] | bits packed into bytes, and out of them |
@@ -28,6 +27,7 @@
 //! | [`linalg`] | factors, inverses, norms, eigenvalues and solutions of matrices |
 //! | [`median`](mod@median) | the median |
 //! | [`nan_reductions`] | reductions and scans that pass over NaN |
+//! | [`one_step`] | functions and operators of arrays of one dtype, recorded without asking more |
 //! | [`parts`] | what numbers are made of: signs, bits, exponents, parts, neighbours |
 //! | [`phases`] | phases without their jumps |
 //! | [`pieces`] | functions put together of pieces |
@@ -58,7 +58,6 @@
 //! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
 //! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
 
-pub mod alike;
 pub mod at_once;
 pub mod bin_widths;
 pub mod bits;
@@ -86,6 +85,7 @@ pub mod linalg;
 pub mod median;
 mod naming;
 pub mod nan_reductions;
+pub mod one_step;
 mod operators;
 pub mod parts;
 pub mod phases;
@@ -114,7 +114,6 @@ pub mod turning;
 pub mod weighted_quantiles;
 pub mod windows;
 
-pub use alike::{alike, alike_number};
 pub use bin_widths::BinRule;
 pub use bits::*;
 pub use block_masked::*;

@@ -1,0 +1,127 @@
+//! Operations recorded in one step, without asking what becomes of dtypes and shapes: functions of one array, operators of two
+//! arrays of one dtype, and of an array and a number that takes its dtype. Most of what a program does to large arrays is such.
+//!
+//! Each answers `None` for what is recorded as usual, whatever the reason; nothing has happened then.
+
+use smallvec::{SmallVec, smallvec};
+use umber_kernels::tape::{supports_binary, supports_unary};
+use umber_types::tape::{binary_dtype, unary_dtype};
+use umber_types::{BinaryKind, DType, Scalar, Shape, UnaryKind};
+
+use super::at_once::{Side, takes_dtype};
+use crate::graph::few::is_at_once;
+use crate::graph::{Array, ArraySpec, lines_are_known};
+use crate::primitives::binary::Binary;
+use crate::primitives::broadcast::Broadcast;
+use crate::primitives::unary::Unary;
+
+/// `kind(x)` of a dtype that the function is defined for.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::types::UnaryKind;
+/// use umber::{Array, ops};
+/// let x = Array::from([-1, 2]);
+/// assert_eq!(ops::one_step::unary(UnaryKind::Abs, &x).unwrap().to_vec::<i32>()?, [1, 2]);
+/// assert!(ops::one_step::unary(UnaryKind::Exp, &x).is_none(), "integers become floats first");
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
+    let dtype = x.dtype();
+    let is_plain = is_recorded(x.shape()) && is_alone(x) && is_computed(dtype) && supports_unary(kind, dtype);
+    is_plain.then(|| {
+        let spec = ArraySpec { shape: x.shape().clone(), dtype: unary_dtype(kind, dtype) };
+        Array::record_plain(Unary(kind), smallvec![x.clone()], spec)
+    })
+}
+
+/// `kind(a, b)` of arrays of one dtype that it keeps or compares, whose shapes meet.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::types::BinaryKind;
+/// use umber::{Array, ops};
+/// let (x, y) = (Array::from([1, 2]), Array::from([[3], [4]]));
+/// assert_eq!(ops::one_step::binary(BinaryKind::Add, &x, &y).unwrap().to_vec::<i32>()?, [4, 5, 5, 6]);
+/// assert!(ops::one_step::binary(BinaryKind::Divide, &x, &y).is_none(), "integers divide as floats");
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
+    if a.dtype() != b.dtype() || !takes(kind, a.dtype()) || !is_alone(a) || !is_alone(b) {
+        return None;
+    }
+    if a.shape() == b.shape() {
+        return is_recorded(a.shape()).then(|| record(kind, a.clone(), b.clone()));
+    }
+    let shape = a.shape().broadcast(b.shape()).filter(is_recorded)?;
+    Some(record(kind, spread(a, &shape), spread(b, &shape)))
+}
+
+/// [`binary`], of an array and a bare number, which stands on `side` and takes the array's dtype.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::ops::at_once::Side;
+/// use umber::ops::one_step::with_number;
+/// use umber::types::BinaryKind;
+/// use umber::{Array, Scalar};
+/// let x = Array::from([1, 2]);
+/// let below = with_number(BinaryKind::Subtract, &x, Scalar::Int(5), Side::Left).unwrap();
+/// assert_eq!(below.to_vec::<i32>()?, [4, 3]);
+/// assert!(with_number(BinaryKind::Add, &x, Scalar::Float(0.5), Side::Right).is_none(), "the sums are floats");
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
+    let dtype = array.dtype();
+    if !is_recorded(array.shape()) || !takes(kind, dtype) || !is_alone(array) || !takes_dtype(number, dtype) {
+        return None;
+    }
+    let number = Array::full(array.shape().clone(), number, dtype);
+    Some(match side {
+        Side::Left => record(kind, number, array.clone()),
+        Side::Right => record(kind, array.clone(), number),
+    })
+}
+
+/// Is a result of this shape recorded, and for no line of a program? Where it can be, it is computed instead.
+#[inline]
+fn is_recorded(shape: &Shape) -> bool {
+    !is_at_once(shape) && !lines_are_known()
+}
+
+/// Need nobody hear of what is recorded of the array?
+#[inline]
+fn is_alone(array: &Array) -> bool {
+    array.node().follower().is_none() && !array.is_volatile()
+}
+
+/// Are elements of the dtype operands as they are?
+#[inline]
+fn is_computed(dtype: DType) -> bool {
+    !dtype.is_float8()
+}
+
+/// Does `kind` keep or compare the dtype?
+#[inline]
+fn takes(kind: BinaryKind, dtype: DType) -> bool {
+    is_computed(dtype) && supports_binary(kind, dtype) && (dtype.is_inexact() || !kind.answers_inexact())
+}
+
+/// The array under a shape that it broadcasts to.
+#[inline]
+fn spread(array: &Array, shape: &Shape) -> Array {
+    if array.shape() == shape {
+        return array.clone();
+    }
+    if let Some(value) = array.constant() {
+        return Array::full(shape.clone(), value, array.dtype());
+    }
+    let spec = ArraySpec { shape: shape.clone(), dtype: array.dtype() };
+    Array::record_plain(Broadcast { shape: shape.clone() }, smallvec![array.clone()], spec)
+}
+
+#[inline]
+fn record(kind: BinaryKind, a: Array, b: Array) -> Array {
+    let spec = ArraySpec { shape: a.shape().clone(), dtype: binary_dtype(kind, a.dtype()) };
+    Array::record_plain(Binary(kind), SmallVec::from_buf([a, b]), spec)
+}
