@@ -249,46 +249,92 @@ def test_objects_of_results_come_and_go(few):
     assert sys.getrefcount(mx.array) < before + 10
 
 
-@pytest.mark.parametrize(
-    "name", ["add", "subtract", "multiply", "divide", "less", "equal", "bitwise_xor", "power"]
-)
-@pytest.mark.parametrize(
-    "dtype", ["bool_", "int8", "uint32", "int64", "float16", "bfloat16", "float32", "complex64"]
-)
-def test_operators_of_arrays_that_are_alike_are_those_of_others(name, dtype):
-    """Those of one shape and dtype are recorded in one step, others go the long way."""
-    dtype = getattr(mx, dtype)
-    values = np.random.default_rng(3).integers(0, 2 if dtype == mx.bool_ else 4, (2, 3, 500))
-    x, y = (mx.array(part).astype(dtype) for part in values)
-    mx.eval(x, y)
+def by_rows(function, *operands):
+    """What comes of a function of arrays, and of rows too short to be recorded in one step."""
 
-    def outcome(a, b):
+    def outcome(*operands):
         try:
-            result = getattr(mx, name)(a, b)
+            result = function(*operands)
         except TypeError as error:
             return str(error)
         return result.dtype, result.shape, np.array(result.astype(mx.complex64)).tolist()
 
-    one_by_one = outcome(x[None], y)
-    direct = outcome(x, y)
-    if isinstance(one_by_one, str):
-        assert direct == one_by_one
+    whole = mx.broadcast_arrays(*operands)
+    rows = [outcome(*(operand[i] for operand in whole)) for i in range(len(whole[0]))]
+    if not isinstance(rows[0], str):
+        rows = rows[0][0], whole[0].shape, [row[2] for row in rows]
     else:
-        assert direct[:2] == (one_by_one[0], x.shape)
-        np.testing.assert_array_equal(direct[2], one_by_one[2][0])
+        rows = rows[0]
+    return outcome(*operands), rows
 
 
-def test_alike_operators_are_followed_by_transformations_and_see_writers():
+DTYPES = ["bool_", "int8", "uint32", "int64", "float16", "bfloat16", "float32", "complex64"]
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "subtract", "multiply", "divide", "less", "equal", "bitwise_xor", "power"]
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(3, 500), (3, 500)],
+        [(3, 500), (500,)],
+        [(3, 1), (3, 500)],
+        [(3, 1), (1, 500)],
+        [(500,), (3, 1)],
+        [(), (3, 500)],
+        [(3, 1, 1, 2, 1, 100), (2, 1, 2, 1)],
+    ],
+    ids=str,
+)
+def test_operators_recorded_in_one_step_are_those_of_rows(name, dtype, shapes):
+    dtype = getattr(mx, dtype)
+    rng = np.random.default_rng(3)
+    values = [rng.integers(0, 2 if dtype == mx.bool_ else 4, shape) for shape in shapes]
+    x, y = (mx.array(part).astype(dtype) for part in values)
+    mx.eval(x, y)
+    direct, rows = by_rows(getattr(mx, name), x, y)
+    assert str(direct) == str(rows)
+
+
+@pytest.mark.parametrize(
+    "name",
+    "abs bitwise_invert ceil exp isnan logical_not log1p negative sign sin sqrt square".split(),
+)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_functions_recorded_in_one_step_are_those_of_rows(name, dtype):
+    dtype = getattr(mx, dtype)
+    x = mx.array(np.random.default_rng(3).integers(0, 4, (3, 500))).astype(dtype)
+    mx.eval(x)
+    direct, rows = by_rows(getattr(mx, name), x)
+    assert str(direct) == str(rows)
+
+
+def test_shapes_that_do_not_meet_are_refused_by_large_arrays_too():
+    with pytest.raises(ValueError, match=r"^\[add\] shapes \(3, 500\) and \(2, 500\) cannot"):
+        mx.ones((3, 500)) + mx.ones((2, 500))
+    assert (mx.ones((0, 1)) * mx.ones((1, 2000))).shape == (0, 2000)
+
+
+def test_operators_recorded_in_one_step_are_followed_and_see_writers():
     x = mx.ones((2000,))
     gradient = mx.grad(lambda x, y: (x * y + (x - y)).sum())(x, x * 3)
     assert gradient[0].item() == 4.0
     assert mx.grad(lambda x: (3.0 - x * 2.0).sum())(x)[0].item() == -2.0
+    row = mx.full((1, 2000), 2.0)
+    gradient = mx.grad(lambda x, y: (mx.negative(x) * y).sum(), argnums=(0, 1))(
+        mx.ones((3, 1)), row
+    )
+    assert gradient[0].tolist() == [[-4000.0]] * 3
+    assert gradient[1][0, 0].item() == -3.0
     assert mx.vmap(lambda a, b: a + b)(mx.ones((3, 2000)), mx.ones((3, 2000))).shape == (3, 2000)
     memory = np.ones(2000, np.float32)
     shared = mx.asarray(memory)
-    total, more = shared + shared, shared + 1.0
+    total, more, outer, less = shared + shared, shared + 1.0, shared + mx.ones((2, 1)), -shared
     memory[:] = 7
-    assert total[0].item() == more[0].item() == 2.0
+    assert total[0].item() == more[0].item() == outer[1, 0].item() == 2.0
+    assert less[0].item() == -1.0
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,13 @@
 use smallvec::SmallVec;
 
 use crate::Shape;
+use crate::shape::copied;
 
 /// Distances between neighbours along each axis, in elements; may be zero or negative.
 pub type Strides = SmallVec<[isize; 4]>;
 
 /// Shape, strides and offset of an array in its buffer, all in elements.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Layout {
     /// Length of each axis.
     pub shape: Shape,
@@ -21,6 +22,12 @@ pub struct Layout {
 /// The strides of a dense row-major array.
 #[inline]
 pub fn row_major_strides(shape: &[usize]) -> Strides {
+    // What most shapes are, without a loop.
+    match *shape {
+        [_] => return SmallVec::from_buf_and_len([1, 0, 0, 0], 1),
+        [_, columns] => return SmallVec::from_buf_and_len([columns.max(1) as isize, 1, 0, 0], 2),
+        _ => {}
+    }
     let mut strides: Strides = SmallVec::from_elem(0, shape.len());
     let mut step = 1isize;
     for (stride, &length) in strides.iter_mut().zip(shape).rev() {
@@ -28,6 +35,13 @@ pub fn row_major_strides(shape: &[usize]) -> Strides {
         step = step.wrapping_mul(length.max(1) as isize);
     }
     strides
+}
+
+impl Clone for Layout {
+    #[inline]
+    fn clone(&self) -> Layout {
+        Layout { shape: self.shape.clone(), strides: copied(&self.strides), offset: self.offset }
+    }
 }
 
 impl Layout {

@@ -1,6 +1,7 @@
 //! Shapes, axes and broadcasting.
 
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::ops::Deref;
 
 use smallvec::SmallVec;
@@ -18,11 +19,22 @@ pub struct Shape(SmallVec<[usize; 4]>);
 pub struct Axes(SmallVec<[usize; 4]>);
 
 impl Clone for Shape {
-    /// As one copy of the lengths rather than one by one: every node that is recorded has shapes.
     #[inline]
     fn clone(&self) -> Shape {
-        Shape(SmallVec::from_slice(&self.0))
+        Shape(copied(&self.0))
     }
+}
+
+/// A copy of numbers for each axis. Every node that is recorded has some: one by one they would take as long as the rest of it.
+#[inline]
+pub(crate) fn copied<T: Copy>(numbers: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
+    if numbers.spilled() {
+        return SmallVec::from_slice(numbers);
+    }
+    // All the room, since copying as much as is used takes a call, and what comes of it is read in other pieces.
+    let room = numbers.as_ptr().cast::<MaybeUninit<[T; 4]>>();
+    // SAFETY: numbers that did not spill are in that room, as many as there are.
+    unsafe { SmallVec::from_buf_and_len_unchecked(room.read(), numbers.len()) }
 }
 
 impl TryFrom<Vec<i64>> for Shape {

@@ -149,15 +149,16 @@ impl Array {
             storage.layout.shape,
             storage.buffer.bytes()
         );
-        let spec = ArraySpec { shape: storage.layout.shape.clone(), dtype };
-        Ok(Array::over(storage, spec))
+        let shape = storage.layout.shape.clone();
+        Ok(Array::over(storage, shape, dtype))
     }
 
-    /// An evaluated array over memory that its layout stays in.
+    /// An evaluated array over memory that its layout, of this shape, stays in.
+    // Shape and dtype apart: what is put together here would be read as a whole before its parts are written.
     #[inline]
-    pub(crate) fn over(storage: Storage, spec: ArraySpec) -> Array {
-        debug_assert!(storage.fits(spec.dtype) && storage.layout.shape == spec.shape);
-        let outputs = Output::one(spec, Some(storage));
+    pub(crate) fn over(storage: Storage, shape: Shape, dtype: DType) -> Array {
+        debug_assert!(storage.fits(dtype) && storage.layout.shape == shape);
+        let outputs = Output::one(ArraySpec { shape, dtype }, Some(storage));
         let stream = device::current_stream();
         let node = Node::build(Leaf::Data, Inputs::new(), outputs, stream, None, None);
         Array { node, output: 0 }
@@ -204,7 +205,7 @@ impl Array {
         let bytes = storage.buffer.bytes();
         // SAFETY: the caller's promise, for as many bytes as were allocated, which nobody else has seen.
         unsafe { std::ptr::copy_nonoverlapping(start, storage.buffer.start().as_ptr(), bytes) };
-        Ok(Array::over(storage, ArraySpec { shape, dtype }))
+        Ok(Array::over(storage, shape, dtype))
     }
 
     /// A 0-d array; a constant that fusion takes into its kernels.
@@ -409,7 +410,7 @@ fn seen_at_once(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
         _ if storage.layout.is_contiguous() => storage.layout.reshape(&spec.shape)?,
         _ => return None,
     };
-    Some(Array::over(storage.with_layout(layout), spec.clone()))
+    Some(Array::over(storage.with_layout(layout), spec.shape.clone(), spec.dtype))
 }
 
 /// All outputs of a new node, which nobody else holds then.

@@ -94,7 +94,7 @@ pub(crate) fn elementwise(
         [a, b, c] => few(function, &[a.view(), b.view(), c.view()], &output),
         _ => false,
     };
-    is_done.then(|| Array::over(storage, ArraySpec { shape: shape.clone(), dtype }))
+    is_done.then(|| Array::over(storage, shape.clone(), dtype))
 }
 
 /// The result of an operation, if it has few elements and need not be recorded.
@@ -127,5 +127,5 @@ pub(super) fn computed(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<A
         return None;
     }
     let storage = COMPUTE_HOOK.get()?(op, inputs, spec)?;
-    Some(Array::over(storage, spec.clone()))
+    Some(Array::over(storage, spec.shape.clone(), spec.dtype))
 }

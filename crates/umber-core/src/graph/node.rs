@@ -200,7 +200,7 @@ impl Node {
         unsafe {
             memory.write(Node {
                 op: op.into(),
-                inputs: Mutex::new(inputs),
+                inputs: Mutex::new(Inputs::new()),
                 outputs,
                 stream,
                 traced: follower.is_some(),
@@ -209,6 +209,8 @@ impl Node {
                 mark: AtomicU64::new(0),
                 origin,
             });
+            // By themselves: as a part of the lock they would be copied together with what pads it, in odd pieces.
+            *(*memory).inputs.get_mut().unwrap_or_else(PoisonError::into_inner) = inputs;
             Arc::from_raw(memory)
         }
     }

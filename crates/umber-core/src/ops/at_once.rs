@@ -3,14 +3,13 @@
 //!
 //! Each answers `None` for what is recorded as usual, whatever the reason; nothing has happened then.
 
-use smallvec::SmallVec;
 use umber_kernels::tape::Function;
 use umber_types::layout::Strides;
 use umber_types::tape::{binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Layout, Scalar, Shape, UnaryKind};
 
+use crate::graph::Array;
 use crate::graph::few::{Operand, elementwise, is_at_once};
-use crate::graph::{Array, ArraySpec};
 
 /// On which side of an operator an operand stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +124,7 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     if entries.len() > layout.shape.ndim() || !entries.iter().any(|entry| matches!(entry, Entry::Place(_))) {
         return None;
     }
-    let (mut shape, mut strides) = (SmallVec::<[usize; 4]>::new(), Strides::new());
+    let (mut shape, mut strides) = (Shape::scalar(), Strides::new());
     let mut offset = layout.offset;
     for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
         match entries.get(axis) {
@@ -141,7 +140,6 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
             None | Some(Entry::All) => return None,
         }
     }
-    let spec = ArraySpec { shape: Shape::new(shape.iter().copied()), dtype: array.dtype() };
-    let layout = Layout { shape: spec.shape.clone(), strides, offset };
-    Some(Array::over(storage.with_layout(layout), spec))
+    let layout = Layout { shape: shape.clone(), strides, offset };
+    Some(Array::over(storage.with_layout(layout), shape, array.dtype()))
 }
