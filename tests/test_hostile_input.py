@@ -116,3 +116,44 @@ def test_many_parts():
             cut()
     with pytest.raises((MemoryError, RuntimeError, ValueError)):
         mx.eval(mx.fft.fftfreq(2**45))
+
+
+class Raises:
+    """An integer that cannot be had."""
+
+    def __index__(self):
+        raise LookupError("its own words")
+
+
+class Refuses:
+    """The same, with an error that lists of integers raise, too."""
+
+    def __index__(self):
+        raise TypeError("its own words")
+
+
+INTEGERS = {
+    "reshape": lambda x, given: mx.reshape(x, given),
+    "sum": lambda x, given: mx.sum(x, axis=given),
+    "transpose": lambda x, given: mx.transpose(x, given),
+    "tile": lambda x, given: mx.tile(x, given),
+    "zeros": lambda _, given: mx.zeros(given),
+}
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_integers_are_not_bytes_and_say_themselves_what_is_wrong(name):
+    x, function = mx.ones((2, 1)), INTEGERS[name]
+    for given in (b"\x01\x00", bytearray(b"\x01\x00")):
+        with pytest.raises(TypeError, match=r"got byte.*, expected an integer or a sequence of"):
+            function(x, given)
+    for kind, error in ((Raises, LookupError), (Refuses, TypeError)):
+        for given in (kind(), [kind()], (1, kind())):
+            with pytest.raises(error, match="its own words"):
+                function(x, given)
+
+
+@pytest.mark.parametrize("kind", [np.array, tuple, range, iter, mx.array], ids=str)
+def test_integers_come_in_any_sequence(kind):
+    given = range(2) if kind is range else kind([0, 1])
+    assert mx.sum(mx.ones((2, 3)), axis=given).item() == 6.0

@@ -3,7 +3,7 @@
 use umber_kernels::threads::set_num_threads;
 use umber_kernels::{View, ViewMut};
 use umber_numerics::linalg::{self, Failure, Form, OnSingular};
-use umber_types::{Complex64, Layout, Shape};
+use umber_types::{Complex64, Element, Layout, Shape};
 
 type C = Complex64;
 
@@ -331,7 +331,7 @@ fn threads_share_large_matrices() {
 
 #[test]
 fn large_symmetric_matrices_have_one_answer_for_any_number_of_threads() {
-    for n in [192, 201, 263, 540] {
+    for n in [128, 201, 263, 540] {
         let numbers = Numbers(n as u64).complex(n * n);
         let a: Vec<f32> =
             (0..n * n).map(|at| (numbers[at].re + numbers[at % n * n + at / n].re) as f32).collect();
@@ -353,6 +353,62 @@ fn large_symmetric_matrices_have_one_answer_for_any_number_of_threads() {
         let a: Vec<f64> = a.into_iter().map(f64::from).collect();
         let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
         assert!(distance(&a, &v, &scaled, n) < 2e-6 * n as f64);
+    }
+}
+
+/// How far eigenvectors and eigenvalues of a symmetric matrix are from being such, beside its greatest eigenvalue, and
+/// eigenvectors from being orthonormal.
+fn eigen_faults<T: Element + Into<f64>>(a: &[T], n: usize) -> [f64; 2] {
+    let (square, line) = (layout(&[n, n]), layout(&[n]));
+    let (mut w, mut v) = (vec![a[0]; n], vec![a[0]; n * n]);
+    let (values, vectors) = (ViewMut::of(&mut w, &line), ViewMut::of(&mut v, &square));
+    assert_eq!(linalg::eigh(View::of(a, &square), &values, Some(&vectors)), Ok(()));
+    let wide = |from: &[T]| -> Vec<f64> { from.iter().map(|&x| x.into()).collect() };
+    let (a, w, v) = (wide(a), wide(&w), wide(&v));
+    let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
+    let turned: Vec<f64> = (0..n * n).map(|at| v[at % n * n + at / n]).collect();
+    let one: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
+    let norm = w.iter().fold(0.0f64, |norm, x| norm.max(x.abs()));
+    [distance(&a, &v, &scaled, n) / norm, distance(&turned, &v, &one, n)]
+}
+
+#[test]
+fn eigenvectors_are_as_good_at_every_scale() {
+    for n in [129, 200, 330] {
+        let numbers = Numbers(n as u64).complex(n * n);
+        let symmetric = |at: usize| numbers[at].re + numbers[at % n * n + at / n].re;
+        for power in [-100, -60, -40, -12, -3, 0, 3, 6, 10, 20, 40, 60] {
+            let scale = 2f64.powi(power);
+            let single: Vec<f32> = (0..n * n).map(|at| (symmetric(at) * scale) as f32).collect();
+            let double: Vec<f64> = (0..n * n).map(|at| symmetric(at) * scale).collect();
+            for (faults, epsilon) in [
+                (eigen_faults(&single, n), f64::from(f32::EPSILON)),
+                (eigen_faults(&double, n), f64::EPSILON),
+            ] {
+                assert!(faults.iter().all(|&fault| fault < 200.0 * epsilon), "{n}, 2^{power}: {faults:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn large_matrices_of_low_rank_or_of_blocks_have_eigenvectors() {
+    for n in [128, 192, 196, 201, 400, 700] {
+        let matrices: [&dyn Fn(usize, usize) -> f32; 7] = [
+            &|_, _| 1.0,
+            &|_, _| -0.1,
+            &|i, j| if (i * j) % 2 == 0 { 1.0 } else { -1.0 },
+            &|i, j| ((i % 5) * (j % 5)) as f32,
+            &|i, j| if i / (n / 2) == j / (n / 2) { 1.0 } else { 0.0 },
+            &|i, j| 0.9f32.powi((i + j) as i32) * (((i * j + i + j) % 97) as f32 - 48.0),
+            &|i, j| if i.abs_diff(j) == 1 { -1.0 } else { f32::from(u8::from(i == j)) * 2.0 },
+        ];
+        for (which, element) in matrices.into_iter().enumerate() {
+            let a: Vec<f32> = (0..n * n).map(|at| element(at / n, at % n)).collect();
+            let faults = eigen_faults(&a, n);
+            let most = 200.0 * f64::from(f32::EPSILON);
+            assert!(faults.iter().all(|&fault| fault < most), "{n}, matrix {which}: {faults:?}");
+        }
     }
 }
 

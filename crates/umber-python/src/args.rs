@@ -2,7 +2,9 @@
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{
+    PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple,
+};
 use smallvec::SmallVec;
 use umber::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
@@ -266,14 +268,18 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
         if let Ok(tuple) = object.cast::<PyTuple>() {
             return tuple.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
         }
-        match index(&object) {
+        let refusal = match index(&object) {
             Ok(one) => return Ok(Ints(smallvec::smallvec![one])),
-            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => return Err(error),
-            Err(_) => {}
-        }
+            // What `__index__` raises by itself says more than what follows.
+            Err(error) if !error.is_instance_of::<PyTypeError>(object.py()) => return Err(error),
+            Err(error) => error,
+        };
+        // Bytes are numbers one by one, but nobody writes axes or lengths so.
+        let is_text = object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>();
         match object.try_iter() {
-            Ok(items) => items.map(|item| index(&item?)).collect::<PyResult<_>>().map(Ints),
-            Err(_) => Err(PyTypeError::new_err(format!(
+            Ok(items) if !is_text => items.map(|item| index(&item?)).collect::<PyResult<_>>().map(Ints),
+            Err(_) if object.hasattr("__index__")? => Err(refusal),
+            _ => Err(PyTypeError::new_err(format!(
                 "got {}, expected an integer or a sequence of integers",
                 object.get_type().name()?
             ))),

@@ -4,13 +4,14 @@ use std::sync::{Mutex, PoisonError};
 
 use faer::diag::{DiagMut, DiagRef};
 use faer::linalg::evd::{
-    ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
+    ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch,
+    tridiagonal_self_adjoint_evd,
 };
 use faer::linalg::householder::{
     apply_block_householder_sequence_on_the_left_in_place_scratch,
     apply_block_householder_sequence_on_the_left_in_place_with_conj,
 };
-use faer::{Conj, MatMut, MatRef, Par, Spec};
+use faer::{Auto, Conj, MatMut, MatRef, Par, Spec};
 use num_traits::One;
 use umber_types::match_dtype;
 
@@ -22,8 +23,8 @@ use umber_kernels::shared::Target;
 use umber_kernels::threads::parallel_for;
 use umber_kernels::{View, ViewMut};
 
-/// From this size on one matrix is worth several threads.
-const LARGE: usize = 192;
+/// From this size on one matrix is worth several threads, and eigenvectors come from halves of it, with which care must be taken.
+const LARGE: usize = 128;
 /// Vectors that are brought back together.
 const COLUMNS: usize = 64;
 
@@ -129,16 +130,35 @@ impl<T: Field> Large<T> {
     ) -> bool {
         let n = values.len();
         self.tridiagonal.reduce(matrix, vectors.is_some(), workspace);
-        let done = tridiagonal_self_adjoint_evd(
-            DiagRef::from_slice(&self.tridiagonal.diagonal),
-            DiagRef::from_slice(&self.tridiagonal.below),
-            DiagMut::from_slice_mut(values),
-            vectors.as_deref_mut().map(|vectors| MatMut::from_column_major_slice_mut(vectors, n, n)),
-            Par::Seq,
-            workspace.stack(),
-            Spec::default(),
-        );
-        let Some(vectors) = vectors else { return done.is_ok() };
+        let scale = T::of_real(self.tridiagonal.normalise());
+        let mut solve = |values: &mut [T], vectors: Option<&mut [T]>, parameters| {
+            tridiagonal_self_adjoint_evd(
+                DiagRef::from_slice(&self.tridiagonal.diagonal),
+                DiagRef::from_slice(&self.tridiagonal.below),
+                DiagMut::from_slice_mut(values),
+                vectors.map(|vectors| MatMut::from_column_major_slice_mut(vectors, n, n)),
+                Par::Seq,
+                workspace.stack(),
+                Spec::new(parameters),
+            )
+            .is_ok()
+        };
+        let usual = <SelfAdjointEvdParams as Auto<T>>::auto();
+        let mut done = solve(values, vectors.as_deref_mut(), usual);
+        if let Some(vectors) = vectors.as_deref_mut()
+            && !(done && self.tridiagonal.is_solved_by(values, vectors))
+        {
+            // Halves that are joined may fail, or be far off, where the iteration of the whole, which takes longer, is not.
+            done = solve(
+                values,
+                Some(vectors),
+                SelfAdjointEvdParams { recursion_threshold: usize::MAX, ..usual },
+            );
+        }
+        for value in values.iter_mut() {
+            *value *= scale;
+        }
+        let Some(vectors) = vectors else { return done };
         let (reflections, factors) = self.tridiagonal.reflections();
         let (vectors, workspaces) = (Target::over(vectors), &self.workspaces);
         parallel_for(workspaces.len(), |part| {
@@ -157,6 +177,6 @@ impl<T: Field> Large<T> {
                 workspace.stack(),
             );
         });
-        done.is_ok()
+        done
     }
 }

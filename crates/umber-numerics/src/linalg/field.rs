@@ -3,7 +3,7 @@
 use std::ops::Neg;
 
 use faer::traits::{ComplexField, RealField};
-use num_traits::{Float, NumAssign, ToPrimitive};
+use num_traits::{Float, NumAssign};
 use umber_types::{Complex, Element};
 
 use super::abreast::{self, Systems};
@@ -116,7 +116,6 @@ pub(super) fn are_numbers<T: Field>(values: &[T]) -> bool {
 /// Bring numbers whose squares would overflow or vanish near one by a power of two, which is exact; answers the factor
 /// back.
 pub(super) fn centre<T: Field>(values: &mut [T]) -> T::Magnitude {
-    let one: T::Magnitude = num_traits::one();
     let greatest = values.iter().fold(num_traits::zero(), |found: T::Magnitude, value| {
         Float::max(found, Float::min(value.magnitude(), T::Magnitude::max_value()))
     });
@@ -124,16 +123,21 @@ pub(super) fn centre<T: Field>(values: &mut [T]) -> T::Magnitude {
     let is_extreme = greatest > root(T::Magnitude::max_value())
         || greatest < root(<T::Magnitude as Float>::min_positive_value());
     if !is_extreme || greatest == num_traits::zero() {
-        return one;
+        return num_traits::one();
     }
-    // Both the power and its inverse are normal numbers.
-    let bound = Float::log2(T::Magnitude::max_value()).to_i32().unwrap_or(0) - 2;
-    let exponent = Float::log2(greatest).to_i32().unwrap_or(0).clamp(-bound, bound);
-    let scale = T::of_real(Float::powi(one + one, -exponent));
+    let power = power_near(greatest);
+    let inverse = T::of_real(Float::recip(power));
     for value in values.iter_mut() {
-        *value *= scale;
+        *value *= inverse;
     }
-    Float::powi(one + one, exponent)
+    power
+}
+
+/// A power of two near a positive number. It and its inverse are normal.
+pub(super) fn power_near<R: Float>(number: R) -> R {
+    let bound = R::max_value().log2().to_i32().unwrap_or(0) - 2;
+    let exponent = number.log2().to_i32().unwrap_or(0).clamp(-bound, bound);
+    (R::one() + R::one()).powi(exponent)
 }
 
 /// Not a number.

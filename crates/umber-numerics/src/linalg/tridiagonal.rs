@@ -7,17 +7,19 @@
 //! Invariant: a part of a step writes its own columns of the matrix and of the product, and sums of its own.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use faer::linalg::evd::tridiag::tridiag_in_place;
 use faer::linalg::householder::{make_householder_in_place, upgrade_householder_factor};
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{ColMut, MatMut, MatRef, Par, Spec};
+use num_traits::{Float, One, Zero};
 use umber_kernels::shared::Target;
 use umber_kernels::threads::{num_threads, parallel_for};
 
 use super::Failure;
 use super::batch::{Workspace, filled};
-use super::field::Field;
+use super::field::{Field, power_near};
 use crate::vector::{Lane, Vector, Work};
 
 /// As many lanes as a vector has at most.
@@ -26,6 +28,8 @@ const LANES: usize = 16;
 const TOGETHER: usize = 4;
 /// Parts of a step at most; their sums are added up by one thread.
 const PARTS: usize = 8;
+/// Eigenvectors that a thread looks at.
+const COLUMNS: usize = 64;
 /// Columns of what is left from which on a step has as many parts, a hand-off costing less than what it saves.
 const LARGE: usize = 512;
 /// The same for half as many.
@@ -91,6 +95,56 @@ impl<T: Field> Tridiagonal<T> {
             self.diagonal[i] = matrix[i * leading + i];
             self.below[i] = if i + 1 < n { matrix[i * leading + i + 1] } else { T::zero() };
         }
+    }
+
+    /// Bring the greatest element of `T` near one by a power of two, and answer that power: eigenvectors come from steps that
+    /// compare what they find with one. What would vanish if it were squared becomes zero: of a part of `T` that has nothing else
+    /// no step would come to an end, since its elements are divided by the greatest of them.
+    pub(super) fn normalise(&mut self) -> T::Magnitude {
+        let elements = || self.diagonal.iter().chain(&self.below).map(|x| x.magnitude());
+        let greatest = elements().fold(T::Magnitude::zero(), Float::max);
+        if greatest.is_zero() {
+            return T::Magnitude::one();
+        }
+        let power = power_near(greatest);
+        let inverse = T::of_real(Float::recip(power));
+        let least = Float::sqrt(<T::Magnitude as Float>::min_positive_value());
+        for x in self.diagonal.iter_mut().chain(&mut self.below) {
+            *x *= inverse;
+            if x.magnitude() < least {
+                *x = T::zero();
+            }
+        }
+        power
+    }
+
+    /// Are these the eigenvalues of `T` and, one after another, its eigenvectors?
+    ///
+    /// Measured: elements of `T v - λ v` are up to a hundred rounding errors beside a greatest element near one, some thousand
+    /// where halves were joined badly.
+    pub(super) fn is_solved_by(&self, values: &[T], vectors: &[T]) -> bool {
+        let (n, diagonal, below) = (self.n, &self.diagonal, &self.below);
+        let two = T::Magnitude::one() + T::Magnitude::one();
+        let most = <T::Magnitude as Float>::epsilon() * Float::powi(two, 8);
+        let is_far = AtomicBool::new(false);
+        parallel_for(n.div_ceil(COLUMNS), |part| {
+            let columns = part * COLUMNS..n.min((part + 1) * COLUMNS);
+            let are_near = columns.into_iter().all(|j| {
+                let (value, vector) = (values[j], &vectors[j * n..(j + 1) * n]);
+                (0..n).all(|i| {
+                    let mut rest = (diagonal[i] - value) * vector[i];
+                    if i > 0 {
+                        rest += below[i - 1] * vector[i - 1];
+                    }
+                    if i + 1 < n {
+                        rest += below[i].conjugate() * vector[i + 1];
+                    }
+                    rest.magnitude() <= most
+                })
+            });
+            is_far.fetch_or(!are_near, Ordering::Relaxed);
+        });
+        !is_far.into_inner()
     }
 
     /// What `Q` is made of, as faer applies it: the reflections, and the factors of blocks of them.
