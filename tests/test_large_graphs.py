@@ -41,8 +41,24 @@ def test_chain_is_dropped_without_evaluation():
         lambda a, b: (a + b, a - b),
         lambda a, b: (mx.where(a < b, a, a), b),
         lambda a, b: (mx.concatenate([a, b, a, b])[:2000], a),
+        lambda a, b: (-a + a, b),
+        lambda a, b: (-a * abs(a), b),
+        lambda a, b: (-a * -b, a),
+        lambda a, b: (-a + b, a),
+        lambda a, b: ((a[None] * a[None])[0], b),
     ],
-    ids=["twice the same", "the last two", "a ladder", "three of one", "four of two"],
+    ids=[
+        "twice the same",
+        "the last two",
+        "a ladder",
+        "three of one",
+        "four of two",
+        "one and what reads it",
+        "two that read one",
+        "two that read two",
+        "the last but one beside",
+        "views",
+    ],
 )
 def test_what_has_an_input_more_than_once_is_dropped_without_recursion(step):
     """Arrays of too many elements to be computed as they are written, on a small stack."""

@@ -303,22 +303,41 @@ fn are_held_elsewhere(inputs: &[Array]) -> bool {
     inputs.iter().all(|input| Arc::strong_count(input.node()) > most_own)
 }
 
-/// Does letting go of these inputs end with them, or with what they read?
+/// Does letting go of these inputs end with them, or with what they read? Who else holds something must not be among those
+/// that go: of a chain in which each reads the last two, nothing would stay.
 #[inline]
 fn goes_no_deeper(inputs: &mut [Array]) -> bool {
     if are_held_elsewhere(inputs) {
         return true;
     }
-    let ends = |input: &mut Array| match Arc::get_mut(input.node_mut()) {
-        Some(node) => are_held_elsewhere(node.inputs.get_mut().unwrap_or_else(PoisonError::into_inner)),
-        None => true,
-    };
     match inputs {
-        [a] => ends(a),
+        [a] => reads_what_stays(a, &mut []),
         // An input that is there twice is held by nobody else.
-        [a, b] if !Arc::ptr_eq(a.node(), b.node()) => ends(a) && ends(b),
+        [a, b] if !Arc::ptr_eq(a.node(), b.node()) => reads_what_stays(a, std::slice::from_mut(b)),
         _ => false,
     }
+}
+
+/// As [`goes_no_deeper`], of one input, or of two that differ.
+#[inline]
+fn reads_what_stays(a: &mut Array, b: &mut [Array]) -> bool {
+    let hold = |array: &Array| (Arc::as_ptr(array.node()), Arc::strong_count(array.node()));
+    let inputs = [Some(hold(a)), b.first().map(hold)];
+    let read = [last_inputs(a), b.first_mut().and_then(last_inputs)];
+    let all_read = || read.iter().flatten().copied().flatten().map(hold);
+    let stays = |(node, holders)| {
+        let own = inputs.iter().flatten().filter(|input| input.0 == node).count();
+        holders > own + all_read().filter(|input| input.0 == node).count()
+    };
+    let mut both = inputs.into_iter().zip(&read);
+    both.all(|(input, read)| read.is_some() || input.is_none_or(stays)) && all_read().all(stays)
+}
+
+/// What an input reads that nobody else holds.
+#[inline]
+fn last_inputs(input: &mut Array) -> Option<&[Array]> {
+    let node = Arc::get_mut(input.node_mut())?;
+    Some(node.inputs.get_mut().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Drop for Node {
