@@ -153,7 +153,7 @@ def test_properties():
 @pytest.mark.parametrize("name", OPERATORS | BITWISE)
 @pytest.mark.parametrize("dtype", ALL)
 def test_operators_with_numbers_are_the_functions(name, dtype):
-    """Operators record large arrays and numbers in one step, and functions the long way."""
+    """Operators take numbers as they are, and functions make arrays of them first."""
     values = np.random.default_rng(4).integers(0, 2 if dtype == "bool" else 4, (2, 600))
     x = mx.array(values).astype(dtype_of(dtype))
     mx.eval(x)

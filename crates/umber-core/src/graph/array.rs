@@ -132,8 +132,16 @@ impl Array {
         Ok(array)
     }
 
-    /// As [`Array::record_one`], of arrays that are not traced, in memory that nobody else writes, and for no line of a
-    /// program.
+    /// Is it an operand as it is, and need nobody hear of what is recorded of it? Then [`Array::record_plain`] will do.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.dtype().is_float8()
+            && self.node.follower().is_none()
+            && !self.is_volatile()
+            && !node::lines_are_known()
+    }
+
+    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed at once.
     #[inline]
     pub(crate) fn record_plain(op: impl Into<Op>, inputs: Inputs, spec: ArraySpec) -> Array {
         let node = Node::build(op, inputs, Output::one(spec, None), device::current_stream(), None, None);

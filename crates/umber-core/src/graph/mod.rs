@@ -11,9 +11,7 @@ pub mod tracing;
 pub mod walk;
 
 pub use array::{Array, ArraySpec, Specs};
-pub(crate) use node::{
-    Claim, OnLine, Output, lines_are_known, on_line, set_due_hook, set_origin_hook, users_line,
-};
+pub(crate) use node::{Claim, OnLine, Output, on_line, set_due_hook, set_origin_hook, users_line};
 pub use node::{Inputs, Node};
 pub use program::Program;
 pub use storage::Storage;

@@ -160,7 +160,7 @@ impl Drop for OnLine {
 
 /// May a node stand for a line of the user's program?
 #[inline]
-pub(crate) fn lines_are_known() -> bool {
+pub(super) fn lines_are_known() -> bool {
     LINES_ARE_KNOWN.load(Ordering::Relaxed)
 }
 

@@ -6,13 +6,13 @@
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::tape::{binary_dtype, unary_dtype};
-use umber_types::{BinaryKind, DType, Scalar, Shape, UnaryKind};
+use umber_types::{BinaryKind, DType, Scalar, UnaryKind};
 
 use super::at_once::{Side, takes_dtype};
 use crate::graph::few::is_at_once;
-use crate::graph::{Array, ArraySpec, lines_are_known};
+use crate::graph::{Array, ArraySpec};
 use crate::primitives::binary::Binary;
-use crate::primitives::broadcast::Broadcast;
+use crate::primitives::rules::broadcast;
 use crate::primitives::unary::Unary;
 
 /// `kind(x)` of a dtype that the function is defined for.
@@ -28,8 +28,8 @@ use crate::primitives::unary::Unary;
 /// ```
 pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
     let dtype = x.dtype();
-    let is_plain = is_recorded(x.shape()) && is_alone(x) && is_computed(dtype) && supports_unary(kind, dtype);
-    is_plain.then(|| {
+    let is_recorded = !is_at_once(x.shape()) && x.is_plain() && supports_unary(kind, dtype);
+    is_recorded.then(|| {
         let spec = ArraySpec { shape: x.shape().clone(), dtype: unary_dtype(kind, dtype) };
         Array::record_plain(Unary(kind), smallvec![x.clone()], spec)
     })
@@ -47,14 +47,14 @@ pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
-    if a.dtype() != b.dtype() || !takes(kind, a.dtype()) || !is_alone(a) || !is_alone(b) {
+    if a.dtype() != b.dtype() || !takes(kind, a.dtype()) || !a.is_plain() || !b.is_plain() {
         return None;
     }
     if a.shape() == b.shape() {
-        return is_recorded(a.shape()).then(|| record(kind, a.clone(), b.clone()));
+        return (!is_at_once(a.shape())).then(|| record(kind, a.clone(), b.clone()));
     }
-    let shape = a.shape().broadcast(b.shape()).filter(is_recorded)?;
-    Some(record(kind, spread(a, &shape), spread(b, &shape)))
+    let shape = a.shape().broadcast(b.shape()).filter(|shape| !is_at_once(shape))?;
+    Some(record(kind, broadcast(a, &shape).ok()?, broadcast(b, &shape).ok()?))
 }
 
 /// [`binary`], of an array and a bare number, which stands on `side` and takes the array's dtype.
@@ -73,7 +73,8 @@ pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
 /// ```
 pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
     let dtype = array.dtype();
-    if !is_recorded(array.shape()) || !takes(kind, dtype) || !is_alone(array) || !takes_dtype(number, dtype) {
+    let is_recorded = !is_at_once(array.shape()) && array.is_plain();
+    if !is_recorded || !takes(kind, dtype) || !takes_dtype(number, dtype) {
         return None;
     }
     let number = Array::full(array.shape().clone(), number, dtype);
@@ -83,41 +84,10 @@ pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) 
     })
 }
 
-/// Is a result of this shape recorded, and for no line of a program? Where it can be, it is computed instead.
-#[inline]
-fn is_recorded(shape: &Shape) -> bool {
-    !is_at_once(shape) && !lines_are_known()
-}
-
-/// Need nobody hear of what is recorded of the array?
-#[inline]
-fn is_alone(array: &Array) -> bool {
-    array.node().follower().is_none() && !array.is_volatile()
-}
-
-/// Are elements of the dtype operands as they are?
-#[inline]
-fn is_computed(dtype: DType) -> bool {
-    !dtype.is_float8()
-}
-
 /// Does `kind` keep or compare the dtype?
 #[inline]
 fn takes(kind: BinaryKind, dtype: DType) -> bool {
-    is_computed(dtype) && supports_binary(kind, dtype) && (dtype.is_inexact() || !kind.answers_inexact())
-}
-
-/// The array under a shape that it broadcasts to.
-#[inline]
-fn spread(array: &Array, shape: &Shape) -> Array {
-    if array.shape() == shape {
-        return array.clone();
-    }
-    if let Some(value) = array.constant() {
-        return Array::full(shape.clone(), value, array.dtype());
-    }
-    let spec = ArraySpec { shape: shape.clone(), dtype: array.dtype() };
-    Array::record_plain(Broadcast { shape: shape.clone() }, smallvec![array.clone()], spec)
+    supports_binary(kind, dtype) && (dtype.is_inexact() || !kind.answers_inexact())
 }
 
 #[inline]

@@ -1,8 +1,9 @@
 //! Helpers that the rules of several primitives share.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind};
 
+use crate::graph::few::is_at_once;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::op::Op;
 use crate::primitive::{Batched, Tangents};
@@ -119,7 +120,12 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     if let Some(value) = x.constant() {
         return Ok(Array::full(shape.clone(), value, x.dtype()));
     }
-    Array::record_one(Broadcast { shape: shape.clone() }, &[x])
+    let op = Broadcast { shape: shape.clone() };
+    if x.is_plain() && !is_at_once(shape) {
+        let spec = ArraySpec { shape: shape.clone(), dtype: x.dtype() };
+        return Ok(Array::record_plain(op, smallvec![x.clone()], spec));
+    }
+    Array::record_one(op, &[x])
 }
 
 /// `x` with its axes in another order, or as it is.

@@ -18,15 +18,13 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
-use super::tridiagonal::Tridiagonal;
+use super::tridiagonal::{COLUMNS, Tridiagonal};
 use umber_kernels::shared::Target;
 use umber_kernels::threads::parallel_for;
 use umber_kernels::{View, ViewMut};
 
 /// From this size on one matrix is worth several threads, and eigenvectors come from halves of it, with which care must be taken.
 const LARGE: usize = 128;
-/// Vectors that are brought back together.
-const COLUMNS: usize = 64;
 
 /// The eigenvalues of each matrix in ascending order, and where asked for a matrix with an eigenvector a column. Only
 /// the lower triangle is read, and of its diagonal the real part. Matrices with infinities or NaN have NaN everywhere.

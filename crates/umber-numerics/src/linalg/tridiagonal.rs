@@ -28,8 +28,8 @@ const LANES: usize = 16;
 const TOGETHER: usize = 4;
 /// Parts of a step at most; their sums are added up by one thread.
 const PARTS: usize = 8;
-/// Eigenvectors that a thread looks at.
-const COLUMNS: usize = 64;
+/// Eigenvectors that a thread takes at a time.
+pub(super) const COLUMNS: usize = 64;
 /// Columns of what is left from which on a step has as many parts, a hand-off costing less than what it saves.
 const LARGE: usize = 512;
 /// The same for half as many.
@@ -149,12 +149,8 @@ impl<T: Field> Tridiagonal<T> {
 
     /// What `Q` is made of, as faer applies it: the reflections, and the factors of blocks of them.
     pub(super) fn reflections(&self) -> (MatRef<'_, T>, MatRef<'_, T>) {
-        let (n, leading) = (self.n, self.leading);
-        let matrix = MatRef::from_column_major_slice_with_stride(self.matrix.as_slice(), n, n, leading);
-        (
-            matrix.submatrix(1, 0, n - 1, n - 1),
-            MatRef::from_column_major_slice(&self.factors, self.block, n - 1),
-        )
+        let factors = MatRef::from_column_major_slice(&self.factors, self.block, self.n - 1);
+        (essentials(&self.matrix, self.n, self.leading), factors)
     }
 
     /// How many reflections are applied together.
@@ -164,9 +160,8 @@ impl<T: Field> Tridiagonal<T> {
 
     /// Let the factors, the first of each column being that of a single reflection, be those of blocks.
     fn join_reflections(&mut self) {
-        let (n, leading, block) = (self.n, self.leading, self.block);
-        let matrix = MatRef::from_column_major_slice_with_stride(self.matrix.as_slice(), n, n, leading);
-        let reflections = matrix.submatrix(1, 0, n - 1, n - 1);
+        let (n, block) = (self.n, self.block);
+        let reflections = essentials(&self.matrix, n, self.leading);
         let mut factors = MatMut::from_column_major_slice_mut(&mut self.factors, block, n - 1);
         for first in (0..n - 1).step_by(block) {
             let width = block.min(n - 1 - first);
@@ -178,6 +173,16 @@ impl<T: Field> Tridiagonal<T> {
             upgrade_householder_factor(factors, reflections, width, 1, Par::Seq);
         }
     }
+}
+
+/// What reflections are made of, below the diagonal.
+fn essentials<T: Field>(matrix: &Lines<T>, n: usize, leading: usize) -> MatRef<'_, T> {
+    MatRef::from_column_major_slice_with_stride(matrix.as_slice(), n, n, leading).submatrix(
+        1,
+        0,
+        n - 1,
+        n - 1,
+    )
 }
 
 /// As [`Field::tridiagonalize`], for real numbers.
@@ -517,11 +522,15 @@ impl<T: Field> Lines<T> {
     }
 
     fn elements(&mut self) -> &mut [T] {
-        let end = self.elements.len() - LANES + self.start;
-        &mut self.elements[self.start..end]
+        let places = self.places();
+        &mut self.elements[places]
     }
 
     fn as_slice(&self) -> &[T] {
-        &self.elements[self.start..self.elements.len() - LANES + self.start]
+        &self.elements[self.places()]
+    }
+
+    fn places(&self) -> Range<usize> {
+        self.start..self.elements.len() - LANES + self.start
     }
 }
