@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
+use umber_types::layout::row_major_strides;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
 use super::tracing::{self, Follower};
@@ -172,6 +173,28 @@ impl Array {
         Array { node, output: 0 }
     }
 
+    /// An evaluated array in memory of its own that nobody has written yet, in row-major order.
+    #[inline]
+    pub(crate) fn unwritten(shape: &Shape, dtype: DType) -> Result<Array> {
+        let buffer = Buffer::allocate_shared(shape.size().saturating_mul(dtype.size()))?;
+        Ok(Array::laid(buffer, dtype, |own, layout| {
+            *own = shape.clone();
+            layout.shape = shape.clone();
+            layout.strides = row_major_strides(shape);
+        }))
+    }
+
+    /// An evaluated array in this memory, whose shape and layout `lay` writes, which stays in it.
+    #[inline(always)]
+    pub(crate) fn laid(
+        buffer: Arc<Buffer>,
+        dtype: DType,
+        lay: impl FnOnce(&mut Shape, &mut Layout),
+    ) -> Array {
+        let node = Node::over(buffer, dtype, device::current_stream(), lay);
+        Array { node, output: 0 }
+    }
+
     /// A dense copy that shares nothing, of an evaluated array.
     pub fn copied(&self) -> Result<Array> {
         let Some(storage) = self.storage() else {
@@ -208,12 +231,12 @@ impl Array {
     ///
     /// # Safety
     /// The bytes of as many elements as the shape has are readable from `start` on.
-    pub unsafe fn from_dense(start: *const u8, shape: Shape, dtype: DType) -> Result<Array> {
-        let storage = Storage::allocate(&shape, dtype)?;
-        let bytes = storage.buffer.bytes();
+    pub unsafe fn from_dense(start: *const u8, shape: &Shape, dtype: DType) -> Result<Array> {
+        let array = Array::unwritten(shape, dtype)?;
+        let buffer = &array.storage().expect("it is there").buffer;
         // SAFETY: the caller's promise, for as many bytes as were allocated, which nobody else has seen.
-        unsafe { std::ptr::copy_nonoverlapping(start, storage.buffer.start().as_ptr(), bytes) };
-        Ok(Array::over(storage, shape, dtype))
+        unsafe { std::ptr::copy_nonoverlapping(start, buffer.start().as_ptr(), buffer.bytes()) };
+        Ok(array)
     }
 
     /// A 0-d array; a constant that fusion takes into its kernels.

@@ -85,7 +85,8 @@ pub(crate) fn elementwise(
     if !is_made || operands.iter().any(|operand| operand.view().dtype().is_half()) {
         return None;
     }
-    let storage = Storage::allocate(shape, dtype).ok()?;
+    let made = Array::unwritten(shape, dtype).ok()?;
+    let storage = made.storage()?;
     // SAFETY: a layout that was made for its buffer, which nobody else holds since it is new.
     let output = unsafe { ViewMut::new(storage.buffer.start().as_ptr(), dtype, &storage.layout) };
     let is_done = match operands {
@@ -94,7 +95,7 @@ pub(crate) fn elementwise(
         [a, b, c] => few(function, &[a.view(), b.view(), c.view()], &output),
         _ => false,
     };
-    is_done.then(|| Array::over(storage, shape.clone(), dtype))
+    is_done.then_some(made)
 }
 
 /// The result of an operation, if it has few elements and need not be recorded.

@@ -10,11 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use umber_kernels::fork::generation;
-use umber_types::{Result, Stream};
+use umber_types::layout::Strides;
+use umber_types::{DType, Layout, Result, Shape, Stream};
 
 use super::tracing::Follower;
 use super::{Array, ArraySpec, Specs, Storage};
+use crate::memory::Buffer;
 use crate::op::Op;
+use crate::primitives::leaf::Leaf;
 
 /// The inputs of a node.
 pub type Inputs = SmallVec<[Array; 2]>;
@@ -213,6 +216,27 @@ impl Node {
             *(*memory).inputs.get_mut().unwrap_or_else(PoisonError::into_inner) = inputs;
             Arc::from_raw(memory)
         }
+    }
+
+    /// A node whose one output is there, in this memory. Shape and layout are those of a scalar until `lay` writes them where they
+    /// stay: lengths that are written one by one and then copied as a whole would be waited for.
+    #[inline(always)]
+    pub(crate) fn over(
+        buffer: Arc<Buffer>,
+        dtype: DType,
+        stream: Stream,
+        lay: impl FnOnce(&mut Shape, &mut Layout),
+    ) -> Arc<Node> {
+        let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
+        let spec = ArraySpec { shape: Shape::scalar(), dtype };
+        let outputs = Output::one(spec, Some(Storage { buffer, layout }));
+        let node = Node::build(Leaf::Data, Inputs::new(), outputs, stream, None, None);
+        // SAFETY: nobody else has the node yet.
+        let outputs = unsafe { &mut (*Arc::as_ptr(&node).cast_mut()).outputs };
+        if let [Output { spec, storage: Place::There(storage) }] = &mut outputs[..] {
+            lay(&mut spec.shape, &mut storage.layout);
+        }
+        node
     }
 
     /// The operation.

@@ -68,6 +68,18 @@ impl Buffer {
         Ok(Buffer::new(block.start, bytes, Owner::Allocated(Some(block)), Access::Writable))
     }
 
+    /// As [`Buffer::allocate`], to be shared: written where it stays rather than moved there.
+    #[inline]
+    pub(crate) fn allocate_shared(bytes: usize) -> Result<Arc<Buffer>> {
+        let block = allocator::allocate(bytes)?;
+        let memory = Arc::into_raw(Arc::<Buffer>::new_uninit()).cast_mut().cast::<Buffer>();
+        // SAFETY: memory for a buffer that nobody else has, from an `Arc` that it goes back to once it is written.
+        unsafe {
+            memory.write(Buffer::new(block.start, bytes, Owner::Allocated(Some(block)), Access::Writable));
+            Ok(Arc::from_raw(memory))
+        }
+    }
+
     /// Share memory that `keep` keeps alive: dropped exactly once, from whichever thread drops the last array.
     ///
     /// # Safety
@@ -82,6 +94,7 @@ impl Buffer {
         Buffer::new(start, bytes, Owner::Foreign { stability, keep: Some(keep) }, access)
     }
 
+    #[inline(always)]
     fn new(start: NonNull<u8>, bytes: usize, owner: Owner, access: Access) -> Buffer {
         Buffer { start, bytes, owner, access, leases: [const { AtomicUsize::new(0) }; 4] }
     }

@@ -199,7 +199,7 @@ impl Checked<'_> {
             Fate::Shared => Ok(None),
             Fate::Copied if self.span <= SMALL && self.is_dense() => {
                 // SAFETY: dense memory starts where it is lowest; passed on from the caller.
-                unsafe { Array::from_dense(self.start.as_ptr(), self.from.shape.clone(), self.from.dtype) }
+                unsafe { Array::from_dense(self.start.as_ptr(), &self.from.shape, self.from.dtype) }
                     .or_raise()
                     .map(Some)
             }

@@ -168,7 +168,7 @@ pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyRes
     if copying == Copying::Always {
         if fields.flags & C_CONTIGUOUS != 0 && shape.size() * dtype.size() <= SMALL {
             // SAFETY: NumPy says that the elements are dense, and nobody else runs meanwhile.
-            return unsafe { Array::from_dense(fields.data, shape, dtype) }.or_raise().map(Some);
+            return unsafe { Array::from_dense(fields.data, &shape, dtype) }.or_raise().map(Some);
         }
     } else if !fields.is_writable() {
         // Who else may write is a longer question, and none for a copy.
