@@ -1,5 +1,6 @@
 //! Products with a quantised matrix, turned: what [`digits`](super::digits) and [`few_rows`](super::few_rows) compute.
 
+use std::ops::Add;
 #[cfg(target_arch = "x86_64")]
 use std::ops::Range;
 
@@ -7,6 +8,7 @@ use std::ops::Range;
 use super::codes::as_bytes;
 use super::packed::Packed;
 use crate::isa::vectorised;
+use crate::joining::joined;
 use crate::shared::Target;
 
 /// Numbers summed up side by side.
@@ -31,6 +33,12 @@ impl TurnedProduct<'_> {
         self.x.len() / self.rows
     }
 
+    /// The groups of the left rows, in order.
+    #[inline(always)]
+    pub(super) fn groups(&self) -> impl Iterator<Item = &[f32]> {
+        self.x.chunks_exact(self.packed.how.group_size())
+    }
+
     /// The packed words that a column is of.
     pub(super) fn words(&self, column: usize) -> &[u32] {
         self.packed.words(self.first + column)
@@ -44,13 +52,23 @@ impl TurnedProduct<'_> {
 
     /// Is nothing far above its neighbours?
     pub(super) fn is_close(&self) -> bool {
-        self.x.chunks_exact(self.packed.how.group_size()).all(is_close)
+        vectorised(
+            #[inline(always)]
+            || {
+                let mut all = true;
+                for group in self.groups() {
+                    all &= is_close(group);
+                }
+                all
+            },
+        )
     }
 }
 
 /// Is the largest number of a group not far above the others? What is left of it where it meets a weight of zero must be little
 /// beside what is left of its neighbours: the 2^-31 of it that four digits leave away 2^-24 of what is not zero, in the mean. So
 /// that a few large numbers do not stand for many small ones, none counts for more than a sixteenth.
+#[inline(always)]
 fn is_close(group: &[f32]) -> bool {
     const MOST: f32 = 1.0 / 16.0;
     /// The least mean of the others.
@@ -64,28 +82,21 @@ fn is_close(group: &[f32]) -> bool {
 
 /// The sum of what `of` says of each number of a group.
 #[inline(always)]
-pub(super) fn sum_over(group: &[f32], of: impl Fn(f32) -> f32) -> f32 {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut sums = [0f32; LANES];
-            for values in group.as_chunks::<LANES>().0 {
-                for (sum, &value) in sums.iter_mut().zip(values) {
-                    *sum += of(value);
-                }
-            }
-            sums.iter().sum()
-        },
-    )
+pub(super) fn sum_over<T: Default + Copy + Add<Output = T>>(group: &[f32], of: impl Fn(f32) -> T) -> T {
+    let mut sums = [T::default(); LANES];
+    for values in group.as_chunks::<LANES>().0 {
+        for (sum, &value) in sums.iter_mut().zip(values) {
+            *sum = *sum + of(value);
+        }
+    }
+    joined(&sums, |a, b| a + b)
 }
 
 /// The greatest magnitude, or something that is not finite.
+#[inline(always)]
 pub(super) fn largest(values: &[f32]) -> f32 {
     // The bits of magnitudes are in the order of the magnitudes, below those of what is not finite.
-    f32::from_bits(vectorised(
-        #[inline(always)]
-        || values.iter().fold(0, |most: u32, value| most.max(value.abs().to_bits())),
-    ))
+    f32::from_bits(values.iter().fold(0, |most: u32, value| most.max(value.abs().to_bits())))
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::arch::x86_64::*;
 use std::ops::Range;
+use std::slice::from_raw_parts_mut;
 
 use umber_types::Quantization;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, LANES, beginnings, centre, joined, split, sum};
+use super::{BYTES, LANES, beginnings, centre, joined, split, sum, sums_of_middles};
 use crate::isa::{Cache, prefetch_lines};
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
@@ -77,38 +78,23 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
             let (rows, g) = (tiles[i / groups].clone(), i % groups);
             let width = rows.len().next_multiple_of(LANES);
             let before = rows.start * depth * D + g * size * width * D;
-            // SAFETY: the part of this tile and group, ours alone.
-            let digits =
-                unsafe { std::slice::from_raw_parts_mut(digits.at(before as isize), size * width * D) };
-            digits.fill(0);
-            for lane in 0..width {
-                let mut numbers = [[0; D]; LARGEST_GROUP];
-                let (mut unit, mut total) = (0.0, 0.0);
-                if lane < rows.len() {
-                    let group = &x[(rows.start + lane) * depth + g * size..][..size];
-                    unit = split(group, &mut numbers);
-                    total = sum(group);
-                    for (four, numbers) in numbers[..size].chunks_exact(4).enumerate() {
-                        for (i, number) in numbers.iter().enumerate() {
-                            for (place, &digit) in number.iter().enumerate() {
-                                digits[((four * D + place) * width + lane) * 4 + i] = digit;
-                            }
-                        }
-                    }
-                }
-                let place = (rows.start * groups + g * width + lane) as isize;
-                // SAFETY: of this tile and group, as above.
-                unsafe {
-                    *units.at(place) = unit;
-                    *sums.at(place) = total;
-                }
-            }
+            let at = (rows.start * groups + g * width) as isize;
+            let numbers = rows.clone().map(|row| &x[row * depth + g * size..][..size]);
+            // SAFETY: the parts of this tile and group, ours alone; the caller's.
+            let digits = unsafe {
+                let (units, sums) =
+                    (from_raw_parts_mut(units.at(at), width), from_raw_parts_mut(sums.at(at), width));
+                let digits = from_raw_parts_mut(digits.at(before as isize), size * width * D);
+                lay_group::<D>(numbers, digits, units, sums);
+                digits
+            };
             let vectors = width / LANES;
             for vector in 0..vectors {
                 // SAFETY: the processor has the instructions.
                 let begin = unsafe {
                     let digits = &digits[vector * BYTES..];
-                    beginnings::<D>(packed.how, digits, vectors * BYTES, D * vectors * BYTES)
+                    let stride = D * vectors * BYTES;
+                    beginnings(sums_of_middles::<D>(packed.how, digits, vectors * BYTES, stride))
                 };
                 for (place, begin) in begin.into_iter().enumerate() {
                     let at = (rows.start * groups + g * width) * D + (place * vectors + vector) * LANES;
@@ -118,6 +104,31 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
             }
         }
     });
+}
+
+/// Lay out a group of each of the rows of a tile, with nothing in the other lanes.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn lay_group<'a, const D: usize>(
+    rows: impl Iterator<Item = &'a [f32]>,
+    digits: &mut [i8],
+    units: &mut [f32],
+    sums: &mut [f32],
+) {
+    let width = units.len();
+    digits.fill(0);
+    units.fill(0.0);
+    sums.fill(0.0);
+    let mut split_up = [[0; LARGEST_GROUP]; D];
+    for (lane, group) in rows.enumerate() {
+        units[lane] = split(group, &mut split_up);
+        sums[lane] = sum(group);
+        for (place, split_up) in split_up.iter().enumerate() {
+            for (four, codes) in split_up[..group.len()].as_chunks::<4>().0.iter().enumerate() {
+                let at = ((four * D + place) * width + lane) * 4;
+                digits[at..at + 4].copy_from_slice(codes);
+            }
+        }
+    }
 }
 
 /// Some columns of the matrix, ready to be multiplied.

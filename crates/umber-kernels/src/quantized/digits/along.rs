@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, JOB, LANES, beginnings, joined, middle, split, sum};
+use super::{BYTES, Digits, JOB, LANES, beginnings, joined, middle, split, sum, sums_of_middles};
 use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
@@ -13,6 +13,15 @@ use crate::threads::parallel_ranges;
 
 /// Columns worked on together, which share the digits that are read.
 const COLUMNS: usize = 8;
+/// As many of them share what is read of [`evenly`] begun sums: of more columns, whose bytes are a power of two apart, the
+/// processor keeps too few in the first cache beside the digits.
+const HALF: usize = COLUMNS / 2;
+
+/// Do all lanes of a vector of codes begin with the same sums? Then those of a place are one number, not a vector, which leaves
+/// room in the first cache. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
+const fn evenly(bits: u32, is_whole: bool) -> bool {
+    bits == 8 && is_whole
+}
 
 /// A product whose left rows are laid out.
 struct Job<'a, const D: usize> {
@@ -40,27 +49,9 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     // A vector is read from any group on.
     let groups = packed.groups.next_multiple_of(LANES) + LANES;
     let places = std::array::from_fn(|lane| (lane * 4 / group_bytes) as u32);
-    LaidRows::with(rows * blocks * block_digits, rows * blocks * D * LANES, rows * groups, |laid| {
-        laid.digits.fill(0);
-        laid.units.fill(0.0);
-        laid.sums.fill(0.0);
-        for (r, row) in product.x.chunks_exact(depth).enumerate() {
-            let digits = &mut laid.digits[r * blocks * block_digits..][..blocks * block_digits];
-            for (g, group) in row.chunks_exact(size).enumerate() {
-                let mut numbers = [[0; D]; LARGEST_GROUP];
-                laid.units[r * groups + g] = split(group, &mut numbers);
-                laid.sums[r * groups + g] = sum(group);
-                lay(&numbers[..size], g * group_bytes, steps, digits);
-            }
-        }
-        let begun = laid.beginnings.chunks_exact_mut(D * LANES);
-        for (block, begun) in laid.digits.chunks_exact(block_digits).zip(begun) {
-            // SAFETY: the caller's; there are so many vectors.
-            unsafe {
-                let begin = beginnings::<D>(how, block, BYTES, D * BYTES);
-                begun.as_mut_ptr().cast::<[__m512i; D]>().write_unaligned(begin);
-            }
-        }
+    LaidRows::with(rows * blocks * block_digits, rows * blocks * D * LANES, rows * groups, |mut laid| {
+        // SAFETY: the caller's.
+        unsafe { lay_rows::<D>(product, blocks, groups, &mut laid) };
         let job = Job::<D> { product, laid, groups, places };
         parallel_ranges(columns, JOB / row_bytes + 1, |part| {
             // SAFETY: the caller's.
@@ -78,15 +69,65 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     });
 }
 
-/// Lay out the digits of a group, whose codes begin at a byte of their row.
-fn lay<const D: usize>(numbers: &[[i8; D]], start: usize, steps: usize, digits: &mut [i8]) {
-    for (j, codes) in numbers.chunks_exact(steps).enumerate() {
-        let (block, byte) = ((start + j) / BYTES, (start + j) % BYTES);
-        for (step, number) in codes.iter().enumerate() {
-            for (place, &digit) in number.iter().enumerate() {
-                digits[((block * steps + step) * D + place) * BYTES + byte] = digit;
+/// Lay out the left rows, of so many blocks of bytes and padded groups.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usize, laid: &mut LaidRows) {
+    let (how, depth) = (product.packed.how, product.depth());
+    let (steps, size) = (8 / how.bits(), how.group_size());
+    let (group_bytes, block_digits) = (size / steps, BYTES * steps * D);
+    laid.digits.fill(0);
+    laid.units.fill(0.0);
+    laid.sums.fill(0.0);
+    let mut split_up = [[0; LARGEST_GROUP]; D];
+    for (r, row) in product.x.chunks_exact(depth).enumerate() {
+        let digits = &mut laid.digits[r * blocks * block_digits..][..blocks * block_digits];
+        for (g, group) in row.chunks_exact(size).enumerate() {
+            laid.units[r * groups + g] = split(group, &mut split_up);
+            laid.sums[r * groups + g] = sum(group);
+            let bytes = g * group_bytes..(g + 1) * group_bytes;
+            match steps {
+                1 => lay::<1, D>(&split_up, bytes, digits),
+                2 => lay::<2, D>(&split_up, bytes, digits),
+                4 => lay::<4, D>(&split_up, bytes, digits),
+                _ => lay::<8, D>(&split_up, bytes, digits),
             }
         }
+    }
+    let even = evenly(how.bits() as u32, group_bytes >= BYTES);
+    let step = if even { 1 } else { LANES };
+    for (block, begun) in
+        laid.digits.chunks_exact(block_digits).zip(laid.beginnings.chunks_exact_mut(D * step))
+    {
+        let sums = sums_of_middles::<D>(how, block, BYTES, D * BYTES);
+        let sums = if even {
+            sums.map(|sum| _mm512_set1_epi32(_mm512_reduce_add_epi32(sum) / LANES as i32))
+        } else {
+            sums
+        };
+        for (begun, begin) in begun.chunks_exact_mut(step).zip(beginnings(sums)) {
+            // SAFETY: as many numbers as are written.
+            unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - step), begin) };
+        }
+    }
+}
+
+/// Lay out the digits of a group, whose codes are at some bytes of their row: first those that meet the lowest codes of the bytes.
+#[inline(always)]
+fn lay<const STEPS: usize, const D: usize>(split_up: &Digits<D>, bytes: Range<usize>, laid: &mut [i8]) {
+    let mut done = 0;
+    while done < bytes.len() {
+        let (block, byte) = ((bytes.start + done) / BYTES, (bytes.start + done) % BYTES);
+        let count = (bytes.len() - done).min(BYTES - byte);
+        for (place, digits) in split_up.iter().enumerate() {
+            let digits = digits[done * STEPS..][..count * STEPS].as_chunks::<STEPS>().0;
+            for step in 0..STEPS {
+                let laid = &mut laid[((block * STEPS + step) * D + place) * BYTES + byte..][..count];
+                for (laid, digits) in laid.iter_mut().zip(digits) {
+                    *laid = digits[step];
+                }
+            }
+        }
+        done += count;
     }
 }
 
@@ -110,7 +151,14 @@ impl<const D: usize> Job<'_, D> {
                 for r in 0..self.product.rows {
                     if count == COLUMNS {
                         let rest = self.factors::<COLUMNS>(r, scales, biases, factors);
-                        self.some::<BITS, WHOLE, COLUMNS>(r, column, factors, rest);
+                        if const { evenly(BITS, WHOLE) } {
+                            for (half, rest) in rest.as_chunks::<HALF>().0.iter().enumerate() {
+                                let factors = &factors[half * HALF * groups..];
+                                self.some::<BITS, WHOLE, HALF>(r, column + half * HALF, factors, *rest);
+                            }
+                        } else {
+                            self.some::<BITS, WHOLE, COLUMNS>(r, column, factors, rest);
+                        }
                     } else {
                         let rest = self.factors::<1>(r, scales, biases, factors);
                         self.some::<BITS, WHOLE, 1>(r, column, factors, rest);
@@ -184,17 +232,24 @@ impl<const D: usize> Job<'_, D> {
             let start = block * BYTES;
             let mut begin = [_mm512_setzero_si512(); D];
             for (place, begin) in begin.iter_mut().enumerate() {
-                let start = ((r * blocks + block) * D + place) * LANES;
-                debug_assert!(start + LANES <= laid.beginnings.len());
-                // SAFETY: a vector for each block and place of the row.
-                *begin = unsafe { _mm512_loadu_si512(laid.beginnings.as_ptr().add(start).cast()) };
+                let start = (r * blocks + block) * D + place;
+                debug_assert!((start + 1) * LANES <= laid.beginnings.len());
+                let beginnings = laid.beginnings.as_ptr();
+                // SAFETY: a number, or a vector, for each block and place of the row.
+                *begin = unsafe {
+                    if const { evenly(BITS, WHOLE) } {
+                        _mm512_set1_epi32(*beginnings.add(start))
+                    } else {
+                        _mm512_loadu_si512(beginnings.add(start * LANES).cast())
+                    }
+                };
             }
             let group = (block * block_codes) >> log_size;
             debug_assert!(C * groups <= factors.len() && group + LANES <= groups);
             for (c, sum) in sums.iter_mut().enumerate() {
                 // The rows after these, which the processor does not foresee, since rows are too short for that. They lie behind
                 // each other, and are asked for in the order of memory.
-                prefetch(first.wrapping_add(C * (length + start) + c * BYTES));
+                prefetch(first.wrapping_add(COLUMNS * length + C * start + c * BYTES));
                 let row = first.wrapping_add(c * length + start);
                 let mut words = if WHOLE || length - start >= BYTES {
                     // SAFETY: a vector of the row.

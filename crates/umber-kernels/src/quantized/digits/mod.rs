@@ -27,7 +27,7 @@ const BYTES: usize = 64;
 /// Bytes of packed words worth a job of its own.
 const JOB: usize = 1 << 16;
 /// Fewer rows than this have their lanes along the depth.
-const ACROSS: usize = 6;
+const ACROSS: usize = 12;
 /// Exponents that the largest number of a row may have.
 const EXPONENTS: std::ops::Range<i32> = -40..60;
 /// What sums of the third place begin with, as a float: its last bit counts one of that place, 2^-8 of the second, so that what
@@ -44,10 +44,19 @@ const LEAST: i32 = -64;
 pub(super) fn suits(product: &TurnedProduct) -> bool {
     let how = product.packed.how;
     let is_whole = how.mode() == QuantizationMode::Affine && 8 % how.bits() == 0;
-    is_whole
-        && is_available()
-        && product.x.chunks_exact(product.depth()).all(is_moderate)
-        && product.is_close()
+    let is_moderate = || {
+        vectorised(
+            #[inline(always)]
+            || {
+                let mut all = true;
+                for row in product.x.chunks_exact(product.depth()) {
+                    all &= is_moderate(row);
+                }
+                all
+            },
+        )
+    };
+    is_whole && is_available() && is_moderate() && product.is_close()
 }
 
 fn is_available() -> bool {
@@ -55,6 +64,7 @@ fn is_available() -> bool {
 }
 
 /// Is the largest number of a row zero, or neither very large nor very small?
+#[inline(always)]
 fn is_moderate(row: &[f32]) -> bool {
     let largest = largest(row);
     largest == 0.0 || EXPONENTS.contains(&exponent(largest))
@@ -65,8 +75,17 @@ fn is_moderate(row: &[f32]) -> bool {
 fn is_even(product: &TurnedProduct) -> bool {
     /// The largest number, in means of the magnitudes of its group.
     const MOST: f32 = 8.0;
-    let size = product.packed.how.group_size();
-    product.x.chunks_exact(size).all(|group| largest(group) * size as f32 <= MOST * sum_over(group, f32::abs))
+    let size = product.packed.how.group_size() as f32;
+    vectorised(
+        #[inline(always)]
+        || {
+            let mut all = true;
+            for group in product.groups() {
+                all &= largest(group) * size <= MOST * sum_over(group, f32::abs);
+            }
+            all
+        },
+    )
 }
 
 /// The least `e` with `value < 2**e`, for a value that is not subnormal.
@@ -78,41 +97,39 @@ fn power(exponent: i32) -> f32 {
     f32::from_bits(((127 + exponent) as u32) << 23)
 }
 
-/// Write the digits of a group, those of the highest place first; answers what 1 in the second place stands for.
-fn split<const D: usize>(group: &[f32], digits: &mut [[i8; D]]) -> f32 {
+/// The digits of a group: those of each place, the highest first.
+type Digits<const D: usize> = [[i8; LARGEST_GROUP]; D];
+
+/// Write the digits of a group; answers what 1 in the second place stands for.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn split<const D: usize>(group: &[f32], digits: &mut Digits<D>) -> f32 {
     let bits = 8 * D as i32 - 1;
     // The highest digit is less than 127.5, not 128.
     let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
-    let scale = power(bits - exponent);
-    vectorised(
-        #[inline(always)]
-        || {
-            for (digits, &x) in digits.iter_mut().zip(group) {
-                let mut rest = (x * scale).round_ties_even() as i32;
-                for digit in digits.iter_mut().rev() {
-                    *digit = rest as i8;
-                    rest = (rest - i32::from(*digit)) >> 8;
-                }
-            }
-        },
-    );
+    let scale = _mm512_set1_ps(power(bits - exponent));
+    assert!(group.len() <= LARGEST_GROUP, "there is room for the digits");
+    for (i, numbers) in group.chunks(LANES).enumerate() {
+        let mask = u16::MAX >> (LANES - numbers.len());
+        // SAFETY: only what is inside of the group is read.
+        let numbers = unsafe { _mm512_maskz_loadu_ps(mask, numbers.as_ptr()) };
+        let mut rest = _mm512_cvtps_epi32(_mm512_mul_ps(numbers, scale));
+        for digits in digits.iter_mut().rev() {
+            // SAFETY: room for so many digits, which is a multiple of the lanes.
+            unsafe {
+                _mm_storeu_si128(digits.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest))
+            };
+            // The digit has a sign, so that what is left of it is rounded.
+            rest = _mm512_srai_epi32::<8>(_mm512_add_epi32(rest, _mm512_set1_epi32(128)));
+        }
+    }
     power(exponent - 15)
 }
 
 /// The sum of a group, rounded once.
+#[inline(always)]
 fn sum(group: &[f32]) -> f32 {
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut sums = [0f64; LANES];
-            for values in group.as_chunks::<LANES>().0 {
-                for (sum, &value) in sums.iter_mut().zip(values) {
-                    *sum += f64::from(value);
-                }
-            }
-            sums.iter().sum::<f64>() as f32
-        },
-    )
+    sum_over(group, f64::from) as f32
 }
 
 /// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
@@ -130,14 +147,16 @@ fn centre(how: Quantization, scales: &[f32], biases: &mut [f32]) {
     }
 }
 
-/// What sums over digits begin with, in each place: the middle, negative, times those digits, so that codes count from it. There
-/// are vectors of digits for each place, `step` bytes apart, and such sets of them `stride` bytes apart.
-///
-/// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
-/// From the third on they are bits of floats, as [`joined`] takes them.
+/// The middle times digits, in each place. There are vectors of digits for each place, `step` bytes apart, and such sets of them
+/// `stride` bytes apart.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn beginnings<const D: usize>(how: Quantization, digits: &[i8], step: usize, stride: usize) -> [__m512i; D] {
+fn sums_of_middles<const D: usize>(
+    how: Quantization,
+    digits: &[i8],
+    step: usize,
+    stride: usize,
+) -> [__m512i; D] {
     let middle = _mm512_set1_epi8(middle(how) as i8);
     let mut sums = [_mm512_setzero_si512(); D];
     for digits in digits.chunks(stride) {
@@ -147,6 +166,17 @@ fn beginnings<const D: usize>(how: Quantization, digits: &[i8], step: usize, str
             *sum = unsafe { _mm512_dpbusd_epi32(*sum, middle, _mm512_loadu_si512(digits.cast())) };
         }
     }
+    sums
+}
+
+/// What sums over digits begin with, in each place: what codes would add that are all in the middle, negative, so that codes count
+/// from it.
+///
+/// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
+/// From the third on they are bits of floats, as [`joined`] takes them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
     let above = _mm512_srai_epi32::<8>(_mm512_add_epi32(sums[1], _mm512_set1_epi32(128)));
     let below = _mm512_sub_epi32(_mm512_slli_epi32::<8>(sums[1]), _mm512_slli_epi32::<16>(above));
     sums[0] = _mm512_add_epi32(sums[0], above);
@@ -217,14 +247,18 @@ mod tests {
     }
 
     fn check_digits<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
-        let mut digits = vec![[0; D]; values.len()];
-        let unit = f64::from(split(values, &mut digits)) * 256f64.powi(2 - D as i32);
+        if !is_available() {
+            return Ok(());
+        }
+        let mut digits = [[0; LARGEST_GROUP]; D];
+        // SAFETY: the processor has the instructions.
+        let unit = f64::from(unsafe { split(values, &mut digits) }) * 256f64.powi(2 - D as i32);
         // Half of what 1 stands for, which is chosen with room for the highest digit.
         let bound = f64::from(largest(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
-        for (value, digits) in values.iter().zip(&digits) {
-            let number = digits.iter().fold(0, |sum: i64, &digit| 256 * sum + i64::from(digit));
+        for (i, value) in values.iter().enumerate() {
+            let number = digits.iter().fold(0, |sum: i64, place| 256 * sum + i64::from(place[i]));
             let error = number as f64 * unit - f64::from(*value);
-            prop_assert!(error.abs() <= bound, "{value}: {digits:?}");
+            prop_assert!(error.abs() <= bound, "{value}: {number}");
         }
         Ok(())
     }
