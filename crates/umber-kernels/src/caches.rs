@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
+
 /// Bytes of a line of the caches, as processors have them today.
 pub(crate) const LINE: usize = 64;
 
@@ -32,6 +35,60 @@ pub(crate) fn first_level() -> usize {
 pub(crate) fn stores_past_them_pay() -> bool {
     static ANSWER: OnceLock<bool> = OnceLock::new();
     *ANSWER.get_or_init(is_of_amd)
+}
+
+/// Copy `bytes` bytes past the caches, or as usual where the processor does not know how; what is not a whole line of the
+/// caches at either end goes through them.
+///
+/// Whoever hands the memory on calls [`finish_streaming`] before.
+///
+/// # Safety
+/// The bytes may be read and written, and nobody else touches those that are written.
+#[expect(clippy::cast_ptr_alignment, reason = "asked for before the cast")]
+pub(crate) unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
+    /// Of fewer bytes, those that are no whole lines cost more than narrow stores do.
+    const SHORT: usize = 8 * LINE;
+    #[cfg(target_arch = "x86_64")]
+    let is_apart = bytes < SHORT && !(to.addr() | bytes).is_multiple_of(LINE);
+    #[cfg(target_arch = "x86_64")]
+    if (level() < 2 || is_apart) && (to.addr() | bytes).is_multiple_of(16) {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+        let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
+        for i in 0..bytes / 16 {
+            // SAFETY: aligned by the check above; SSE2 is part of x86-64; the caller's promise.
+            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) }
+        }
+        return;
+    }
+    #[cfg(target_arch = "x86_64")]
+    if level() == 2 {
+        let head = (to.addr().next_multiple_of(LINE) - to.addr()).min(bytes);
+        let lines = (bytes - head) / LINE * LINE;
+        let tail = head + lines;
+        // SAFETY: the processor has AVX-512; whole lines from `head` on; the caller's promise.
+        unsafe {
+            std::ptr::copy_nonoverlapping(from, to, head);
+            stream_lines(from.add(head), to.add(head), lines);
+            std::ptr::copy_nonoverlapping(from.add(tail), to.add(tail), bytes - tail);
+        }
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
+}
+
+/// [`stream`] to whole cache lines.
+///
+/// # Safety
+/// As of [`stream`]; the processor has AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f")]
+unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_stream_si512};
+    for i in (0..bytes).step_by(LINE) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_loadu_si512(from.add(i).cast())) }
+    }
 }
 
 /// Make stores past the caches visible to whoever synchronises with this thread from now on.

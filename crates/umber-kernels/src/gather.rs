@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use umber_types::Result;
 
-use crate::caches::LINE;
+use crate::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
 use crate::isa::{Cache, prefetch_lines};
 use crate::moving::by_size;
@@ -15,6 +15,11 @@ use crate::{View, ViewMut};
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
+/// Bytes of a slice that are asked for while the one before is copied, since no processor foresees where it begins. Of what
+/// follows in a long one it does.
+const AHEAD: usize = 64 * LINE;
+/// Slices of fewer bytes go through the caches.
+const LONG: usize = 8 * LINE;
 
 /// For each tuple of `indices` along `axes`, copy the slice of `slice_sizes` that begins there.
 ///
@@ -54,6 +59,9 @@ impl Gather<'_> {
     fn run<T: Copy + Send + Sync>(&self, src: Source<T>, dst: Target<T>) -> Result<()> {
         let (count, slice) = (self.indices.count(), self.slice.count());
         let failures = Failures::default();
+        if let Some((rows, run)) = self.rows() {
+            return self.pick_from_rows(src, dst, &rows, run);
+        }
         if slice / GRAIN > count {
             // Few large slices: split each.
             let mut offsets = [0; BATCH];
@@ -76,8 +84,68 @@ impl Gather<'_> {
                 }
                 self.copy_batch(src, dst, batch, &offsets);
             }
+            finish_streaming();
         });
         failures.first()
+    }
+
+    /// The loops over a slice that lie outside of those over places in the destination, and how many elements in a line there are
+    /// within them, if there are such loops.
+    fn rows(&self) -> Option<(Nest<2>, usize)> {
+        let mut rows = self.slice.clone();
+        let mut run = 1;
+        if rows.inner().strides == [1, 1] {
+            run = rows.remove(rows.loops().len() - 1).length;
+        }
+        let reach = self.places.loops().first().map_or(0, |outer| outer.strides[0] * outer.length as isize);
+        let lies_outside = |row: &Loop<2>| reach > 0 && row.strides[1] >= reach;
+        (!rows.loops().is_empty() && rows.loops().iter().all(lies_outside)).then_some((rows, run))
+    }
+
+    /// For each of `rows`, copy lines of `run` elements from all places that are indexed, which is the order of the destination.
+    fn pick_from_rows<T: Copy + Send + Sync>(
+        &self,
+        src: Source<T>,
+        dst: Target<T>,
+        rows: &Nest<2>,
+        run: usize,
+    ) -> Result<()> {
+        /// Indices at a time, which are looked up once for all rows.
+        const MANY: usize = 16 * BATCH;
+        let [step] = self.places.inner().strides;
+        let mut offsets = vec![0; self.indices.count().min(MANY)];
+        for start in (0..self.indices.count()).step_by(MANY) {
+            let chunk = start..self.indices.count().min(start + MANY);
+            for batch in batches(chunk.clone()) {
+                let mut some = [0; BATCH];
+                self.indices.offsets(batch.clone(), &mut some)?;
+                offsets[batch.start - start..][..batch.len()].copy_from_slice(&some[..batch.len()]);
+            }
+            parallel_ranges(rows.count(), GRAIN / (chunk.len() * run).max(1), |range| {
+                rows.walk(range, |[from, row]| {
+                    let mut next = &offsets[..chunk.len()];
+                    self.places.runs(chunk.clone(), |[place], length| {
+                        let (offsets, rest) = next.split_at(length);
+                        next = rest;
+                        let (from, to) = (src.at(from), dst.at(row + place));
+                        if run == 1 {
+                            // SAFETY: the indices are checked, so the layouts hold all elements.
+                            return unsafe { pick(from, 0, offsets, to, step) };
+                        }
+                        for (i, &offset) in (0isize..).zip(offsets) {
+                            let to = to.wrapping_offset(i * step);
+                            copy_run(
+                                from.wrapping_offset(offset),
+                                to,
+                                Loop { length: run, strides: [1, 1] },
+                                run,
+                            );
+                        }
+                    });
+                });
+            });
+        }
+        Ok(())
     }
 
     fn copy_batch<T: Copy + Send + Sync>(
@@ -90,16 +158,25 @@ impl Gather<'_> {
         let mut done = 0;
         let [step] = self.places.inner().strides;
         let slice = self.slice.count();
+        let bytes = slice * size_of::<T>();
+        let is_line = self.slice.loops().len() == 1 && self.slice.inner().strides == [1, 1];
+        let streams = is_line && bytes >= LONG && bytes * self.indices.count() >= STREAM_FROM;
         self.places.runs(batch, |[to], length| {
             let offsets = &offsets[done..done + length];
             done += length;
             let mut to = dst.at(to);
-            for &from in offsets {
+            for (i, &from) in offsets.iter().enumerate() {
+                let from = src.at(from);
                 if slice == 1 {
                     // SAFETY: the index is checked, so the layouts hold both elements.
-                    unsafe { *to = *src.at(from) };
+                    unsafe { *to = *from };
+                } else if streams {
+                    let next = src.at(*offsets.get(i + 1).unwrap_or(&offsets[i]));
+                    prefetch_lines(next, bytes.min(AHEAD), Cache::First);
+                    // SAFETY: as above, for a line of elements each.
+                    unsafe { stream(from.cast(), to.cast(), bytes) };
                 } else {
-                    self.copy(src.at(from), to, 0..slice);
+                    self.copy(from, to, 0..slice);
                 }
                 to = to.wrapping_offset(step);
             }

@@ -231,6 +231,24 @@ impl Gather {
     fn places(&self, inputs: &[Array]) -> Places {
         Places::grid(self.op, &self.axes, inputs[1..].iter().cloned().collect())
     }
+
+    /// How a result of this shape lies in memory: as the source does, with what is picked in place of the axes that are indexed,
+    /// since that is where it goes next where those are neighbours.
+    fn layout(&self, shape: &Shape, source: &Shape) -> Layout {
+        /// Fewer rows of what is picked are not worth it.
+        const LEAST: usize = 16;
+        let dense = |shape| Layout::contiguous(shape);
+        let [first, ..] = *self.axes else { return dense(shape.clone()) };
+        let rows: usize = source[..first].iter().product();
+        if rows < LEAST || !self.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+            return dense(shape.clone());
+        }
+        let picked = shape.ndim() + self.axes.len() - source.ndim();
+        let order = (picked..picked + first).chain(0..picked).chain(picked + first..shape.ndim());
+        let lengths = dense(order.map(|axis| shape[axis]).collect());
+        let back = (first..first + picked).chain(0..first).chain(picked + first..shape.ndim());
+        lengths.permute(&back.collect::<SmallVec<[usize; 6]>>())
+    }
 }
 
 impl Primitive for Gather {
@@ -278,15 +296,15 @@ impl Primitive for Gather {
         let source = &task.inputs[0].layout.shape;
         let sizes = slice_sizes(&self.axes, source);
         let mut output = Storage::allocate(&spec.shape, spec.dtype)?;
-        let dense = output.layout.clone();
-        output.layout = with_indexed_axes(&dense, &self.axes, source.ndim());
+        let layout = self.layout(&spec.shape, source);
+        output.layout = with_indexed_axes(&layout, &self.axes, source.ndim());
         {
             let indices: SmallVec<[View<'_>; 3]> = (1..task.inputs.len()).map(|i| task.view(i)).collect();
             let view = output.view_mut(spec.dtype).expect("fresh storage is unique");
             umber_kernels::gather::gather(task.view(0), &indices, &self.axes, &sizes, view)
                 .map_err(|error| named(self.op, error))?;
         }
-        output.layout = dense;
+        output.layout = layout;
         task.answer(output);
         Ok(())
     }

@@ -8,8 +8,6 @@
 )]
 
 use crate::caches::LINE;
-#[cfg(target_arch = "x86_64")]
-use crate::isa::level;
 use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::moving::by_size;
 
@@ -78,50 +76,84 @@ pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usi
     });
 }
 
-/// Copy `bytes` bytes past the caches, or as usual where the processor does not know how; what is not a whole line of the
-/// caches at either end goes through them.
-///
-/// Whoever hands the memory on calls [`finish_streaming`](crate::caches::finish_streaming) before.
-pub(super) unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
-    /// Of fewer bytes, those that are no whole lines cost more than narrow stores do.
-    const SHORT: usize = 8 * LINE;
-    #[cfg(target_arch = "x86_64")]
-    let is_apart = bytes < SHORT && !(to.addr() | bytes).is_multiple_of(LINE);
-    #[cfg(target_arch = "x86_64")]
-    if (level() < 2 || is_apart) && (to.addr() | bytes).is_multiple_of(16) {
-        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-        let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
-        for i in 0..bytes / 16 {
-            // SAFETY: aligned by the check above; SSE2 is part of x86-64; the contract of this module.
-            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) }
-        }
-        return;
-    }
-    #[cfg(target_arch = "x86_64")]
-    if level() == 2 {
-        let head = (to.addr().next_multiple_of(LINE) - to.addr()).min(bytes);
-        let lines = (bytes - head) / LINE * LINE;
-        let tail = head + lines;
-        // SAFETY: the processor has AVX-512; whole lines from `head` on; the contract of this module.
+/// Rows of fewer elements are moved by [`copy_short`].
+pub(super) const SHORT: usize = 16;
+
+/// Rows of a few elements: `counts` are those of rows and of elements in one, `strides` lead from row to row and along a row of the
+/// source, and of the target.
+pub(super) unsafe fn copy_short(
+    size: usize,
+    from: *const u8,
+    to: *mut u8,
+    strides: [(isize, isize); 2],
+    counts: [usize; 2],
+) {
+    by_size!(size, T => {
+        let (from, to) = (from.cast::<T>(), to.cast::<T>());
+        let [rows, length] = counts;
+        let is_repeated = strides == [(1, 0), (length as isize, 1)];
+        // SAFETY: the contract of this module.
         unsafe {
-            std::ptr::copy_nonoverlapping(from, to, head);
-            stream_lines(from.add(head), to.add(head), lines);
-            std::ptr::copy_nonoverlapping(from.add(tail), to.add(tail), bytes - tail);
+            match (is_repeated, length) {
+                (true, 2) => vectorised(#[inline(always)] || repeat::<T, 2>(from, to, rows)),
+                (true, 3) => vectorised(#[inline(always)] || repeat::<T, 3>(from, to, rows)),
+                (true, 4) => vectorised(#[inline(always)] || repeat::<T, 4>(from, to, rows)),
+                (_, 2) => copy_rows::<T, 2>(from, to, strides, counts),
+                (_, 3) => copy_rows::<T, 3>(from, to, strides, counts),
+                (_, 4) => copy_rows::<T, 4>(from, to, strides, counts),
+                _ => copy_rows::<T, 0>(from, to, strides, counts),
+            }
         }
-        return;
-    }
-    // SAFETY: the contract of this module.
-    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
+    });
 }
 
-/// [`stream`] to whole cache lines.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
-    use std::arch::x86_64::{_mm512_loadu_si512, _mm512_stream_si512};
-    for i in (0..bytes).step_by(LINE) {
-        // SAFETY: the caller's contract.
-        unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_loadu_si512(from.add(i).cast())) }
+/// Each element `N` times.
+#[inline(always)]
+unsafe fn repeat<T: Copy, const N: usize>(from: *const T, to: *mut T, count: usize) {
+    for i in 0..count {
+        for j in 0..N {
+            // SAFETY: the contract of this module.
+            unsafe { to.add(i * N + j).write(from.add(i).read()) }
+        }
+    }
+}
+
+/// [`copy_short`] of rows of `N` elements, or of any number.
+#[inline(always)]
+unsafe fn copy_rows<T: Copy, const N: usize>(
+    from: *const T,
+    to: *mut T,
+    [source, target]: [(isize, isize); 2],
+    [rows, length]: [usize; 2],
+) {
+    let counts = [rows, if N == 0 { length } else { N }];
+    // With distances that the compiler knows where most have these.
+    // SAFETY: the contract of this module.
+    unsafe {
+        match (source.1, target.1) {
+            (1, 1) => copy_each(from, to, [(source.0, 1), (target.0, 1)], counts),
+            (0, 1) => copy_each(from, to, [(source.0, 0), (target.0, 1)], counts),
+            _ => copy_each(from, to, [source, target], counts),
+        }
+    }
+}
+
+/// [`copy_short`] of elements of a type.
+#[inline(always)]
+unsafe fn copy_each<T: Copy>(
+    from: *const T,
+    to: *mut T,
+    [source, target]: [(isize, isize); 2],
+    [rows, length]: [usize; 2],
+) {
+    for i in 0..rows as isize {
+        for j in 0..length as isize {
+            // SAFETY: the contract of this module.
+            unsafe {
+                let to = to.offset(i * target.0 + j * target.1);
+                to.write(from.offset(i * source.0 + j * source.1).read());
+            }
+        }
     }
 }
 

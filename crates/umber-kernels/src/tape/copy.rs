@@ -4,12 +4,14 @@
     reason = "views promise alignment, and registers have that of a cache line"
 )]
 
+use std::ops::Range;
+
 use umber_types::tape::{Step, Tape};
 
-use super::blocks::{gather, prefetch_apart, scatter, stream};
+use super::blocks::{SHORT, copy_short, gather, prefetch_apart};
 use super::plan::Plan;
 use super::program::Program;
-use crate::caches::{LINE, STREAM_FROM, finish_streaming};
+use crate::caches::{LINE, STREAM_FROM, finish_streaming, stream};
 use crate::isa::Cache;
 use crate::moving::by_size;
 use crate::threads::parallel_ranges;
@@ -100,9 +102,9 @@ impl Job<'_> {
         let strides = [0, 1].map(|operand| self.inner(operand));
         let streams = length * self.size >= 4 * STAGE && self.streams();
         parallel_ranges(count, (GRAIN / self.size / length).max(1), |range| {
-            if length < 16 {
+            if length < SHORT {
                 // Too short to look up where each begins.
-                self.stretches(range.start * length, range.len() * length);
+                self.short_rows(range);
                 return;
             }
             let mut from = self.source(self.plan.outer_offset(0, range.start));
@@ -120,28 +122,18 @@ impl Job<'_> {
         });
     }
 
-    /// Elements `start..start + count`, stretch by stretch.
-    fn stretches(&self, start: usize, count: usize) {
-        const ROOM: usize = 256;
-        // Both operands go through their loops by themselves, so they meet in a small buffer.
-        let mut room = [0u64; ROOM * 2];
-        let room = room.as_mut_ptr().cast::<u8>();
-        let mut done = 0;
-        while done < count {
-            let part = (count - done).min(ROOM);
-            let mut at = room;
-            self.plan.stretches(0, start + done, part, |distance, length, stride| {
-                // SAFETY: elements of the view; the buffer holds `ROOM` of any size.
-                unsafe { gather(self.size, self.source(distance), stride, at, length) };
-                at = at.wrapping_add(length * self.size);
-            });
-            let mut at = room.cast_const();
-            self.plan.stretches(1, start + done, part, |distance, length, stride| {
-                // SAFETY: as above.
-                unsafe { scatter(self.size, at, self.target(distance), stride, length) };
-                at = at.wrapping_add(length * self.size);
-            });
-            done += part;
+    /// Rows of a few elements, as many at a time as the loop around them has.
+    fn short_rows(&self, range: Range<usize>) {
+        let last = self.plan.lengths().len() - 1;
+        let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
+        let strides = [0, 1].map(|i| (self.plan.strides(i)[last - 1], self.inner(i)));
+        let mut row = range.start;
+        while row < range.end {
+            let count = (rows - row % rows).min(range.end - row);
+            let [from, to] = [0, 1].map(|operand| self.plan.outer_offset(operand, row));
+            // SAFETY: elements of the views, these rows are this thread's.
+            unsafe { copy_short(self.size, self.source(from), self.target(to), strides, [count, length]) };
+            row += count;
         }
     }
 

@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::blocks::{gather, scatter, splat, stream};
+use super::blocks::{SHORT, copy_short, gather, scatter, splat};
 use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
-use crate::caches::LINE;
+use crate::caches::{LINE, stream};
 use crate::elementwise::{LANES, cast};
 use crate::isa::{level, prefetch_lines};
 
@@ -168,6 +168,39 @@ impl<'r> Walk<'r> {
         self.run.block
     }
 
+    /// Bring elements of an input whose rows are short to `to`, as many rows at a time as the loop around them has.
+    ///
+    /// # Safety
+    /// The elements lie in the view, and there is room for them.
+    unsafe fn load_short_rows(&self, input: usize, start: usize, count: usize, mut to: *mut u8) {
+        let plan = &self.run.plan;
+        let (size, length) = (self.run.inputs[input].size, plan.inner());
+        let last = plan.lengths().len() - 1;
+        // Of one loop, no row follows another.
+        let rows = if last > 0 { plan.lengths()[last - 1] } else { 1 };
+        let (across, along) = (plan.strides(input)[last.saturating_sub(1)], plan.strides(input)[last]);
+        let mut done = 0;
+        while done < count {
+            let (row, first) = ((start + done) / length, (start + done) % length);
+            let from = self.address(input, plan.outer_offset(input, row) + first as isize * along);
+            let left = count - done;
+            // SAFETY: passed on.
+            let copied = unsafe {
+                if first > 0 || left < length {
+                    let part = left.min(length - first);
+                    gather(size, from, along, to, part);
+                    part
+                } else {
+                    let rows = (left / length).min(rows - row % rows);
+                    copy_short(size, from, to, [(across, along), (length as isize, 1)], [rows, length]);
+                    rows * length
+                }
+            };
+            to = to.wrapping_add(copied * size);
+            done += copied;
+        }
+    }
+
     /// Elements `start..start + count` of the row of the one output, which is stored nowhere, until the next call.
     ///
     /// # Safety
@@ -219,6 +252,10 @@ impl<'r> Walk<'r> {
                 }
                 Access::Strided(stride) => {
                     gather(size, self.address(input, start as isize * stride), stride, target, count);
+                    target
+                }
+                Access::Stretches | Access::Periodic(_) if run.plan.inner() < SHORT => {
+                    self.load_short_rows(input, start, count, target);
                     target
                 }
                 Access::Stretches | Access::Periodic(_) => {
