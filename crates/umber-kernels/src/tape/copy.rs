@@ -122,18 +122,35 @@ impl Job<'_> {
         });
     }
 
-    /// Rows of a few elements, as many at a time as the loop around them has.
+    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the other:
+    /// to look up where each begins would take longer than to copy it.
     fn short_rows(&self, range: Range<usize>) {
         let last = self.plan.lengths().len() - 1;
         let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
         let strides = [0, 1].map(|i| (self.plan.strides(i)[last - 1], self.inner(i)));
+        let outer = last.checked_sub(2);
         let mut row = range.start;
         while row < range.end {
-            let count = (rows - row % rows).min(range.end - row);
-            let [from, to] = [0, 1].map(|operand| self.plan.outer_offset(operand, row));
-            // SAFETY: elements of the views, these rows are this thread's.
-            unsafe { copy_short(self.size, self.source(from), self.target(to), strides, [count, length]) };
-            row += count;
+            let (group, first, left) = (row / rows, row % rows, range.end - row);
+            let (groups, count) = match outer {
+                Some(outer) if first == 0 && left >= rows => {
+                    let groups = self.plan.lengths()[outer];
+                    ((groups - group % groups).min(left / rows), rows)
+                }
+                _ => (1, (rows - first).min(left)),
+            };
+            let mut distances = [0, 1].map(|operand| self.plan.outer_offset(operand, row));
+            for _ in 0..groups {
+                let [from, to] = distances;
+                // SAFETY: elements of the views, these rows are this thread's.
+                unsafe {
+                    copy_short(self.size, self.source(from), self.target(to), strides, [count, length]);
+                };
+                for (operand, distance) in distances.iter_mut().enumerate() {
+                    *distance += outer.map_or(0, |outer| self.plan.strides(operand)[outer]);
+                }
+            }
+            row += groups * count;
         }
     }
 
@@ -150,7 +167,9 @@ impl Job<'_> {
             return None;
         }
         let strides = &self.plan.strides(0)[..last];
-        let nearest = (0..last).filter(|&axis| strides[axis] != 0 && self.plan.lengths()[axis] >= 4);
+        // Where both are short, there is little to share.
+        let least = if self.plan.inner() < SHORT { SHORT } else { 4 };
+        let nearest = (0..last).filter(|&axis| strides[axis] != 0 && self.plan.lengths()[axis] >= least);
         nearest
             .min_by_key(|&axis| strides[axis].unsigned_abs())
             .filter(|&axis| strides[axis].unsigned_abs() < inner)

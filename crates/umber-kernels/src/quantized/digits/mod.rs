@@ -117,7 +117,7 @@ fn split<const D: usize>(group: &[f32], digits: &mut Digits<D>) -> f32 {
         for digits in digits.iter_mut().rev() {
             // SAFETY: room for so many digits, which is a multiple of the lanes.
             unsafe {
-                _mm_storeu_si128(digits.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest))
+                _mm_storeu_si128(digits.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest));
             };
             // The digit has a sign, so that what is left of it is rounded.
             rest = _mm512_srai_epi32::<8>(_mm512_add_epi32(rest, _mm512_set1_epi32(128)));
