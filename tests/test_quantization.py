@@ -177,6 +177,31 @@ def test_outliers_cost_no_digits(bits, rows, gathered, rng):
             assert (error / terms).max() < 3e-6, (height, place)
 
 
+@pytest.mark.parametrize("rows", [1, 3, 16, 40])
+@pytest.mark.parametrize("size", [32, 64, 128])
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_weights_of_one_sign_cost_no_digits(bits, size, rows):
+    rng = np.random.default_rng(bits)
+    x = rng.standard_normal((rows, 256)).astype(np.float32)
+    codes = np.zeros((17, 256), np.uint32)
+    # Columns of nothing, of few ones, of what is far above the rest, and of either sign.
+    codes[1::2, ::50] = 1
+    codes[2::5, 3] = 2**bits - 1
+    codes[3::5] = rng.integers(0, 2**bits, (3, 256))
+    x[:, 3] = 0
+    scales = np.ones((17, 256 // size), np.float32)
+    biases = np.zeros_like(scales)
+    biases[3::5] = -(2 ** (bits - 1))
+    weights = codes * np.repeat(scales, size, 1) + np.repeat(biases, size, 1).astype(np.float64)
+    packed = mx.array(quantized.pack(codes, bits))
+    parts = (packed, mx.array(scales), mx.array(biases))
+    found = np.array(
+        mx.quantized_matmul(mx.array(x), *parts, transpose=True, group_size=size, bits=bits)
+    )
+    magnitudes = np.abs(x).astype(np.float64) @ np.abs(weights).T
+    assert (np.abs(found - x.astype(np.float64) @ weights.T) <= 4e-7 * magnitudes).all()
+
+
 def test_infinite_numbers_meet_weights_not_codes():
     words, scales, biases = mx.quantize(mx.full((1, 64), 3.0))
     x = mx.zeros(64)

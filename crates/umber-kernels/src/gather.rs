@@ -122,15 +122,23 @@ impl Gather<'_> {
                 offsets[batch.start - start..][..batch.len()].copy_from_slice(&some[..batch.len()]);
             }
             parallel_ranges(rows.count(), GRAIN / (chunk.len() * run).max(1), |range| {
+                let is_line = run == 1 && self.places.loops().len() == 1;
                 rows.walk(range, |[from, row]| {
+                    if is_line {
+                        let to = dst.at(row + chunk.start as isize * step);
+                        // SAFETY: the indices are checked, so the layouts hold all elements.
+                        unsafe { pick(src.at(from), 0, &offsets[..chunk.len()], to, step) };
+                        return;
+                    }
                     let mut next = &offsets[..chunk.len()];
                     self.places.runs(chunk.clone(), |[place], length| {
                         let (offsets, rest) = next.split_at(length);
                         next = rest;
                         let (from, to) = (src.at(from), dst.at(row + place));
                         if run == 1 {
-                            // SAFETY: the indices are checked, so the layouts hold all elements.
-                            return unsafe { pick(from, 0, offsets, to, step) };
+                            // SAFETY: as above.
+                            unsafe { pick(from, 0, offsets, to, step) };
+                            return;
                         }
                         for (i, &offset) in (0isize..).zip(offsets) {
                             let to = to.wrapping_offset(i * step);

@@ -140,6 +140,8 @@ struct Columns<'a> {
     scales: &'a [f32],
     /// For each, its biases.
     biases: &'a [f32],
+    /// Are its codes counted from their middle?
+    centred: [bool; STRIP],
 }
 
 impl<const D: usize> Job<'_, D> {
@@ -162,8 +164,12 @@ impl<const D: usize> Job<'_, D> {
                 let (biases, sums) = memory.split_at_mut(count * groups);
                 packed.scales(first + part.start, 0, scales);
                 packed.biases(first + part.start, 0, biases);
-                centre(packed.how, scales, biases);
-                let columns = Columns { count, codes, scales, biases };
+                let mut centred = [true; STRIP];
+                for (c, centred) in centred[..count].iter_mut().enumerate() {
+                    let part = c * groups..(c + 1) * groups;
+                    *centred = centre::<D>(packed.how, &scales[part.clone()], &mut biases[part]);
+                }
+                let columns = Columns { count, codes, scales, biases, centred };
                 for rows in tiles(rows) {
                     let width = rows.len().next_multiple_of(LANES);
                     let sums = &mut sums[..count * width];
@@ -239,15 +245,18 @@ impl<const D: usize> Job<'_, D> {
         let starts: [*const u8; C] =
             std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
+        let from_zero = super::beginnings([_mm512_setzero_si512(); D]);
         for g in range {
             let begin = beginnings[g * D * V * LANES..][..D * V * LANES].as_ptr();
             let mut inner = [[[_mm512_setzero_si512(); D]; C]; V];
             for (v, inner) in inner.iter_mut().enumerate() {
-                for inner in inner.iter_mut() {
-                    for (place, inner) in inner.iter_mut().enumerate() {
-                        // SAFETY: a vector for each place of the group.
-                        *inner = unsafe { _mm512_loadu_si512(begin.add((place * V + v) * LANES).cast()) };
-                    }
+                let mut from_middle = from_zero;
+                for (place, sum) in from_middle.iter_mut().enumerate() {
+                    // SAFETY: a vector for each place of the group.
+                    *sum = unsafe { _mm512_loadu_si512(begin.add((place * V + v) * LANES).cast()) };
+                }
+                for (inner, &is_centred) in inner.iter_mut().zip(&columns.centred[c..]) {
+                    *inner = if is_centred { from_middle } else { from_zero };
                 }
             }
             for four in g * size / 4..(g + 1) * size / 4 {

@@ -3,6 +3,8 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
+use umber_types::Quantization;
+
 use super::laid_rows::LaidRows;
 use super::{BYTES, Digits, JOB, LANES, beginnings, joined, middle, split, sum, sums_of_middles};
 use crate::isa::prefetch;
@@ -150,18 +152,25 @@ impl<const D: usize> Job<'_, D> {
                 packed.prefetch_factors(row + count, count);
                 for r in 0..self.product.rows {
                     if count == COLUMNS {
-                        let rest = self.factors::<COLUMNS>(r, scales, biases, factors);
-                        if const { evenly(BITS, WHOLE) } {
+                        let (rest, centred) = self.factors::<COLUMNS>(r, scales, biases, factors);
+                        let is_centred = centred != 0;
+                        if is_centred && centred != (1 << COLUMNS) - 1 {
+                            for (c, rest) in rest.into_iter().enumerate() {
+                                let (factors, is_centred) = (&factors[c * groups..], centred >> c & 1 != 0);
+                                self.some::<BITS, WHOLE, 1>(r, column + c, factors, [rest], is_centred);
+                            }
+                        } else if const { evenly(BITS, WHOLE) } {
                             for (half, rest) in rest.as_chunks::<HALF>().0.iter().enumerate() {
                                 let factors = &factors[half * HALF * groups..];
-                                self.some::<BITS, WHOLE, HALF>(r, column + half * HALF, factors, *rest);
+                                let column = column + half * HALF;
+                                self.some::<BITS, WHOLE, HALF>(r, column, factors, *rest, is_centred);
                             }
                         } else {
-                            self.some::<BITS, WHOLE, COLUMNS>(r, column, factors, rest);
+                            self.some::<BITS, WHOLE, COLUMNS>(r, column, factors, rest, is_centred);
                         }
                     } else {
-                        let rest = self.factors::<1>(r, scales, biases, factors);
-                        self.some::<BITS, WHOLE, 1>(r, column, factors, rest);
+                        let (rest, centred) = self.factors::<1>(r, scales, biases, factors);
+                        self.some::<BITS, WHOLE, 1>(r, column, factors, rest, centred != 0);
                     }
                 }
                 column += count;
@@ -170,7 +179,7 @@ impl<const D: usize> Job<'_, D> {
     }
 
     /// What sums of products with the codes of `C` columns are multiplied by, for each group; answers what the rest of the
-    /// weights adds, in some lane.
+    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then ([`centre`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn factors<const C: usize>(
@@ -179,14 +188,15 @@ impl<const D: usize> Job<'_, D> {
         scales: &[f32],
         biases: &[f32],
         factors: &mut [f32],
-    ) -> [__m512; C] {
+    ) -> ([__m512; C], u32) {
         let count = self.product.packed.groups;
         assert!(scales.len() == C * count && biases.len() == C * count && C * self.groups <= factors.len());
         let units = &self.laid.units[r * self.groups..][..self.groups];
         let of_x = &self.laid.sums[r * self.groups..][..self.groups];
         let middle = _mm512_set1_ps(f32::from(middle(self.product.packed.how)));
-        let mut sums = [_mm512_setzero_ps(); C];
-        for (c, sum) in sums.iter_mut().enumerate() {
+        let mut rests = [_mm512_setzero_ps(); C];
+        let mut doubt = _mm512_setzero_ps();
+        for (c, rest) in rests.iter_mut().enumerate() {
             for g in (0..count).step_by(LANES) {
                 let mask = u16::MAX >> LANES.saturating_sub(count - g);
                 // SAFETY: only what is inside of a column is read of scales and biases; the others are padded.
@@ -196,13 +206,25 @@ impl<const D: usize> Job<'_, D> {
                     let unit = _mm512_loadu_ps(units.as_ptr().add(g));
                     let factor = factors.as_mut_ptr().add(c * self.groups + g);
                     _mm512_storeu_ps(factor, _mm512_mul_ps(scale, unit));
-                    // The bias of codes that are counted from their middle.
-                    let bias = _mm512_fmadd_ps(scale, middle, bias);
-                    *sum = _mm512_fmadd_ps(bias, _mm512_loadu_ps(of_x.as_ptr().add(g)), *sum);
+                    let centred = _mm512_fmadd_ps(scale, middle, bias);
+                    *rest = _mm512_fmadd_ps(centred, _mm512_loadu_ps(of_x.as_ptr().add(g)), *rest);
+                    let loss = _mm512_sub_ps(_mm512_abs_ps(centred), _mm512_abs_ps(bias));
+                    doubt = _mm512_max_ps(doubt, loss);
                 }
             }
         }
-        sums
+        let mut centred = (1 << C) - 1;
+        // Of weights of either sign there is none.
+        if _mm512_cmp_ps_mask::<_CMP_GT_OQ>(doubt, _mm512_setzero_ps()) != 0 {
+            for (c, rest) in rests.iter_mut().enumerate() {
+                let column = c * count..(c + 1) * count;
+                let how = self.product.packed.how;
+                let (sum, is_centred) = rest_of_column(how, &scales[column.clone()], &biases[column], of_x);
+                *rest = sum;
+                centred ^= u32::from(!is_centred) << c;
+            }
+        }
+        (rests, centred)
     }
 
     /// `C` columns of a row, to whose sums `rest` is added: last, since it may be much larger than what each group adds.
@@ -214,6 +236,7 @@ impl<const D: usize> Job<'_, D> {
         column: usize,
         factors: &[f32],
         rest: [__m512; C],
+        is_centred: bool,
     ) {
         let (product, laid, groups) = (self.product, &self.laid, self.groups);
         let steps = (8 / BITS) as usize;
@@ -227,20 +250,34 @@ impl<const D: usize> Job<'_, D> {
         // SAFETY: so many places are there.
         let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
         let code = _mm512_set1_epi8(((1u32 << BITS) - 1) as u8 as i8);
+        // Numbers, or vectors, for each place: of each block, or of all.
+        let width = if const { evenly(BITS, WHOLE) } { 1 } else { LANES };
+        let mut from_zero = [0; 4 * LANES];
+        let (begun, step) = if is_centred {
+            (&laid.beginnings[r * blocks * D * width..][..blocks * D * width], D * width)
+        } else {
+            for (begun, begin) in
+                from_zero.chunks_exact_mut(width).zip(beginnings([_mm512_setzero_si512(); D]))
+            {
+                // SAFETY: as many numbers as are written.
+                unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - width), begin) };
+            }
+            (&from_zero[..D * width], 0)
+        };
         let mut sums = [_mm512_setzero_ps(); C];
         for (block, digits) in digits.chunks_exact(BYTES * steps * D).enumerate() {
             let start = block * BYTES;
             let mut begin = [_mm512_setzero_si512(); D];
             for (place, begin) in begin.iter_mut().enumerate() {
-                let start = (r * blocks + block) * D + place;
-                debug_assert!((start + 1) * LANES <= laid.beginnings.len());
-                let beginnings = laid.beginnings.as_ptr();
-                // SAFETY: a number, or a vector, for each block and place of the row.
+                let start = block * step + place * width;
+                debug_assert!(start + width <= begun.len());
+                // SAFETY: inside of what was made for this.
                 *begin = unsafe {
+                    let start = begun.as_ptr().add(start);
                     if const { evenly(BITS, WHOLE) } {
-                        _mm512_set1_epi32(*beginnings.add(start))
+                        _mm512_set1_epi32(*start)
                     } else {
-                        _mm512_loadu_si512(beginnings.add(start * LANES).cast())
+                        _mm512_loadu_si512(start.cast())
                     }
                 };
             }
@@ -296,4 +333,21 @@ impl<const D: usize> Job<'_, D> {
             unsafe { *product.out.at(place as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, rest)) };
         }
     }
+}
+
+/// What the biases of a column add, in some lane, and whether its codes are counted from their middle.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn rest_of_column(how: Quantization, scales: &[f32], biases: &[f32], of_x: &[f32]) -> (__m512, bool) {
+    let middle = f32::from(middle(how));
+    let (mut gain, mut from_zero, mut from_middle) = (0.0, [0.0; LANES], [0.0; LANES]);
+    for (g, ((&scale, &bias), &x)) in scales.iter().zip(biases).zip(of_x).enumerate() {
+        let centred = scale.mul_add(middle, bias);
+        gain += bias.abs() - centred.abs();
+        from_zero[g % LANES] += bias * x;
+        from_middle[g % LANES] += centred * x;
+    }
+    let is_centred = gain >= 0.0;
+    let rest = if is_centred { from_middle } else { from_zero };
+    // SAFETY: a vector of lanes.
+    (unsafe { _mm512_loadu_ps(rest.as_ptr()) }, is_centred)
 }

@@ -137,14 +137,35 @@ fn middle(how: Quantization) -> u8 {
     if how.bits() == 1 { 0 } else { 1 << (how.bits() - 1) }
 }
 
-/// Biases for codes that are counted from their middle.
+/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD`] and [`FOURTH`]
+/// alone?
+fn fits_from_zero<const D: usize>(how: Quantization) -> bool {
+    let offset = if D == 4 { FOURTH as usize * 256 } else { 0 };
+    how.group_size() * ((1 << how.bits()) - 1) * 128 + offset < 1 << 22
+}
+
+/// Biases for the codes of a column, which are counted from their middle or, where they may, from zero; answers whether from their
+/// middle.
+///
+/// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias, codes
+/// are better counted from zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn centre(how: Quantization, scales: &[f32], biases: &mut [f32]) {
+fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
     let middle = f32::from(middle(how));
-    for (bias, scale) in biases.iter_mut().zip(scales) {
-        *bias = scale.mul_add(middle, *bias);
+    let mut gains = [0.0; LANES];
+    for (scales, biases) in scales.chunks(LANES).zip(biases.chunks(LANES)) {
+        for ((gain, scale), bias) in gains.iter_mut().zip(scales).zip(biases) {
+            *gain += bias.abs() - scale.mul_add(middle, *bias).abs();
+        }
     }
+    let is_centred = gains.iter().sum::<f32>() >= 0.0 || !fits_from_zero::<D>(how);
+    if is_centred {
+        for (bias, scale) in biases.iter_mut().zip(scales) {
+            *bias = scale.mul_add(middle, *bias);
+        }
+    }
+    is_centred
 }
 
 /// The middle times digits, in each place. There are vectors of digits for each place, `step` bytes apart, and such sets of them
