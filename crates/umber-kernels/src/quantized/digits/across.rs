@@ -169,16 +169,19 @@ impl<const D: usize> Job<'_, D> {
                     let part = c * groups..(c + 1) * groups;
                     *centred = centre::<D>(packed.how, &scales[part.clone()], &mut biases[part]);
                 }
+                let is_mixed = centred.contains(&false);
                 let columns = Columns { count, codes, scales, biases, centred };
                 for rows in tiles(rows) {
                     let width = rows.len().next_multiple_of(LANES);
                     let sums = &mut sums[..count * width];
                     sums.fill(0.0);
-                    match (width > LANES, D) {
-                        (true, 3) => self.tile::<VECTORS, 4>(&rows, &columns, sums),
-                        (true, _) => self.tile::<VECTORS, 3>(&rows, &columns, sums),
-                        (false, 3) => self.tile::<1, 8>(&rows, &columns, sums),
-                        (false, _) => self.tile::<1, 6>(&rows, &columns, sums),
+                    match (width > LANES, D, is_mixed) {
+                        (true, 3, false) => self.tile::<VECTORS, 4, false>(&rows, &columns, sums),
+                        (true, _, false) => self.tile::<VECTORS, 3, false>(&rows, &columns, sums),
+                        (false, 3, false) => self.tile::<1, 8, false>(&rows, &columns, sums),
+                        (false, _, false) => self.tile::<1, 6, false>(&rows, &columns, sums),
+                        (true, _, true) => self.tile::<VECTORS, 3, true>(&rows, &columns, sums),
+                        (false, _, true) => self.tile::<1, 6, true>(&rows, &columns, sums),
                     }
                     for (lane, row) in rows.enumerate() {
                         for (c, column) in part.clone().enumerate() {
@@ -191,9 +194,15 @@ impl<const D: usize> Job<'_, D> {
         });
     }
 
-    /// All columns, `C` at a time, of a tile of `V` vectors.
+    /// All columns, `C` at a time, of a tile of `V` vectors. Codes count from the middle, but for those of some columns if they are
+    /// `MIXED`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn tile<const V: usize, const C: usize>(&self, rows: &Range<usize>, columns: &Columns, sums: &mut [f32]) {
+    fn tile<const V: usize, const C: usize, const MIXED: bool>(
+        &self,
+        rows: &Range<usize>,
+        columns: &Columns,
+        sums: &mut [f32],
+    ) {
         assert!(V * C * D <= SUMS, "sums fit the registers");
         let (how, depth, groups) =
             (self.product.packed.how, self.product.depth(), self.product.packed.groups);
@@ -215,9 +224,9 @@ impl<const D: usize> Job<'_, D> {
                     ask(c + width, g, Cache::First);
                 }
                 if width == C {
-                    self.some::<V, C>(rows, range.clone(), columns, c, sums);
+                    self.some::<V, C, MIXED>(rows, range.clone(), columns, c, sums);
                 } else {
-                    self.some::<V, 1>(rows, range.clone(), columns, c, sums);
+                    self.some::<V, 1, MIXED>(rows, range.clone(), columns, c, sums);
                 }
                 c += width;
             }
@@ -227,7 +236,7 @@ impl<const D: usize> Job<'_, D> {
     /// Add what some groups of `C` columns from number `c` on meet.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn some<const V: usize, const C: usize>(
+    fn some<const V: usize, const C: usize, const MIXED: bool>(
         &self,
         rows: &Range<usize>,
         range: Range<usize>,
@@ -245,18 +254,26 @@ impl<const D: usize> Job<'_, D> {
         let starts: [*const u8; C] =
             std::array::from_fn(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
-        let from_zero = super::beginnings([_mm512_setzero_si512(); D]);
+        let mut from_zero = [0; 4 * VECTORS * LANES];
+        if MIXED {
+            let begin = super::beginnings([_mm512_setzero_si512(); D]);
+            for (begun, begin) in from_zero.chunks_exact_mut(V * LANES).zip(begin) {
+                for begun in begun.chunks_exact_mut(LANES) {
+                    // SAFETY: a vector.
+                    unsafe { _mm512_storeu_si512(begun.as_mut_ptr().cast(), begin) };
+                }
+            }
+        }
         for g in range {
             let begin = beginnings[g * D * V * LANES..][..D * V * LANES].as_ptr();
             let mut inner = [[[_mm512_setzero_si512(); D]; C]; V];
             for (v, inner) in inner.iter_mut().enumerate() {
-                let mut from_middle = from_zero;
-                for (place, sum) in from_middle.iter_mut().enumerate() {
-                    // SAFETY: a vector for each place of the group.
-                    *sum = unsafe { _mm512_loadu_si512(begin.add((place * V + v) * LANES).cast()) };
-                }
-                for (inner, &is_centred) in inner.iter_mut().zip(&columns.centred[c..]) {
-                    *inner = if is_centred { from_middle } else { from_zero };
+                for (i, inner) in inner.iter_mut().enumerate() {
+                    let begin = if MIXED && !columns.centred[c + i] { from_zero.as_ptr() } else { begin };
+                    for (place, inner) in inner.iter_mut().enumerate() {
+                        // SAFETY: a vector for each place of the group, or of all.
+                        *inner = unsafe { _mm512_loadu_si512(begin.add((place * V + v) * LANES).cast()) };
+                    }
                 }
             }
             for four in g * size / 4..(g + 1) * size / 4 {
