@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
-use umber_types::layout::row_major_strides;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
 use super::tracing::{self, Follower};
@@ -176,23 +175,9 @@ impl Array {
     /// An evaluated array in memory of its own that nobody has written yet, in row-major order.
     #[inline]
     pub(crate) fn unwritten(shape: &Shape, dtype: DType) -> Result<Array> {
-        let buffer = Buffer::allocate_shared(shape.size().saturating_mul(dtype.size()))?;
-        Ok(Array::laid(buffer, dtype, |own, layout| {
-            *own = shape.clone();
-            layout.shape = shape.clone();
-            layout.strides = row_major_strides(shape);
-        }))
-    }
-
-    /// An evaluated array in this memory, whose shape and layout `lay` writes, which stays in it.
-    #[inline(always)]
-    pub(crate) fn laid(
-        buffer: Arc<Buffer>,
-        dtype: DType,
-        lay: impl FnOnce(&mut Shape, &mut Layout),
-    ) -> Array {
-        let node = Node::over(buffer, dtype, device::current_stream(), lay);
-        Array { node, output: 0 }
+        let buffer = Buffer::allocate(shape.size().saturating_mul(dtype.size()))?;
+        let node = Node::dense(buffer, shape, dtype, device::current_stream());
+        Ok(Array { node, output: 0 })
     }
 
     /// A dense copy that shares nothing, of an evaluated array.

@@ -21,7 +21,7 @@ impl Storage {
     #[inline]
     pub fn allocate(shape: &Shape, dtype: DType) -> Result<Storage> {
         let bytes = shape.size().saturating_mul(dtype.size());
-        Ok(Storage { buffer: Buffer::allocate_shared(bytes)?, layout: Layout::contiguous(shape.clone()) })
+        Ok(Storage { buffer: Buffer::allocate(bytes)?, layout: Layout::contiguous(shape.clone()) })
     }
 
     /// One element that every index of `shape` maps to.

@@ -61,16 +61,9 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Allocate `bytes` bytes, contents undefined.
+    /// Allocate `bytes` bytes, contents undefined. The buffer is written where it stays rather than moved there.
     #[inline]
-    pub fn allocate(bytes: usize) -> Result<Buffer> {
-        let block = allocator::allocate(bytes)?;
-        Ok(Buffer::new(block.start, bytes, Owner::Allocated(Some(block)), Access::Writable))
-    }
-
-    /// As [`Buffer::allocate`], to be shared: written where it stays rather than moved there.
-    #[inline]
-    pub(crate) fn allocate_shared(bytes: usize) -> Result<Arc<Buffer>> {
+    pub fn allocate(bytes: usize) -> Result<Arc<Buffer>> {
         let block = allocator::allocate(bytes)?;
         let memory = Arc::into_raw(Arc::<Buffer>::new_uninit()).cast_mut().cast::<Buffer>();
         // SAFETY: memory for a buffer that nobody else has, from an `Arc` that it goes back to once it is written.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use umber_types::Quantization;
 
 use super::laid_rows::LaidRows;
-use super::{BYTES, Digits, JOB, LANES, beginnings, joined, middle, split, sum, sums_of_middles};
+use super::{BYTES, Digits, JOB, LANES, beginnings, is_centred, joined, middle, split, sum, sums_of_middles};
 use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
@@ -179,7 +179,7 @@ impl<const D: usize> Job<'_, D> {
     }
 
     /// What sums of products with the codes of `C` columns are multiplied by, for each group; answers what the rest of the
-    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then ([`centre`]).
+    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then ([`is_centred`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn factors<const C: usize>(
@@ -338,16 +338,13 @@ impl<const D: usize> Job<'_, D> {
 /// What the biases of a column add, in some lane, and whether its codes are counted from their middle.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn rest_of_column(how: Quantization, scales: &[f32], biases: &[f32], of_x: &[f32]) -> (__m512, bool) {
+    let is_centred = is_centred(how, scales, biases);
     let middle = f32::from(middle(how));
-    let (mut gain, mut from_zero, mut from_middle) = (0.0, [0.0; LANES], [0.0; LANES]);
-    for (g, ((&scale, &bias), &x)) in scales.iter().zip(biases).zip(of_x).enumerate() {
-        let centred = scale.mul_add(middle, bias);
-        gain += bias.abs() - centred.abs();
-        from_zero[g % LANES] += bias * x;
-        from_middle[g % LANES] += centred * x;
+    let mut rest = [0.0; LANES];
+    for (g, ((scale, &bias), x)) in scales.iter().zip(biases).zip(of_x).enumerate() {
+        let bias = if is_centred { scale.mul_add(middle, bias) } else { bias };
+        rest[g % LANES] += bias * x;
     }
-    let is_centred = gain >= 0.0;
-    let rest = if is_centred { from_middle } else { from_zero };
     // SAFETY: a vector of lanes.
     (unsafe { _mm512_loadu_ps(rest.as_ptr()) }, is_centred)
 }

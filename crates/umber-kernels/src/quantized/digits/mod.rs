@@ -144,14 +144,13 @@ fn fits_from_zero<const D: usize>(how: Quantization) -> bool {
     how.group_size() * ((1 << how.bits()) - 1) * 128 + offset < 1 << 22
 }
 
-/// Biases for the codes of a column, which are counted from their middle or, where they may, from zero; answers whether from their
-/// middle.
+/// Are the codes of a column counted from their middle, not from zero?
 ///
 /// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias, codes
 /// are better counted from zero.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
+fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
     let middle = f32::from(middle(how));
     let mut gains = [0.0; LANES];
     for (scales, biases) in scales.chunks(LANES).zip(biases.chunks(LANES)) {
@@ -159,8 +158,16 @@ fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32])
             *gain += bias.abs() - scale.mul_add(middle, *bias).abs();
         }
     }
-    let is_centred = gains.iter().sum::<f32>() >= 0.0 || !fits_from_zero::<D>(how);
+    gains.iter().sum::<f32>() >= 0.0
+}
+
+/// Biases for the codes of a column, which are counted from zero where they should and may be; answers whether from their middle.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
+    let is_centred = is_centred(how, scales, biases) || !fits_from_zero::<D>(how);
     if is_centred {
+        let middle = f32::from(middle(how));
         for (bias, scale) in biases.iter_mut().zip(scales) {
             *bias = scale.mul_add(middle, *bias);
         }
