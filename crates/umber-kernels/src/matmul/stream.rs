@@ -2,6 +2,7 @@
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
+use crate::caches::LINE;
 use crate::isa::prefetch;
 
 /// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
@@ -78,15 +79,21 @@ unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D
     mut j: usize,
 ) -> usize {
     let Product { m, n, a, b, out, out_row, .. } = *product;
+    if m == 1 {
+        // SAFETY: the caller's.
+        j = unsafe {
+            match LINE / (V::COUNT * size_of::<S>()) {
+                4.. => lines::<S, T, V, FUSED, D, 4>(product, depth, j),
+                2..4 => lines::<S, T, V, FUSED, D, 2>(product, depth, j),
+                _ => lines::<S, T, V, FUSED, D, 1>(product, depth, j),
+            }
+        };
+    }
     while j + V::COUNT <= n {
         let mut right = [V::splat(T::ZERO); D];
         for (u, right) in right.iter_mut().enumerate() {
             // SAFETY: inside the product's shape; columns of `b` are next to each other.
             *right = unsafe { S::load(b.at(depth + u, j)) };
-            if m == 1 {
-                // The rows after these; of more rows the sums take longer than memory.
-                prefetch(b.at(depth + D + u, j));
-            }
         }
         for i in 0..m {
             let target = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
@@ -100,6 +107,42 @@ unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D
             unsafe { sum.store(target) };
         }
         j += V::COUNT;
+    }
+    j
+}
+
+/// [`columns`] of a single row, as long as `R` vectors fit, which are a line of the caches: rows may all meet in one set of the
+/// first cache, where a line does not stay until the next vector is read from it.
+#[inline(always)]
+unsafe fn lines<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: usize, const R: usize>(
+    product: &Product<S, T, T>,
+    depth: usize,
+    mut j: usize,
+) -> usize {
+    let Product { n, a, b, out, .. } = *product;
+    while j + R * V::COUNT <= n {
+        let target = out.wrapping_add(j);
+        let mut sums = [V::splat(T::ZERO); R];
+        for (r, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: inside the product's shape; columns of `out` are next to each other.
+            *sum = unsafe { V::load(target.add(r * V::COUNT)) };
+        }
+        for u in 0..D {
+            let right = b.at(depth + u, j);
+            // The rows after these; of more rows the sums take longer than memory.
+            prefetch(b.at(depth + D + u, j));
+            // SAFETY: inside the product's shape.
+            let left = V::splat(unsafe { *a.at(0, depth + u) });
+            for (r, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: as above; columns of `b` are next to each other.
+                *sum = sum.add_product::<FUSED>(left, unsafe { S::load(right.add(r * V::COUNT)) });
+            }
+        }
+        for (r, sum) in sums.into_iter().enumerate() {
+            // SAFETY: as for the load.
+            unsafe { sum.store(target.add(r * V::COUNT)) };
+        }
+        j += R * V::COUNT;
     }
     j
 }

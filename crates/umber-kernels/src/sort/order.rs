@@ -1,4 +1,4 @@
-//! Sorts integers: with vectors where the processor has those of AVX-512; else by comparison if there are few, by
+//! Sorts integers: with vectors where the processor has them (`vectors`); else by comparison if there are few, by
 //! digits if there are many, in parts and merged on several threads if there are very many.
 
 use std::ops::Range;
@@ -45,7 +45,7 @@ macro_rules! items {
             }
             #[cfg(target_arch = "x86_64")]
             fn has_vectors() -> bool {
-                crate::isa::level() == 2 && is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt")
+                super::vectors::has_vectors()
             }
             #[cfg(target_arch = "x86_64")]
             fn sort_with_vectors(items: &mut [$ty]) -> bool {

@@ -6,11 +6,12 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
-use umber_types::Element;
+use umber_types::{Element, Layout, Shape};
 
 use super::Failure;
 use super::field::Field;
 use umber_kernels::shared::{Source, Target};
+use umber_kernels::tape::copy;
 use umber_kernels::threads::parallel_ranges;
 use umber_kernels::{View, ViewMut};
 
@@ -19,6 +20,8 @@ const GRAIN: usize = 1 << 15;
 
 /// Edge of the squares in which matrices are transposed.
 const TILE: usize = 16;
+/// From this many elements on, threads share the copy of a matrix.
+const MANY: usize = 1 << 14;
 
 /// In which order the elements of a matrix lie side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,11 +153,25 @@ impl<'a, T: Element> Results<'a, T> {
 ///
 /// # Safety
 /// Every element that the shape and strides reach lies in memory that may be read, or written.
-unsafe fn transfer<T: Copy>(
+unsafe fn transfer<T: Element>(
     [rows, columns]: [usize; 2],
     (from, from_strides): (*const T, [isize; 2]),
     (to, to_strides): (*mut T, [isize; 2]),
 ) {
+    if rows * columns >= MANY {
+        let layout = |strides: [isize; 2]| Layout {
+            shape: Shape::from([rows, columns]),
+            strides: strides.as_slice().into(),
+            offset: 0,
+        };
+        let (source, target) = (layout(from_strides), layout(to_strides));
+        // SAFETY: by this function's contract; the memory to write is nobody else's.
+        unsafe {
+            let from = View::new(from.cast(), T::DTYPE, &source);
+            copy(from, ViewMut::new(to.cast(), T::DTYPE, &target));
+        }
+        return;
+    }
     for i_tile in (0..rows).step_by(TILE) {
         for j_tile in (0..columns).step_by(TILE) {
             for i in i_tile..rows.min(i_tile + TILE) {

@@ -7,6 +7,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::Field;
+use super::panels;
 use umber_kernels::{View, ViewMut};
 
 /// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the real part.
@@ -30,17 +31,19 @@ fn factor<T: Field>(a: View, l: &ViewMut) -> Result<(), Failure> {
         for i in 0..n {
             matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
         }
-        let done = cholesky_in_place(
-            MatMut::from_column_major_slice_mut(matrix, n, n),
-            LltRegularization::default(),
-            Par::Seq,
-            workspace.stack(),
-            Spec::default(),
-        );
-        for column in 1..n {
-            matrix[column * n..column * n + column].fill(T::zero());
+        let is_done = if n >= panels::LEAST {
+            panels::cholesky(matrix, n, workspace)
+        } else {
+            let whole = MatMut::from_column_major_slice_mut(matrix, n, n);
+            let regular = LltRegularization::default();
+            cholesky_in_place(whole, regular, Par::Seq, workspace.stack(), Spec::default()).is_ok()
+        };
+        for (j, column) in matrix.chunks_exact_mut(n.max(1)).enumerate() {
+            column[..j].fill(T::zero());
+            // What is left of rounding is none of it.
+            column[j] = T::of_real(column[j].real_part());
         }
         to.store(index, matrix, n, n);
-        done.is_ok()
+        is_done
     })
 }

@@ -10,6 +10,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::equilibrium::Equilibrium;
 use super::field::{Field, are_numbers};
+use super::panels;
 use umber_kernels::{View, ViewMut};
 
 /// Both triangles of the factors in one matrix, `U` with the diagonal. `pivots[i]` says which row was exchanged with
@@ -117,6 +118,8 @@ pub(super) struct Factors<T> {
     old_rows: Vec<usize>,
     /// The inverse of that.
     new_rows: Vec<usize>,
+    /// Scratch for the order of the rows of a panel.
+    order: Vec<usize>,
     /// How many exchanges of rows there were.
     exchanges: usize,
     /// What was done to the matrix before.
@@ -133,6 +136,7 @@ impl<T: Field> Factors<T> {
             packed: filled(T::zero(), rows * columns)?,
             old_rows: filled(0, rows)?,
             new_rows: filled(0, rows)?,
+            order: filled(0, rows)?,
             exchanges: 0,
             equilibrium: Equilibrium::new(rows, columns)?,
             workspace: Workspace::new(need)?,
@@ -161,16 +165,14 @@ impl<T: Field> Factors<T> {
 
     fn factor_loaded(&mut self, mut load: impl FnMut(&mut [T])) {
         load(&mut self.packed);
-        let matrix = MatMut::from_column_major_slice_mut(&mut self.packed, self.rows, self.columns);
-        let (info, _) = lu_in_place(
-            matrix,
-            &mut self.old_rows,
-            &mut self.new_rows,
-            Par::Seq,
-            self.workspace.stack(),
-            Spec::default(),
-        );
-        self.exchanges = info.transposition_count;
+        let (old_rows, new_rows) = (&mut self.old_rows, &mut self.new_rows);
+        self.exchanges = if self.rows.min(self.columns) >= panels::LEAST {
+            panels::lu(&mut self.packed, [old_rows, new_rows, &mut self.order], &mut self.workspace)
+        } else {
+            let matrix = MatMut::from_column_major_slice_mut(&mut self.packed, self.rows, self.columns);
+            let stack = self.workspace.stack();
+            lu_in_place(matrix, old_rows, new_rows, Par::Seq, stack, Spec::default()).0.transposition_count
+        };
         // faer divides by every pivot, even by zero.
         if !are_numbers(&self.packed) {
             load(&mut self.packed);

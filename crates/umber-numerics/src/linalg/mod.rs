@@ -1,7 +1,8 @@
 //! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
 //!
 //! faer does the arithmetic, on column-major copies, but for stacks of small systems (`abreast`) and the reduction of
-//! large symmetric matrices (`tridiagonal`); threads share the stack, and the columns of inverses.
+//! large symmetric matrices (`tridiagonal`); threads share the stack, the columns of inverses, and what a panel of a large
+//! matrix does to the others (`panels`).
 //! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
 
 mod abreast;
@@ -15,6 +16,7 @@ mod expm;
 mod field;
 mod inverse;
 mod lu;
+mod panels;
 mod pinv;
 mod qr;
 mod solve;

@@ -1,5 +1,7 @@
 //! QR: a matrix as one with orthonormal columns times an upper triangular one.
 
+use std::sync::Mutex;
+
 use faer::linalg::householder::{
     apply_block_householder_sequence_on_the_left_in_place_scratch as apply_scratch,
     apply_block_householder_sequence_on_the_left_in_place_with_conj as apply,
@@ -11,6 +13,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
+use super::panels;
 use umber_kernels::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
@@ -28,15 +31,19 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
     let (size, width) = (rows.min(columns), r.shape()[r.shape().len() - 2]);
     let q_to = Results::<T>::of(q, 2);
     let block = recommended_block_size::<T>(rows, columns).max(1);
+    let by_panels = size >= panels::LEAST_QR;
     let scratch = || {
         let need = qr_in_place_scratch::<T>(rows, columns, block, Par::Seq, Spec::default())
             .or(apply_scratch::<T>(rows, block, width));
+        let part = apply_scratch::<T>(rows, block, panels::width(columns.max(width)));
+        let parts = if by_panels { panels::parts(columns.max(width)) } else { 0 };
         Ok(Scratch {
             matrix: filled(T::zero(), rows * columns)?,
             reflections: filled(T::zero(), block * size)?,
             basis: filled(T::zero(), rows * width)?,
             phases: filled(T::one(), size)?,
             workspace: Workspace::new(need)?,
+            parts: (0..parts).map(|_| Ok(Mutex::new(Workspace::new(part)?))).collect::<Result<_, _>>()?,
         })
     };
     each(from.count(), cost(rows, columns, size), scratch, |index, scratch| {
@@ -46,8 +53,13 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
             q_to.write(index, |part| part.fill(nan()));
             return true;
         }
-        let scale = centre(&mut scratch.matrix);
-        if size > 0 {
+        let mut scale = centre(&mut scratch.matrix);
+        let is_done = by_panels && scratch.factor_by_panels(rows, block);
+        if by_panels && !is_done {
+            from.load(index, &mut scratch.matrix);
+            scale = centre(&mut scratch.matrix);
+        }
+        if size > 0 && !is_done {
             qr_in_place(
                 MatMut::from_column_major_slice_mut(&mut scratch.matrix, rows, columns),
                 MatMut::from_column_major_slice_mut(&mut scratch.reflections, block, size),
@@ -72,9 +84,17 @@ struct Scratch<T> {
     /// Factors that make the diagonal of `R` real.
     phases: Vec<T>,
     workspace: Workspace,
+    /// For each part of the columns, where there are panels.
+    parts: Vec<Mutex<Workspace>>,
 }
 
 impl<T: Field> Scratch<T> {
+    /// Answers whether that could be done, or the matrix is lost.
+    fn factor_by_panels(&mut self, rows: usize, block: usize) -> bool {
+        let Scratch { matrix, reflections, workspace, parts, .. } = self;
+        panels::qr(matrix, rows, reflections, block, workspace, parts)
+    }
+
     fn find_phases(&mut self, rows: usize) {
         if T::IS_REAL {
             return;
@@ -114,9 +134,14 @@ impl<T: Field> Scratch<T> {
             return;
         }
         let size = self.phases.len();
+        let basis = MatRef::from_column_major_slice(&self.matrix, rows, columns).get(.., ..size);
+        let reflections = MatRef::from_column_major_slice(&self.reflections, block, size);
+        if !self.parts.is_empty() {
+            return panels::reflect(basis, reflections, &mut self.basis, &self.parts);
+        }
         apply(
-            MatRef::from_column_major_slice(&self.matrix, rows, columns).get(.., ..size),
-            MatRef::from_column_major_slice(&self.reflections, block, size),
+            basis,
+            reflections,
             Conj::No,
             MatMut::from_column_major_slice_mut(&mut self.basis, rows, width),
             Par::Seq,

@@ -1,0 +1,116 @@
+//! In registers of 32 bytes.
+
+use std::arch::x86_64::*;
+
+use super::{FURTHEST, TREE};
+use crate::math::float32::{EXP, LN2_HIGH, LN2_LOW, LOG2_E_HIGH, ROUNDER};
+use crate::row::LANES;
+
+/// Numbers in a register.
+const WIDTH: usize = 8;
+
+/// [`super::greatest`].
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn greatest(values: &[f32]) -> f32 {
+    // Several side by side, as each comparison waits for the one before it.
+    const ABREAST: usize = 4;
+    let mut peaks = [_mm256_set1_ps(f32::NEG_INFINITY); ABREAST];
+    let mut is_nan = [_mm256_setzero_ps(); ABREAST];
+    let mut blocks = values.chunks_exact(ABREAST * WIDTH);
+    for block in &mut blocks {
+        for i in 0..ABREAST {
+            // SAFETY: a vector of the block.
+            let x = unsafe { _mm256_loadu_ps(block.as_ptr().add(i * WIDTH)) };
+            is_nan[i] = _mm256_or_ps(is_nan[i], _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
+            // Of NaN the processor answers its second operand.
+            peaks[i] = _mm256_max_ps(x, peaks[i]);
+        }
+    }
+    let [a, b, c, d] = peaks;
+    let peak = _mm256_max_ps(_mm256_max_ps(a, b), _mm256_max_ps(c, d));
+    let [a, b, c, d] = is_nan;
+    let mut is_nan = _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) != 0;
+    let mut lanes = [0.0; WIDTH];
+    // SAFETY: so many lanes.
+    unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), peak) };
+    let mut greatest = f32::NEG_INFINITY;
+    for &x in lanes.iter().chain(blocks.remainder()) {
+        is_nan |= x.is_nan();
+        greatest = if x > greatest { x } else { greatest };
+    }
+    if is_nan { f32::NAN } else { greatest }
+}
+
+/// As [`exp`](crate::math::float32::exp), of what cannot overflow.
+#[target_feature(enable = "avx2,fma")]
+#[inline]
+fn exp(x: __m256) -> __m256 {
+    // Sixty-four powers of two more than there are, which are taken off last: what is subnormal is rounded there, once. With the
+    // bias of exponents the rounded number ends in the bits of that power.
+    const UP: f32 = 64.0;
+    let rounder = _mm256_set1_ps(ROUNDER + 127.0 + UP);
+    // Of NaN the processor answers its second operand.
+    let x = _mm256_max_ps(_mm256_set1_ps(FURTHEST), x);
+    let rounded = _mm256_fmadd_ps(x, _mm256_set1_ps(LOG2_E_HIGH), rounder);
+    let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
+    let n = _mm256_sub_ps(rounded, rounder);
+    let r = _mm256_fnmadd_ps(n, _mm256_set1_ps(LN2_HIGH), x);
+    let r = _mm256_fnmadd_ps(n, _mm256_set1_ps(LN2_LOW), r);
+    let mut p = _mm256_set1_ps(EXP[4]);
+    for &coefficient in EXP[..4].iter().rev() {
+        p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(coefficient));
+    }
+    let p = _mm256_add_ps(_mm256_fmadd_ps(_mm256_mul_ps(r, r), p, r), _mm256_set1_ps(1.0));
+    _mm256_mul_ps(_mm256_mul_ps(p, power), _mm256_set1_ps(const { 1.0 / (1u128 << UP as u32) as f32 }))
+}
+
+/// # Safety
+/// As [`super::exponentials`], on a processor with the instructions.
+#[target_feature(enable = "avx2,fma")]
+pub(super) unsafe fn exponentials(
+    from: *const f32,
+    to: *mut f32,
+    count: usize,
+    peak: f32,
+    sums: &mut [f64; LANES],
+) {
+    const TOTALS: usize = LANES / 4;
+    let mut totals = [_mm256_setzero_pd(); TOTALS];
+    for (total, sums) in totals.iter_mut().zip(sums.chunks_exact(4)) {
+        // SAFETY: four numbers each.
+        *total = unsafe { _mm256_loadu_pd(sums.as_ptr()) };
+    }
+    let peak = _mm256_set1_ps(peak);
+    let take = |at: usize| {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let made = exp(_mm256_sub_ps(_mm256_loadu_ps(from.add(at)), peak));
+            _mm256_storeu_ps(to.add(at), made);
+            made
+        }
+    };
+    let add = |totals: &mut [__m256d], some: __m256| {
+        totals[0] = _mm256_add_pd(totals[0], _mm256_cvtps_pd(_mm256_castps256_ps128(some)));
+        totals[1] = _mm256_add_pd(totals[1], _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(some)));
+    };
+    let mut at = 0;
+    while at + TREE * LANES <= count {
+        for (half, totals) in totals.chunks_exact_mut(2).enumerate() {
+            let start = at + half * WIDTH;
+            let pair = |i: usize| _mm256_add_ps(take(start + i * LANES), take(start + (i + 1) * LANES));
+            let quarters = [_mm256_add_ps(pair(0), pair(2)), _mm256_add_ps(pair(4), pair(6))];
+            add(totals, _mm256_add_ps(quarters[0], quarters[1]));
+        }
+        at += TREE * LANES;
+    }
+    while at < count {
+        for (half, totals) in totals.chunks_exact_mut(2).enumerate() {
+            add(totals, take(at + half * WIDTH));
+        }
+        at += LANES;
+    }
+    for (total, sums) in totals.into_iter().zip(sums.chunks_exact_mut(4)) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_pd(sums.as_mut_ptr(), total) };
+    }
+}

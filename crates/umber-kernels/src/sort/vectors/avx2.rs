@@ -1,0 +1,321 @@
+//! Lanes of AVX2, which are brought to either side of a pivot by a table of permutations, one for each mask.
+
+use std::arch::x86_64::*;
+use std::marker::PhantomData;
+
+use super::lanes::{Lanes, upper};
+
+/// Items in registers of 32 bytes.
+pub(in crate::sort) struct Avx2<T>(PhantomData<T>);
+
+#[target_feature(enable = "avx2,bmi2,popcnt")]
+unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// For each mask of `LANES` lanes of `8 / LANES` words: the words of the lanes in it, then those of the others, both in order.
+const fn sides<const MASKS: usize>(lanes: usize) -> [[u8; 8]; MASKS] {
+    let words = 8 / lanes;
+    let mut table = [[0; 8]; MASKS];
+    let mut mask = 0;
+    while mask < MASKS {
+        let (mut place, mut side) = (0, 0);
+        while side < 2 {
+            let mut word = 0;
+            while word < 8 {
+                let is_in = mask >> (word / words) & 1 == 1;
+                if is_in == (side == 0) {
+                    table[mask][place] = word as u8;
+                    place += 1;
+                }
+                word += 1;
+            }
+            side += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
+static SIDES_OF_WORDS: [[u8; 8]; 256] = sides(8);
+static SIDES_OF_PAIRS: [[u8; 8]; 16] = sides(4);
+
+/// Words all of whose bits are set, then as many without any: where one begins decides how many lanes it chooses.
+static FIRST: [u32; 16] =
+    [u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/// A mask of the first `words` words of a register.
+#[inline(always)]
+unsafe fn first(words: usize) -> __m256i {
+    debug_assert!(words <= 8);
+    // SAFETY: at most eight words are left out before eight that are read.
+    unsafe { _mm256_loadu_si256(FIRST.as_ptr().add(8 - words).cast()) }
+}
+
+/// Write a register whose first lanes belong at `low`, the others before `high`.
+#[inline(always)]
+unsafe fn store_sides<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high: *mut T) {
+    // SAFETY: the caller has room for a whole register at either end; eight bytes are read.
+    unsafe {
+        let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.as_ptr().cast()));
+        let sides = _mm256_permutevar8x32_epi32(vector, places);
+        _mm256_storeu_si256(low.cast(), sides);
+        _mm256_storeu_si256(high.cast::<__m256i>().sub(1), sides);
+    }
+}
+
+/// [`Lanes::spread_some`], item by item.
+#[inline(always)]
+unsafe fn spread_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, high: &mut *mut T) {
+    for &item in items {
+        let is_below = item < pivot;
+        // SAFETY: the caller has room for all items between `low` and `high`.
+        unsafe {
+            let after = high.sub(1);
+            // Where it does not belong, it is overwritten, or it is the last and both are one place.
+            low.write(item);
+            after.write(item);
+            *low = low.add(usize::from(is_below));
+            *high = high.sub(usize::from(!is_below));
+        }
+    }
+}
+
+impl Avx2<u32> {
+    /// Bring lanes `i` and `i ^ X` in order.
+    #[inline(always)]
+    unsafe fn order<const X: usize, const UPPER: i32>(vector: __m256i) -> __m256i {
+        const { assert!(UPPER as u32 == upper(X, 8)) };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let partner = match X {
+                1 => _mm256_shuffle_epi32::<0b10_11_00_01>(vector),
+                2 => _mm256_shuffle_epi32::<0b01_00_11_10>(vector),
+                3 => _mm256_shuffle_epi32::<0b00_01_10_11>(vector),
+                4 => _mm256_permute2x128_si256::<1>(vector, vector),
+                7 => Self::reverse(vector),
+                _ => unreachable!("networks of eight lanes have no such step"),
+            };
+            let (lesser, greater) = Self::in_order(vector, partner);
+            _mm256_blend_epi32::<UPPER>(lesser, greater)
+        }
+    }
+}
+
+// SAFETY: each function is its instructions.
+unsafe impl Lanes for Avx2<u32> {
+    type Item = u32;
+    type Vector = __m256i;
+    const COUNT: usize = 8;
+    #[inline(always)]
+    unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
+        // SAFETY: the caller's promise.
+        unsafe { with_avx2(body) }
+    }
+    #[inline(always)]
+    fn next(item: u32) -> u32 {
+        item.saturating_add(1)
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u32) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn pivots(pivot: u32) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_set1_epi32(pivot.cast_signed()) }
+    }
+    #[inline(always)]
+    unsafe fn spread(vector: __m256i, pivots: __m256i, low: *mut u32, high: *mut u32) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let is_above = _mm256_cmpeq_epi32(_mm256_max_epu32(vector, pivots), vector);
+            let below = !_mm256_movemask_ps(_mm256_castsi256_ps(is_above)) as u8;
+            store_sides(vector, &SIDES_OF_WORDS[usize::from(below)], low, high);
+            below.count_ones() as usize
+        }
+    }
+    #[inline(always)]
+    unsafe fn spread_some(items: &[u32], pivot: u32, low: &mut *mut u32, high: &mut *mut u32) {
+        // SAFETY: the caller's promise.
+        unsafe { spread_items(items, pivot, low, high) }
+    }
+    #[inline(always)]
+    unsafe fn load_some(from: *const u32, count: usize) -> __m256i {
+        // SAFETY: the caller's promise; what a mask leaves out is not read.
+        unsafe {
+            if count == Self::COUNT {
+                return Self::load(from);
+            }
+            let mask = first(count);
+            _mm256_or_si256(
+                _mm256_maskload_epi32(from.cast(), mask),
+                _mm256_xor_si256(mask, _mm256_set1_epi32(-1)),
+            )
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_some(to: *mut u32, count: usize, vector: __m256i) {
+        // SAFETY: the caller's promise; what a mask leaves out is not written.
+        unsafe {
+            match count {
+                Self::COUNT => _mm256_storeu_si256(to.cast(), vector),
+                0 => {}
+                _ => _mm256_maskstore_epi32(to.cast(), first(count), vector),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn in_order(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+        // SAFETY: the caller's promise.
+        unsafe { (_mm256_min_epu32(a, b), _mm256_max_epu32(a, b)) }
+    }
+    #[inline(always)]
+    unsafe fn reverse(vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
+    }
+    #[inline(always)]
+    unsafe fn sort(mut vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            vector = Self::order::<1, 0b1010_1010>(vector);
+            vector = Self::order::<3, 0b1100_1100>(vector);
+            vector = Self::order::<1, 0b1010_1010>(vector);
+            vector = Self::order::<7, 0b1111_0000>(vector);
+            vector = Self::order::<2, 0b1100_1100>(vector);
+            Self::order::<1, 0b1010_1010>(vector)
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(mut vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            vector = Self::order::<4, 0b1111_0000>(vector);
+            vector = Self::order::<2, 0b1100_1100>(vector);
+            Self::order::<1, 0b1010_1010>(vector)
+        }
+    }
+}
+
+/// 64-bit items are compared as signed ones, since AVX2 compares no others: with their first bit turned.
+impl Avx2<u64> {
+    #[inline(always)]
+    unsafe fn turned(vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_xor_si256(vector, _mm256_set1_epi64x(i64::MIN)) }
+    }
+
+    /// Bring lanes `i` and `i ^ X` in order.
+    #[inline(always)]
+    unsafe fn order<const X: usize, const UPPER_WORDS: i32>(vector: __m256i) -> __m256i {
+        const { assert!(UPPER_WORDS as u32 == upper(2 * X, 8)) };
+        // SAFETY: the caller's promise.
+        unsafe {
+            let partner = match X {
+                1 => _mm256_shuffle_epi32::<0b01_00_11_10>(vector),
+                2 => _mm256_permute2x128_si256::<1>(vector, vector),
+                3 => Self::reverse(vector),
+                _ => unreachable!("networks of four lanes have no such step"),
+            };
+            let (lesser, greater) = Self::in_order(vector, partner);
+            _mm256_blend_epi32::<UPPER_WORDS>(lesser, greater)
+        }
+    }
+}
+
+// SAFETY: each function is its instructions.
+unsafe impl Lanes for Avx2<u64> {
+    type Item = u64;
+    type Vector = __m256i;
+    const COUNT: usize = 4;
+    #[inline(always)]
+    unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
+        // SAFETY: the caller's promise.
+        unsafe { with_avx2(body) }
+    }
+    #[inline(always)]
+    fn next(item: u64) -> u64 {
+        item.saturating_add(1)
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const u64) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn pivots(pivot: u64) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { Self::turned(_mm256_set1_epi64x(pivot.cast_signed())) }
+    }
+    #[inline(always)]
+    unsafe fn spread(vector: __m256i, pivots: __m256i, low: *mut u64, high: *mut u64) -> usize {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let is_below = _mm256_cmpgt_epi64(pivots, Self::turned(vector));
+            let below = _mm256_movemask_pd(_mm256_castsi256_pd(is_below)) as usize;
+            store_sides(vector, &SIDES_OF_PAIRS[below & 15], low, high);
+            below.count_ones() as usize
+        }
+    }
+    #[inline(always)]
+    unsafe fn spread_some(items: &[u64], pivot: u64, low: &mut *mut u64, high: &mut *mut u64) {
+        // SAFETY: the caller's promise.
+        unsafe { spread_items(items, pivot, low, high) }
+    }
+    #[inline(always)]
+    unsafe fn load_some(from: *const u64, count: usize) -> __m256i {
+        // SAFETY: the caller's promise; what a mask leaves out is not read.
+        unsafe {
+            if count == Self::COUNT {
+                return Self::turned(Self::load(from));
+            }
+            let mask = first(2 * count);
+            let greatest = _mm256_xor_si256(mask, _mm256_set1_epi32(-1));
+            Self::turned(_mm256_or_si256(_mm256_maskload_epi64(from.cast(), mask), greatest))
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_some(to: *mut u64, count: usize, vector: __m256i) {
+        // SAFETY: the caller's promise; what a mask leaves out is not written.
+        unsafe {
+            let vector = Self::turned(vector);
+            match count {
+                Self::COUNT => _mm256_storeu_si256(to.cast(), vector),
+                0 => {}
+                _ => _mm256_maskstore_epi64(to.cast(), first(2 * count), vector),
+            }
+        }
+    }
+    #[inline(always)]
+    unsafe fn in_order(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let is_greater = _mm256_cmpgt_epi64(a, b);
+            (_mm256_blendv_epi8(a, b, is_greater), _mm256_blendv_epi8(b, a, is_greater))
+        }
+    }
+    #[inline(always)]
+    unsafe fn reverse(vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_permute4x64_epi64::<0b00_01_10_11>(vector) }
+    }
+    #[inline(always)]
+    unsafe fn sort(mut vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            vector = Self::order::<1, 0b1100_1100>(vector);
+            vector = Self::order::<3, 0b1111_0000>(vector);
+            Self::order::<1, 0b1100_1100>(vector)
+        }
+    }
+    #[inline(always)]
+    unsafe fn merge(mut vector: __m256i) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe {
+            vector = Self::order::<2, 0b1111_0000>(vector);
+            Self::order::<1, 0b1100_1100>(vector)
+        }
+    }
+}
