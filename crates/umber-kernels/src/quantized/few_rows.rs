@@ -211,48 +211,20 @@ impl Job<'_> {
         biases: &[f32],
     ) {
         let words = self.product.words(column);
-        let steps = 32 / bits_of(KIND);
-        let (row_length, size) = (self.blocks * steps * V::COUNT, self.product.packed.how.group_size());
         let mut sums = [V::splat(0.0); R];
-        // SAFETY: sixteen places are there.
-        let places = unsafe { V::words(self.places.as_ptr()) };
-        let mut last = [0; 16];
-        for block in 0..self.blocks {
-            let rest = &words[block * V::COUNT..];
-            prefetch(rest.as_ptr().wrapping_add(words.len()));
-            let start = if rest.len() >= V::COUNT {
-                rest.as_ptr()
-            } else {
-                last[..rest.len()].copy_from_slice(rest);
-                last.as_ptr()
-            };
+        let (whole, rest) = (words.len() / V::COUNT, words.len() % V::COUNT);
+        for block in 0..whole {
+            let start = words.as_ptr().wrapping_add(block * V::COUNT);
+            prefetch(start.wrapping_add(words.len()));
+            // SAFETY: a vector of words of the column.
+            unsafe { self.block::<V, KIND, R, WEIGHTS>(r, block, start, scales, biases, &mut sums) };
+        }
+        // Apart from the loop, which would have to leave its registers to a copy.
+        if rest > 0 {
+            let mut last = [0; 16];
+            last[..rest].copy_from_slice(&words[whole * V::COUNT..]);
             // SAFETY: a vector of words.
-            let mut words = unsafe { V::words(start) };
-            let group = block * steps * V::COUNT / size;
-            debug_assert!(group + V::COUNT <= scales.len());
-            // SAFETY: the padding is as long as a vector; places are below its length.
-            let (scale, bias) = unsafe {
-                (V::pick(scales.as_ptr().add(group), places), V::pick(biases.as_ptr().add(group), places))
-            };
-            let mut inner = if WEIGHTS { sums } else { [V::splat(0.0); R] };
-            for step in 0..steps {
-                let mut level = V::level::<KIND>(words);
-                if WEIGHTS {
-                    // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
-                    level = bias.add_product::<false>(level, scale);
-                }
-                for (i, inner) in inner.iter_mut().enumerate() {
-                    let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
-                    debug_assert!(place + V::COUNT <= self.x.len());
-                    // SAFETY: inside the rows as they were laid out, which end with whole blocks.
-                    let x = unsafe { V::load(self.x.as_ptr().add(place)) };
-                    *inner = inner.add_product::<true>(level, x);
-                }
-                words = V::next::<KIND>(words);
-            }
-            for (sum, inner) in sums.iter_mut().zip(inner) {
-                *sum = if WEIGHTS { inner } else { sum.add_product::<true>(inner, scale) };
-            }
+            unsafe { self.block::<V, KIND, R, WEIGHTS>(r, whole, last.as_ptr(), scales, biases, &mut sums) };
         }
         for (i, sum) in sums.iter_mut().enumerate() {
             if !WEIGHTS && self.product.packed.how.has_biases() {
@@ -265,6 +237,53 @@ impl Job<'_> {
             let place = (r + i) * self.product.columns + column;
             // SAFETY: inside the output, in a column that this job alone writes.
             unsafe { *self.product.out.at(place as isize) = sum.total() };
+        }
+    }
+
+    /// Add what a vector of words holds to the sums of `R` rows.
+    ///
+    /// # Safety
+    /// There are so many words at `start`, those of the block or zeros.
+    #[inline(always)]
+    unsafe fn block<V: Codes, const KIND: u8, const R: usize, const WEIGHTS: bool>(
+        &self,
+        r: usize,
+        block: usize,
+        start: *const u32,
+        scales: &[f32],
+        biases: &[f32],
+        sums: &mut [V; R],
+    ) {
+        let steps = 32 / bits_of(KIND);
+        let row_length = self.blocks * steps * V::COUNT;
+        // Groups have a power of two of codes, and a division would take as long as all else here.
+        let log_size = self.product.packed.how.group_size().trailing_zeros();
+        // SAFETY: sixteen places are there; the caller's promise.
+        let (places, mut words) = unsafe { (V::words(self.places.as_ptr()), V::words(start)) };
+        let group = (block * steps * V::COUNT) >> log_size;
+        debug_assert!(group + V::COUNT <= scales.len());
+        // SAFETY: the padding is as long as a vector; places are below its length.
+        let (scale, bias) = unsafe {
+            (V::pick(scales.as_ptr().add(group), places), V::pick(biases.as_ptr().add(group), places))
+        };
+        let mut inner = if WEIGHTS { *sums } else { [V::splat(0.0); R] };
+        for step in 0..steps {
+            let mut level = V::level::<KIND>(words);
+            if WEIGHTS {
+                // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
+                level = bias.add_product::<false>(level, scale);
+            }
+            for (i, inner) in inner.iter_mut().enumerate() {
+                let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
+                debug_assert!(place + V::COUNT <= self.x.len());
+                // SAFETY: inside the rows as they were laid out, which end with whole blocks.
+                let x = unsafe { V::load(self.x.as_ptr().add(place)) };
+                *inner = inner.add_product::<true>(level, x);
+            }
+            words = V::next::<KIND>(words);
+        }
+        for (sum, inner) in sums.iter_mut().zip(inner) {
+            *sum = if WEIGHTS { inner } else { sum.add_product::<true>(inner, scale) };
         }
     }
 }
