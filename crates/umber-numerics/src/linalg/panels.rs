@@ -5,13 +5,13 @@
 //! ([`Shared`]).
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use faer::linalg::cholesky::llt::factor::{LltRegularization, cholesky_in_place};
 use faer::linalg::householder::{
     apply_block_householder_sequence_on_the_left_in_place_with_conj as apply,
     apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj as apply_transposed,
+    upgrade_householder_factor,
 };
 use faer::linalg::lu::partial_pivoting::factor::lu_in_place;
 use faer::linalg::matmul::matmul;
@@ -19,9 +19,11 @@ use faer::linalg::qr::no_pivoting::factor::qr_in_place;
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place_with_conj, solve_unit_lower_triangular_in_place,
 };
-use faer::{Accum, Conj, MatMut, MatRef, Par, Spec};
+use faer::{Accum, ColMut, ColRef, Conj, MatMut, MatRef, Par, Spec};
+use num_traits::{Float, Zero};
 
-use super::batch::Workspace;
+use super::Failure;
+use super::batch::{Workspace, filled};
 use super::field::Field;
 use umber_kernels::shared::Target;
 use umber_kernels::threads::parallel_for;
@@ -30,6 +32,8 @@ use umber_kernels::threads::parallel_for;
 pub(super) const LEAST: usize = 768;
 /// The same for QR decompositions, which take four times as long.
 pub(super) const LEAST_QR: usize = 384;
+/// Rounding errors of a column that cannot be told from what is left of it.
+const ROUNDING: f64 = 4.0;
 /// Columns of a panel.
 const PANEL: usize = 64;
 /// Columns, or rows, of a part.
@@ -246,30 +250,30 @@ impl Moves {
     }
 }
 
-/// As faer's `qr_in_place`, with a workspace for that and for each of the [`parts`] of the columns; or answers `false` where the
-/// columns of a panel depend on each other.
+/// As faer's `qr_in_place`, with reflections in blocks of any size, of columns that may depend on each other; with a workspace for
+/// each of the [`parts`] of the columns.
 pub(super) fn qr<T: Field>(
     columns_first: &mut [T],
     rows: usize,
     reflections: &mut [T],
     block: usize,
-    workspace: &mut Workspace,
+    room: &mut PanelRoom<T>,
     workspaces: &[Mutex<Workspace>],
-) -> bool {
+) {
     let whole = Shared::over(columns_first, rows);
     let size = rows.min(whole.columns);
     let coefficients = Shared::over(reflections, block);
-    let workspace = Mutex::new(workspace);
-    let is_whole = AtomicBool::new(true);
-    let factor = |panel: Range<usize>, workspace: &mut Workspace| {
-        let (start, count) = (panel.start, panel.len());
-        // SAFETY: called where nobody else uses the panel.
-        let (columns, factor) =
-            unsafe { (whole.part(start..rows, panel.clone()), coefficients.part(0..count, panel)) };
-        let info = qr_in_place(columns, factor, Par::Seq, workspace.stack(), Spec::default());
-        is_whole.fetch_and(info.rank == count, Ordering::Relaxed);
+    let room = Mutex::new(room);
+    let factor = |panel: Range<usize>, room: &mut PanelRoom<T>| {
+        let start = panel.start;
+        // SAFETY: called where nobody else uses the panel, nor what is above it.
+        unsafe {
+            let above = whole.read(0..start, panel.clone());
+            let columns = whole.part(start..rows, panel.clone());
+            room.factor(above, columns, coefficients.part(0..panel.len(), panel));
+        }
     };
-    factor(0..size.min(block), &mut held(&workspace));
+    factor(0..size.min(block), &mut held(&room));
     for start in (0..size).step_by(block) {
         let end = size.min(start + block);
         let ahead = end..size.min(end + block);
@@ -287,20 +291,142 @@ pub(super) fn qr<T: Field>(
                 );
             }
         };
-        if !is_whole.load(Ordering::Relaxed) {
-            return false;
-        }
         parallel_for(1 + others.len(), |task| {
             if task > 0 {
                 update(others[task - 1].clone(), &mut held(&workspaces[task - 1]));
             } else if !ahead.is_empty() {
-                let mut workspace = held(&workspace);
-                update(ahead.clone(), &mut workspace);
-                factor(ahead.clone(), &mut workspace);
+                let mut room = held(&room);
+                update(ahead.clone(), &mut room.workspace);
+                factor(ahead.clone(), &mut room);
             }
         });
     }
-    is_whole.into_inner()
+}
+
+/// What factoring panels of a QR decomposition needs.
+pub(super) struct PanelRoom<T> {
+    pub(super) workspace: Workspace,
+    /// A panel as it was.
+    kept: Vec<T>,
+}
+
+impl<T: Field> PanelRoom<T> {
+    /// For panels of so many elements, with faer's scratch for them.
+    pub(super) fn new(elements: usize, workspace: Workspace) -> Result<PanelRoom<T>, Failure> {
+        Ok(PanelRoom { workspace, kept: filled(T::zero(), elements)? })
+    }
+
+    /// The reflections that make a panel upper triangular, below its diagonal, and their block's factor. Of the same columns, `above`
+    /// has what is done.
+    ///
+    /// faer passes over columns of which little is left, up to `16 m` rounding errors of the column, and leaves that little away.
+    fn factor(&mut self, above: MatRef<'_, T>, mut panel: MatMut<'_, T>, mut factor: MatMut<'_, T>) {
+        let (rows, columns) = (panel.nrows(), panel.ncols());
+        let kept = &mut self.kept[..rows * columns];
+        MatMut::from_column_major_slice_mut(kept, rows, columns).copy_from(panel.as_ref());
+        let stack = self.workspace.stack();
+        let info = qr_in_place(panel.as_mut(), factor.as_mut(), Par::Seq, stack, Spec::default());
+        if info.rank < columns || has_rounding(above, panel.as_ref()) {
+            panel.copy_from(MatRef::from_column_major_slice(kept, rows, columns));
+            reflect_each(above, panel, factor);
+        }
+    }
+}
+
+/// As [`PanelRoom::factor`], column by column, as long as more is left of them than rounding.
+fn reflect_each<T: Field>(above: MatRef<'_, T>, mut panel: MatMut<'_, T>, mut factor: MatMut<'_, T>) {
+    let columns = panel.ncols();
+    let mut sums = vec![T::zero(); columns];
+    let lengths =
+        above.col_iter().zip(panel.as_ref().col_iter()).map(|(a, b)| (squares(a) + squares(b)).sqrt());
+    let least: Vec<f64> = lengths.map(|length| rounding::<T>() * length).collect();
+    for j in 0..columns {
+        let (left, right) = panel.as_mut().split_at_col_mut(j + 1);
+        let (mut above, mut tail) = left.col_mut(j).split_at_row_mut(j + 1);
+        let tau = reflection(&mut above[j], tail.as_mut(), least[j]);
+        factor[(j, j)] = T::of_real(tau);
+        if tau.is_infinite() {
+            continue;
+        }
+        let (mut above, mut below) = right.split_at_row_mut(j + 1);
+        let count = below.ncols();
+        let tail = tail.as_ref().as_mat();
+        for (k, sum) in sums[..count].iter_mut().enumerate() {
+            *sum = above[(j, k)];
+        }
+        let row = MatMut::from_row_major_slice_mut(&mut sums[..count], 1, count);
+        matmul(row, Accum::Add, tail.adjoint(), below.as_ref(), T::one(), Par::Seq);
+        for (k, sum) in sums[..count].iter_mut().enumerate() {
+            *sum = sum.divided_by(tau);
+            above[(j, k)] -= *sum;
+        }
+        let row = MatRef::from_row_major_slice(&sums[..count], 1, count);
+        matmul(below.as_mut(), Accum::Add, tail, row, -T::one(), Par::Seq);
+    }
+    upgrade_householder_factor(factor, panel.as_ref(), columns, 1, Par::Seq);
+}
+
+/// Is what is left of some column nothing but rounding? Reflections keep the lengths of columns, of which a part is above.
+fn has_rounding<T: Field>(above: MatRef<'_, T>, panel: MatRef<'_, T>) -> bool {
+    (0..panel.ncols()).any(|j| {
+        let length = (squares(above.col(j)) + squares(panel.col(j).subrows(0, j + 1))).sqrt();
+        wide(panel[(j, j)].magnitude()) <= rounding::<T>() * length
+    })
+}
+
+/// What cannot be told from rounding, in lengths of a column.
+fn rounding<T: Field>() -> f64 {
+    ROUNDING * wide(T::Magnitude::epsilon())
+}
+
+fn squares<T: Field>(column: ColRef<'_, T>) -> f64 {
+    column.iter().map(|&value| square(value)).sum()
+}
+
+/// In float64, since float32 would lose digits of sums of many.
+fn wide<R: Float>(value: R) -> f64 {
+    num_traits::cast(value).unwrap_or(f64::NAN)
+}
+
+fn square<T: Field>(value: T) -> f64 {
+    wide(value.magnitude()).powi(2)
+}
+
+/// Let `I - v vᴴ / tau` take a column to its first element, which becomes what is left of the column; `v` begins with one, and its
+/// other elements take the place of the column's. Answers `tau`, infinite if there is nothing to do.
+fn reflection<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, least: f64) -> T::Magnitude {
+    let greatest = |most: T::Magnitude, value: &T| Float::max(most, value.magnitude());
+    let most = tail.as_ref().iter().fold(T::Magnitude::zero(), greatest);
+    if most == T::Magnitude::zero() {
+        if wide(head.magnitude()) <= least {
+            *head = T::zero();
+        }
+        return T::Magnitude::infinity();
+    }
+    let most = Float::max(most, head.magnitude());
+    let narrow = |value: f64| num_traits::cast::<_, T::Magnitude>(value).unwrap_or(T::Magnitude::nan());
+    let first = head.divided_by(most);
+    let mut norm = square(first);
+    for value in tail.as_mut().iter_mut() {
+        *value = value.divided_by(most);
+        norm += square(*value);
+    }
+    if norm.sqrt() * wide(most) <= least {
+        *head = T::zero();
+        tail.as_mut().fill(T::zero());
+        return T::Magnitude::infinity();
+    }
+    let size = first.magnitude();
+    let phase = if size == T::Magnitude::zero() { T::one() } else { first.divided_by(size) };
+    let left = -phase * T::of_real(narrow(norm.sqrt()));
+    let pivot = first - left;
+    let mut squares = 1.0;
+    for value in tail.as_mut().iter_mut() {
+        *value /= pivot;
+        squares += square(*value);
+    }
+    *head = left * T::of_real(most);
+    narrow(squares / 2.0)
 }
 
 /// Apply all reflections to a diagonal matrix, a part of its columns at a time.

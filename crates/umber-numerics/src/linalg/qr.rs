@@ -13,7 +13,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
-use super::panels;
+use super::panels::{self, PanelRoom};
 use umber_kernels::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
@@ -31,18 +31,19 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
     let (size, width) = (rows.min(columns), r.shape()[r.shape().len() - 2]);
     let q_to = Results::<T>::of(q, 2);
     let block = recommended_block_size::<T>(rows, columns).max(1);
-    let by_panels = size >= panels::LEAST_QR;
+    // faer may leave a column out and take one from behind, where there are more of them than rows.
+    let by_panels = size >= panels::LEAST_QR || columns > rows;
     let scratch = || {
         let need = qr_in_place_scratch::<T>(rows, columns, block, Par::Seq, Spec::default())
             .or(apply_scratch::<T>(rows, block, width));
         let part = apply_scratch::<T>(rows, block, panels::width(columns.max(width)));
-        let parts = if by_panels { panels::parts(columns.max(width)) } else { 0 };
+        let parts = panels::parts(columns.max(width));
         Ok(Scratch {
             matrix: filled(T::zero(), rows * columns)?,
             reflections: filled(T::zero(), block * size)?,
             basis: filled(T::zero(), rows * width)?,
             phases: filled(T::one(), size)?,
-            workspace: Workspace::new(need)?,
+            room: PanelRoom::new(rows * block.min(size), Workspace::new(need)?)?,
             parts: (0..parts).map(|_| Ok(Mutex::new(Workspace::new(part)?))).collect::<Result<_, _>>()?,
         })
     };
@@ -54,19 +55,14 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
             return true;
         }
         let mut scale = centre(&mut scratch.matrix);
-        let is_done = by_panels && scratch.factor_by_panels(rows, block);
-        if by_panels && !is_done {
-            from.load(index, &mut scratch.matrix);
-            scale = centre(&mut scratch.matrix);
-        }
-        if size > 0 && !is_done {
-            qr_in_place(
-                MatMut::from_column_major_slice_mut(&mut scratch.matrix, rows, columns),
-                MatMut::from_column_major_slice_mut(&mut scratch.reflections, block, size),
-                Par::Seq,
-                scratch.workspace.stack(),
-                Spec::default(),
-            );
+        let is_done = size == 0 || !by_panels && scratch.factor_whole(rows, columns, block);
+        if !is_done {
+            if !by_panels {
+                from.load(index, &mut scratch.matrix);
+                scale = centre(&mut scratch.matrix);
+            }
+            let Scratch { matrix, reflections, room, parts, .. } = &mut *scratch;
+            panels::qr(matrix, rows, reflections, block, room, parts);
         }
         scratch.find_phases(rows);
         r_to.write(index, |part| scratch.write_upper(part, rows, columns, scale));
@@ -83,16 +79,22 @@ struct Scratch<T> {
     basis: Vec<T>,
     /// Factors that make the diagonal of `R` real.
     phases: Vec<T>,
-    workspace: Workspace,
-    /// For each part of the columns, where there are panels.
+    room: PanelRoom<T>,
+    /// For each part of the columns.
     parts: Vec<Mutex<Workspace>>,
 }
 
 impl<T: Field> Scratch<T> {
-    /// Answers whether that could be done, or the matrix is lost.
-    fn factor_by_panels(&mut self, rows: usize, block: usize) -> bool {
-        let Scratch { matrix, reflections, workspace, parts, .. } = self;
-        panels::qr(matrix, rows, reflections, block, workspace, parts)
+    /// Answers whether all columns were taken, or the matrix is lost.
+    fn factor_whole(&mut self, rows: usize, columns: usize, block: usize) -> bool {
+        let info = qr_in_place(
+            MatMut::from_column_major_slice_mut(&mut self.matrix, rows, columns),
+            MatMut::from_column_major_slice_mut(&mut self.reflections, block, columns),
+            Par::Seq,
+            self.room.workspace.stack(),
+            Spec::default(),
+        );
+        info.rank == columns
     }
 
     fn find_phases(&mut self, rows: usize) {
@@ -106,7 +108,9 @@ impl<T: Field> Scratch<T> {
                 // As LAPACK chooses signs: against that of the element that was there, which faer's last row keeps.
                 let is_kept = i + 1 == rows && T::of_real(element.real_part()) != element;
                 let is_negative = (element.real_part() < num_traits::zero()) != is_kept;
-                T::of_real(if is_negative { -size } else { size }) / element
+                // Not divided by the element, whose square may vanish.
+                let phase = element.divided_by(size).conjugate();
+                if is_negative { -phase } else { phase }
             } else {
                 T::one()
             };
@@ -136,7 +140,7 @@ impl<T: Field> Scratch<T> {
         let size = self.phases.len();
         let basis = MatRef::from_column_major_slice(&self.matrix, rows, columns).get(.., ..size);
         let reflections = MatRef::from_column_major_slice(&self.reflections, block, size);
-        if !self.parts.is_empty() {
+        if self.parts.len() > 1 {
             return panels::reflect(basis, reflections, &mut self.basis, &self.parts);
         }
         apply(
@@ -145,7 +149,7 @@ impl<T: Field> Scratch<T> {
             Conj::No,
             MatMut::from_column_major_slice_mut(&mut self.basis, rows, width),
             Par::Seq,
-            self.workspace.stack(),
+            self.room.workspace.stack(),
         );
     }
 }
