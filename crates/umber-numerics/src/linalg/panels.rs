@@ -89,17 +89,20 @@ impl<T: Field> Shared<T> {
     }
 }
 
+/// A part of a range.
+fn part_of(range: &Range<usize>, index: usize) -> Range<usize> {
+    let start = range.start + index * PART;
+    start..range.end.min(start + PART)
+}
+
 /// The parts of a range.
 fn parts_of(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    range.clone().step_by(PART).map(move |start| start..range.end.min(start + PART))
+    (0..parts(range.len())).map(move |index| part_of(&range, index))
 }
 
 /// Call `body` with each part of a range, on all threads.
 fn each_part(range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
-    parallel_for(parts(range.len()), |part| {
-        let start = range.start + part * PART;
-        body(start..range.end.min(start + PART));
-    });
+    parallel_for(parts(range.len()), |index| body(part_of(&range, index)));
 }
 
 /// How many parts so many rows or columns have.
@@ -393,7 +396,8 @@ fn square<T: Field>(value: T) -> f64 {
 }
 
 /// Let `I - v vᴴ / tau` take a column to its first element, which becomes what is left of the column; `v` begins with one, and its
-/// other elements take the place of the column's. Answers `tau`, infinite if there is nothing to do.
+/// other elements take the place of the column's. Answers `tau`, infinite if there is nothing to do. Where no more than `least` is
+/// left of the column, it is zero.
 fn reflection<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, least: f64) -> T::Magnitude {
     let greatest = |most: T::Magnitude, value: &T| Float::max(most, value.magnitude());
     let most = tail.as_ref().iter().fold(T::Magnitude::zero(), greatest);
@@ -440,14 +444,13 @@ pub(super) fn reflect<T: Field>(
     let count = parts(whole.columns);
     parallel_for(count, |index| {
         // What takes longest comes first.
-        let start = (count - 1 - index) * PART;
-        let end = whole.columns.min(start + PART);
+        let columns = part_of(&(0..whole.columns), count - 1 - index);
         // Those that begin below the diagonal meet zeros.
-        let first = ..end.min(basis.ncols());
+        let first = ..columns.end.min(basis.ncols());
         let (basis, reflections) = (basis.get(.., first), reflections.get(.., first));
         let mut workspace = held(&workspaces[index]);
         // SAFETY: parts are of columns of their own.
-        let part = unsafe { whole.part(0..whole.rows, start..end) };
+        let part = unsafe { whole.part(0..whole.rows, columns) };
         apply(basis, reflections, Conj::No, part, Par::Seq, workspace.stack());
     });
 }
