@@ -19,6 +19,7 @@ mod lu;
 mod panels;
 mod pinv;
 mod qr;
+mod reflections;
 mod solve;
 mod svd;
 mod tridiagonal;

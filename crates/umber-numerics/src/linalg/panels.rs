@@ -433,11 +433,12 @@ fn reflection<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, least: f64) -> T:
     narrow(squares / 2.0)
 }
 
-/// Apply all reflections to a diagonal matrix, a part of its columns at a time.
+/// Apply all reflections to a matrix, which may be `diagonal`, a part of its columns at a time.
 pub(super) fn reflect<T: Field>(
     basis: MatRef<'_, T>,
     reflections: MatRef<'_, T>,
     columns_first: &mut [T],
+    diagonal: bool,
     workspaces: &[Mutex<Workspace>],
 ) {
     let whole = Shared::over(columns_first, basis.nrows());
@@ -446,7 +447,7 @@ pub(super) fn reflect<T: Field>(
         // What takes longest comes first.
         let columns = part_of(&(0..whole.columns), count - 1 - index);
         // Those that begin below the diagonal meet zeros.
-        let first = ..columns.end.min(basis.ncols());
+        let first = ..if diagonal { columns.end.min(basis.ncols()) } else { basis.ncols() };
         let (basis, reflections) = (basis.get(.., first), reflections.get(.., first));
         let mut workspace = held(&workspaces[index]);
         // SAFETY: parts are of columns of their own.

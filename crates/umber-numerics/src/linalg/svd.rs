@@ -8,6 +8,7 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
+use super::reflections::Reflections;
 use umber_kernels::{View, ViewMut};
 
 /// The singular values of each matrix, greatest first, and `U` and `Vᴴ` where asked for: with as many vectors as there
@@ -70,7 +71,46 @@ pub(super) struct Decomposer<T> {
     pub(super) v: Vec<T>,
     u_width: usize,
     v_width: usize,
+    /// For matrices that have many more rows than columns, or the other way round.
+    long: Option<Long<T>>,
     workspace: Workspace,
+}
+
+/// A matrix that is made square before it is decomposed. faer would do so, too, but leaves out what little is left of columns.
+struct Long<T> {
+    /// Of the matrix, or of its adjoint if that has more rows.
+    reflections: Reflections<T>,
+    /// What they leave: an upper triangular matrix.
+    square: Vec<T>,
+}
+
+impl<T: Field> Long<T> {
+    /// For matrices of a size, if they are worth it; with so many vectors along the longer side.
+    fn new(rows: usize, columns: usize, width: usize) -> Result<Option<Long<T>>, Failure> {
+        let (short, long) = (rows.min(columns), rows.max(columns));
+        // As faer has it.
+        if short == 0 || 6 * long <= 11 * short {
+            return Ok(None);
+        }
+        let (reflections, square) =
+            (Reflections::new(long, short, width)?, filled(T::zero(), short * short)?);
+        Ok(Some(Long { reflections, square }))
+    }
+
+    /// Make a matrix square.
+    fn shorten(&mut self, matrix: MatRef<'_, T>) {
+        let (long, short) = (matrix.nrows().max(matrix.ncols()), matrix.nrows().min(matrix.ncols()));
+        let load = |to: &mut [T]| {
+            let mut to = MatMut::from_column_major_slice_mut(to, long, short);
+            if matrix.nrows() == long { to.copy_from(matrix) } else { to.copy_from(matrix.adjoint()) }
+        };
+        load(&mut self.reflections.matrix);
+        self.reflections.find(load);
+        let columns = self.square.chunks_exact_mut(short).zip(self.reflections.matrix.chunks_exact(long));
+        for (j, (to, from)) in columns.enumerate() {
+            to[..=j].copy_from_slice(&from[..=j]);
+        }
+    }
 }
 
 impl<T: Field> Decomposer<T> {
@@ -81,6 +121,9 @@ impl<T: Field> Decomposer<T> {
             ComputeSvdVectors::Thin => (size, size),
             ComputeSvdVectors::Full => (rows, columns),
         };
+        let long = Long::new(rows, columns, u_width.max(v_width))?;
+        let (height, width) = if long.is_some() { (size, size) } else { (rows, columns) };
+        let need = svd_scratch::<T>(height, width, vectors, vectors, Par::Seq, Spec::default());
         Ok(Decomposer {
             rows,
             columns,
@@ -91,14 +134,8 @@ impl<T: Field> Decomposer<T> {
             v: filled(T::zero(), columns * v_width)?,
             u_width,
             v_width,
-            workspace: Workspace::new(svd_scratch::<T>(
-                rows,
-                columns,
-                vectors,
-                vectors,
-                Par::Seq,
-                Spec::default(),
-            ))?,
+            long,
+            workspace: Workspace::new(need)?,
         })
     }
 
@@ -114,20 +151,38 @@ impl<T: Field> Decomposer<T> {
         // faer leaves parts of a whole basis alone, as if they were zero.
         self.u.fill(T::zero());
         self.v.fill(T::zero());
-        let (rows, columns) = (self.rows, self.columns);
+        let (rows, columns, size) = (self.rows, self.columns, self.values.len());
+        let mut matrix = MatRef::from_column_major_slice(&self.matrix, rows, columns);
+        let mut left = MatMut::from_column_major_slice_mut(&mut self.u, rows, self.u_width);
+        let mut right = MatMut::from_column_major_slice_mut(&mut self.v, columns, self.v_width);
+        if let Some(long) = &mut self.long {
+            long.shorten(matrix);
+            matrix = MatRef::from_column_major_slice(&long.square, size, size);
+            if columns > rows {
+                // The adjoint's left vectors are the matrix's right ones.
+                std::mem::swap(&mut left, &mut right);
+            }
+            let width = size.min(left.ncols());
+            left = left.get_mut(..size, ..width);
+        }
         let has_vectors = self.vectors != ComputeSvdVectors::No;
-        let u = MatMut::from_column_major_slice_mut(&mut self.u, rows, self.u_width);
-        let v = MatMut::from_column_major_slice_mut(&mut self.v, columns, self.v_width);
         let done = decompose(
-            MatRef::from_column_major_slice(&self.matrix, rows, columns),
+            matrix,
             DiagMut::from_slice_mut(&mut self.values),
-            has_vectors.then_some(u),
-            has_vectors.then_some(v),
+            has_vectors.then_some(left),
+            has_vectors.then_some(right),
             Par::Seq,
             self.workspace.stack(),
             Spec::default(),
         )
         .is_ok();
+        if let (Some(long), true) = (&mut self.long, has_vectors) {
+            let (vectors, length) = if columns > rows { (&mut self.v, columns) } else { (&mut self.u, rows) };
+            for (i, vector) in vectors.chunks_exact_mut(length).enumerate().skip(size) {
+                vector[i] = T::one();
+            }
+            long.reflections.apply(vectors, false);
+        }
         for value in &mut self.values {
             *value *= scale;
         }
