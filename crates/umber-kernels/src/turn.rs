@@ -43,7 +43,7 @@ pub(crate) fn tile(size: usize, stores: Stores) -> Option<Turn> {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod avx {
+pub(crate) mod avx {
     use std::arch::x86_64::*;
 
     use super::TILE;
@@ -65,23 +65,9 @@ mod avx {
                     for (i, x) in x.iter_mut().enumerate() {
                         *x = _mm256_loadu_ps(corner.offset(i as isize * line));
                     }
-                    let mut y = x;
-                    for i in 0..4 {
-                        y[i] = _mm256_unpacklo_ps(x[2 * i], x[2 * i + 1]);
-                        y[i + 4] = _mm256_unpackhi_ps(x[2 * i], x[2 * i + 1]);
-                    }
-                    for i in 0..2 {
-                        x[i] = _mm256_shuffle_ps::<0x44>(y[2 * i], y[2 * i + 1]);
-                        x[i + 2] = _mm256_shuffle_ps::<0xee>(y[2 * i], y[2 * i + 1]);
-                        x[i + 4] = _mm256_shuffle_ps::<0x44>(y[2 * i + 4], y[2 * i + 5]);
-                        x[i + 6] = _mm256_shuffle_ps::<0xee>(y[2 * i + 4], y[2 * i + 5]);
-                    }
                     let corner = to.offset(top as isize * stride).add(left);
-                    for i in 0..4 {
-                        let low = _mm256_permute2f128_ps::<0x20>(x[2 * i], x[2 * i + 1]);
-                        let high = _mm256_permute2f128_ps::<0x31>(x[2 * i], x[2 * i + 1]);
-                        _mm256_storeu_ps(corner.offset(i as isize * stride), low);
-                        _mm256_storeu_ps(corner.offset((i as isize + 4) * stride), high);
+                    for (i, row) in words(x).into_iter().enumerate() {
+                        _mm256_storeu_ps(corner.offset(i as isize * stride), row);
                     }
                 }
             }
@@ -104,24 +90,48 @@ mod avx {
                         *x = _mm256_loadu_pd(corner.offset(i as isize * line));
                     }
                     let corner = to.offset(top as isize * stride).add(left);
-                    for i in 0..2 {
-                        let (even, odd) = if i == 0 {
-                            (_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3]))
-                        } else {
-                            (_mm256_unpackhi_pd(x[0], x[1]), _mm256_unpackhi_pd(x[2], x[3]))
-                        };
-                        _mm256_storeu_pd(
-                            corner.offset(i as isize * stride),
-                            _mm256_permute2f128_pd::<0x20>(even, odd),
-                        );
-                        _mm256_storeu_pd(
-                            corner.offset((i as isize + 2) * stride),
-                            _mm256_permute2f128_pd::<0x31>(even, odd),
-                        );
+                    for (i, row) in doubles(x).into_iter().enumerate() {
+                        _mm256_storeu_pd(corner.offset(i as isize * stride), row);
                     }
                 }
             }
         }
+    }
+
+    /// Eight by eight 32-bit elements, turned.
+    #[target_feature(enable = "avx")]
+    #[inline]
+    pub(crate) fn words(mut x: [__m256; 8]) -> [__m256; 8] {
+        let mut y = x;
+        for i in 0..4 {
+            y[i] = _mm256_unpacklo_ps(x[2 * i], x[2 * i + 1]);
+            y[i + 4] = _mm256_unpackhi_ps(x[2 * i], x[2 * i + 1]);
+        }
+        for i in 0..2 {
+            x[i] = _mm256_shuffle_ps::<0x44>(y[2 * i], y[2 * i + 1]);
+            x[i + 2] = _mm256_shuffle_ps::<0xee>(y[2 * i], y[2 * i + 1]);
+            x[i + 4] = _mm256_shuffle_ps::<0x44>(y[2 * i + 4], y[2 * i + 5]);
+            x[i + 6] = _mm256_shuffle_ps::<0xee>(y[2 * i + 4], y[2 * i + 5]);
+        }
+        for i in 0..4 {
+            y[i] = _mm256_permute2f128_ps::<0x20>(x[2 * i], x[2 * i + 1]);
+            y[i + 4] = _mm256_permute2f128_ps::<0x31>(x[2 * i], x[2 * i + 1]);
+        }
+        y
+    }
+
+    /// Four by four 64-bit elements, turned.
+    #[target_feature(enable = "avx")]
+    #[inline]
+    pub(crate) fn doubles(x: [__m256d; 4]) -> [__m256d; 4] {
+        let (even, odd) = (_mm256_unpacklo_pd(x[0], x[1]), _mm256_unpacklo_pd(x[2], x[3]));
+        let (even_high, odd_high) = (_mm256_unpackhi_pd(x[0], x[1]), _mm256_unpackhi_pd(x[2], x[3]));
+        [
+            _mm256_permute2f128_pd::<0x20>(even, odd),
+            _mm256_permute2f128_pd::<0x20>(even_high, odd_high),
+            _mm256_permute2f128_pd::<0x31>(even, odd),
+            _mm256_permute2f128_pd::<0x31>(even_high, odd_high),
+        ]
     }
 }
 

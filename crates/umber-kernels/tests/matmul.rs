@@ -301,6 +301,39 @@ fn large_products() {
     }
 }
 
+/// Operands that are laid out anew, with rows, columns and depths that end in and at the ends of blocks, strips and panels.
+#[test]
+fn products_that_are_laid_out() {
+    let shapes: [(&[usize], usize, usize, usize); 12] = [
+        (&[], 192, 192, 16),
+        (&[], 193, 1030, 700),
+        (&[], 400, 207, 311),
+        (&[], 215, 1100, 2100),
+        (&[], 1100, 1030, 40),
+        (&[], 12, 2000, 900),
+        (&[], 7, 2500, 700),
+        (&[], 5, 1700, 1100),
+        (&[2], 4, 1601, 1030),
+        (&[3], 101, 530, 90),
+        (&[4], 97, 2060, 30),
+        (&[2], 64, 129, 395),
+    ];
+    for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
+        for (lies, sum) in [
+            ([Lie::Dense, Lie::Dense, Lie::Dense], None),
+            ([Lie::Transposed, Lie::Transposed, Lie::Dense], None),
+            ([Lie::Padded, Lie::Shared, Lie::Transposed], Some((2.0, -1.0))),
+            ([Lie::Every, Lie::Backwards, Lie::Padded], Some((1.0, 1.0))),
+        ] {
+            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
+            check::<f32>(&case);
+            check::<f64>(&case);
+            check::<f16>(&case);
+            check::<bf16>(&case);
+        }
+    }
+}
+
 /// Results that are written past the caches, where these are good at it.
 #[test]
 fn large_products_of_little_depth() {
@@ -498,8 +531,8 @@ fn threads_and_children_multiply() {
 /// Lesser instruction sets than the best compute the same.
 #[test]
 fn every_instruction_set_multiplies() {
-    let tests = ["sixteen_bit", "infinities", "halves", "large_products", "some_rows", "program"];
-    repeat_under(&["scalar", "avx2", "avx512"], &tests, 8);
+    let tests = ["sixteen_bit", "infinities", "halves", "large_products", "some_rows", "program", "laid_out"];
+    repeat_under(&["scalar", "avx2", "avx512"], &tests, 9);
 }
 
 #[test]
@@ -576,8 +609,16 @@ fn check_program<T: Number>(batch: &[usize], [m, k, n]: [usize; 3], is_shared: b
 
 #[test]
 fn a_program_goes_on_with_the_product() {
-    let sizes =
-        [[1, 1, 1], [3, 5, 7], [64, 64, 300], [300, 70, 513], [1, 900, 1100], [257, 3, 64], [8, 4000, 8]];
+    let sizes = [
+        [1, 1, 1],
+        [3, 5, 7],
+        [64, 64, 300],
+        [300, 70, 513],
+        [1, 900, 1100],
+        [257, 3, 64],
+        [8, 4000, 8],
+        [260, 400, 1030],
+    ];
     for size in sizes {
         for batch in [&[][..], &[3], &[2, 3]] {
             for is_shared in [false, true] {

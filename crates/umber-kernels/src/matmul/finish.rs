@@ -1,11 +1,18 @@
 //! One block of a result: the product, then its factor, its addend and its rounding.
 
+use std::ops::Range;
+
 use super::lanes::Ring;
 use super::multiply::Multiply;
 use super::product::{Matrix, Product};
 use super::scratch;
+use super::split::After;
 use crate::isa::vectorised;
+use crate::shared::Target;
 use crate::turn::Stores;
+
+/// Side of the squares of a shared result whose sums are kept in the wider type before they are rounded.
+const SIDE: usize = 1024;
 
 /// What becomes of the product of one job.
 #[derive(Clone, Copy)]
@@ -15,6 +22,9 @@ pub(super) struct Finish<T: Multiply> {
     /// The addend and its factor.
     pub(super) c: Option<(Matrix<T>, T::Wide)>,
 }
+
+// SAFETY: the addend is that of a view, valid on every thread, and only read.
+unsafe impl<T: Multiply> Sync for Finish<T> {}
 
 /// Compute one block on this thread, past the caches if that is asked for and can be done.
 pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, stores: Stores) {
@@ -27,11 +37,8 @@ pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, st
             T::multiply(&direct);
         }
         if finish.changes() {
-            for i in 0..m {
-                let row = out.wrapping_offset(i as isize * out_row);
-                // SAFETY: a row of the block is dense and ours to write; sums are elements here.
-                unsafe { finish.at(i, 0).row(row.cast::<T::Wide>(), n, row) };
-            }
+            // SAFETY: the block is ours to write; sums are elements here.
+            unsafe { finish.rows(m, (direct.out, out_row), n, (out, out_row)) };
         }
         return;
     }
@@ -52,6 +59,51 @@ pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, st
                 }
                 // SAFETY: the part of the output is ours to write.
                 unsafe { finish.at(i, j).store(sums, stride, n, out, out_row) };
+            }
+        }
+    });
+}
+
+/// Compute one product on all threads, and call `after` with each block of it.
+pub(super) fn run_shared<T: Multiply>(product: &Product<T>, finish: Finish<T>, after: Option<After<'_>>) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    let goes_on = |rows: Range<usize>, columns: Range<usize>| {
+        if let Some(after) = after {
+            after(rows, columns);
+        }
+    };
+    if T::DIRECT {
+        let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
+        T::multiply_shared(&direct, &|rows, columns| {
+            if finish.changes() {
+                let finish = finish.at(rows.start, columns.start);
+                let Product { m, n, out, .. } = product.rows(rows.clone()).columns(columns.clone());
+                // SAFETY: the block is this task's to write; sums are elements here.
+                unsafe { finish.rows(m, (out.cast(), out_row), n, (out, out_row)) };
+            }
+            goes_on(rows, columns);
+        });
+        return;
+    }
+    let (height, width) = (m.div_ceil(m.div_ceil(SIDE)), n.div_ceil(n.div_ceil(SIDE)));
+    let stride = stride(width);
+    scratch::with(height * stride, |sums: &mut [T::Wide]| {
+        let sums = Target::over(sums);
+        for top in (0..m).step_by(height) {
+            for left in (0..n).step_by(width) {
+                let square = product.rows(top..m.min(top + height)).columns(left..n.min(left + width));
+                let Product { m, n, k, a, b, .. } = square;
+                let wide = Product { m, n, k, a, b, out: sums.at(0), out_row: stride as isize };
+                T::multiply_shared(&wide, &|rows, columns| {
+                    let from = wide.rows(rows.clone()).columns(columns.clone()).out;
+                    let Product { m, n, out, .. } = square.rows(rows.clone()).columns(columns.clone());
+                    let (rows, columns) =
+                        (top + rows.start..top + rows.end, left + columns.start..left + columns.end);
+                    let finish = finish.at(rows.start, columns.start);
+                    // SAFETY: the block of the sums and of the output is this task's.
+                    unsafe { finish.rows(m, (from, wide.out_row), n, (out, out_row)) };
+                    goes_on(rows, columns);
+                });
             }
         }
     });
@@ -83,9 +135,27 @@ impl<T: Multiply> Finish<T> {
     /// # Safety
     /// As many rows of the output are writable.
     pub(super) unsafe fn store(self, sums: &[T::Wide], stride: usize, n: usize, out: *mut T, out_row: isize) {
-        for (i, sums) in sums.chunks_exact(stride).enumerate() {
+        let rows = sums.len() / stride;
+        // SAFETY: the caller's.
+        unsafe { self.rows(rows, (sums.as_ptr(), stride as isize), n, (out, out_row)) };
+    }
+
+    /// Finish `count` rows of `n` sums; where sums and outputs are, with the distances between their rows.
+    ///
+    /// # Safety
+    /// The sums are readable and the outputs writable; they may be the same memory.
+    unsafe fn rows(
+        self,
+        count: usize,
+        (sums, sums_row): (*const T::Wide, isize),
+        n: usize,
+        (out, out_row): (*mut T, isize),
+    ) {
+        for i in 0..count {
+            let (from, to) =
+                (sums.wrapping_offset(i as isize * sums_row), out.wrapping_offset(i as isize * out_row));
             // SAFETY: the caller's.
-            unsafe { self.at(i, 0).row(sums.as_ptr(), n, out.wrapping_offset(i as isize * out_row)) };
+            unsafe { self.at(i, 0).row(from, n, to) };
         }
     }
 

@@ -2,9 +2,10 @@
 //!
 //! [`split`] cuts a batch of products into jobs for the threads, [`finish`] computes one, which an [`epilogue`] may go
 //! on with, [`multiply`] says how one thread multiplies each
-//! element type: floats by the `gemm` crate, except products with few rows, which are bound by memory ([`stream`],
-//! [`dot`], for 16-bit floats [`few_rows`]), small ones ([`small`], [`some_rows`]) and those of little depth that write much ([`past`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else
-//! block by block through float32; integers and bools by [`blocked`].
+//! element type: floats by [`packed`] or the `gemm` crate, except products with few rows, which are bound by memory
+//! ([`stream`], [`dot`], for 16-bit floats [`few_rows`]), small ones ([`small`], [`some_rows`]) and those of little depth that
+//! write much ([`past`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else block by block through
+//! float32; integers and bools by [`blocked`].
 
 mod across;
 mod blocked;
@@ -17,6 +18,7 @@ pub(crate) mod lanes;
 pub(crate) mod micro_kernel;
 pub(crate) mod multiply;
 pub(crate) mod pack;
+mod packed;
 mod past;
 pub(crate) mod product;
 #[cfg(target_arch = "x86_64")]

@@ -5,10 +5,11 @@ use std::ops::Range;
 use num_complex::Complex;
 use umber_types::{Bool, Element, bf16, f16};
 
-use super::lanes::Ring;
+use super::lanes::{Ring, Source};
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
-use super::{blocked, dot, few_rows, past, scratch, small, some_rows, stream, tiles};
+use super::split::After;
+use super::{blocked, dot, few_rows, packed, past, scratch, small, some_rows, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
@@ -17,7 +18,7 @@ pub(super) const FEW_ROWS: usize = 8;
 /// The same where the right matrix lies across, which the library would have to be given turned.
 const FEW_ROWS_ACROSS: usize = 16;
 /// Bytes of a right matrix from which on streaming it beats the library, which is better at what the caches hold.
-const LARGE: usize = 6 << 20;
+pub(super) const LARGE: usize = 6 << 20;
 /// Products of at most this many multiplications are not worth the library's setup.
 const TINY: usize = 1 << 13;
 
@@ -48,6 +49,14 @@ pub(crate) trait Multiply: Element {
     /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; answers whether it is done.
     fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Wide>) -> bool {
         false
+    }
+    /// Do threads compute one product of such shapes together, by [`multiply_shared`](Self::multiply_shared)?
+    fn is_shared(_m: usize, _n: usize, _k: usize) -> bool {
+        false
+    }
+    /// As [`multiply`](Self::multiply), but on all threads; `done` is called with the rows and columns of each block that is complete.
+    fn multiply_shared(_: &Product<Self, Self::Wide>, _done: After<'_>) {
+        unreachable!("threads share no product of {}", Self::DTYPE)
     }
     /// Compute `a @ b` of operands that are widened already, on this thread.
     fn multiply_wide(product: &Product<Self::Wide>, into: Into);
@@ -120,6 +129,12 @@ macro_rules! floats {
             fn multiply_each(range: Range<usize>, product: &impl Fn(usize) -> Product<Self>) -> bool {
                 small::each(range, product)
             }
+            fn is_shared(m: usize, n: usize, k: usize) -> bool {
+                packed::is_shared::<Self>(m, n, k)
+            }
+            fn multiply_shared(product: &Product<Self>, done: After<'_>) {
+                packed::shared(product, done);
+            }
             fn multiply_wide(product: &Product<Self>, into: Into) {
                 inexact(product, into);
             }
@@ -129,7 +144,7 @@ macro_rules! floats {
 floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
 
 /// Compute `a @ b` by the way that suits the shape.
-fn inexact<T: Ring>(product: &Product<T>, into: Into) {
+fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
     let Product { m, n, k, a, b, out_row, .. } = *product;
     if n == 1 && m > 1 && out_row == 1 {
         // A matrix times a column is a row times the transposed matrix.
@@ -144,6 +159,8 @@ fn inexact<T: Ring>(product: &Product<T>, into: Into) {
     let large = k * n * size_of::<T>() >= LARGE;
     if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
         dot::product(product, into);
+    } else if packed::suits::<T, T>(m, n, k) {
+        packed::product(product, into);
     } else if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
         stream::product(product, into);
     } else if b.rows == 1 && k >= 64 && m <= FEW_ROWS_ACROSS {
@@ -196,7 +213,10 @@ fn library<T: Ring>(product: &Product<T>, into: Into) {
 }
 
 /// Compute `a @ b` in float32, block after block.
-fn widened<T: Multiply<Wide = f32>>(product: &Product<T, f32>) {
+fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
+    if packed::suits::<T, f32>(product.m, product.n, product.k) {
+        return packed::product(product, Into::Fresh);
+    }
     // A few rows read the right matrix once, so its blocks need only fit the second cache.
     let (depth, strip) = if product.m <= FEW_ROWS { (256, 256) } else { (1024, 1024) };
     let (depth, strip) = (depth.min(product.k), strip.min(product.n));
@@ -255,6 +275,12 @@ macro_rules! halves {
             const SPEED: f64 = 64.0;
             const DIRECT: bool = false;
             $($multiply)*
+            fn is_shared(m: usize, n: usize, k: usize) -> bool {
+                packed::is_shared::<f32>(m, n, k)
+            }
+            fn multiply_shared(product: &Product<Self, f32>, done: After<'_>) {
+                packed::shared(product, done);
+            }
             fn multiply_wide(product: &Product<f32>, into: Into) {
                 inexact(product, into);
             }

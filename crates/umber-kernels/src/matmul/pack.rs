@@ -45,7 +45,7 @@ pub(crate) fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &m
 
 /// Copy a matrix whose columns are dense into dense rows `stride` apart.
 fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
-    debug_assert!(from.rows == 1 && stride >= columns && to.len() >= rows * stride);
+    debug_assert!(from.rows == 1 && stride >= columns && to.len() + stride >= rows * stride + columns);
     let Some(tile) = turn::tile(size_of::<T>(), turn::Stores::Cached) else {
         return pack(from, rows, columns, to, stride, |x| x);
     };
@@ -59,6 +59,8 @@ fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], str
             }
         }
     }
-    pack(from.from(down, 0), rows - down, columns, &mut to[down * stride..], stride, |x| x);
+    if down < rows {
+        pack(from.from(down, 0), rows - down, columns, &mut to[down * stride..], stride, |x| x);
+    }
     pack(from.from(0, across), down, columns - across, &mut to[across..], stride, |x| x);
 }

@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use umber_types::{Element, Shape};
 
-use super::finish::{Finish, run_block};
+use super::finish::{Finish, run_block, run_shared};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
 use super::past;
 use super::product::{Matrix, Product};
 use crate::View;
 use crate::caches::{STREAM_FROM, stores_past_them_pay};
+use crate::isa::level;
 use crate::threads::{num_threads, parallel_for};
 use crate::turn::Stores;
 
@@ -21,6 +22,9 @@ const LARGE: f64 = 4e6;
 /// Bytes a nanosecond that one thread reads from a shared cache, about.
 const BANDWIDTH: f64 = 30.0;
 
+/// Bytes of a matrix that is read by parts of its depth, if parts of its rows have less than so many bytes.
+const LONG: usize = 1 << 20;
+const ROW: usize = 16 << 10;
 /// Blocks of a result with fewer elements are not worth handing over one by one.
 const MANY: usize = 1 << 12;
 /// Parts of rows that are shorter are not walked well.
@@ -104,9 +108,14 @@ impl<'a, T: Multiply> Whole<'a, T> {
     pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
+        if count == 1 && jobs > 1 && T::is_shared(self.m, self.n, self.k) {
+            let (product, finish) = self.product(0);
+            run_shared(&product, finish, after);
+            return after.is_some();
+        }
         let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
         let grid = self.grid(pieces);
-        if count == 1 && jobs > 1 && grid.count() == 1 {
+        if count == 1 && jobs > 1 && (grid.count() == 1 || self.reads_rows(jobs)) {
             self.split_depth(jobs);
             return false;
         }
@@ -150,6 +159,17 @@ impl<'a, T: Multiply> Whole<'a, T> {
             }
         });
         after.is_some()
+    }
+
+    /// Is memory read faster if jobs share the depth, since parts of rows are short?
+    fn reads_rows(&self, jobs: usize) -> bool {
+        let is_short = self.n / jobs * size_of::<T>() < ROW;
+        self.m == 1
+            && self.b.first.columns == 1
+            && is_short
+            && self.n <= self.k
+            && self.k * self.n * size_of::<T>() >= LONG
+            && level() < 2
     }
 
     /// Are the results sums of products and nothing else?

@@ -7,6 +7,8 @@ use crate::isa::prefetch;
 
 /// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
 const STRIP: usize = 2048;
+/// The same for one row, which meets every row of the right matrix once.
+const ALONE: usize = 16 << 10;
 /// Rows of the right matrix added at a time: this many vectors of it are held in registers.
 const DEPTH: usize = 8;
 
@@ -29,7 +31,9 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Stream<S, T> {
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let whole = self.0;
-        let strip = (STRIP * 4 / whole.m.clamp(1, 4) / size_of::<T>()).max(V::COUNT);
+        // Long rows are read as they lie; of one row so much fits the first cache.
+        let strip = if whole.m == 1 { ALONE } else { STRIP * 4 / whole.m.min(4) };
+        let strip = (strip / size_of::<T>()).max(V::COUNT);
         let mut from = 0;
         while from < whole.n {
             let part = whole.columns(from..whole.n.min(from + strip));
@@ -129,8 +133,10 @@ unsafe fn lines<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: 
         }
         for u in 0..D {
             let right = b.at(depth + u, j);
-            // The rows after these; of more rows the sums take longer than memory.
-            prefetch(b.at(depth + D + u, j));
+            // The rows after these; of more rows the sums take longer than memory. Where vectors are shorter, the processor foresees them.
+            if V::COUNT * size_of::<T>() == LINE {
+                prefetch(b.at(depth + D + u, j));
+            }
             // SAFETY: inside the product's shape.
             let left = V::splat(unsafe { *a.at(0, depth + u) });
             for (r, sum) in sums.iter_mut().enumerate() {

@@ -1,0 +1,121 @@
+//! The innermost loop: sums of a few rows by two vectors of columns, all of them in registers.
+
+use std::ops::Range;
+
+use crate::isa::prefetch_close;
+use crate::matmul::lanes::{Lanes, Ring};
+
+/// Vectors of a panel of columns.
+pub(super) const VECTORS: usize = 2;
+/// The most rows of a tile: their sums, and what they are made of, fill the sixteen registers.
+pub(super) const ROWS: usize = 6;
+/// The fewest: fewer sums do not keep the multipliers busy.
+pub(super) const FEWEST: usize = 3;
+/// Depths written out one after the other.
+const UNROLLED: usize = 4;
+
+/// A range from zero in as few parts as `most` allows, of two lengths at most: none of several is shorter than half of `most`.
+pub(super) fn parts(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    let count = length.div_ceil(most).max(1);
+    let (least, longer) = (length / count, length % count);
+    (0..count).scan(0, move |end, index| {
+        let start = *end;
+        *end += least + usize::from(index < longer);
+        Some(start..*end)
+    })
+}
+
+/// A tile of a result.
+pub(super) struct Tile<T> {
+    /// Some rows of the left matrix, depth after depth.
+    pub(super) left: *const T,
+    /// Some columns of the right one, depth after depth.
+    pub(super) panel: *const T,
+    pub(super) depth: usize,
+    pub(super) out: *mut T,
+    pub(super) out_row: isize,
+    /// Is what the result held before overwritten?
+    pub(super) fresh: bool,
+}
+
+impl<T: Ring> Tile<T> {
+    /// Compute so many rows, from [`FEWEST`] to [`ROWS`].
+    ///
+    /// # Safety
+    /// The left matrix has as many rows, and the result, too, which holds a panel's width of each.
+    #[inline(always)]
+    pub(super) unsafe fn run<V: Lanes<T>, const FUSED: bool>(&self, rows: usize) {
+        debug_assert!((FEWEST..=ROWS).contains(&rows));
+        // SAFETY: the caller's.
+        unsafe {
+            match rows {
+                ROWS => self.sum::<V, FUSED, ROWS>(),
+                5 => self.sum::<V, FUSED, 5>(),
+                4 => self.sum::<V, FUSED, 4>(),
+                _ => self.sum::<V, FUSED, FEWEST>(),
+            }
+        }
+    }
+
+    /// [`Tile::run`] for a known number of rows.
+    ///
+    /// # Safety
+    /// As of [`Tile::run`].
+    #[inline(always)]
+    unsafe fn sum<V: Lanes<T>, const FUSED: bool, const H: usize>(&self) {
+        let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
+        for row in 0..H {
+            prefetch_close(place(row));
+            prefetch_close(place(row).wrapping_add(VECTORS * V::COUNT - 1));
+        }
+        let width = VECTORS * V::COUNT;
+        let mut sums = [[V::splat(T::ZERO); VECTORS]; H];
+        let (mut left, mut panel) = (self.left, self.panel);
+        // SAFETY: the caller's; both operands have as many depths.
+        unsafe {
+            for _ in 0..self.depth / UNROLLED {
+                for depth in 0..UNROLLED {
+                    add::<T, V, FUSED, H>(&mut sums, left.add(depth * H), panel.add(depth * width));
+                }
+                left = left.add(UNROLLED * H);
+                panel = panel.add(UNROLLED * width);
+            }
+            for _ in 0..self.depth % UNROLLED {
+                add::<T, V, FUSED, H>(&mut sums, left, panel);
+                left = left.add(H);
+                panel = panel.add(width);
+            }
+            let one = V::splat(T::factor(1.0));
+            for (row, sums) in sums.into_iter().enumerate() {
+                for (vector, sum) in sums.into_iter().enumerate() {
+                    let to = place(row).add(vector * V::COUNT);
+                    // What was there comes last: nothing waits for it.
+                    let sum = if self.fresh { sum } else { V::load(to).add_product::<FUSED>(sum, one) };
+                    sum.store(to);
+                }
+            }
+        }
+    }
+}
+
+/// Add the products of one depth.
+///
+/// # Safety
+/// Of [`Tile::sum`].
+#[inline(always)]
+unsafe fn add<T: Ring, V: Lanes<T>, const FUSED: bool, const H: usize>(
+    sums: &mut [[V; VECTORS]; H],
+    left: *const T,
+    panel: *const T,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let right = [V::load(panel), V::load(panel.add(V::COUNT))];
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let left = V::splat(*left.add(row));
+            for (sum, right) in sums.iter_mut().zip(right) {
+                *sum = sum.add_product::<FUSED>(left, right);
+            }
+        }
+    }
+}

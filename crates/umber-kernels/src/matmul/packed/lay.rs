@@ -1,0 +1,160 @@
+//! Operands are laid out in the order in which tiles read them, and widened on the way.
+
+use super::interleave::{SLACK, interleave};
+use super::kernel::{FEWEST, ROWS, VECTORS, parts};
+use crate::isa::vectorised;
+use crate::matmul::lanes::{Lanes, Ring, Source, VectorLoop};
+use crate::matmul::multiply::Multiply;
+use crate::matmul::pack::{copy, pack};
+use crate::matmul::product::Matrix;
+
+/// Lines that are widened together, before they are turned.
+const LINES: usize = 16;
+/// Rows of a panel that are laid out together.
+const TOGETHER: usize = 4;
+
+/// Elements of scratch that laying out so great a depth takes.
+pub(super) fn room(depth: usize) -> usize {
+    LINES * depth
+}
+
+/// Elements that a block takes.
+pub(super) fn block(rows: usize, depth: usize) -> usize {
+    rows * depth + SLACK
+}
+
+/// Lay out a block of the left matrix: tile after tile, and of each tile the elements of one depth side by side.
+pub(super) fn lay_rows<S: Multiply<Wide = T>, T: Ring>(
+    from: Matrix<S>,
+    rows: usize,
+    depth: usize,
+    to: &mut [T],
+    room: &mut [T],
+) {
+    for tile in parts(rows, ROWS) {
+        let (from, to) = (from.from(tile.start, 0), &mut to[tile.start * depth..]);
+        match tile.len() {
+            ROWS => lay_tile::<S, T, ROWS>(from, depth, to, room),
+            5 => lay_tile::<S, T, 5>(from, depth, to, room),
+            4 => lay_tile::<S, T, 4>(from, depth, to, room),
+            _ => lay_tile::<S, T, FEWEST>(from, depth, to, room),
+        }
+    }
+}
+
+fn lay_tile<S: Multiply<Wide = T>, T: Ring, const H: usize>(
+    from: Matrix<S>,
+    depth: usize,
+    to: &mut [T],
+    room: &mut [T],
+) {
+    if from.columns != 1 {
+        for (depth, together) in to.chunks_exact_mut(H).enumerate().take(depth) {
+            for (row, to) in together.iter_mut().enumerate() {
+                // SAFETY: inside the matrix.
+                *to = unsafe { *from.at(row, depth) }.widen();
+            }
+        }
+        return;
+    }
+    let (mut start, mut line) = (from.start.cast::<T>(), from.rows as usize);
+    if !S::DIRECT {
+        for (row, room) in room.chunks_exact_mut(depth).enumerate().take(H) {
+            // SAFETY: a row of the matrix is dense.
+            widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), depth) }, room);
+        }
+        (start, line) = (room.as_ptr(), depth);
+    }
+    // SAFETY: rows of the matrix, or their copies.
+    unsafe { interleave::<T, H>(start, line, depth, to) };
+}
+
+/// Lay out columns of the right matrix: panel after panel, whose rows are two vectors; what there are no columns for is zero.
+pub(super) struct Columns<'a, S, T> {
+    pub(super) from: Matrix<S>,
+    pub(super) depth: usize,
+    pub(super) columns: usize,
+    pub(super) to: &'a mut [T],
+    pub(super) room: &'a mut [T],
+}
+
+impl<S: Multiply<Wide = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let Columns { from, depth, columns, to, room } = self;
+        let width = VECTORS * V::COUNT;
+        let whole = if from.columns == 1 { columns / width * width } else { 0 };
+        let (panels, rest) = to.split_at_mut(whole * depth);
+        lay_panels::<S, T, V>(from, depth, panels);
+        for (panel, to) in rest.chunks_exact_mut(width * depth).enumerate() {
+            let first = whole + panel * width;
+            let columns = width.min(columns.saturating_sub(first));
+            if columns < width {
+                to.chunks_exact_mut(width).for_each(|row| row[columns..].fill(T::ZERO));
+            }
+            lay_panel(from.from(0, first), depth, columns, to, width, room);
+        }
+    }
+}
+
+/// Lay out whole panels, whose rows are dense.
+#[inline(always)]
+fn lay_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize, panels: &mut [T]) {
+    let width = VECTORS * V::COUNT;
+    let count = panels.len() / (depth * width);
+    let to = panels.as_mut_ptr();
+    for top in (0..depth).step_by(TOGETHER) {
+        for panel in 0..count {
+            for row in top..depth.min(top + TOGETHER) {
+                for vector in 0..VECTORS {
+                    let lane = vector * V::COUNT;
+                    // SAFETY: inside the matrix, of which a row is dense, and inside the panels.
+                    unsafe {
+                        let values = S::load::<V>(from.at(row, panel * width + lane));
+                        values.store(to.add((panel * depth + row) * width + lane));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lay out one panel.
+fn lay_panel<S: Multiply<Wide = T>, T: Ring>(
+    from: Matrix<S>,
+    depth: usize,
+    columns: usize,
+    to: &mut [T],
+    width: usize,
+    room: &mut [T],
+) {
+    if S::DIRECT {
+        let from = Matrix { start: from.start.cast::<T>(), rows: from.rows, columns: from.columns };
+        copy(from, depth, columns, to, width);
+    } else if from.rows == 1 {
+        for left in (0..columns).step_by(LINES) {
+            let count = LINES.min(columns - left);
+            for (line, room) in room.chunks_exact_mut(depth).enumerate().take(count) {
+                // SAFETY: a column of the matrix is dense.
+                widen(unsafe { std::slice::from_raw_parts(from.at(0, left + line), depth) }, room);
+            }
+            let lines = Matrix { start: room.as_ptr(), rows: 1, columns: depth as isize };
+            copy(lines, depth, count, &mut to[left..], width);
+        }
+    } else {
+        pack(from, depth, columns, to, width, S::widen);
+    }
+}
+
+fn widen<S: Multiply<Wide = T>, T: Ring>(from: &[S], to: &mut [T]) {
+    vectorised(
+        #[inline(always)]
+        move || {
+            for (to, &from) in to.iter_mut().zip(from) {
+                *to = from.widen();
+            }
+        },
+    );
+}
