@@ -79,8 +79,8 @@ mod avx {
             let mut x = [_mm256_setzero_ps(); 8];
             // SAFETY: the caller's.
             unsafe {
-                for row in 0..H {
-                    x[row] = _mm256_loadu_ps(rows.add(row * line + column));
+                for (row, x) in x.iter_mut().enumerate().take(H) {
+                    *x = _mm256_loadu_ps(rows.add(row * line + column));
                 }
                 for (i, together) in turned::words(x).into_iter().enumerate() {
                     _mm256_storeu_ps(to.add((column + i) * H), together);

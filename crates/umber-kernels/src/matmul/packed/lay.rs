@@ -73,7 +73,7 @@ fn lay_tile<S: Multiply<Wide = T>, T: Ring, const H: usize>(
 pub(super) struct Columns<'a, S, T> {
     pub(super) from: Matrix<S>,
     pub(super) depth: usize,
-    pub(super) columns: usize,
+    pub(super) count: usize,
     pub(super) to: &'a mut [T],
     pub(super) room: &'a mut [T],
 }
@@ -83,14 +83,14 @@ impl<S: Multiply<Wide = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let Columns { from, depth, columns, to, room } = self;
+        let Columns { from, depth, count, to, room } = self;
         let width = VECTORS * V::COUNT;
-        let whole = if from.columns == 1 { columns / width * width } else { 0 };
+        let whole = if from.columns == 1 { count / width * width } else { 0 };
         let (panels, rest) = to.split_at_mut(whole * depth);
         lay_panels::<S, T, V>(from, depth, panels);
         for (panel, to) in rest.chunks_exact_mut(width * depth).enumerate() {
             let first = whole + panel * width;
-            let columns = width.min(columns.saturating_sub(first));
+            let columns = width.min(count.saturating_sub(first));
             if columns < width {
                 to.chunks_exact_mut(width).for_each(|row| row[columns..].fill(T::ZERO));
             }

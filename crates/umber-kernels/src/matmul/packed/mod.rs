@@ -199,7 +199,7 @@ fn lay_columns<S: Multiply<Wide = T> + Source<T>, T: Ring>(
     to: &mut [T],
     room: &mut [T],
 ) {
-    with_widest(Columns { from: part.b, depth: part.k, columns: part.n, to, room });
+    with_widest(Columns { from: part.b, depth: part.k, count: part.n, to, room });
 }
 
 /// Multiply a block by panels.
