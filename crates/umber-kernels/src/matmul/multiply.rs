@@ -50,11 +50,8 @@ pub(crate) trait Multiply: Element {
     fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Wide>) -> bool {
         false
     }
-    /// Do threads compute one product of such shapes together, by [`multiply_shared`](Self::multiply_shared)?
-    fn is_shared(_m: usize, _n: usize, _k: usize) -> bool {
-        false
-    }
-    /// As [`multiply`](Self::multiply), but on all threads; `done` is called with the rows and columns of each block that is complete.
+    /// As [`multiply`](Self::multiply), but on all threads, where [`packed::is_shared`] says so; `done` is called with the rows and
+    /// columns of each block that is complete.
     fn multiply_shared(_: &Product<Self, Self::Wide>, _done: After<'_>) {
         unreachable!("threads share no product of {}", Self::DTYPE)
     }
@@ -129,9 +126,6 @@ macro_rules! floats {
             fn multiply_each(range: Range<usize>, product: &impl Fn(usize) -> Product<Self>) -> bool {
                 small::each(range, product)
             }
-            fn is_shared(m: usize, n: usize, k: usize) -> bool {
-                packed::is_shared::<Self>(m, n, k)
-            }
             fn multiply_shared(product: &Product<Self>, done: After<'_>) {
                 packed::shared(product, done);
             }
@@ -159,7 +153,7 @@ fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
     let large = k * n * size_of::<T>() >= LARGE;
     if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
         dot::product(product, into);
-    } else if packed::suits::<T, T>(m, n, k) {
+    } else if packed::suits::<T>(m, n, k) {
         packed::product(product, into);
     } else if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
         stream::product(product, into);
@@ -214,7 +208,7 @@ fn library<T: Ring>(product: &Product<T>, into: Into) {
 
 /// Compute `a @ b` in float32, block after block.
 fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
-    if packed::suits::<T, f32>(product.m, product.n, product.k) {
+    if packed::suits::<T>(product.m, product.n, product.k) {
         return packed::product(product, Into::Fresh);
     }
     // A few rows read the right matrix once, so its blocks need only fit the second cache.
@@ -252,20 +246,24 @@ fn widen_block<T: Multiply<Wide = f32>>(
     if from.columns == 1 {
         for (row, line) in to.chunks_exact_mut(columns).take(rows).enumerate() {
             // SAFETY: a row of the matrix is dense.
-            let source = unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) };
-            vectorised(
-                #[inline(always)]
-                move || {
-                    for (to, &from) in line.iter_mut().zip(source) {
-                        *to = from.widen();
-                    }
-                },
-            );
+            widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) }, line);
         }
     } else {
         pack(from, rows, columns, to, columns, T::widen);
     }
     Matrix { start: to.as_ptr(), rows: columns as isize, columns: 1 }
+}
+
+/// Widen elements that lie side by side.
+pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Wide]) {
+    vectorised(
+        #[inline(always)]
+        move || {
+            for (to, &from) in to.iter_mut().zip(from) {
+                *to = from.widen();
+            }
+        },
+    );
 }
 
 macro_rules! halves {
@@ -275,9 +273,6 @@ macro_rules! halves {
             const SPEED: f64 = 64.0;
             const DIRECT: bool = false;
             $($multiply)*
-            fn is_shared(m: usize, n: usize, k: usize) -> bool {
-                packed::is_shared::<f32>(m, n, k)
-            }
             fn multiply_shared(product: &Product<Self, f32>, done: After<'_>) {
                 packed::shared(product, done);
             }

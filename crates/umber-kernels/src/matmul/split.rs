@@ -7,8 +7,8 @@ use umber_types::{Element, Shape};
 use super::finish::{Finish, run_block, run_shared};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
-use super::past;
 use super::product::{Matrix, Product};
+use super::{packed, past};
 use crate::View;
 use crate::caches::{STREAM_FROM, stores_past_them_pay};
 use crate::isa::level;
@@ -108,7 +108,7 @@ impl<'a, T: Multiply> Whole<'a, T> {
     pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
-        if count == 1 && jobs > 1 && T::is_shared(self.m, self.n, self.k) {
+        if count == 1 && jobs > 1 && packed::is_shared::<T::Wide>(self.m, self.n, self.k) {
             let (product, finish) = self.product(0);
             run_shared(&product, finish, after);
             return after.is_some();

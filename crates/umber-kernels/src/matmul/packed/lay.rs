@@ -2,9 +2,8 @@
 
 use super::interleave::{SLACK, interleave};
 use super::kernel::{FEWEST, ROWS, VECTORS, parts};
-use crate::isa::vectorised;
 use crate::matmul::lanes::{Lanes, Ring, Source, VectorLoop};
-use crate::matmul::multiply::Multiply;
+use crate::matmul::multiply::{Multiply, widen};
 use crate::matmul::pack::{copy, pack};
 use crate::matmul::product::Matrix;
 
@@ -146,15 +145,4 @@ fn lay_panel<S: Multiply<Wide = T>, T: Ring>(
     } else {
         pack(from, depth, columns, to, width, S::widen);
     }
-}
-
-fn widen<S: Multiply<Wide = T>, T: Ring>(from: &[S], to: &mut [T]) {
-    vectorised(
-        #[inline(always)]
-        move || {
-            for (to, &from) in to.iter_mut().zip(from) {
-                *to = from.widen();
-            }
-        },
-    );
 }
