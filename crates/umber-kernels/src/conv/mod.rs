@@ -6,13 +6,17 @@
 //! writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply. Long kernels over single numbers are
 //! slid as they are ([`line`]), and kernels of one tap are products of the input itself.
 
+mod boxes;
 mod direct;
 mod geometry;
 mod gradient;
 mod line;
 mod narrow;
+mod panels;
 mod patches;
 mod products;
+mod registers;
+mod winograd;
 
 use umber_types::{Convolving, Layout, Shape};
 
@@ -68,6 +72,7 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
             line::forward(phase, source, kernel, target);
         } else if narrow::applies::<T>(phase) {
             narrow::forward(phase, source, kernel, target);
+        } else if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
         } else if direct::applies::<T>(phase) {
             direct::forward(phase, source, kernel, target);
         } else {
@@ -97,6 +102,7 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
     each(&phases, |phase| {
         if narrow::applies::<T>(phase) {
             narrow::backward(phase, source, by, target);
+        } else if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
         } else if direct::applies::<T>(phase) {
             direct::backward(phase, source, by, target);
         } else {

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use super::super::boxes::{Area, Output};
 use super::super::geometry::Geometry;
+use super::super::panels::{Meeting, Panel, Panels};
 use super::super::products::worthy_threads;
-use super::boxes::{Area, Output};
-use super::panels::{Meeting, Panel, Panels};
-use super::{boxes, most_vectors, registers, with_rows};
+use super::super::registers::{self, most_vectors, with_rows};
+use super::boxes;
 use crate::matmul::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use crate::matmul::multiply::Multiply;
 use crate::matmul::scratch;

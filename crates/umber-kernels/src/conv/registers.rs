@@ -2,7 +2,62 @@
 //!
 //! Vectors are used in plain loops only: a closure would not be compiled for the instructions they need.
 
-use crate::matmul::lanes::{Lanes, Ring};
+use crate::matmul::lanes::{Lanes, Ring, VectorLoop, with_widest};
+
+/// How many elements a vector has, and how many vectors the channels of a panel fill at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Width {
+    pub(super) lanes: usize,
+    pub(super) vectors: usize,
+}
+
+impl Width {
+    pub(super) fn of<W: Ring>() -> Width {
+        with_widest::<W, Ask>(Ask)
+    }
+}
+
+struct Ask;
+
+impl<W: Ring> VectorLoop<W> for Ask {
+    type Output = Width;
+
+    #[inline(always)]
+    fn run<V: Lanes<W>, const FUSED: bool>(self) -> Width {
+        Width { lanes: V::COUNT, vectors: most_vectors::<W, V>() }
+    }
+}
+
+/// The vectors of a panel: as many as leave registers for several outputs.
+pub(super) const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
+    match (W::IN_REGISTERS, size_of::<V>()) {
+        // AVX-512 has 32 registers.
+        (true, 64) => 4,
+        (true, _) => 2,
+        (false, _) => 1,
+    }
+}
+
+/// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers
+/// have room for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
+/// the compiler from making instances for more.
+macro_rules! with_rows {
+    ($vectors:expr, $most:expr, |$rows:ident, $columns:ident| $body:expr) => {
+        match $vectors {
+            4 if const { $most >= 4 } => with_rows!(6, 4, $rows, $columns, $body),
+            3 if const { $most >= 4 } => with_rows!(8, 3, $rows, $columns, $body),
+            2 if const { $most >= 4 } => with_rows!(8, 2, $rows, $columns, $body),
+            2 if const { $most >= 2 } => with_rows!(6, 2, $rows, $columns, $body),
+            _ => with_rows!(8, 1, $rows, $columns, $body),
+        }
+    };
+    ($r:literal, $c:literal, $rows:ident, $columns:ident, $body:expr) => {{
+        const $rows: usize = $r;
+        const $columns: usize = $c;
+        $body
+    }};
+}
+pub(super) use with_rows;
 
 /// A term of a position in a copy of the input: one number for all channels, or where each channel meets its `OWN` a vector
 /// of them.

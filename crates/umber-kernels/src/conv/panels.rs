@@ -1,8 +1,8 @@
 //! The output's channels in panels, and where they lie in packed weights and in copies of the input.
 
-use super::super::geometry::Geometry;
-use super::Width;
 use super::boxes::Run;
+use super::geometry::Geometry;
+use super::registers::Width;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::pack::{copy, pack};
@@ -101,6 +101,11 @@ impl<'a> Panels<'a> {
         self.geometry.inputs * self.term(panel)
     }
 
+    /// Places of a panel's channels.
+    pub(super) fn width_of_outputs(&self, panel: &Panel) -> usize {
+        panel.vectors * self.lanes
+    }
+
     /// Elements of a position at most.
     pub(super) fn widest(&self) -> usize {
         self.all.iter().map(|panel| self.width(panel)).max().unwrap_or(0)
@@ -160,7 +165,7 @@ impl<'a> Panels<'a> {
 
     /// Copy `count` channels of some positions as they are, with zeros up to `width`.
     #[inline(always)]
-    fn copy_channels<T: Multiply>(
+    pub(super) fn copy_channels<T: Multiply>(
         &self,
         count: usize,
         width: usize,

@@ -2,14 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::super::geometry::{Axis, Geometry, step};
+use super::geometry::{Axis, Geometry, step};
 use crate::shared::Source;
 
 /// A number for the batch and each spatial axis.
 pub(super) type Places = SmallVec<[usize; 4]>;
-
-/// Outputs of a box that are not worth cutting further for the sake of more boxes.
-const FEW: usize = 48;
 
 /// The outputs cut into boxes.
 pub(super) struct Boxes<'a> {
@@ -20,8 +17,8 @@ pub(super) struct Boxes<'a> {
 /// A box of outputs: where it starts in the batch and along each spatial axis, and how long it is there.
 pub(super) struct Area<'a> {
     geometry: &'a Geometry,
-    starts: Places,
-    lengths: Places,
+    pub(super) starts: Places,
+    pub(super) lengths: Places,
 }
 
 /// One output of a box.
@@ -60,11 +57,11 @@ impl Axis {
 }
 
 impl<'a> Boxes<'a> {
-    /// Boxes whose copies have at most `fitting` positions if that can be, and `wanted` of them if they are worth it.
-    pub(super) fn new(geometry: &'a Geometry, fitting: usize, wanted: usize) -> Boxes<'a> {
+    /// Boxes whose copies have at most `fitting` positions if that can be, and `wanted` of them unless they have `few` outputs then.
+    pub(super) fn new(geometry: &'a Geometry, fitting: usize, (wanted, few): (usize, usize)) -> Boxes<'a> {
         let lengths = std::iter::once(geometry.batch).chain(geometry.axes.iter().map(|axis| axis.outputs));
         let mut boxes = Boxes { geometry, lengths: lengths.collect() };
-        while boxes.positions() > fitting || (boxes.count() < wanted && boxes.outputs() >= 2 * FEW) {
+        while boxes.positions() > fitting || (boxes.count() < wanted && boxes.outputs() >= 2 * few) {
             let Some(length) = boxes.lengths.iter_mut().find(|length| **length > 1) else { break };
             *length = length.div_ceil(2);
         }
@@ -154,6 +151,11 @@ impl Area<'_> {
     /// How many outputs the box has.
     pub(super) fn count(&self) -> usize {
         self.lengths.iter().product()
+    }
+
+    /// Positions of the copy along the last axis.
+    pub(super) fn line(&self) -> usize {
+        self.extents()[self.geometry.axes.len() - 1]
     }
 
     /// How far in the copy each tap lies from the first, in positions.
