@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::lanes::{Lanes, upper};
+use super::networks::{BLOCK, sort_columns};
 
 /// Items in registers of 32 bytes.
 pub(in crate::sort) struct Avx2<T>(PhantomData<T>);
@@ -81,6 +82,49 @@ unsafe fn spread_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, h
     }
 }
 
+/// Four registers of four pairs of words, turned: lane `j` of register `i` is lane `i` of register `j`.
+#[inline(always)]
+unsafe fn transposed_pairs([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (e, f) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+        let (g, h) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+        [
+            _mm256_permute2x128_si256::<0x20>(e, g),
+            _mm256_permute2x128_si256::<0x20>(f, h),
+            _mm256_permute2x128_si256::<0x31>(e, g),
+            _mm256_permute2x128_si256::<0x31>(f, h),
+        ]
+    }
+}
+
+/// As [`transposed_pairs`], of eight registers of eight words.
+#[inline(always)]
+unsafe fn transposed([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (i, j) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+        let (k, l) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+        let (m, n) = (_mm256_unpacklo_epi32(e, f), _mm256_unpackhi_epi32(e, f));
+        let (o, p) = (_mm256_unpacklo_epi32(g, h), _mm256_unpackhi_epi32(g, h));
+        // Pairs of words: those of lanes 0 and 4, 2 and 6 of four registers, and so on.
+        let [a, b] = [_mm256_unpacklo_epi64(i, k), _mm256_unpackhi_epi64(i, k)];
+        let [c, d] = [_mm256_unpacklo_epi64(j, l), _mm256_unpackhi_epi64(j, l)];
+        let [e, f] = [_mm256_unpacklo_epi64(m, o), _mm256_unpackhi_epi64(m, o)];
+        let [g, h] = [_mm256_unpacklo_epi64(n, p), _mm256_unpackhi_epi64(n, p)];
+        [
+            _mm256_permute2x128_si256::<0x20>(a, e),
+            _mm256_permute2x128_si256::<0x20>(b, f),
+            _mm256_permute2x128_si256::<0x20>(c, g),
+            _mm256_permute2x128_si256::<0x20>(d, h),
+            _mm256_permute2x128_si256::<0x31>(a, e),
+            _mm256_permute2x128_si256::<0x31>(b, f),
+            _mm256_permute2x128_si256::<0x31>(c, g),
+            _mm256_permute2x128_si256::<0x31>(d, h),
+        ]
+    }
+}
+
 impl Avx2<u32> {
     /// Bring lanes `i` and `i ^ X` in order.
     #[inline(always)]
@@ -107,6 +151,8 @@ unsafe impl Lanes for Avx2<u32> {
     type Item = u32;
     type Vector = __m256i;
     const COUNT: usize = 8;
+    const NETWORK: usize = 128;
+    const RUN: usize = 2;
     #[inline(always)]
     unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
         // SAFETY: the caller's promise.
@@ -177,6 +223,17 @@ unsafe impl Lanes for Avx2<u32> {
         unsafe { _mm256_permutevar8x32_epi32(vector, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
     }
     #[inline(always)]
+    unsafe fn sort_runs(vectors: &mut [__m256i; BLOCK]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            sort_columns::<Self>(vectors);
+            let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *vectors;
+            let [a, b, c, d, e, f, g, h] = transposed([a, b, c, d, e, f, g, h]);
+            let [i, j, k, l, m, n, o, p] = transposed([i, j, k, l, m, n, o, p]);
+            *vectors = [a, i, b, j, c, k, d, l, e, m, f, n, g, o, h, p];
+        }
+    }
+    #[inline(always)]
     unsafe fn sort(mut vector: __m256i) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
@@ -230,6 +287,8 @@ unsafe impl Lanes for Avx2<u64> {
     type Item = u64;
     type Vector = __m256i;
     const COUNT: usize = 4;
+    const NETWORK: usize = 128;
+    const RUN: usize = 4;
     #[inline(always)]
     unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
         // SAFETY: the caller's promise.
@@ -300,6 +359,19 @@ unsafe impl Lanes for Avx2<u64> {
     unsafe fn reverse(vector: __m256i) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe { _mm256_permute4x64_epi64::<0b00_01_10_11>(vector) }
+    }
+    #[inline(always)]
+    unsafe fn sort_runs(vectors: &mut [__m256i; BLOCK]) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            sort_columns::<Self>(vectors);
+            let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = *vectors;
+            let [a, b, c, d] = transposed_pairs([a, b, c, d]);
+            let [e, f, g, h] = transposed_pairs([e, f, g, h]);
+            let [i, j, k, l] = transposed_pairs([i, j, k, l]);
+            let [m, n, o, p] = transposed_pairs([m, n, o, p]);
+            *vectors = [a, e, i, m, b, f, j, n, c, g, k, o, d, h, l, p];
+        }
     }
     #[inline(always)]
     unsafe fn sort(mut vector: __m256i) -> __m256i {

@@ -4,6 +4,7 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::lanes::{Lanes, upper};
+use super::networks::BLOCK;
 
 /// Items in registers of 64 bytes.
 pub(in crate::sort) struct Avx512<T>(PhantomData<T>);
@@ -58,6 +59,8 @@ macro_rules! lanes {
             type Item = $ty;
             type Vector = __m512i;
             const COUNT: usize = $count;
+            const NETWORK: usize = BLOCK;
+            const RUN: usize = 1;
             #[inline(always)]
             unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
                 // SAFETY: the caller's promise.
@@ -124,6 +127,13 @@ macro_rules! lanes {
                 const PLACES: [[$ty; $count]; $count] = places!($ty, $count);
                 // SAFETY: the array fills a register.
                 unsafe { $permute(_mm512_loadu_si512(PLACES[$count - 1].as_ptr().cast()), vector) }
+            }
+            #[inline(always)]
+            unsafe fn sort_runs(vectors: &mut [__m512i; BLOCK]) {
+                for vector in vectors {
+                    // SAFETY: the caller's promise.
+                    *vector = unsafe { Self::sort(*vector) };
+                }
             }
             #[inline(always)]
             unsafe fn sort(mut vector: __m512i) -> __m512i {

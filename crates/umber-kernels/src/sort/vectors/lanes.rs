@@ -1,5 +1,6 @@
 //! What sorting asks of a register's lanes.
 
+use super::networks::BLOCK;
 use crate::sort::order::Item;
 
 /// Items of one type in the lanes of one kind of register.
@@ -12,6 +13,10 @@ pub(in crate::sort) unsafe trait Lanes {
     type Vector: Copy;
     /// Items in a register.
     const COUNT: usize;
+    /// Registers that networks sort, a block at least: to partition more is faster.
+    const NETWORK: usize;
+    /// Registers of a run that [`sort_runs`](Lanes::sort_runs) makes.
+    const RUN: usize;
 
     /// Run `body`, which is inlined, compiled for the instructions.
     unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R;
@@ -44,6 +49,8 @@ pub(in crate::sort) unsafe trait Lanes {
     unsafe fn in_order(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
     /// The lanes from last to first.
     unsafe fn reverse(vector: Self::Vector) -> Self::Vector;
+    /// Sort each [`RUN`](Lanes::RUN) of registers.
+    unsafe fn sort_runs(vectors: &mut [Self::Vector; BLOCK]);
     /// Sort the lanes.
     unsafe fn sort(vector: Self::Vector) -> Self::Vector;
     /// Sort lanes that rise, then fall.

@@ -6,6 +6,7 @@
 mod avx2;
 mod avx512;
 mod lanes;
+mod networks;
 
 use self::avx2::Avx2;
 use self::avx512::Avx512;
@@ -15,12 +16,10 @@ use crate::isa::level;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
-/// Vectors that one network of registers sorts.
-const NETWORK: usize = 16;
-// A partition keeps two blocks and a rest aside.
-const _: () = assert!(NETWORK >= 2 * STEPS);
 /// Vectors that are partitioned at a time.
 const STEPS: usize = 8;
+// A partition keeps two blocks and a rest aside.
+const _: () = assert!(networks::BLOCK >= 2 * STEPS);
 /// The most items in a register.
 const MOST_LANES: usize = 16;
 /// From this many items on, the pivot is the median of many.
@@ -144,7 +143,7 @@ unsafe fn sort_on_threads<L: Lanes>(items: &mut [L::Item], threads: usize) {
 }
 
 unsafe fn quicksort<L: Lanes>(mut items: &mut [L::Item], mut depth: u32) {
-    while items.len() > NETWORK * L::COUNT {
+    while items.len() > L::NETWORK * L::COUNT {
         if depth == 0 {
             return items.sort_unstable();
         }
@@ -159,20 +158,12 @@ unsafe fn quicksort<L: Lanes>(mut items: &mut [L::Item], mut depth: u32) {
         items = longer;
     }
     // SAFETY: as above.
-    unsafe {
-        match items.len().div_ceil(L::COUNT) {
-            0 | 1 => sort_few::<L, 1>(items),
-            2 => sort_few::<L, 2>(items),
-            3..=4 => sort_few::<L, 4>(items),
-            5..=8 => sort_few::<L, 8>(items),
-            _ => sort_few::<L, NETWORK>(items),
-        }
-    }
+    unsafe { networks::sort::<L>(items) };
 }
 
 unsafe fn quickselect<L: Lanes>(items: &mut [L::Item], kth: usize) {
     let (mut start, mut end, mut depth) = (0, items.len(), depth_for(items.len()));
-    while end - start > NETWORK * L::COUNT {
+    while end - start > L::NETWORK * L::COUNT {
         if depth == 0 {
             items[start..end].select_nth_unstable(kth - start);
             return;
@@ -226,7 +217,7 @@ unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
     // SAFETY: the caller's promise.
     unsafe {
         if count == L::COUNT {
-            sort_few::<L, 1>(&mut sample[..count]);
+            networks::sort::<L>(&mut sample[..count]);
         } else {
             quicksort::<L>(&mut sample, 32);
         }
@@ -253,7 +244,7 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
     let count = items.len();
     let block = STEPS * L::COUNT;
     let odd = count % L::COUNT;
-    debug_assert!(count > NETWORK * L::COUNT, "networks sort fewer");
+    debug_assert!(count > L::NETWORK * L::COUNT, "networks sort fewer");
     let start = items.as_mut_ptr();
     // SAFETY: reads stay between `from` and `to`. Reading from the end with less free room leaves at least half of
     // what is kept aside free at either end, a block, so that writes reach only what has been read. Whole registers
@@ -331,61 +322,6 @@ unsafe fn spread<L: Lanes>(
     }
 }
 
-/// Sort at most `N` registers of items.
-unsafe fn sort_few<L: Lanes, const N: usize>(items: &mut [L::Item]) {
-    let count = items.len();
-    let held = |i: usize| count.saturating_sub(i * L::COUNT).min(L::COUNT);
-    // SAFETY: only items are read and written; the caller's promise.
-    unsafe {
-        L::compiled(
-            #[inline(always)]
-            || {
-                let mut vectors = [L::load_some(items.as_ptr(), held(0)); N];
-                for (i, vector) in vectors.iter_mut().enumerate().skip(1) {
-                    *vector = L::load_some(items.as_ptr().wrapping_add(i * L::COUNT), held(i));
-                }
-                sort_vectors::<L, N>(&mut vectors);
-                for (i, &vector) in vectors.iter().enumerate() {
-                    L::store_some(items.as_mut_ptr().wrapping_add(i * L::COUNT), held(i), vector);
-                }
-            },
-        );
-    }
-}
-
-/// Bitonic sort (K. E. Batcher, 1968) of all lanes of `N` registers.
-#[inline(always)]
-unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        for vector in &mut *vectors {
-            *vector = L::sort(*vector);
-        }
-        let mut width = 1;
-        while width < N {
-            for run in vectors.chunks_exact_mut(2 * width) {
-                // The second half turned round makes the whole rise, then fall.
-                run[width..].reverse();
-                for i in 0..width {
-                    let (a, b) = (run[i], L::reverse(run[width + i]));
-                    (run[i], run[width + i]) = L::in_order(a, b);
-                }
-                let mut distance = width / 2;
-                while distance > 0 {
-                    for i in (0..2 * width).filter(|i| i & distance == 0) {
-                        (run[i], run[i + distance]) = L::in_order(run[i], run[i + distance]);
-                    }
-                    distance /= 2;
-                }
-                for vector in run {
-                    *vector = L::merge(*vector);
-                }
-            }
-            width *= 2;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -402,7 +338,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             state >> 20
         };
-        let lengths = (0..300).chain([511, 512, 513, 1000, 4097, 40_000, 200_003]);
+        let lengths =
+            (0..300).chain((300..1100).step_by(7)).chain([511, 512, 513, 1024, 1025, 4097, 40_000, 200_003]);
         for length in lengths {
             let patterns: [&mut dyn FnMut(u64) -> u64; 8] = [
                 &mut |_| random(),

@@ -1,0 +1,204 @@
+//! Networks that sort few items: columns of registers first, whose runs are then merged by bitonic networks (K. E. Batcher, "Sorting
+//! networks and their applications", 1968).
+
+use std::mem::MaybeUninit;
+
+use super::lanes::Lanes;
+
+/// Registers that are sorted side by side.
+pub(super) const BLOCK: usize = 16;
+/// Registers that are brought in order at once where more are merged.
+const GROUP: usize = 8;
+/// The most registers of [`Lanes::NETWORK`].
+const MOST: usize = 128;
+
+/// Sort at most [`Lanes::NETWORK`] registers of items.
+pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match items.len().div_ceil(L::COUNT) {
+            0 | 1 => sort_few::<L, 1>(items),
+            2 => sort_few::<L, 2>(items),
+            3..=4 => sort_few::<L, 4>(items),
+            5..=8 => sort_few::<L, 8>(items),
+            9..=BLOCK => sort_few::<L, BLOCK>(items),
+            _ => L::compiled(
+                #[inline(always)]
+                || sort_many::<L>(items),
+            ),
+        }
+    }
+}
+
+/// Sort at most `N` registers of items.
+pub(super) unsafe fn sort_few<L: Lanes, const N: usize>(items: &mut [L::Item]) {
+    // SAFETY: only items are read and written; the caller's promise.
+    unsafe {
+        L::compiled(
+            #[inline(always)]
+            || {
+                let mut vectors = load::<L, N>(items, 0);
+                sort_vectors::<L, N>(&mut vectors);
+                for (i, &vector) in vectors.iter().enumerate() {
+                    store::<L>(items, i, vector);
+                }
+            },
+        );
+    }
+}
+
+/// Items of register number `index`.
+#[inline(always)]
+fn held<L: Lanes>(items: &[L::Item], index: usize) -> usize {
+    items.len().saturating_sub(index * L::COUNT).min(L::COUNT)
+}
+
+/// `N` registers from number `first` on, the greatest of all after the last item.
+#[inline(always)]
+unsafe fn load<L: Lanes, const N: usize>(items: &[L::Item], first: usize) -> [L::Vector; N] {
+    let place = |i: usize| items.as_ptr().wrapping_add((first + i) * L::COUNT);
+    // SAFETY: only items are read; the caller's promise.
+    unsafe {
+        let mut vectors = [L::load_some(place(0), held::<L>(items, first)); N];
+        for (i, vector) in vectors.iter_mut().enumerate().skip(1) {
+            *vector = L::load_some(place(i), held::<L>(items, first + i));
+        }
+        vectors
+    }
+}
+
+/// Write what there are items of.
+#[inline(always)]
+unsafe fn store<L: Lanes>(items: &mut [L::Item], index: usize, vector: L::Vector) {
+    let count = held::<L>(items, index);
+    // SAFETY: only items are written; the caller's promise.
+    unsafe { L::store_some(items.as_mut_ptr().wrapping_add(index * L::COUNT), count, vector) };
+}
+
+/// Sort all lanes of `N` registers.
+#[inline(always)]
+unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut width = 1;
+        if N == BLOCK {
+            L::sort_runs((&mut vectors[..]).try_into().expect("as many"));
+            width = L::RUN;
+        } else {
+            for vector in &mut *vectors {
+                *vector = L::sort(*vector);
+            }
+        }
+        while width < N {
+            for run in vectors.chunks_exact_mut(2 * width) {
+                // The second half turned round makes the whole rise, then fall.
+                run[width..].reverse();
+                for i in 0..width {
+                    let (a, b) = (run[i], L::reverse(run[width + i]));
+                    (run[i], run[width + i]) = L::in_order(a, b);
+                }
+                let mut distance = width / 2;
+                while distance > 0 {
+                    for i in (0..2 * width).filter(|i| i & distance == 0) {
+                        (run[i], run[i + distance]) = L::in_order(run[i], run[i + distance]);
+                    }
+                    distance /= 2;
+                }
+                for vector in run {
+                    *vector = L::merge(*vector);
+                }
+            }
+            width *= 2;
+        }
+    }
+}
+
+/// Sort more than a block: blocks, which are merged two by two. What is beyond the items would be greater than all, and stays there.
+#[inline(always)]
+unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
+    let count = items.len().div_ceil(L::COUNT).next_multiple_of(GROUP);
+    assert!(count <= MOST, "networks sort fewer");
+    let mut room = [const { MaybeUninit::<L::Vector>::uninit() }; MOST];
+    let vectors = room.as_mut_ptr().cast::<L::Vector>();
+    // SAFETY: the first `count` registers are written before they are read; the caller's promise.
+    unsafe {
+        for first in (0..count).step_by(BLOCK) {
+            let mut block = load::<L, BLOCK>(items, first);
+            sort_vectors::<L, BLOCK>(&mut block);
+            for (i, &vector) in block.iter().enumerate().take(count - first) {
+                vectors.add(first + i).write(vector);
+            }
+        }
+        let mut width = BLOCK;
+        while width < count {
+            for start in (0..count).step_by(2 * width) {
+                merge::<L>(vectors.add(start), width, (2 * width).min(count - start));
+            }
+            width *= 2;
+        }
+        for i in 0..items.len().div_ceil(L::COUNT) {
+            store::<L>(items, i, *vectors.add(i));
+        }
+    }
+}
+
+/// Merge the first `width` registers with those after them, up to `end`, a multiple of [`GROUP`].
+#[inline(always)]
+unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
+    if end <= width {
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        // Each with its mirror image.
+        for i in 2 * width - end..width {
+            let (a, b) = (vectors.add(i), vectors.add(2 * width - 1 - i));
+            let (lesser, greater) = L::in_order(*a, L::reverse(*b));
+            (*a, *b) = (lesser, L::reverse(greater));
+        }
+        let mut distance = width / 2;
+        while distance >= GROUP {
+            for start in (0..end).step_by(2 * distance) {
+                for i in start..(start + distance).min(end.saturating_sub(distance)) {
+                    let (a, b) = (vectors.add(i), vectors.add(i + distance));
+                    (*a, *b) = L::in_order(*a, *b);
+                }
+            }
+            distance /= 2;
+        }
+        for start in (0..end).step_by(GROUP) {
+            let group = vectors.add(start).cast::<[L::Vector; GROUP]>();
+            let mut run = *group;
+            for distance in [4, 2, 1] {
+                for i in (0..GROUP).filter(|i| i & distance == 0) {
+                    (run[i], run[i + distance]) = L::in_order(run[i], run[i + distance]);
+                }
+            }
+            for vector in &mut run {
+                *vector = L::merge(*vector);
+            }
+            *group = run;
+        }
+    }
+}
+
+/// Sort lane by lane, so that each holds items of one rank: 60 comparisons in ten layers (M. W. Green, 1969).
+#[inline(always)]
+pub(super) unsafe fn sort_columns<L: Lanes>(vectors: &mut [L::Vector; BLOCK]) {
+    macro_rules! compare {
+        ($($a:literal $b:literal),*) => { $(
+            // SAFETY: the caller's promise.
+            (vectors[$a], vectors[$b]) = unsafe { L::in_order(vectors[$a], vectors[$b]) };
+        )* };
+    }
+    compare!(0 13, 1 12, 2 15, 3 14, 4 8, 5 6, 7 11, 9 10);
+    compare!(0 5, 1 7, 2 9, 3 4, 6 13, 8 14, 10 15, 11 12);
+    compare!(0 1, 2 3, 4 5, 6 8, 7 9, 10 11, 12 13, 14 15);
+    compare!(0 2, 1 3, 4 10, 5 11, 6 7, 8 9, 12 14, 13 15);
+    compare!(1 2, 3 12, 4 6, 5 7, 8 10, 9 11, 13 14);
+    compare!(1 4, 2 6, 5 8, 7 10, 9 13, 11 14);
+    compare!(2 4, 3 6, 9 12, 11 13);
+    compare!(3 5, 6 8, 7 9, 10 12);
+    compare!(3 4, 5 6, 7 8, 9 10, 11 12);
+    compare!(6 7, 8 9);
+}
