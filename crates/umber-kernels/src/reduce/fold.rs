@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use num_traits::Float;
 use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
 
 use crate::halves::{bf16_to_f32, f16_to_f32};
@@ -32,6 +33,12 @@ pub(crate) trait Fold: 'static {
     fn load(value: Self::In) -> Self::Lane;
     /// The lane of two.
     fn merge(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// The lane of eight.
+    #[inline(always)]
+    fn merge_eight([a, b, c, d, e, f, g, h]: [Self::Lane; 8]) -> Self::Lane {
+        let (a, b, c, d) = (Self::merge(a, b), Self::merge(c, d), Self::merge(e, f), Self::merge(g, h));
+        Self::merge(Self::merge(a, b), Self::merge(c, d))
+    }
     /// A total and one lane more.
     fn absorb(total: Self::Total, lane: Self::Lane) -> Self::Total;
     /// The total of two.
@@ -98,7 +105,8 @@ macro_rules! is_apart {
 macro_rules! fold {
     (
         $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
-        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr }
+        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr
+        $(, eight $eight:expr)? }
     ) => {
         impl Fold for $name<$in> {
             type In = $in;
@@ -116,6 +124,12 @@ macro_rules! fold {
             fn merge(a: $lane, b: $lane) -> $lane {
                 $merge(a, b)
             }
+            $(
+                #[inline(always)]
+                fn merge_eight(lanes: [$lane; 8]) -> $lane {
+                    $eight(lanes)
+                }
+            )?
             #[inline(always)]
             fn absorb(total: $total, lane: $lane) -> $total {
                 $join(total, $widen(lane))
@@ -145,6 +159,36 @@ fn add<T: std::ops::Add<Output = T>>(a: T, b: T) -> T {
 #[inline(always)]
 fn multiply<T: std::ops::Mul<Output = T>>(a: T, b: T) -> T {
     a * b
+}
+
+/// The lesser and the greater of two, or NaN, and of eight: written so that processors have an instruction for the choice, which
+/// does not know NaN.
+macro_rules! extremes {
+    ($($two:ident $eight:ident $of_numbers:ident $before:tt;)*) => { $(
+        #[inline(always)]
+        fn $of_numbers<T: Float>(a: T, b: T) -> T {
+            if b $before a { b } else { a }
+        }
+        #[inline(always)]
+        fn $two<T: Float>(a: T, b: T) -> T {
+            let chosen = $of_numbers(a, b);
+            if b.is_nan() { T::nan() } else { chosen }
+        }
+        #[inline(always)]
+        fn $eight<T: Float>([a, b, c, d, e, f, g, h]: [T; 8]) -> T {
+            let is_nan = (a.is_nan() | b.is_nan())
+                | (c.is_nan() | d.is_nan())
+                | (e.is_nan() | f.is_nan())
+                | (g.is_nan() | h.is_nan());
+            let (a, b, c, d) = ($of_numbers(a, b), $of_numbers(c, d), $of_numbers(e, f), $of_numbers(g, h));
+            let chosen = $of_numbers($of_numbers(a, b), $of_numbers(c, d));
+            if is_nan { T::nan() } else { chosen }
+        }
+    )* };
+}
+extremes! {
+    lesser least_of_eight lesser_number <;
+    greater greatest_of_eight greater_number >;
 }
 
 #[inline(always)]
@@ -197,9 +241,9 @@ macro_rules! floats {
         fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
             by multiply, multiply, widen same, finish $finish, vectors true });
         fold!(Min<$ty> { $lane => $lane => $ty, from $lane::INFINITY, load $load,
-            by Ranked::lesser, Ranked::lesser, widen same, finish $finish_exact, vectors true });
+            by lesser, lesser, widen same, finish $finish_exact, vectors true, eight least_of_eight });
         fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
-            by Ranked::greater, Ranked::greater, widen same, finish $finish_exact, vectors true });
+            by greater, greater, widen same, finish $finish_exact, vectors true, eight greatest_of_eight });
         fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
             by log_add_exp, log_add_exp, widen same, finish $finish, vectors false });
         truths!($ty, $is_true);

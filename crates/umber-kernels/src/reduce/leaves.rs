@@ -22,6 +22,12 @@ const AT_ONCE: usize = 4;
 /// Vectors that are merged before totals absorb them.
 const TREE: usize = 8;
 
+/// Places that a long run is read at in turn, and its bytes: what one core has on its way from memory is more than one place of it.
+const STREAMS: usize = 4;
+const FAR: usize = 32 << 10;
+/// Bytes of runs that are read two by two, for the same reason.
+const APART: usize = 4 << 10;
+
 /// Columns of a pile folded at once.
 const TILE: usize = 128;
 
@@ -206,6 +212,21 @@ fn absorb_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
     }
 }
 
+/// The lane of the elements at one place of four rows.
+///
+/// # Safety
+/// They are readable.
+#[inline(always)]
+unsafe fn lane_of_four<F: Fold>([a, b, c, d]: [*const F::In; 4], place: usize) -> F::Lane {
+    // SAFETY: the caller's promise.
+    unsafe {
+        F::merge(
+            F::merge(F::load(*a.add(place)), F::load(*b.add(place))),
+            F::merge(F::load(*c.add(place)), F::load(*d.add(place))),
+        )
+    }
+}
+
 /// # Safety
 /// The rows are readable, and the results writable by this thread alone.
 #[inline(always)]
@@ -215,17 +236,34 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
     for pile in 0..piles.count as isize {
         for first in (0..piles.width).step_by(TILE) {
             let totals = &mut totals[..TILE.min(piles.width - first)];
-            for total in &mut *totals {
-                *total = F::NOTHING;
-            }
-            for &offset in piles.offsets {
-                let row = src.wrapping_offset(pile * piles.stride + offset).wrapping_add(first);
-                for (j, total) in totals.iter_mut().enumerate() {
-                    // SAFETY: the caller's promise.
-                    *total = F::absorb(*total, F::load(unsafe { *row.add(j) }));
+            let row = |offset: isize| src.wrapping_offset(pile * piles.stride + offset).wrapping_add(first);
+            let to = dst.wrapping_offset(pile * piles.dst_stride).wrapping_add(first);
+            let mut offsets = piles.offsets;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if let &[a, b, c, d] = offsets {
+                    let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
+                    for j in 0..totals.len() {
+                        let lane = lane_of_four::<F>([a, b, c, d], j);
+                        to.add(j).write(F::finish(F::absorb(F::NOTHING, lane)));
+                    }
+                    continue;
+                }
+                totals.fill(F::NOTHING);
+                while let &[a, b, c, d, ref rest @ ..] = offsets {
+                    let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
+                    for (j, total) in totals.iter_mut().enumerate() {
+                        *total = F::absorb(*total, lane_of_four::<F>([a, b, c, d], j));
+                    }
+                    offsets = rest;
+                }
+                for &offset in offsets {
+                    let row = row(offset);
+                    for (j, total) in totals.iter_mut().enumerate() {
+                        *total = F::absorb(*total, F::load(*row.add(j)));
+                    }
                 }
             }
-            let to = dst.wrapping_offset(pile * piles.dst_stride).wrapping_add(first);
             for (j, &total) in totals.iter().enumerate() {
                 // SAFETY: as above.
                 unsafe { to.add(j).write(F::finish(total)) };
@@ -296,11 +334,19 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
     vectorised_for::<F, _>(
         #[inline(always)]
         || {
-            for (i, total) in totals.iter_mut().enumerate() {
-                // SAFETY: the caller's promise.
-                let run =
-                    unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
-                *total = fold_lanes::<F, N>(run);
+            // SAFETY: the caller's promise.
+            let run = |i: usize| unsafe {
+                std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length)
+            };
+            let mut done = 0;
+            if length * size_of::<F::In>() >= APART {
+                for totals in totals.chunks_exact_mut(2) {
+                    totals.copy_from_slice(&fold_two_runs::<F, N>(run(done), run(done + 1)));
+                    done += 2;
+                }
+            }
+            for (i, total) in totals.iter_mut().enumerate().skip(done) {
+                *total = fold_lanes::<F, N>(run(i));
             }
         },
     );
@@ -342,13 +388,51 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
 fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
     let mut totals = Aligned([F::NOTHING; N]);
     let totals = &mut totals.0;
-    let mut blocks = run.chunks_exact(TREE * N);
-    for block in &mut blocks {
-        for (j, total) in totals.iter_mut().enumerate() {
-            *total = F::absorb(*total, tree::<F>(|k| block[k * N + j]));
+    let mut rest = run;
+    if size_of_val(run) >= FAR {
+        let stream = run.len() / STREAMS / (TREE * N) * (TREE * N);
+        for at in (0..stream).step_by(TREE * N) {
+            for start in (at..STREAMS * stream).step_by(stream) {
+                absorb_trees::<F, N>(&run[start..][..TREE * N], totals);
+            }
         }
+        rest = &run[STREAMS * stream..];
+    }
+    let mut blocks = rest.chunks_exact(TREE * N);
+    for block in &mut blocks {
+        absorb_trees::<F, N>(block, totals);
     }
     absorb_vectors::<F, N>(blocks.remainder(), totals);
+    total_of::<F, N>(totals)
+}
+
+/// [`fold_lanes`] of two runs of one length, read side by side.
+#[inline(always)]
+fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In]) -> [F::Total; 2] {
+    let mut totals = Aligned([[F::NOTHING; N]; 2]);
+    let [one, other] = &mut totals.0;
+    let (mut firsts, mut seconds) = (first.chunks_exact(TREE * N), second.chunks_exact(TREE * N));
+    for (first, second) in (&mut firsts).zip(&mut seconds) {
+        absorb_trees::<F, N>(first, one);
+        absorb_trees::<F, N>(second, other);
+    }
+    absorb_vectors::<F, N>(firsts.remainder(), one);
+    absorb_vectors::<F, N>(seconds.remainder(), other);
+    [total_of::<F, N>(one), total_of::<F, N>(other)]
+}
+
+/// Each total absorbs a tree of a block's elements.
+#[inline(always)]
+fn absorb_trees<F: Fold, const N: usize>(block: &[F::In], totals: &mut [F::Total; N]) {
+    let block = &block[..TREE * N];
+    for (j, total) in totals.iter_mut().enumerate() {
+        *total = F::absorb(*total, tree::<F>(|k| block[k * N + j]));
+    }
+}
+
+/// Totals joined, halves to halves.
+#[inline(always)]
+fn total_of<F: Fold, const N: usize>(totals: &mut [F::Total; N]) -> F::Total {
     let mut width = N;
     while width > 1 {
         width /= 2;
@@ -376,7 +460,14 @@ fn absorb_vectors<F: Fold, const N: usize>(run: &[F::In], totals: &mut [F::Total
 /// Eight elements merged by a tree.
 #[inline(always)]
 fn tree<F: Fold>(element: impl Fn(usize) -> F::In) -> F::Lane {
-    let lane = |k| F::load(element(k));
-    let pair = |k| F::merge(lane(k), lane(k + 1));
-    F::merge(F::merge(pair(0), pair(2)), F::merge(pair(4), pair(6)))
+    F::merge_eight([
+        F::load(element(0)),
+        F::load(element(1)),
+        F::load(element(2)),
+        F::load(element(3)),
+        F::load(element(4)),
+        F::load(element(5)),
+        F::load(element(6)),
+        F::load(element(7)),
+    ])
 }
