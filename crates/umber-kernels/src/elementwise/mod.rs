@@ -12,6 +12,7 @@ pub(crate) mod cast;
 pub(crate) mod chain;
 #[cfg(target_arch = "x86_64")]
 mod half_words;
+mod inverse_error;
 #[cfg(target_arch = "x86_64")]
 mod lines;
 #[cfg(not(target_arch = "x86_64"))]

@@ -3,7 +3,7 @@
 use umber_types::{Bool, DType, UnaryKind};
 
 use super::unary_complex::{complex64, complex128};
-use super::{Entry, exact1, map1};
+use super::{Entry, exact1, inverse_error, map1};
 use crate::math::integer::Integer;
 use crate::math::{bessel, float32, float64, gamma};
 
@@ -142,7 +142,7 @@ fn f32(kind: UnaryKind) -> Option<Entry> {
         Arccosh => map1!(f32 => f32, I, |x| float32::acosh(x), cost 15),
         Arctanh => map1!(f32 => f32, I, |x| float32::atanh(x), cost 15),
         Erf => map1!(f32 => f32, I, |x| float32::erf::<I>(x), cost 6),
-        ErfInv => map1!(f32 => f32, I, |x| float32::erfinv(x), cost 20),
+        ErfInv => const { inverse_error::entry() },
         Sigmoid => map1!(f32 => f32, I, |x| float32::sigmoid::<I>(x), cost 5),
         Cbrt => map1!(f32 => f32, I, |x| float32::cbrt(x), cost 25),
         Exp2 => map1!(f32 => f32, I, |x| float32::exp2(x), cost 8),

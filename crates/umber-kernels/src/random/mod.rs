@@ -35,11 +35,15 @@
 //! * `permutation(n)`: argsort (uint32) of a draw of `n` words; of an array: `take` along the axis by that order.
 //! * `multivariate_normal(mean, cov)`: with `u, s, v = svd(cov)`: `normal(shape + (d,)) @ ((u * sqrt(s)) @ v) + mean`.
 
+#[cfg(target_arch = "x86_64")]
+mod vectors;
+
 use std::ops::Range;
 
 use umber_types::DType;
 
-use crate::isa::vectorised;
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
@@ -173,57 +177,17 @@ impl Draw {
 
 /// Hash the counters from `counter` on, each with both words one more; they wrap at 32 bits.
 fn hash_block(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second: &mut [u32]) {
-    let from = move |at: usize| counter.map(|word| word.wrapping_add(at as u32));
-    if first.len() < LANES / 8 {
-        for (i, (first, second)) in first.iter_mut().zip(second).enumerate() {
-            [*first, *second] = threefry2x32(key, from(i));
-        }
-        return;
+    #[cfg(target_arch = "x86_64")]
+    let done = vectors::hash(level(), key, counter, first, second);
+    #[cfg(not(target_arch = "x86_64"))]
+    let done = 0;
+    for (i, (first, second)) in first.iter_mut().zip(second).enumerate().skip(done) {
+        [*first, *second] = threefry2x32(key, from(counter, i));
     }
-    vectorised(
-        #[inline(always)]
-        move || {
-            let (firsts, first) = first.as_chunks_mut();
-            let (seconds, second) = second.as_chunks_mut();
-            for (i, (first, second)) in firsts.iter_mut().zip(seconds).enumerate() {
-                hash_lanes(key, from(i * LANES), first, second);
-            }
-
-            if !first.is_empty() {
-                let (mut a, mut b) = ([0; LANES], [0; LANES]);
-                hash_lanes(key, from(firsts.len() * LANES), &mut a, &mut b);
-                first.copy_from_slice(&a[..first.len()]);
-                second.copy_from_slice(&b[..second.len()]);
-            }
-        },
-    );
 }
 
-/// Counters hashed side by side: a round waits for the one before, so several vectors must be on their way.
-const LANES: usize = 64;
-
-/// [`threefry2x32`] of `LANES` counters.
+/// The counter of so many places later.
 #[inline(always)]
-fn hash_lanes(key: [u32; 2], counter: [u32; 2], first: &mut [u32; LANES], second: &mut [u32; LANES]) {
-    let schedule = [key[0], key[1], key[0] ^ key[1] ^ PARITY];
-    let (mut x, mut y) = ([0u32; LANES], [0u32; LANES]);
-    for i in 0..LANES {
-        x[i] = counter[0].wrapping_add(schedule[0]).wrapping_add(i as u32);
-        y[i] = counter[1].wrapping_add(schedule[1]).wrapping_add(i as u32);
-    }
-    for round in 1..=5 {
-        for turn in TURNS[(round - 1) % 2] {
-            for i in 0..LANES {
-                x[i] = x[i].wrapping_add(y[i]);
-                y[i] = y[i].rotate_left(turn) ^ x[i];
-            }
-        }
-        let (a, b) = (schedule[round % 3], schedule[(round + 1) % 3].wrapping_add(round as u32));
-        for i in 0..LANES {
-            x[i] = x[i].wrapping_add(a);
-            y[i] = y[i].wrapping_add(b);
-        }
-    }
-    *first = x;
-    *second = y;
+fn from(counter: [u32; 2], place: usize) -> [u32; 2] {
+    counter.map(|word| word.wrapping_add(place as u32))
 }

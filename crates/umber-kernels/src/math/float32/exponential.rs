@@ -108,6 +108,13 @@ pub(crate) fn log<I: Isa>(x: f32) -> f32 {
     log_domain(x, y)
 }
 
+/// `log x + shift`, for positive finite `x`; little is lost where the sum is near zero.
+#[inline(always)]
+pub(super) fn log_plus<I: Isa>(x: f32, shift: f32) -> f32 {
+    let (e, f) = mantissa(x);
+    I::fma32(e, LN2_HIGH, shift) + (f + I::fma32(e, LN2_LOW, log_tail::<I>(f)))
+}
+
 /// Logarithm of base 2.
 #[inline(always)]
 pub(crate) fn log2<I: Isa>(x: f32) -> f32 {

@@ -5,6 +5,7 @@ mod power;
 mod special;
 mod trigonometric;
 
+use exponential::log_plus;
 pub(crate) use exponential::*;
 pub(crate) use power::*;
 pub(crate) use special::*;
