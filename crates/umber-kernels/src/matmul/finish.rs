@@ -9,10 +9,13 @@ use super::scratch;
 use super::split::After;
 use crate::isa::vectorised;
 use crate::shared::Target;
+use crate::threads::parallel_ranges;
 use crate::turn::Stores;
 
 /// Side of the squares of a shared result whose sums are kept in the wider type before they are rounded.
 const SIDE: usize = 1024;
+/// Rows of a finished product that are worth a job of their own.
+const ROWS: usize = 64;
 
 /// What becomes of the product of one job.
 #[derive(Clone, Copy)]
@@ -38,7 +41,7 @@ pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, st
         }
         if finish.changes() {
             // SAFETY: the block is ours to write; sums are elements here.
-            unsafe { finish.rows(m, (direct.out, out_row), n, (out, out_row)) };
+            unsafe { finish.in_place(product) };
         }
         return;
     }
@@ -64,6 +67,28 @@ pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, st
     });
 }
 
+/// Compute one product with a library that the user names, and call `after` with blocks of it; answers whether it was.
+pub(super) fn run_elsewhere<T: Multiply>(
+    product: &Product<T>,
+    finish: Finish<T>,
+    after: Option<After<'_>>,
+) -> bool {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    if !T::DIRECT || !T::multiply_elsewhere(&Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row }) {
+        return false;
+    }
+    if finish.changes() || after.is_some() {
+        parallel_ranges(m, ROWS, |rows| {
+            // SAFETY: the rows are this task's to write; sums are elements here.
+            unsafe { finish.at(rows.start, 0).in_place(&product.rows(rows.clone())) };
+            if let Some(after) = after {
+                after(rows, 0..n);
+            }
+        });
+    }
+    true
+}
+
 /// Compute one product on all threads, and call `after` with each block of it.
 pub(super) fn run_shared<T: Multiply>(product: &Product<T>, finish: Finish<T>, after: Option<After<'_>>) {
     let Product { m, n, k, a, b, out, out_row } = *product;
@@ -76,10 +101,9 @@ pub(super) fn run_shared<T: Multiply>(product: &Product<T>, finish: Finish<T>, a
         let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
         T::multiply_shared(&direct, &|rows, columns| {
             if finish.changes() {
-                let finish = finish.at(rows.start, columns.start);
-                let Product { m, n, out, .. } = product.rows(rows.clone()).columns(columns.clone());
+                let block = product.rows(rows.clone()).columns(columns.clone());
                 // SAFETY: the block is this task's to write; sums are elements here.
-                unsafe { finish.rows(m, (out.cast(), out_row), n, (out, out_row)) };
+                unsafe { finish.at(rows.start, columns.start).in_place(&block) };
             }
             goes_on(rows, columns);
         });
@@ -128,6 +152,16 @@ impl<T: Multiply> Finish<T> {
     /// Is the result anything but the product?
     fn changes(&self) -> bool {
         self.c.is_some() || self.alpha != T::Wide::factor(1.0)
+    }
+
+    /// Finish sums that are elements and lie in the output.
+    ///
+    /// # Safety
+    /// The output is the caller's to write.
+    unsafe fn in_place(self, product: &Product<T>) {
+        let Product { m, n, out, out_row, .. } = *product;
+        // SAFETY: the caller's.
+        unsafe { self.rows(m, (out.cast(), out_row), n, (out, out_row)) };
     }
 
     /// Finish rows of `n` sums, `stride` apart.

@@ -5,9 +5,10 @@
 //! element type: floats by [`packed`] or the `gemm` crate, except products with few rows, which are bound by memory
 //! ([`stream`], [`dot`], for 16-bit floats [`few_rows`]), small ones ([`small`], [`some_rows`]) and those of little depth that
 //! write much ([`past`]); bfloat16 by [`tiles`], where the processor has them, and 16-bit floats else block by block through
-//! float32; integers and bools by [`blocked`].
+//! float32; integers and bools by [`blocked`]. Where the user names a library, large products are its own ([`blas`]).
 
 mod across;
+pub mod blas;
 mod blocked;
 pub(crate) mod dot;
 mod epilogue;
@@ -18,7 +19,7 @@ pub(crate) mod lanes;
 pub(crate) mod micro_kernel;
 pub(crate) mod multiply;
 pub(crate) mod pack;
-mod packed;
+pub(crate) mod packed;
 mod past;
 pub(crate) mod product;
 #[cfg(target_arch = "x86_64")]

@@ -9,7 +9,7 @@ use super::lanes::{Ring, Source};
 use super::pack::{copy, pack};
 use super::product::{Into, Matrix, Product};
 use super::split::After;
-use super::{blocked, dot, few_rows, packed, past, scratch, small, some_rows, stream, tiles};
+use super::{blas, blocked, dot, few_rows, packed, past, scratch, small, some_rows, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
 
@@ -54,6 +54,10 @@ pub(crate) trait Multiply: Element {
     /// columns of each block that is complete.
     fn multiply_shared(_: &Product<Self, Self::Wide>, _done: After<'_>) {
         unreachable!("threads share no product of {}", Self::DTYPE)
+    }
+    /// As [`multiply`](Self::multiply), but by a library that the user names; answers whether it is done.
+    fn multiply_elsewhere(_: &Product<Self, Self::Wide>) -> bool {
+        false
     }
     /// Compute `a @ b` of operands that are widened already, on this thread.
     fn multiply_wide(product: &Product<Self::Wide>, into: Into);
@@ -129,6 +133,9 @@ macro_rules! floats {
             fn multiply_shared(product: &Product<Self>, done: After<'_>) {
                 packed::shared(product, done);
             }
+            fn multiply_elsewhere(product: &Product<Self>) -> bool {
+                blas::product(product)
+            }
             fn multiply_wide(product: &Product<Self>, into: Into) {
                 inexact(product, into);
             }
@@ -146,14 +153,17 @@ fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
             Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
         return inexact(&flipped, into);
     }
-    if some_rows::product(product, into) || small::product(product, into) {
+    let is_laid_out = packed::suits::<T>(m, n, k);
+    if !(is_laid_out && some_rows::fills_up(m)) && some_rows::product(product, into)
+        || small::product(product, into)
+    {
         return;
     }
     let tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;
     let large = k * n * size_of::<T>() >= LARGE;
     if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
         dot::product(product, into);
-    } else if packed::suits::<T>(m, n, k) {
+    } else if is_laid_out {
         packed::product(product, into);
     } else if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
         stream::product(product, into);

@@ -19,6 +19,11 @@ pub(crate) const DEPTH: usize = 512;
 /// The most lanes of a vector.
 const LANES: usize = 16;
 
+/// Are many lanes filled up with zeros, or so many rows that packing the right matrix costs little beside them?
+pub(super) fn fills_up(m: usize) -> bool {
+    !m.is_multiple_of(LANES) || m > 2 * LANES
+}
+
 /// Compute `a @ b` for `b` with dense rows, or answer `false` where this is no way to do it.
 pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
     let Product { m, n, k, a, b, out, out_row } = *product;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use umber_types::{Element, Shape};
 
-use super::finish::{Finish, run_block, run_shared};
+use super::finish::{Finish, run_block, run_elsewhere, run_shared};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
 use super::product::{Matrix, Product};
@@ -107,6 +107,12 @@ impl<'a, T: Multiply> Whole<'a, T> {
     /// Compute everything. Answers whether every block was handed to `after`: not where they are too small for it.
     pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
+        if count == 1 {
+            let (product, finish) = self.product(0);
+            if run_elsewhere(&product, finish, after) {
+                return after.is_some();
+            }
+        }
         let jobs = self.jobs(count);
         if count == 1 && jobs > 1 && packed::is_shared::<T::Wide>(self.m, self.n, self.k) {
             let (product, finish) = self.product(0);

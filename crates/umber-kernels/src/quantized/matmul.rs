@@ -11,7 +11,7 @@ use super::turned_product::TurnedProduct;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::{Into, Matrix, Product as Dense};
-use crate::matmul::{indexed, micro_kernel, scratch, some_rows};
+use crate::matmul::{indexed, micro_kernel, packed, scratch, some_rows};
 use crate::row::{Real, Work};
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
@@ -19,6 +19,9 @@ use crate::{View, ViewMut};
 
 /// Side of the blocks that are read into floats: with their packed copy they stay in the second cache.
 const BLOCK: usize = 512;
+/// Columns of products of some rows whose operands are laid out as they are multiplied, or a multiple of it, at least twice the rows:
+/// fewer, since they share the second cache with what is laid out.
+const LAID_OUT: usize = 128;
 /// Rows of the left matrix worth a job of their own.
 const ROWS: usize = 64;
 
@@ -174,14 +177,18 @@ impl Task<'_> {
                 return few_rows::compute(&product);
             }
         }
-        if self.turned == Turned::Yes && some_rows::ROWS.contains(&m) && self.k > 0 {
+        let is_some = some_rows::ROWS.contains(&m) && self.k > 0;
+        let laid_out = (2 * m).next_multiple_of(LAID_OUT);
+        let is_laid_out = is_some && packed::suits::<W>(m, laid_out, BLOCK);
+        if self.turned == Turned::Yes && is_some && !is_laid_out {
             return self.some_rows(first, x, m, out);
         }
+        let widest = if is_laid_out { laid_out } else { BLOCK };
         let unit = match self.turned {
             Turned::Yes => 16,
             Turned::No => self.packed.how.group_size(),
         };
-        let strip = self.n.div_ceil(threads).next_multiple_of(unit).min(BLOCK);
+        let strip = self.n.div_ceil(threads).next_multiple_of(unit).min(widest);
         let across = self.n.div_ceil(strip.max(1));
         let down = threads.div_ceil(across.max(1)).min(m.div_ceil(ROWS)).max(1);
         let source = x;

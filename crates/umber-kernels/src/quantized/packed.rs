@@ -177,29 +177,34 @@ impl<'a> Packed<'a> {
         let (size, group_words) = (self.how.group_size(), self.how.words_of_group());
         let words = self.words(row);
         let most = STRETCH / size;
-        let mut memory = [0f32; STRETCH];
         let (mut scales, mut biases) = ([W::default(); GROUPS], [W::default(); GROUPS]);
         for (part, out) in out.chunks_mut(most * size).enumerate() {
             let start = first + part * most;
             let count = out.len() / size;
-            let values = &mut memory[..out.len()];
-            levels(self.how, &words[start * group_words..][..count * group_words], values);
+            let words = &words[start * group_words..][..count * group_words];
+            if W::DTYPE == DType::Float32 {
+                // SAFETY: float32 is what the elements are.
+                levels(self.how, words, unsafe { out.align_to_mut::<f32>().1 });
+            } else {
+                let mut values = [0f32; STRETCH];
+                let values = &mut values[..out.len()];
+                levels(self.how, words, values);
+                out.iter_mut().zip(values).for_each(|(out, &mut value)| *out = W::of_f32(value));
+            }
             self.scales(row, start, &mut scales[..count]);
             let has_biases = self.biases(row, start, &mut biases[..count]);
             vectorised(
                 #[inline(always)]
                 || {
-                    for (g, (out, values)) in
-                        out.chunks_exact_mut(size).zip(values.chunks_exact(size)).enumerate()
-                    {
+                    for (g, out) in out.chunks_exact_mut(size).enumerate() {
                         let (scale, bias) = (scales[g], biases[g]);
                         if has_biases {
-                            for (out, &value) in out.iter_mut().zip(values) {
-                                *out = W::of_f32(value) * scale + bias;
+                            for out in out {
+                                *out = *out * scale + bias;
                             }
                         } else {
-                            for (out, &value) in out.iter_mut().zip(values) {
-                                *out = W::of_f32(value) * scale;
+                            for out in out {
+                                *out = *out * scale;
                             }
                         }
                     }

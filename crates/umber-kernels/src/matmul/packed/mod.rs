@@ -45,7 +45,7 @@ const SHORT: usize = 2 * ROWS;
 
 /// Is this the way for one thread's product of such matrices? It is where vectors have 32 bytes; with longer ones the library is as
 /// fast. So it is with small matrices, and those that are tall, since it does not lay out the left one.
-pub(super) fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
+pub(crate) fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Wide>());
     let enough = if bytes < LARGE { FEW_ROWS + 1 } else { FEW_ROWS / 2 };
     let is_large = m.saturating_mul(n).saturating_mul(k) > LEAST;
