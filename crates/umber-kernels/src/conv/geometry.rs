@@ -123,6 +123,11 @@ impl Geometry {
         self.taps() * self.inputs
     }
 
+    /// How many products of two numbers all sums are made of.
+    pub(super) fn multiplications(&self) -> f64 {
+        self.rows() as f64 * (self.groups * self.outputs) as f64 * self.depth() as f64
+    }
+
     /// Row number `index` of the patches.
     pub(super) fn row(&self, index: usize) -> Row {
         let mut rest = index;

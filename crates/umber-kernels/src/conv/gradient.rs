@@ -25,7 +25,7 @@ pub(super) fn backward<T: Multiply>(
     let Geometry { groups, outputs, .. } = *geometry;
     let (rows, depth) = (geometry.rows(), geometry.depth());
     let size = groups * depth * outputs;
-    let threads = worthy_threads::<T>(size as f64 * rows as f64);
+    let threads = worthy_threads::<T>(geometry.multiplications());
     // Threads share out the terms of the kernel; where these are few, each sums over some rows by itself.
     let across = threads.div_ceil(groups).min(depth.div_ceil(64));
     let down = threads.div_ceil(groups * across).min(rows.div_ceil(64));

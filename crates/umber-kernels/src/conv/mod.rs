@@ -1,10 +1,12 @@
 //! Convolutions: sums over a kernel that slides along the spatial axes of its input.
 //!
-//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Groups of
-//! a few channels are computed where they lie ([`narrow`]); other floats, and kernels that keep channels apart, in registers from
-//! copies ([`direct`]). Other sums are products of matrices: [`patches`]
-//! writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply. Long kernels over single numbers are
-//! slid as they are ([`line`]), and kernels of one tap are products of the input itself.
+//! [`geometry`] says where things lie and takes gaps in the input apart, so that no zero between elements is multiplied. Groups of a
+//! few channels are computed where they lie ([`narrow`]), kernels of three taps with fewer multiplications ([`winograd`]); other
+//! floats, and kernels that keep channels apart, in registers from copies ([`direct`]). For both, [`boxes`] cuts the outputs into
+//! boxes and copies what a box meets, zeros around the input included, [`panels`] cuts the channels into panels of a few vectors and
+//! says how they lie in the copy and in the packed weight, and [`registers`] holds the innermost loops. Other sums are products of
+//! matrices: [`patches`] writes blocks of the input as a matrix, which [`products`] and [`gradient`] multiply. Long kernels over
+//! single numbers are slid as they are ([`line`]), and kernels of one tap are products of the input itself.
 
 mod boxes;
 mod direct;
@@ -73,6 +75,7 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
         } else if narrow::applies::<T>(phase) {
             narrow::forward(phase, source, kernel, target);
         } else if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
+            // All of it is finite, and done.
         } else if direct::applies::<T>(phase) {
             direct::forward(phase, source, kernel, target);
         } else {
@@ -103,6 +106,7 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
         if narrow::applies::<T>(phase) {
             narrow::backward(phase, source, by, target);
         } else if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
+            // As above.
         } else if direct::applies::<T>(phase) {
             direct::backward(phase, source, by, target);
         } else {

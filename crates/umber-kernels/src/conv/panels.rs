@@ -92,7 +92,7 @@ impl<'a> Panels<'a> {
     pub(super) fn term(&self, panel: &Panel) -> usize {
         match self.meeting {
             Meeting::All => 1,
-            Meeting::Own => panel.vectors * self.lanes,
+            Meeting::Own => self.width_of_outputs(panel),
         }
     }
 
@@ -118,7 +118,7 @@ impl<'a> Panels<'a> {
 
     /// The part of a panel in memory that has `depth` elements for each place of a channel.
     pub(super) fn part<'m, W>(&self, panel: &Panel, depth: usize, memory: &'m [W]) -> &'m [W] {
-        &memory[self.start(panel) * depth..][..panel.vectors * self.lanes * depth]
+        &memory[self.start(panel) * depth..][..self.width_of_outputs(panel) * depth]
     }
 
     /// Write the weight, panel after panel: for each term of the kernel the channels side by side, zeros after the last.
@@ -128,7 +128,7 @@ impl<'a> Panels<'a> {
         let to = Target::over(to);
         let part = |job: usize| {
             let (panel, tap) = (&self.all[job / taps], job % taps);
-            let stride = panel.vectors * self.lanes;
+            let stride = self.width_of_outputs(panel);
             let offset = self.start(panel) * depth + tap * inputs * stride;
             // SAFETY: the part of a panel and a tap, which this job alone writes.
             let part = unsafe { std::slice::from_raw_parts_mut(to.at(offset as isize), inputs * stride) };
@@ -237,7 +237,7 @@ impl<'a> Panels<'a> {
     /// Write a panel's sums, term by term, where the weight has them.
     pub(super) fn store<T: Multiply>(&self, panel: &Panel, sums: &[T::Wide], target: Target<T>) {
         let Geometry { inputs, weight: ends, .. } = *self.geometry;
-        let stride = panel.vectors * self.lanes;
+        let stride = self.width_of_outputs(panel);
         for (tap, sums) in sums.chunks_exact(inputs * stride).enumerate() {
             let place = self.geometry.weight_of(tap) + panel.first as isize * ends.outer;
             let from = Matrix { start: sums.as_ptr(), rows: 1, columns: stride as isize };

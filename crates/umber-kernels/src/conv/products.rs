@@ -30,6 +30,11 @@ pub(super) fn worthy_threads<T: Multiply>(multiplications: f64) -> usize {
     ((multiplications / T::SPEED / JOB) as usize).clamp(1, num_threads())
 }
 
+/// Run jobs on this thread alone, or on all.
+pub(super) fn on_threads(threads: usize, jobs: usize, run: impl Fn(usize) + Sync) {
+    if threads == 1 { (0..jobs).for_each(run) } else { parallel_for(jobs, run) }
+}
+
 /// Compute the convolution.
 pub(super) fn forward<T: Multiply>(
     geometry: &Geometry,
@@ -61,8 +66,7 @@ impl Plan {
     fn new<T: Multiply>(geometry: &Geometry, rows: usize, depth: usize) -> Plan {
         let depth_of_block = depth.div_ceil(depth.div_ceil(DEPTH));
         let fitting = (BLOCK / (depth_of_block * size_of::<T::Wide>())).clamp(64, 4096);
-        let work = (geometry.groups * rows) as f64 * depth as f64 * geometry.outputs as f64;
-        let threads = worthy_threads::<T>(work);
+        let threads = worthy_threads::<T>(geometry.multiplications());
         // As many blocks for each thread, and rows enough to be worth packing the weight for.
         let wanted =
             rows.div_ceil(fitting).max(if threads > 1 { (2 * threads).div_ceil(geometry.groups) } else { 1 });

@@ -154,7 +154,7 @@ fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
         return inexact(&flipped, into);
     }
     let is_laid_out = packed::suits::<T>(m, n, k);
-    if !(is_laid_out && some_rows::fills_up(m)) && some_rows::product(product, into)
+    if !(is_laid_out && some_rows::is_behind_panels(m)) && some_rows::product(product, into)
         || small::product(product, into)
     {
         return;

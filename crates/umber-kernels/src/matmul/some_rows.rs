@@ -19,8 +19,9 @@ pub(crate) const DEPTH: usize = 512;
 /// The most lanes of a vector.
 const LANES: usize = 16;
 
-/// Are many lanes filled up with zeros, or so many rows that packing the right matrix costs little beside them?
-pub(super) fn fills_up(m: usize) -> bool {
+/// Are laid-out panels faster, where they suit? They are where lanes would be filled up with zeros, or where so many rows meet the right
+/// matrix that laying it out costs little.
+pub(super) fn is_behind_panels(m: usize) -> bool {
     !m.is_multiple_of(LANES) || m > 2 * LANES
 }
 

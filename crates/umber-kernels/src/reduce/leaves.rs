@@ -403,7 +403,7 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
         absorb_trees::<F, N>(block, totals);
     }
     absorb_vectors::<F, N>(blocks.remainder(), totals);
-    total_of::<F, N>(totals)
+    joined(totals, F::join)
 }
 
 /// [`fold_lanes`] of two runs of one length, read side by side.
@@ -418,7 +418,7 @@ fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In]) -> 
     }
     absorb_vectors::<F, N>(firsts.remainder(), one);
     absorb_vectors::<F, N>(seconds.remainder(), other);
-    [total_of::<F, N>(one), total_of::<F, N>(other)]
+    [joined(one, F::join), joined(other, F::join)]
 }
 
 /// Each total absorbs a tree of a block's elements.
@@ -428,19 +428,6 @@ fn absorb_trees<F: Fold, const N: usize>(block: &[F::In], totals: &mut [F::Total
     for (j, total) in totals.iter_mut().enumerate() {
         *total = F::absorb(*total, tree::<F>(|k| block[k * N + j]));
     }
-}
-
-/// Totals joined, halves to halves.
-#[inline(always)]
-fn total_of<F: Fold, const N: usize>(totals: &mut [F::Total; N]) -> F::Total {
-    let mut width = N;
-    while width > 1 {
-        width /= 2;
-        for j in 0..width {
-            totals[j] = F::join(totals[j], totals[j + width]);
-        }
-    }
-    totals[0]
 }
 
 /// Elements absorbed one vector after another.

@@ -5,14 +5,13 @@ use std::ops::Range;
 use super::super::boxes::{Area, Output};
 use super::super::geometry::Geometry;
 use super::super::panels::{Meeting, Panel, Panels};
-use super::super::products::worthy_threads;
+use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::boxes;
 use crate::matmul::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use crate::matmul::multiply::Multiply;
 use crate::matmul::scratch;
 use crate::shared::{Source, Target};
-use crate::threads::parallel_for;
 
 /// Outputs whose terms are added in one go: their cotangents stay in the first cache.
 const OUTPUTS: usize = 96;
@@ -29,8 +28,7 @@ pub(in super::super) fn backward<T: Multiply>(
     target: Target<T>,
 ) {
     let panels = Panels::new::<T>(geometry);
-    let work = geometry.rows() as f64 * (geometry.groups * geometry.outputs * geometry.depth()) as f64;
-    let threads = worthy_threads::<T>(work);
+    let threads = worthy_threads::<T>(geometry.multiplications());
     let boxes = boxes::<T>(geometry, if threads == 1 { 1 } else { 4 * threads });
     // Threads share out the panels; where these are few, each sums over some of the boxes by itself.
     let depth = geometry.depth().next_multiple_of(ROWS);
@@ -68,15 +66,11 @@ pub(in super::super) fn backward<T: Multiply>(
                 }
             });
         };
-        if threads == 1 {
-            (0..jobs).for_each(run);
-        } else {
-            parallel_for(jobs, run);
-        }
+        on_threads(threads, jobs, run);
         let add_up = |index: usize| {
             let panel = &panels.all[index];
             let from = panels.start(panel) * depth;
-            let length = panel.vectors * panels.lanes * geometry.depth();
+            let length = panels.width_of_outputs(panel) * geometry.depth();
             // SAFETY: the part of a panel in all sums, which this job alone uses.
             let part = |i: usize| unsafe {
                 std::slice::from_raw_parts_mut(sums.at((i * size + from) as isize), length)
@@ -87,11 +81,7 @@ pub(in super::super) fn backward<T: Multiply>(
             }
             panels.store(panel, total, target);
         };
-        if threads == 1 {
-            (0..panels.all.len()).for_each(add_up);
-        } else {
-            parallel_for(panels.all.len(), add_up);
-        }
+        on_threads(threads, panels.all.len(), add_up);
     });
 }
 
@@ -152,7 +142,7 @@ impl<T: Multiply> Job<'_, T> {
     #[expect(clippy::mut_from_ref, reason = "a job has the sums of its panels and boxes to itself")]
     fn part(&self, panel: &Panel) -> &mut [T::Wide] {
         let start = self.sums.at((self.panels.start(panel) * self.depth) as isize);
-        let length = panel.vectors * self.panels.lanes * self.depth;
+        let length = self.panels.width_of_outputs(panel) * self.depth;
         // SAFETY: no other job has this panel and these boxes, and this one asks for them one after the other.
         unsafe { std::slice::from_raw_parts_mut(start, length) }
     }

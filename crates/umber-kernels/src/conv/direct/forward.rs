@@ -5,14 +5,13 @@ use std::ops::Range;
 use super::super::boxes::{Area, Output};
 use super::super::geometry::Geometry;
 use super::super::panels::{Meeting, Panel, Panels};
-use super::super::products::worthy_threads;
+use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::boxes;
 use crate::matmul::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use crate::matmul::multiply::Multiply;
 use crate::matmul::scratch;
 use crate::shared::{Source, Target};
-use crate::threads::parallel_for;
 
 /// Terms of sums that are added in one go: the weights of as many stay in the nearer caches.
 const TERMS: usize = 384;
@@ -27,8 +26,7 @@ pub(in super::super) fn forward<T: Multiply>(
     output: Target<T>,
 ) {
     let panels = Panels::new::<T>(geometry);
-    let work = geometry.rows() as f64 * (geometry.groups * geometry.outputs * geometry.depth()) as f64;
-    let threads = worthy_threads::<T>(work);
+    let threads = worthy_threads::<T>(geometry.multiplications());
     let wanted = if threads == 1 { 1 } else { (4 * threads).div_ceil(panels.copies()) };
     let boxes = boxes::<T>(geometry, wanted);
     let parts = panels.sharing.min(threads.div_ceil(panels.copies() * boxes.count()));
@@ -61,7 +59,7 @@ pub(in super::super) fn forward<T: Multiply>(
                 });
             });
         };
-        if threads == 1 { (0..jobs).for_each(run) } else { parallel_for(jobs, run) }
+        on_threads(threads, jobs, run);
     });
 }
 

@@ -1,19 +1,19 @@
 //! The derivative by the weight.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::boxes::Boxes;
 use super::super::geometry::Geometry;
 use super::super::panels::{Panel, Panels};
-use super::super::products::worthy_threads;
+use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::transforms::{Grid, of_cotangents, to_kernel};
-use super::{LANES, REACH, Room, SIDE, TAPS, Tile, boxes, points, spread, tiled, tiles};
+use super::{LANES, REACH, Room, SIDE, TAPS, Tile, boxes, points, spread, steps, tiled, tiles};
 use crate::matmul::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use crate::matmul::multiply::Multiply;
 use crate::matmul::scratch;
 use crate::shared::{Source, Target};
-use crate::threads::parallel_for;
 
 /// A multiple of the channels of the input that any block of registers holds.
 const ROWS: usize = 24;
@@ -29,7 +29,7 @@ pub(in super::super) fn backward<T: Multiply>(
     target: Target<T>,
 ) -> bool {
     let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
-    let threads = worthy_threads::<T>((geometry.rows() * geometry.outputs) as f64 * geometry.depth() as f64);
+    let threads = worthy_threads::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
     // Threads share out the panels; where these are few, each sums over some of the boxes by itself.
     let parts = threads.min(geometry.outputs / SHARE).clamp(1, panels.all.len());
@@ -38,11 +38,10 @@ pub(in super::super) fn backward<T: Multiply>(
     let size = points * rows * panels.lanes();
     scratch::with(down * size, |all: &mut [T::Wide]| {
         let sums = Target::over(all);
-        each(threads, parts * down, &|job| {
+        on_threads(threads, parts * down, |job| {
             let (part, down_part) = (job % parts, job / parts);
             let share = |part: usize| panels.all.len() * part / parts;
             let job = Job {
-                geometry,
                 panels: &panels,
                 which: share(part)..share(part + 1),
                 boxes: &boxes,
@@ -55,21 +54,20 @@ pub(in super::super) fn backward<T: Multiply>(
             job.clear();
             with_widest(job);
         });
-        let depth = geometry.depth();
+        let (depth, is_finite) = (geometry.depth(), AtomicBool::new(true));
         scratch::with(depth * panels.lanes(), |weights: &mut [T::Wide]| {
             let to = Target::over(weights);
-            each(threads, panels.all.len(), &|index| {
+            on_threads(threads, panels.all.len(), |index| {
                 let panel = &panels.all[index];
                 let from = sums.shifted((panels.start(panel) * points * rows) as isize);
                 let to = to.at((panels.start(panel) * depth) as isize);
-                with_widest(Total { panels: &panels, panel, rows, parts: down, apart: size, from, to });
+                if !with_widest(Total { panels: &panels, panel, rows, parts: down, apart: size, from, to }) {
+                    is_finite.store(false, Ordering::Relaxed);
+                }
             });
-            let weights = &*weights;
-            let is_finite = weights.iter().all(|&value| {
-                T::Wide::add_product::<false>(T::Wide::ZERO, value, T::Wide::ZERO) == T::Wide::ZERO
-            });
+            let (weights, is_finite) = (&*weights, is_finite.into_inner());
             if is_finite {
-                each(threads, panels.all.len(), &|index| {
+                on_threads(threads, panels.all.len(), |index| {
                     let panel = &panels.all[index];
                     panels.store(panel, panels.part(panel, depth, weights), target);
                 });
@@ -79,14 +77,8 @@ pub(in super::super) fn backward<T: Multiply>(
     })
 }
 
-/// Run jobs on this thread or on all.
-fn each(threads: usize, jobs: usize, run: &(dyn Fn(usize) + Sync)) {
-    if threads == 1 { (0..jobs).for_each(run) } else { parallel_for(jobs, run) }
-}
-
 /// Some panels and boxes.
 struct Job<'a, T: Multiply> {
-    geometry: &'a Geometry,
     panels: &'a Panels<'a>,
     which: Range<usize>,
     boxes: &'a Boxes<'a>,
@@ -101,14 +93,15 @@ struct Job<'a, T: Multiply> {
 impl<T: Multiply> Job<'_, T> {
     /// Sums of a panel's point.
     fn place(&self, panel: &Panel, point: usize) -> *mut T::Wide {
-        let points = points(self.geometry.axes.len());
+        let points = points(self.panels.geometry.axes.len());
         let stride = self.panels.width_of_outputs(panel);
         self.sums.at((self.panels.start(panel) * points * self.rows + point * self.rows * stride) as isize)
     }
 
     fn clear(&self) {
         for panel in &self.panels.all[self.which.clone()] {
-            let length = points(self.geometry.axes.len()) * self.rows * self.panels.width_of_outputs(panel);
+            let length =
+                points(self.panels.geometry.axes.len()) * self.rows * self.panels.width_of_outputs(panel);
             // SAFETY: no other job has this panel and these boxes.
             unsafe { std::slice::from_raw_parts_mut(self.place(panel, 0), length) }.fill(T::Wide::ZERO);
         }
@@ -122,11 +115,10 @@ impl<T: Multiply> Job<'_, T> {
         room: &Room,
         to: &mut [T::Wide],
     ) {
-        let (axes, panels) = (&self.geometry.axes, &self.panels.all[self.which.clone()]);
+        let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.which.clone()]);
         let first = panels.first().map_or(0, |panel| panel.first);
         let end = panels.last().map_or(0, |panel| panel.first + panel.channels);
-        let row = if axes.len() == 2 { axes[0].output_stride } else { 0 };
-        let (last, channel) = (axes[axes.len() - 1].output_stride, self.geometry.output.channel);
+        let ([row, last], channel) = (steps(self.panels.geometry), self.panels.geometry.output.channel);
         for (tile, start) in tiles.iter().zip((0..).step_by(self.panels.lanes())) {
             for lane in (first..end).step_by(V::COUNT) {
                 let mut cotangents = [[V::splat(T::Wide::ZERO); SIDE]; SIDE];
@@ -174,7 +166,7 @@ impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
-        let inputs = self.geometry.inputs;
+        let inputs = self.panels.geometry.inputs;
         let room = Room::new::<T>(self.panels, self.boxes.positions(), self.boxes.outputs());
         scratch::with(
             room.elements(),
@@ -184,7 +176,7 @@ impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
                 let (left, right) = memory.split_at_mut(room.points * room.inputs);
                 for index in self.indices.clone() {
                     let area = self.boxes.area(index);
-                    let tiles = tiles(self.geometry, &area);
+                    let tiles = tiles(self.panels.geometry, &area);
                     spread::<T, V, FUSED>(
                         self.panels,
                         (&area, &tiles),
@@ -249,7 +241,7 @@ impl<W: Ring> Meet<W> {
     }
 }
 
-/// The derivatives by the kernels of a panel: sums of several parts, and from their points the taps.
+/// The derivatives by the kernels of a panel: sums of several parts, and from their points the taps. Answers whether they are finite.
 struct Total<'a, W> {
     panels: &'a Panels<'a>,
     panel: &'a Panel,
@@ -262,10 +254,10 @@ struct Total<'a, W> {
 }
 
 impl<W: Ring> VectorLoop<W> for Total<'_, W> {
-    type Output = ();
+    type Output = bool;
 
     #[inline(always)]
-    fn run<V: Lanes<W>, const FUSED: bool>(self) {
+    fn run<V: Lanes<W>, const FUSED: bool>(self) -> bool {
         let Total { panels, panel, rows, parts, apart, from, to } = self;
         let (geometry, stride) = (panels.geometry, panels.width_of_outputs(panel));
         let axes = geometry.axes.len();
@@ -287,5 +279,13 @@ impl<W: Ring> VectorLoop<W> for Total<'_, W> {
                 to_kernel::<W, V, FUSED>(axes, from, to);
             }
         }
+        // What is not finite times zero is not a number.
+        let zero = V::splat(W::ZERO);
+        let mut check = zero;
+        for lane in (0..geometry.taps() * tap).step_by(V::COUNT) {
+            // SAFETY: all taps are written.
+            check = check.add_product::<FUSED>(unsafe { V::load(to.add(lane)) }, zero);
+        }
+        check.total() == W::ZERO
     }
 }

@@ -5,15 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::boxes::Area;
 use super::super::geometry::Geometry;
 use super::super::panels::{Panel, Panels};
-use super::super::products::worthy_threads;
+use super::super::products::{on_threads, worthy_threads};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::transforms::{Grid, of_kernel, of_points};
-use super::{LANES, REACH, Room, TAPS, Tile, boxes, points, spread, tiled, tiles};
+use super::{LANES, REACH, Room, TAPS, Tile, boxes, points, spread, steps, tiled, tiles};
 use crate::matmul::lanes::{Lanes, Ring, VectorLoop, with_widest};
 use crate::matmul::multiply::Multiply;
 use crate::matmul::scratch;
 use crate::shared::{Source, Target};
-use crate::threads::{parallel_for, parallel_ranges};
+use crate::threads::parallel_ranges;
 
 /// Elements of the weight that are worth a job of their own.
 const GRAIN: usize = 1 << 15;
@@ -27,7 +27,7 @@ pub(in super::super) fn forward<T: Multiply>(
 ) -> bool {
     let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
     let points = points(geometry.axes.len());
-    let threads = worthy_threads::<T>((geometry.rows() * geometry.outputs) as f64 * geometry.depth() as f64);
+    let threads = worthy_threads::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
     let is_finite = AtomicBool::new(true);
     scratch::with(points * geometry.inputs * panels.lanes(), |weights: &mut [T::Wide]| {
@@ -56,7 +56,7 @@ pub(in super::super) fn forward<T: Multiply>(
                 }
             });
         };
-        if threads == 1 { (0..boxes.count()).for_each(run) } else { parallel_for(boxes.count(), run) }
+        on_threads(threads, boxes.count(), run);
     });
     is_finite.into_inner()
 }
@@ -199,8 +199,7 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
 ) -> bool {
     let geometry = panels.geometry;
     let axes = geometry.axes.len();
-    let (last, channel) = (geometry.axes[axes - 1].output_stride, geometry.output.channel);
-    let row = if axes == 2 { geometry.axes[0].output_stride } else { 0 };
+    let ([row, last], channel) = (steps(geometry), geometry.output.channel);
     let width = panels.lanes();
     // What is not finite times zero is not a number.
     let zero = V::splat(T::Wide::ZERO);
@@ -214,29 +213,40 @@ fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
             };
             // SAFETY: each point has the sums of every tile.
             let found = unsafe { of_points::<T::Wide, V, FUSED>(axes, from) };
-            let count = V::COUNT.min(geometry.outputs - first);
-            let is_direct = T::DIRECT && channel == 1 && count == V::COUNT;
             for (down, found) in found.into_iter().enumerate().take(tile.outputs[0]) {
                 for (along, found) in found.into_iter().enumerate().take(tile.outputs[1]) {
                     check = check.add_product::<FUSED>(found, zero);
                     let place = tile.offset + down as isize * row + along as isize * last;
                     let to = output.shifted(place + first as isize * channel);
-                    if is_direct {
-                        // SAFETY: an output of this tile, whose channels lie side by side.
-                        unsafe { found.store(to.cast::<T::Wide>().at(0)) };
-                        continue;
-                    }
-                    let mut lanes = [T::Wide::ZERO; LANES];
-                    // SAFETY: no vector has more lanes, and the channels are outputs of this tile.
-                    unsafe {
-                        found.store(lanes.as_mut_ptr());
-                        for (lane, &sum) in lanes.iter().enumerate().take(count) {
-                            *to.at(lane as isize * channel) = T::narrow(sum);
-                        }
-                    }
+                    // SAFETY: as many channels as are left of this output's.
+                    unsafe { store_channels::<T, V>(found, to, channel, geometry.outputs - first) };
                 }
             }
         }
     }
     check.total() == T::Wide::ZERO
+}
+
+/// Write a vector of channels, as many as there are.
+///
+/// # Safety
+/// `count` channels are writable.
+#[inline(always)]
+unsafe fn store_channels<T: Multiply, V: Lanes<T::Wide>>(
+    from: V,
+    to: Target<T>,
+    channel: isize,
+    count: usize,
+) {
+    // SAFETY: the caller's, and no vector has more lanes.
+    unsafe {
+        if T::DIRECT && channel == 1 && count >= V::COUNT {
+            return from.store(to.cast::<T::Wide>().at(0));
+        }
+        let mut lanes = [T::Wide::ZERO; LANES];
+        from.store(lanes.as_mut_ptr());
+        for (lane, &sum) in lanes.iter().enumerate().take(count.min(V::COUNT)) {
+            *to.at(lane as isize * channel) = T::narrow(sum);
+        }
+    }
 }

@@ -112,6 +112,12 @@ fn tiles(geometry: &Geometry, area: &Area) -> Vec<Tile> {
     found
 }
 
+/// From output to output of a tile along the first and the last axis, in memory.
+fn steps(geometry: &Geometry) -> [isize; 2] {
+    let step = |axis: usize| geometry.axes[axis].output_stride;
+    [if geometry.axes.len() == 2 { step(0) } else { 0 }, step(geometry.axes.len() - 1)]
+}
+
 /// How the memory of a job is divided.
 struct Room {
     /// Elements of a position: the input's channels, filled up to a vector.

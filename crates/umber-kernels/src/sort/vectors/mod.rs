@@ -215,13 +215,7 @@ unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
         *place = items[i * stride + ((i * 0x9e37_79b9) >> 7) % stride];
     }
     // SAFETY: the caller's promise.
-    unsafe {
-        if count == L::COUNT {
-            networks::sort::<L>(&mut sample[..count]);
-        } else {
-            quicksort::<L>(&mut sample, 32);
-        }
-    }
+    unsafe { quicksort::<L>(&mut sample[..count], 32) };
     sample[count / 2]
 }
 

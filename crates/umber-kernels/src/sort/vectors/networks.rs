@@ -31,7 +31,7 @@ pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
 }
 
 /// Sort at most `N` registers of items.
-pub(super) unsafe fn sort_few<L: Lanes, const N: usize>(items: &mut [L::Item]) {
+unsafe fn sort_few<L: Lanes, const N: usize>(items: &mut [L::Item]) {
     // SAFETY: only items are read and written; the caller's promise.
     unsafe {
         L::compiled(
