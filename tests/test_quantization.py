@@ -202,6 +202,26 @@ def test_weights_of_one_sign_cost_no_digits(bits, size, rows):
     assert (np.abs(found - x.astype(np.float64) @ weights.T) <= 4e-7 * magnitudes).all()
 
 
+@pytest.mark.parametrize("rows", [1, 4, 12, 13, 16, 40])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 5, 6, 8])
+def test_numbers_of_any_size_keep_their_digits(bits, rows, rng):
+    """Rows of very large and of very small numbers, beside each other and of each group."""
+    depth, columns = 192, 33
+    weight = mx.array(rng.standard_normal((columns, depth)).astype(np.float32))
+    parts = mx.quantize(weight, bits=bits)
+    weights = to_numpy(mx.dequantize(*parts, bits=bits)).astype(np.float64)
+    sizes = np.array([1.0, 1e-36, 1e-30, 1e-20, 1e-15, 1e-5, 1e5, 1e15, 1e20, 1e30])
+    for first in range(len(sizes)):
+        x = rng.standard_normal((rows, depth)).astype(np.float32)
+        x *= sizes[(first + np.arange(rows)) % len(sizes), None].astype(np.float32)
+        x[:, 64:128] *= np.float32(1e-3)
+        found = to_numpy(mx.quantized_matmul(mx.array(x), *parts, bits=bits)).astype(np.float64)
+        terms = np.abs(x).astype(np.float64) @ np.abs(weights).T
+        error = np.abs(found - x.astype(np.float64) @ weights.T)
+        # What is below the least normal number is rounded as coarsely as that.
+        assert (error <= 2e-6 * terms + 1e-43).all(), sizes[first]
+
+
 def test_infinite_numbers_meet_weights_not_codes():
     words, scales, biases = mx.quantize(mx.full((1, 64), 3.0))
     x = mx.zeros(64)

@@ -44,6 +44,8 @@ pub mod sort;
 pub mod stack;
 pub mod tape;
 pub mod threads;
+#[cfg(target_arch = "x86_64")]
+mod tile_unit;
 mod turn;
 pub mod view;
 

@@ -8,13 +8,15 @@ use std::ops::Range;
 use umber_types::match_dtype;
 
 use crate::caches::Aligned;
-use crate::isa::vectorised;
+use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::{Loop, Nest};
-use crate::row::{BLOCK, Buffer, Real, Work, sum_of};
+use crate::row::{BLOCK, Buffer, LANES, Real, Sums, Work};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
+/// Elements of a row between requests for what follows: whole turns of the sums' loop.
+const STRETCH: usize = 512;
 /// Columns worked on side by side.
 const WIDTH: usize = 64;
 /// Rows of a block of columns.
@@ -167,17 +169,33 @@ impl<T: Real> Task<T> {
         let first = unsafe { *src.at(0) }.widen().wide();
         for start in part.clone().step_by(BLOCK) {
             let count = BLOCK.min(part.end - start);
-            // SAFETY: elements of the source.
-            let values = unsafe {
-                buffer.load(src.at(start as isize * self.step), self.step, count, T::Work::default())
+            let from = src.at(start as isize * self.step);
+            let in_place = T::IS_WORK && self.step == 1;
+            // SAFETY: elements of the source, which have this type if they stay in place.
+            let values: &[T::Work] = unsafe {
+                if in_place {
+                    std::slice::from_raw_parts(from.cast(), count)
+                } else {
+                    &buffer.load(from, self.step, count, T::Work::default())[..count]
+                }
             };
             // Distances from any of them are small where the mean is far from zero.
             let origin = values[0];
-            values[count..].fill(origin);
-            let mean = (origin.wide() - first) + sum_of(values, |value| value - origin) / count as f64;
+            let offsets = sum_over(values, origin, |value| value - origin, |_| {});
+            let mean = (origin.wide() - first) + offsets / count as f64;
             let centre = T::Work::nearest(first + mean);
-            values[count..].fill(centre);
-            let squares = sum_of(values, |value| (value - centre) * (value - centre));
+            let squares = sum_over(
+                values,
+                centre,
+                |value| (value - centre) * (value - centre),
+                |at| {
+                    if in_place {
+                        // The next block, whose first pass is as fast as it comes.
+                        let next = from.wrapping_add(BLOCK + at);
+                        prefetch_lines(next, STRETCH * size_of::<T>(), Cache::Second);
+                    }
+                },
+            );
             let block = Moments { count: count as f64, mean, squares };
             all = if start == part.start { block } else { all.joined(block) };
         }
@@ -251,25 +269,33 @@ impl<T: Real> Task<T> {
         for (first, element) in first.iter_mut().zip(line) {
             *first = element.widen().wide();
         }
+        let in_place = T::IS_WORK && columns == WIDTH;
         for start in rows.clone().step_by(HEIGHT) {
             let height = HEIGHT.min(rows.end - start);
-            for (row, values) in block[..height].iter_mut().enumerate() {
-                let from = src.at((start + row) as isize * self.step);
-                // SAFETY: elements of the source, one beside the other.
-                let line = unsafe { std::slice::from_raw_parts(from, columns) };
-                // At once, so that nothing is read again: else the compiler goes from element to element.
-                match <&[T; WIDTH]>::try_from(line) {
-                    Ok(line) => {
-                        let mut wide = [T::Work::default(); WIDTH];
-                        wide.iter_mut().zip(line).for_each(|(wide, &x)| *wide = x.widen());
-                        *values = wide;
+            let from = src.at(start as isize * self.step);
+            let block: Block<T::Work> = if in_place {
+                Block { start: from.cast(), step: self.step, height }
+            } else {
+                for (row, values) in block[..height].iter_mut().enumerate() {
+                    let from = from.wrapping_offset(row as isize * self.step);
+                    // SAFETY: elements of the source, one beside the other.
+                    let line = unsafe { std::slice::from_raw_parts(from, columns) };
+                    // At once, so that nothing is read again: else the compiler goes from element to element.
+                    match <&[T; WIDTH]>::try_from(line) {
+                        Ok(line) => {
+                            let mut wide = [T::Work::default(); WIDTH];
+                            wide.iter_mut().zip(line).for_each(|(wide, &x)| *wide = x.widen());
+                            *values = wide;
+                        }
+                        Err(_) => values.iter_mut().zip(line).for_each(|(value, &x)| *value = x.widen()),
                     }
-                    Err(_) => values.iter_mut().zip(line).for_each(|(value, &x)| *value = x.widen()),
                 }
-            }
-            let block = &block[..height];
-            let origin = block[0];
-            let offsets = column_sums(block, |value, j| value - origin[j]);
+                Block { start: block.as_ptr().cast(), step: WIDTH as isize, height }
+            };
+            // SAFETY: the block has a row.
+            let origin = *unsafe { block.row(0) };
+            // SAFETY: whole rows of the source, or of the copy.
+            let offsets = unsafe { column_sums(&block, |value, j| value - origin[j], |_| {}) };
             let count = height as f64;
             let mut means = [0f64; WIDTH];
             let mut centre = origin;
@@ -277,7 +303,16 @@ impl<T: Real> Task<T> {
                 means[j] = (origin[j].wide() - first[j]) + offsets[j] / count;
                 centre[j] = T::Work::nearest(first[j] + means[j]);
             }
-            let squares = column_sums(block, |value, j| (value - centre[j]) * (value - centre[j]));
+            let next = |row: usize| {
+                if in_place {
+                    // As in a row.
+                    let next = from.wrapping_offset((HEIGHT + row) as isize * self.step);
+                    prefetch_lines(next, WIDTH * size_of::<T>(), Cache::Second);
+                }
+            };
+            // SAFETY: as above.
+            let squares =
+                unsafe { column_sums(&block, |value, j| (value - centre[j]) * (value - centre[j]), next) };
             let before = (start - rows.start) as f64;
             let part = count / (before + count);
             let (mean, sum) = &mut all;
@@ -294,18 +329,64 @@ impl<T: Real> Task<T> {
     }
 }
 
-/// The sums of `part` of the elements of each column, in float64 but for trees of eight.
+/// The sum of `part` of each value, of which `nothing` makes zero; `before` is called with the place of each stretch.
 #[inline(always)]
-fn column_sums<W: Work>(block: &[[W; WIDTH]], part: impl Fn(W, usize) -> W) -> [f64; WIDTH] {
+fn sum_over<W: Work>(values: &[W], nothing: W, part: impl Fn(W) -> W + Copy, before: impl Fn(usize)) -> f64 {
+    let mut sums = Sums::default();
+    let (vectors, rest) = values.split_at(values.len() / LANES * LANES);
+    for (i, stretch) in vectors.chunks(STRETCH).enumerate() {
+        before(i * STRETCH);
+        sums.add(stretch, part);
+    }
+    if !rest.is_empty() {
+        let mut last = [nothing; LANES];
+        last[..rest.len()].copy_from_slice(rest);
+        sums.add(&last, part);
+    }
+    sums.total()
+}
+
+/// Rows of columns side by side, `step` elements apart.
+struct Block<W> {
+    start: *const W,
+    step: isize,
+    height: usize,
+}
+
+impl<W> Block<W> {
+    /// # Safety
+    /// There is such a row.
+    #[inline(always)]
+    unsafe fn row(&self, row: usize) -> &[W; WIDTH] {
+        // SAFETY: the caller's promise.
+        unsafe { &*self.start.wrapping_offset(row as isize * self.step).cast() }
+    }
+}
+
+/// The sums of `part` of the elements of each column, in float64 but for trees of eight; `before` is called with each row of those.
+///
+/// # Safety
+/// The block has as many rows as it says.
+#[inline(always)]
+unsafe fn column_sums<W: Work>(
+    block: &Block<W>,
+    part: impl Fn(W, usize) -> W,
+    before: impl Fn(usize),
+) -> [f64; WIDTH] {
     let mut sums = [0f64; WIDTH];
-    let mut eights = block.chunks_exact(8);
-    for rows in &mut eights {
+    let whole = block.height / 8 * 8;
+    for first in (0..whole).step_by(8) {
+        (first..first + 8).for_each(&before);
+        // SAFETY: the caller's promise.
+        let rows: [&[W; WIDTH]; 8] = std::array::from_fn(|k| unsafe { block.row(first + k) });
         for (j, sum) in sums.iter_mut().enumerate() {
             let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
             *sum += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
         }
     }
-    for row in eights.remainder() {
+    for row in whole..block.height {
+        // SAFETY: the caller's promise.
+        let row = unsafe { block.row(row) };
         for (j, sum) in sums.iter_mut().enumerate() {
             *sum += part(row[j], j).wide();
         }

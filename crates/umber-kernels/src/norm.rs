@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use umber_types::match_dtype;
 
+use crate::caches::{Aligned, STREAM_FROM, finish_streaming, stores_past_them_pay, stream};
 use crate::isa::vectorised;
 use crate::nest::Nest;
 use crate::row::{BLOCK, Buffer, LANES, Real, Work, sum_of};
@@ -66,16 +67,20 @@ fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>,
             stride: x.strides()[leading.len()],
             weight: weight.map(|weight| parameter::<T>(&weight)),
             bias: bias.map(|bias| parameter::<T>(&bias)),
+            streams: x.size() * size_of::<T>() >= STREAM_FROM && stores_past_them_pay(),
         };
         let (from, to) = (Source::<T>::of(x), Target::<T>::of(dst));
         parallel_ranges(nest.count(), GRAIN / length, |range| {
-            let mut buffer = Buffer::new();
+            let mut room = Room::new();
             nest.walk(range, |[at, out]| {
                 vectorised(
                     #[inline(always)]
-                    || task.row(from.shifted(at), to.shifted(out), &mut buffer),
+                    || task.row(from.shifted(at), to.shifted(out), &mut room),
                 );
             });
+            if task.streams {
+                finish_streaming();
+            }
         });
     }, else => panic!("rows of {} are not of real floats", x.dtype()));
 }
@@ -97,24 +102,43 @@ struct Rows<T: Real> {
     stride: isize,
     weight: Option<Vec<T::Work>>,
     bias: Option<Vec<T::Work>>,
+    /// Does the result go past the caches?
+    streams: bool,
 }
 
 impl<T: Real> Rows<T> {
     #[inline(always)]
-    fn row(&self, src: Source<T>, dst: Target<T>, buffer: &mut Buffer<T::Work>) {
+    fn row(&self, src: Source<T>, dst: Target<T>, room: &mut Room<T>) {
+        let Room { buffer, stage } = room;
         let count = self.length as f64;
         let zero = T::Work::default();
         if self.length <= BLOCK {
-            let values = self.load(src, 0..self.length, zero, buffer);
-            let mean = match self.centre {
+            let mean = |values: &[T::Work]| match self.centre {
                 Centre::Mean => T::Work::nearest(sum_of(values, |value| value) / count),
                 Centre::Zero => zero,
             };
-            values[self.length..].fill(mean);
+            let in_place = T::IS_WORK && self.stride == 1 && self.length.is_multiple_of(LANES);
+            let (values, mean) = if in_place && self.length > 0 {
+                // SAFETY: the layout of the source holds the row, whose elements have this type.
+                let values: &[T::Work] = unsafe { std::slice::from_raw_parts(src.at(0).cast(), self.length) };
+                (values, mean(values))
+            } else {
+                let values = self.load(src, 0..self.length, zero, buffer);
+                let mean = mean(values);
+                values[self.length..].fill(mean);
+                (&*values, mean)
+            };
             let squares = sum_of(values, |value| (value - mean) * (value - mean));
             // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
-            self.finish(values, 0, mean, squares, dst);
+            if self.streams {
+                let stage = &mut stage.0[..self.length];
+                self.finish(values, 0, mean, squares, stage);
+                // SAFETY: as many elements.
+                unsafe { stream(stage.as_ptr().cast(), dst.as_mut_ptr().cast(), size_of_val(stage)) };
+            } else {
+                self.finish(values, 0, mean, squares, dst);
+            }
             return;
         }
         let mut total = 0.0;
@@ -176,6 +200,20 @@ impl<T: Real> Rows<T> {
                 }
             }
         }
+    }
+}
+
+/// Room for a row.
+struct Room<T: Real> {
+    /// As it is computed.
+    buffer: Buffer<T::Work>,
+    /// As it goes past the caches.
+    stage: Aligned<[T; BLOCK]>,
+}
+
+impl<T: Real> Room<T> {
+    fn new() -> Room<T> {
+        Room { buffer: Buffer::new(), stage: Aligned([T::narrow(T::Work::default()); BLOCK]) }
     }
 }
 

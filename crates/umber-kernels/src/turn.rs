@@ -32,6 +32,8 @@ pub(crate) fn tile(size: usize, stores: Stores) -> Option<Turn> {
             (Stores::Cached, 8, 1..) => turn!(avx::turn_doubles),
             (Stores::PastCaches, 4, 2) => turn!(avx512::turn_words),
             (Stores::PastCaches, 8, 2) => turn!(avx512::turn_doubles),
+            (Stores::PastCaches, 4, 1) => turn!(avx::stream_words),
+            (Stores::PastCaches, 8, 1) => turn!(avx::stream_doubles),
             _ => None,
         }
     }
@@ -50,52 +52,73 @@ pub(crate) mod avx {
 
     // Plain loops: a closure would not be compiled for the instructions that vectors need.
 
-    /// Turn a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart.
-    ///
-    /// # Safety
-    /// The tile is readable and writable there.
-    #[target_feature(enable = "avx")]
-    pub(super) unsafe fn turn_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
-        for left in (0..TILE).step_by(8) {
-            for top in (0..TILE).step_by(8) {
-                // SAFETY: the caller's.
-                unsafe {
-                    let corner = from.offset(left as isize * line).add(top);
-                    let mut x = [_mm256_setzero_ps(); 8];
-                    for (i, x) in x.iter_mut().enumerate() {
-                        *x = _mm256_loadu_ps(corner.offset(i as isize * line));
-                    }
-                    let corner = to.offset(top as isize * stride).add(left);
-                    for (i, row) in words(x).into_iter().enumerate() {
-                        _mm256_storeu_ps(corner.offset(i as isize * stride), row);
-                    }
+    macro_rules! tiles {
+        ($($element:ty, $vector:ty, $side:literal: $square:ident $turned:ident $turn:ident $stream:ident,
+            $zero:ident $load:ident $store:ident $past_caches:ident;)*) => {$(
+            /// As many dense columns, `line` apart, as a vector has lanes, turned.
+            ///
+            /// # Safety
+            /// They are readable.
+            #[target_feature(enable = "avx")]
+            #[inline]
+            unsafe fn $square(from: *const $element, line: isize) -> [$vector; $side] {
+                let mut x = [$zero(); $side];
+                for (i, x) in x.iter_mut().enumerate() {
+                    // SAFETY: the caller's.
+                    *x = unsafe { $load(from.offset(i as isize * line)) };
                 }
+                $turned(x)
             }
-        }
-    }
 
-    /// Turn a tile of 64-bit elements, like [`turn_words`].
-    ///
-    /// # Safety
-    /// The tile is readable and writable there.
-    #[target_feature(enable = "avx")]
-    pub(super) unsafe fn turn_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
-        for left in (0..TILE).step_by(4) {
-            for top in (0..TILE).step_by(4) {
-                // SAFETY: the caller's.
-                unsafe {
-                    let corner = from.offset(left as isize * line).add(top);
-                    let mut x = [_mm256_setzero_pd(); 4];
-                    for (i, x) in x.iter_mut().enumerate() {
-                        *x = _mm256_loadu_pd(corner.offset(i as isize * line));
-                    }
-                    let corner = to.offset(top as isize * stride).add(left);
-                    for (i, row) in doubles(x).into_iter().enumerate() {
-                        _mm256_storeu_pd(corner.offset(i as isize * stride), row);
+            /// Turn a tile: `TILE` dense columns `line` apart into rows `stride` apart.
+            ///
+            /// # Safety
+            /// The tile is readable and writable there.
+            #[target_feature(enable = "avx")]
+            pub(super) unsafe fn $turn(from: *const $element, line: isize, to: *mut $element, stride: isize) {
+                for left in (0..TILE).step_by($side) {
+                    for top in (0..TILE).step_by($side) {
+                        // SAFETY: the caller's.
+                        unsafe {
+                            let corner = to.offset(top as isize * stride).add(left);
+                            let rows = $square(from.offset(left as isize * line).add(top), line);
+                            for (i, row) in rows.into_iter().enumerate() {
+                                $store(corner.offset(i as isize * stride), row);
+                            }
+                        }
                     }
                 }
             }
-        }
+
+            /// As above, past the caches: lines of them, each of whose halves follows the other.
+            ///
+            /// # Safety
+            /// As above, and the rows are lines of the caches.
+            #[target_feature(enable = "avx")]
+            pub(super) unsafe fn $stream(from: *const $element, line: isize, to: *mut $element, stride: isize) {
+                for left in (0..TILE).step_by(2 * $side) {
+                    for top in (0..TILE).step_by($side) {
+                        // SAFETY: the caller's.
+                        unsafe {
+                            let corner = to.offset(top as isize * stride).add(left);
+                            let first = $square(from.offset(left as isize * line).add(top), line);
+                            let second = $square(from.offset((left + $side) as isize * line).add(top), line);
+                            for (i, (first, second)) in first.into_iter().zip(second).enumerate() {
+                                let row = corner.offset(i as isize * stride);
+                                $past_caches(row, first);
+                                $past_caches(row.add($side), second);
+                            }
+                        }
+                    }
+                }
+            }
+        )*};
+    }
+    tiles! {
+        f32, __m256, 8: square_of_words words turn_words stream_words,
+            _mm256_setzero_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_stream_ps;
+        f64, __m256d, 4: square_of_doubles doubles turn_doubles stream_doubles,
+            _mm256_setzero_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_stream_pd;
     }
 
     /// Eight by eight 32-bit elements, turned.

@@ -42,14 +42,22 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: u
     product: &Product<S, T, T>,
     j: usize,
 ) {
+    /// Bytes of vectors of which there are 32, room for 16 sums and more.
+    const MANY: usize = 64;
+    let has_many = size_of::<V>() == MANY;
     let mut i = 0;
     // SAFETY: the caller's; rows are bounded here.
     unsafe {
         // Where vectors have to be widened, that is done for more rows at once.
-        while C == 4 && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
+        while C == 4 && has_many && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
             block::<S, T, V, FUSED, 8, 2>(product, i, j);
             block::<S, T, V, FUSED, 8, 2>(product, i, j + 2);
             i += 8;
+        }
+        while C == 4 && !has_many && i + 4 <= product.m {
+            block::<S, T, V, FUSED, 4, 2>(product, i, j);
+            block::<S, T, V, FUSED, 4, 2>(product, i, j + 2);
+            i += 4;
         }
         while i + 4 <= product.m {
             block::<S, T, V, FUSED, 4, C>(product, i, j);

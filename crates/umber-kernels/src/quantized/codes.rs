@@ -3,6 +3,8 @@
 use umber_types::{Quantization, QuantizationMode};
 
 use super::fp8::{from_fp4, from_fp8};
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
 use crate::isa::vectorised;
 
 /// The levels of all codes in some words, which hold whole groups.
@@ -11,12 +13,12 @@ pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
     match (how.mode(), how.bits()) {
         (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => whole::<4, 8>(words, out, from_fp4),
         (QuantizationMode::Mxfp8, _) => bytes(words, out, from_fp8),
-        (QuantizationMode::Affine, 1) => whole::<1, 32>(words, out, integer),
-        (QuantizationMode::Affine, 2) => whole::<2, 16>(words, out, integer),
-        (QuantizationMode::Affine, 3) => across::<3>(words, out),
-        (QuantizationMode::Affine, 4) => whole::<4, 8>(words, out, integer),
-        (QuantizationMode::Affine, 5) => across::<5>(words, out),
-        (QuantizationMode::Affine, 6) => across::<6>(words, out),
+        (QuantizationMode::Affine, 1) => integers::<1, 32>(words, out),
+        (QuantizationMode::Affine, 2) => integers::<2, 16>(words, out),
+        (QuantizationMode::Affine, 3) => across::<3, _>(words, out, integer),
+        (QuantizationMode::Affine, 4) => integers::<4, 8>(words, out),
+        (QuantizationMode::Affine, 5) => across::<5, _>(words, out, integer),
+        (QuantizationMode::Affine, 6) => across::<6, _>(words, out, integer),
         (QuantizationMode::Affine, _) => bytes(words, out, integer),
     }
 }
@@ -33,6 +35,21 @@ pub(super) fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
         1 => each::<8, _, _>(packed, out, code::<1>),
         2 => each::<4, _, _>(packed, out, code::<2>),
         _ => each::<2, _, _>(packed, out, code::<4>),
+    }
+}
+
+/// The codes in some words of affine mode, which hold whole groups, one in each byte.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn codes(how: Quantization, words: &[u32], out: &mut [u8]) {
+    fn byte(code: u32) -> u8 {
+        code as u8
+    }
+    match how.bits() {
+        3 => across::<3, _>(words, out, byte),
+        5 => across::<5, _>(words, out, byte),
+        6 => across::<6, _>(words, out, byte),
+        8 => out.copy_from_slice(as_bytes(words)),
+        _ => spread(how, as_bytes(words), out),
     }
 }
 
@@ -56,6 +73,37 @@ fn whole<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32], 
         #[inline(always)]
         |word, place| level(word >> (place * BITS) & ((1 << BITS) - 1)),
     );
+}
+
+/// As [`whole`] for integers. Left to the compiler, eight words would be shifted together, and turned afterwards.
+fn integers<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() > 0 {
+        assert!(words.len() * COUNT <= out.len(), "there is room for all codes");
+        // SAFETY: the processor has the instructions; as asserted.
+        return unsafe { integers_avx2::<BITS, COUNT>(words, out.as_mut_ptr()) };
+    }
+    whole::<BITS, COUNT>(words, out, integer);
+}
+
+/// # Safety
+/// There is room for all codes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn integers_avx2<const BITS: usize, const COUNT: usize>(words: &[u32], out: *mut f32) {
+    use std::arch::x86_64::*;
+    const LANES: usize = 8;
+    let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let shifts = _mm256_mullo_epi32(places, _mm256_set1_epi32(BITS as i32));
+    let code = _mm256_set1_epi32((1 << BITS) - 1);
+    for (i, &word) in words.iter().enumerate() {
+        for part in 0..COUNT / LANES {
+            let word = _mm256_set1_epi32((word >> (part * LANES * BITS)) as i32);
+            let codes = _mm256_and_si256(_mm256_srlv_epi32(word, shifts), code);
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_storeu_ps(out.add(i * COUNT + part * LANES), _mm256_cvtepi32_ps(codes)) };
+        }
+    }
 }
 
 /// What `read` finds at each of the `COUNT` places of packed words or bytes.
@@ -91,7 +139,8 @@ fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
 }
 
 /// Codes that cross the borders of words: 32 of them fill `BITS` words.
-fn across<const BITS: usize>(words: &[u32], out: &mut [f32]) {
+#[inline(always)]
+fn across<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32) -> T) {
     vectorised(
         #[inline(always)]
         || {
@@ -101,7 +150,7 @@ fn across<const BITS: usize>(words: &[u32], out: &mut [f32]) {
                     let high = if first + 1 < BITS { u64::from(words[first + 1]) } else { 0 };
                     let string = (u64::from(words[first]) | high << 32) >> shift;
                     for (i, out) in out.iter_mut().enumerate() {
-                        *out = integer((string >> (i * BITS)) as u32 & ((1 << BITS) - 1));
+                        *out = level((string >> (i * BITS)) as u32 & ((1 << BITS) - 1));
                     }
                 }
             }

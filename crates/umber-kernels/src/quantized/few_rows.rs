@@ -9,10 +9,10 @@ use std::ops::Range;
 use umber_types::{Quantization, QuantizationMode};
 
 use super::fp8::{from_fp4, from_fp8};
-use super::turned_product::TurnedProduct;
+use super::turned_product::{TurnedProduct, largest};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
-use crate::isa::prefetch;
+use crate::isa::{prefetch, vectorised};
 use crate::matmul::lanes::Lanes;
 use crate::matmul::scratch;
 use crate::threads::parallel_ranges;
@@ -21,6 +21,8 @@ use crate::threads::parallel_ranges;
 pub(super) const MOST: usize = 12;
 /// Numbers of the left rows from this size on are multiplied by weights only.
 const LARGE: f32 = 1e18;
+/// Rows whose largest number is less than this, and not zero, would lose digits if they were divided by what places in a word are worth.
+const SMALL: f32 = 1e-18;
 /// Rows worked on together.
 const TOGETHER: usize = 4;
 /// Elements that may be read behind the last scale.
@@ -35,6 +37,11 @@ const INT4: u8 = 4;
 const INT8: u8 = 8;
 const FP4: u8 = 14;
 const FP8: u8 = 18;
+
+/// Do codes stand for whole numbers?
+const fn is_whole(kind: u8) -> bool {
+    kind < 10
+}
 
 const fn bits_of(kind: u8) -> usize {
     (kind % 10) as usize
@@ -68,6 +75,14 @@ fn needs_weights(product: &TurnedProduct) -> bool {
         || product.packed.how.has_biases() && !product.is_close()
 }
 
+/// Is the largest number of a row very small, but not zero?
+fn has_small_rows(product: &TurnedProduct) -> bool {
+    vectorised(
+        #[inline(always)]
+        || product.x.chunks_exact(product.depth()).map(largest).any(|most| most < SMALL && most > 0.0),
+    )
+}
+
 /// Compute what [`suits`].
 pub(super) fn compute(product: &TurnedProduct) {
     let kind = kind_of(product.packed.how).expect("asked before");
@@ -86,6 +101,9 @@ pub(super) fn compute(product: &TurnedProduct) {
 /// A vector of floats, and the words whose codes it can hold.
 trait Codes: Lanes<f32> {
     type Words: Copy;
+    /// Are codes that stand for whole numbers worth taking where they lie in their words, at each step but the last without a shift? The
+    /// left rows are laid out divided by what the places are worth.
+    const IN_PLACE: bool = false;
     /// Read words.
     ///
     /// # Safety
@@ -93,6 +111,10 @@ trait Codes: Lanes<f32> {
     unsafe fn words(from: *const u32) -> Self::Words;
     /// What the lowest codes of the words stand for.
     fn level<const KIND: u8>(words: Self::Words) -> Self;
+    /// What the codes are at a step, at their places in the words, but for the last ones.
+    fn in_place<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
+        unreachable!("codes are not taken in their places")
+    }
     /// The words without their lowest codes.
     fn next<const KIND: u8>(words: Self::Words) -> Self::Words;
     /// For each lane the float at its place.
@@ -129,12 +151,20 @@ fn prepared<V: Codes>(product: &TurnedProduct, kind: u8, run: impl Fn(&Job, Rang
     scratch::with(rows * (blocks * block + groups), |memory: &mut [f32]| {
         memory.fill(0.0);
         let (turned, sums) = memory.split_at_mut(rows * blocks * block);
+        let in_place = V::IN_PLACE && is_whole(kind);
+        let needs_weights = needs_weights(product) || in_place && has_small_rows(product);
+        let divides = in_place && !needs_weights;
+        let per_code = 1.0 / (1 << bits_of(kind)) as f32;
         for (r, row) in x.chunks_exact(length).enumerate() {
             let turned = &mut turned[r * blocks * block..][..blocks * block];
             for (turned, row) in turned.chunks_exact_mut(block).zip(row.chunks(block)) {
                 for (lane, word) in row.chunks(per_word).enumerate() {
+                    let mut unit = 1.0;
                     for (step, &x) in word.iter().enumerate() {
-                        turned[step * V::COUNT + lane] = x;
+                        // The last codes of words are shifted.
+                        let is_divided = divides && step + 1 < per_word;
+                        turned[step * V::COUNT + lane] = if is_divided { x * unit } else { x };
+                        unit *= per_code;
                     }
                 }
             }
@@ -146,8 +176,7 @@ fn prepared<V: Codes>(product: &TurnedProduct, kind: u8, run: impl Fn(&Job, Rang
         for (lane, place) in places.iter_mut().enumerate().take(V::COUNT) {
             *place = if block > size { (lane * per_word / size) as u32 } else { 0 };
         }
-        let job =
-            Job { product, x: turned, sums, blocks, groups, places, needs_weights: needs_weights(product) };
+        let job = Job { product, x: turned, sums, blocks, groups, places, needs_weights };
         let row_bytes = how.words(length) * 4;
         parallel_ranges(columns, JOB / row_bytes + 1, |part| run(&job, part));
     });
@@ -268,7 +297,11 @@ impl Job<'_> {
         };
         let mut inner = if WEIGHTS { *sums } else { [V::splat(0.0); R] };
         for step in 0..steps {
-            let mut level = V::level::<KIND>(words);
+            let mut level = if V::IN_PLACE && is_whole(KIND) && !WEIGHTS {
+                V::in_place::<KIND>(words, step)
+            } else {
+                V::level::<KIND>(words)
+            };
             if WEIGHTS {
                 // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
                 level = bias.add_product::<false>(level, scale);
@@ -280,7 +313,9 @@ impl Job<'_> {
                 let x = unsafe { V::load(self.x.as_ptr().add(place)) };
                 *inner = inner.add_product::<true>(level, x);
             }
-            words = V::next::<KIND>(words);
+            if !(V::IN_PLACE && is_whole(KIND)) || WEIGHTS {
+                words = V::next::<KIND>(words);
+            }
         }
         for (sum, inner) in sums.iter_mut().zip(inner) {
             *sum = if WEIGHTS { inner } else { sum.add_product::<true>(inner, scale) };
@@ -422,7 +457,7 @@ mod avx2 {
     use std::arch::x86_64::*;
     use std::ops::Range;
 
-    use super::{Codes, FP4, FP8, Job, TurnedProduct, bits_of, prepared, table};
+    use super::{Codes, FP4, FP8, INT1, INT2, INT4, Job, TurnedProduct, bits_of, prepared, table};
 
     pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
         // SAFETY: the caller's.
@@ -438,6 +473,7 @@ mod avx2 {
     // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
     impl Codes for __m256 {
         type Words = __m256i;
+        const IN_PLACE: bool = true;
 
         #[inline(always)]
         unsafe fn words(from: *const u32) -> __m256i {
@@ -483,6 +519,24 @@ mod avx2 {
                         _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
                     }
                 }
+            }
+        }
+
+        #[inline(always)]
+        fn in_place<const KIND: u8>(words: __m256i, step: usize) -> __m256 {
+            let bits = bits_of(KIND);
+            // SAFETY: see above.
+            unsafe {
+                if (step + 1) * bits == 32 {
+                    return _mm256_cvtepi32_ps(match KIND {
+                        INT1 => _mm256_srli_epi32::<31>(words),
+                        INT2 => _mm256_srli_epi32::<30>(words),
+                        INT4 => _mm256_srli_epi32::<28>(words),
+                        _ => _mm256_srli_epi32::<24>(words),
+                    });
+                }
+                let mask = _mm256_set1_epi32(((1 << bits) - 1) << (step * bits));
+                _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
             }
         }
 

@@ -179,7 +179,7 @@ impl Task<'_> {
         }
         let is_some = some_rows::ROWS.contains(&m) && self.k > 0;
         let laid_out = (2 * m).next_multiple_of(LAID_OUT);
-        let is_laid_out = is_some && packed::suits::<W>(m, laid_out, BLOCK);
+        let is_laid_out = m <= *some_rows::ROWS.end() && packed::suits::<W>(m, laid_out, BLOCK);
         if self.turned == Turned::Yes && is_some && !is_laid_out {
             return self.some_rows(first, x, m, out);
         }

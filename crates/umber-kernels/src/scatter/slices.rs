@@ -5,7 +5,9 @@ use std::ops::Range;
 use umber_types::{Error, Result, ScatterKind};
 
 use super::update::{Update, match_update};
+use crate::caches::LINE;
 use crate::indices::{BATCH, Failures, Indices, batches};
+use crate::matmul::scratch;
 use crate::nest::{Loop, Nest};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
@@ -170,29 +172,29 @@ impl Scatter<'_> {
     /// inside.
     fn run_apart(&self, leaves: &Leaves, apart: Apart, parts: usize) -> Result<()> {
         let size = leaves.size;
-        let line = (self.size * size).div_ceil(size_of::<u128>());
-        let mut room: Vec<u128> = Vec::new();
-        room.try_reserve_exact(parts * line).map_err(|_| no_memory(parts * self.size))?;
-        let shared = Target::over(room.spare_capacity_mut());
-        let elements = |part: usize| shared.at((part * line) as isize).cast::<u8>();
-        let (low, _) = self.indices.extent();
-        let count = self.indices.count();
-        let failures = Failures::default();
-        parallel_for(parts, |part| {
-            // SAFETY: there is room for as many elements as the destination has.
-            unsafe { (apart.clear)(elements(part), self.size) };
-            let first = elements(part).wrapping_offset(-low * size as isize);
-            let range = count * part / parts..count * (part + 1) / parts;
-            if let Err(error) = self.apply_line(leaves, first, range) {
-                failures.add(part, error);
+        let line = (self.size * size).next_multiple_of(LINE);
+        scratch::with(parts * line, |room: &mut [u8]| {
+            let shared = Target::over(room);
+            let elements = |part: usize| shared.at((part * line) as isize);
+            let (low, _) = self.indices.extent();
+            let count = self.indices.count();
+            let failures = Failures::default();
+            parallel_for(parts, |part| {
+                // SAFETY: there is room for as many elements as the destination has.
+                unsafe { (apart.clear)(elements(part), self.size) };
+                let first = elements(part).wrapping_offset(-low * size as isize);
+                let range = count * part / parts..count * (part + 1) / parts;
+                if let Err(error) = self.apply_line(leaves, first, range) {
+                    failures.add(part, error);
+                }
+            });
+            failures.first()?;
+            for part in 0..parts {
+                // SAFETY: the destination is dense between the offsets that indices can have.
+                unsafe { (apart.join)(self.dst.at(low * size as isize), elements(part), self.size) };
             }
-        });
-        failures.first()?;
-        for part in 0..parts {
-            // SAFETY: the destination is dense between the offsets that indices can have.
-            unsafe { (apart.join)(self.dst.at(low * size as isize), elements(part), self.size) };
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Apply the updates in `range`, which are a line, to elements counted from `first`.

@@ -12,7 +12,7 @@ use super::blocks::{SHORT, copy_short, gather, prefetch_apart};
 use super::plan::Plan;
 use super::program::Program;
 use crate::caches::{LINE, STREAM_FROM, finish_streaming, stream};
-use crate::isa::Cache;
+use crate::isa::{Cache, level};
 use crate::moving::by_size;
 use crate::threads::parallel_ranges;
 use crate::turn::{self, Stores};
@@ -230,6 +230,12 @@ struct Row {
     next: Option<*const u8>,
 }
 
+/// Do elements that are gathered first go past the caches faster than through them? Not if they are written by less than a line of
+/// the caches at a time.
+fn staging_pays() -> bool {
+    level() == 2
+}
+
 /// Where elements wait to be written past the caches.
 #[repr(align(64))]
 struct Stage([u8; STAGE]);
@@ -242,7 +248,7 @@ impl Row {
         // SAFETY: the caller's promise.
         unsafe {
             match strides {
-                [_, 1] if streams => self.past_caches(size),
+                [stride, 1] if streams && (stride == 1 || staging_pays()) => self.past_caches(size),
                 [stride, 1] => gather(size, from, stride, to, count),
                 [a, b] => strided(size, from, a, to, b, count),
             }

@@ -5,12 +5,16 @@
 //! another step or memory needs. Sixteen-bit floats widen as they are loaded and are rounded as they are stored.
 
 #[cfg(target_arch = "x86_64")]
+mod run;
+#[cfg(target_arch = "x86_64")]
 mod vectors;
 
 use umber_types::{BinaryKind, DType, UnaryKind};
 
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
+#[cfg(target_arch = "x86_64")]
+use run::run;
 #[cfg(target_arch = "x86_64")]
 use vectors::{Vector, Words256, Words512};
 
@@ -167,151 +171,4 @@ unsafe fn avx2<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_cac
 unsafe fn avx512<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
     // SAFETY: passed on; the processor has the instructions.
     unsafe { run::<V>(links, values, n, past_caches) }
-}
-
-/// All elements, tile by tile.
-///
-/// # Safety
-/// The contract of [`Chain`]; the caller is compiled for the instructions of the vectors.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn run<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
-    let mut at = 0;
-    while at + VECTORS * V::COUNT <= n {
-        // SAFETY: passed on; the tile ends before `n`.
-        unsafe { tile::<V, VECTORS>(links, values, at, past_caches) };
-        at += VECTORS * V::COUNT;
-    }
-    // The largest tiles are twice what `n` is a multiple of.
-    if at < n {
-        // SAFETY: as above.
-        unsafe { tile::<V, { VECTORS / 2 }>(links, values, at, past_caches) };
-    }
-}
-
-/// One tile, from element `at` on.
-///
-/// # Safety
-/// As [`run`].
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at: usize, past_caches: bool) {
-    let mut sums = [V::zero(); N];
-    let mut spares = [[V::zero(); N]; 2];
-    for link in links {
-        let from = if link.is_local { 0 } else { at };
-        // SAFETY: the contract: links name values.
-        let place = || unsafe { *values.get_unchecked(link.value as usize) };
-        // Plain code for each vector: closures would not be compiled for the vectors' instructions, and an accumulator that
-        // a loop goes through is kept in memory.
-        macro_rules! vectors {
-            (|$i:ident| $body:expr) => {
-                vectors!(|$i| $body; 0 1 2 3 4 5 6 7)
-            };
-            (|$i:ident| $body:expr; $($number:literal)*) => {{$(
-                if $number < N {
-                    let $i: usize = $number;
-                    $body
-                }
-            )*}};
-        }
-        macro_rules! each {
-            (|$sum:ident, $place:ident| $body:expr, $size:expr) => {{
-                let begin = place().wrapping_add(from * $size);
-                vectors!(|i| {
-                    let ($sum, $place) = (&mut sums[i], begin.wrapping_add(i * V::COUNT * $size));
-                    // SAFETY: the value has as many elements of this size; the caller has the instructions.
-                    unsafe { $body }
-                });
-            }};
-        }
-        macro_rules! map {
-            (|$a:ident| $body:expr) => {
-                vectors!(|i| {
-                    let $a = sums[i];
-                    sums[i] = $body;
-                })
-            };
-        }
-        macro_rules! beside {
-            (|$a:ident, $x:ident| $body:expr, $others:expr) => {
-                vectors!(|i| {
-                    let ($a, $x) = (sums[i], $others[i]);
-                    sums[i] = $body;
-                })
-            };
-        }
-        macro_rules! with {
-            (|$a:ident, $x:ident| $body:expr) => {
-                match link.source {
-                    Source::Elements => each!(
-                        |sum, place| {
-                            let ($a, $x) = (*sum, V::load(place));
-                            *sum = $body;
-                        },
-                        V::SIZE
-                    ),
-                    Source::BFloat16 if V::CONVERTS => each!(
-                        |sum, place| {
-                            let ($a, $x) = (*sum, V::load_bfloat16(place));
-                            *sum = $body;
-                        },
-                        2
-                    ),
-                    Source::Float16 if V::CONVERTS => each!(
-                        |sum, place| {
-                            let ($a, $x) = (*sum, V::load_float16(place));
-                            *sum = $body;
-                        },
-                        2
-                    ),
-                    Source::Constant => {
-                        let $x = V::splat(link.constant);
-                        map!(|$a| $body)
-                    }
-                    Source::Spare0 if V::HAS_SPARES => beside!(|$a, $x| $body, spares[0]),
-                    Source::Spare1 if V::HAS_SPARES => beside!(|$a, $x| $body, spares[1]),
-                    _ => beside!(|$a, $x| $body, sums),
-                }
-            };
-        }
-        match link.op {
-            // Only loads meet integers.
-            Op::Load if link.source == Source::Integers && V::CONVERTS => {
-                each!(|sum, place| *sum = V::load_integers(place), V::SIZE);
-            }
-            Op::Load => with!(|_a, x| x),
-            Op::Add => with!(|a, x| a.add(x)),
-            Op::Multiply => with!(|a, x| a.multiply(x)),
-            Op::Subtract => with!(|a, x| a.subtract(x)),
-            Op::SubtractFrom => with!(|a, x| x.subtract(a)),
-            Op::Divide => with!(|a, x| a.divide(x)),
-            Op::DivideInto => with!(|a, x| x.divide(a)),
-            Op::Maximum => with!(|a, x| a.maximum(x)),
-            Op::MaximumOf => with!(|a, x| x.maximum(a)),
-            Op::Minimum => with!(|a, x| a.minimum(x)),
-            Op::MinimumOf => with!(|a, x| x.minimum(a)),
-            Op::Negative => map!(|a| a.negative()),
-            Op::Abs => map!(|a| a.abs()),
-            Op::Sqrt => map!(|a| a.sqrt()),
-            Op::Rsqrt => map!(|a| V::one().divide(a.sqrt())),
-            Op::Reciprocal => map!(|a| V::one().divide(a)),
-            Op::Square => map!(|a| a.multiply(a)),
-            Op::Store | Op::Output => {
-                let past_caches = past_caches && link.op == Op::Output;
-                match link.source {
-                    Source::BFloat16 if V::CONVERTS => {
-                        each!(|sum, place| sum.store_bfloat16(place, past_caches), 2);
-                    }
-                    Source::Float16 if V::CONVERTS => {
-                        each!(|sum, place| sum.store_float16(place, past_caches), 2);
-                    }
-                    Source::Spare0 if V::HAS_SPARES => spares[0] = sums,
-                    Source::Spare1 if V::HAS_SPARES => spares[1] = sums,
-                    _ if past_caches => each!(|sum, place| sum.stream(place), V::SIZE),
-                    _ => each!(|sum, place| sum.store(place), V::SIZE),
-                }
-            }
-        }
-    }
 }

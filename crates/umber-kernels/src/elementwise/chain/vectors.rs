@@ -77,12 +77,12 @@ pub(super) trait Vector: Copy {
     }
     /// # Safety
     /// As many 16-bit floats are writable, at a multiple of their size together if they go past the caches.
-    unsafe fn store_bfloat16(self, _to: *mut u8, _past_caches: bool) {
+    unsafe fn store_bfloat16(_pair: [Self; 2], _to: *mut u8, _past_caches: bool) {
         unreachable!("{OF_SINGLE}")
     }
     /// # Safety
     /// As [`Vector::store_bfloat16`].
-    unsafe fn store_float16(self, _to: *mut u8, _past_caches: bool) {
+    unsafe fn store_float16(_pair: [Self; 2], _to: *mut u8, _past_caches: bool) {
         unreachable!("{OF_SINGLE}")
     }
 }
@@ -222,22 +222,27 @@ impl Vector for __m512 {
     }
 
     #[inline(always)]
-    unsafe fn store_bfloat16(self, to: *mut u8, past_caches: bool) {
-        // SAFETY: as above.
-        unsafe {
-            let bits = _mm512_castps_si512(self);
-            let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
-            let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
-            let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(1 << 22));
-            let wide = _mm512_mask_mov_epi32(rounded, nan_16(self), quiet);
-            store_halves(to, _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(wide)), past_caches);
+    unsafe fn store_bfloat16(pair: [Self; 2], to: *mut u8, past_caches: bool) {
+        for (i, x) in pair.into_iter().enumerate() {
+            // SAFETY: as above.
+            unsafe {
+                let bits = _mm512_castps_si512(x);
+                let odd = _mm512_and_si512(_mm512_srli_epi32::<16>(bits), _mm512_set1_epi32(1));
+                let rounded = _mm512_add_epi32(bits, _mm512_add_epi32(odd, _mm512_set1_epi32(0x7fff)));
+                let quiet = _mm512_or_si512(bits, _mm512_set1_epi32(1 << 22));
+                let wide = _mm512_mask_mov_epi32(rounded, nan_16(x), quiet);
+                let halves = _mm512_cvtepi32_epi16(_mm512_srli_epi32::<16>(wide));
+                store_halves(to.add(i * size_of::<__m256i>()), halves, past_caches);
+            }
         }
     }
 
     #[inline(always)]
-    unsafe fn store_float16(self, to: *mut u8, past_caches: bool) {
-        // SAFETY: as above.
-        unsafe { store_halves(to, narrow_avx512(self), past_caches) }
+    unsafe fn store_float16(pair: [Self; 2], to: *mut u8, past_caches: bool) {
+        for (i, x) in pair.into_iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { store_halves(to.add(i * size_of::<__m256i>()), narrow_avx512(x), past_caches) }
+        }
     }
 }
 
@@ -290,38 +295,39 @@ impl Vector for __m256 {
     }
 
     #[inline(always)]
-    unsafe fn store_bfloat16(self, to: *mut u8, past_caches: bool) {
+    unsafe fn store_bfloat16([low, high]: [Self; 2], to: *mut u8, past_caches: bool) {
         // SAFETY: as above.
         unsafe {
-            let bits = _mm256_castps_si256(self);
-            let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
-            let rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
-            let quiet = _mm256_or_si256(bits, _mm256_set1_epi32(1 << 22));
-            let wide = _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(nan_8(self)));
-            let wide = _mm256_srli_epi32::<16>(wide);
-            let halves = _mm_packus_epi32(_mm256_castsi256_si128(wide), _mm256_extracti128_si256::<1>(wide));
-            store_quarters(to, halves, past_caches);
+            // By halves of the vectors, which are put in order.
+            let halves = _mm256_packus_epi32(rounded_8(low), rounded_8(high));
+            store_halves(to, _mm256_permute4x64_epi64::<0b11_01_10_00>(halves), past_caches);
         }
     }
 
     #[inline(always)]
-    unsafe fn store_float16(self, to: *mut u8, past_caches: bool) {
+    unsafe fn store_float16([low, high]: [Self; 2], to: *mut u8, past_caches: bool) {
         // SAFETY: as above.
-        unsafe { store_quarters(to, narrow_f16c(self), past_caches) }
+        unsafe {
+            let halves = _mm256_set_m128i(narrow_f16c(high), narrow_f16c(low));
+            store_halves(to, halves, past_caches);
+        }
     }
 }
 
+/// The bits of floats, rounded to bfloat16.
+///
 /// # Safety
-/// Eight 16-bit floats are writable, and aligned if they go past the caches.
+/// The module's invariant.
 #[inline(always)]
-unsafe fn store_quarters(to: *mut u8, halves: __m128i, past_caches: bool) {
-    // SAFETY: the caller's contract, and the module's invariant.
+unsafe fn rounded_8(x: __m256) -> __m256i {
+    // SAFETY: the caller's.
     unsafe {
-        if past_caches {
-            _mm_stream_si128(to.cast(), halves);
-        } else {
-            _mm_storeu_si128(to.cast(), halves);
-        }
+        let bits = _mm256_castps_si256(x);
+        let odd = _mm256_and_si256(_mm256_srli_epi32::<16>(bits), _mm256_set1_epi32(1));
+        let rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+        let quiet = _mm256_or_si256(bits, _mm256_set1_epi32(1 << 22));
+        let wide = _mm256_blendv_epi8(rounded, quiet, _mm256_castps_si256(nan_8(x)));
+        _mm256_srli_epi32::<16>(wide)
     }
 }
 

@@ -33,6 +33,8 @@ const GROUP: usize = 128;
 const WIDEST: usize = 32;
 /// From this many multiplications on it pays to lay out operands.
 const LEAST: usize = 48 * 48 * 48;
+/// Rows, in columns, of tall matrices.
+const TALL: usize = 16;
 /// The least depth: results of less are written in about the time that they take to compute.
 const SHALLOW: usize = 16;
 /// From this many rows and columns on threads share what is laid out of the right matrix.
@@ -44,13 +46,13 @@ const SHARED: usize = 8 << 20;
 const SHORT: usize = 2 * ROWS;
 
 /// Is this the way for one thread's product of such matrices? It is where vectors have 32 bytes; with longer ones the library is as
-/// fast. So it is with small matrices, and those that are tall, since it does not lay out the left one.
+/// fast. So it is with small matrices, and those that are tall, of which it does not lay out the left one.
 pub(crate) fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Wide>());
     let enough = if bytes < LARGE { FEW_ROWS + 1 } else { FEW_ROWS / 2 };
     let is_large = m.saturating_mul(n).saturating_mul(k) > LEAST;
-    let is_wide = !S::DIRECT || n >= WIDE / 2 || n >= 2 * m;
-    has_vectors::<S::Wide>() && m >= enough && n >= WIDEST / 2 && k >= SHALLOW && is_large && is_wide
+    let is_tall = S::DIRECT && m > TALL * n;
+    has_vectors::<S::Wide>() && m >= enough && n >= WIDEST / 2 && k >= SHALLOW && is_large && !is_tall
 }
 
 /// Do threads share what is laid out of the right matrix?

@@ -6,7 +6,7 @@
 
 use std::arch::asm;
 
-use super::unit::Tiles;
+use crate::tile_unit::Tiles;
 
 /// Terms of the depth in a tile.
 pub(super) const STEP: usize = 32;
@@ -98,4 +98,66 @@ kernels! {
     ["tilezero tmm0"]
     ["tileloadd tmm4, [{a} + {line}]" "tileloadd tmm6, [{b} + {line}]" "tdpbf16ps tmm0, tmm4, tmm6"]
     ["tilestored [{up} + {row}], tmm0"];
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::tile_unit::{ROW, SIDE, emulator};
+
+    /// Panels of small whole numbers, whose sums are exact, and what `kernel` makes of them, compared with the definition.
+    fn check(
+        tiles: [usize; 2],
+        is_begun: bool,
+        kernel: unsafe fn(&Tiles, *const u16, *const u16, usize, Sums),
+    ) {
+        const STEPS: usize = 3;
+        const WIDTH: usize = WIDE + 3;
+        let mut state = 1u32;
+        let mut panel = |tiles: usize| -> Vec<u16> {
+            let number = || {
+                state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+                let small = (state >> 24) as i8 / 8;
+                (f32::from(small).to_bits() >> 16) as u16
+            };
+            std::iter::repeat_with(number).take(STEPS * tiles * TILE).collect()
+        };
+        let (left, right) = (panel(tiles[0]), panel(tiles[1]));
+        let float = |half: u16| f32::from_bits(u32::from(half) << 16);
+        let mut sums = vec![7f32; WIDE * WIDTH];
+        let unit = Tiles::configure(ROW);
+        // SAFETY: panels of so many tiles and steps, and room for the sums of two tiles by two.
+        unsafe {
+            let sums = Sums { start: sums.as_mut_ptr(), row: WIDTH, is_begun };
+            kernel(&unit, left.as_ptr(), right.as_ptr(), STEPS, sums);
+        }
+        for (i, row) in sums.chunks_exact(WIDTH).enumerate() {
+            for (j, &found) in row.iter().enumerate() {
+                let mut expected = 7.0;
+                if i < tiles[0] * SIDE && j < tiles[1] * SIDE {
+                    let [at, by] = [(i, tiles[0]), (j, tiles[1])]
+                        .map(|(line, tiles)| move |step: usize| (step * tiles + line / SIDE) * TILE);
+                    let terms = (0..STEPS * STEP).map(|term| {
+                        let (step, term) = (term / STEP, term % STEP);
+                        let x = left[at(step) + i % SIDE * STEP + term];
+                        let y = right[by(step) + term / 2 * STEP + j % SIDE * 2 + term % 2];
+                        float(x) * float(y)
+                    });
+                    expected = terms.sum::<f32>() + if is_begun { 7.0 } else { 0.0 };
+                }
+                assert_eq!(found, expected, "row {i}, column {j} of {tiles:?} tiles");
+            }
+        }
+    }
+
+    #[test]
+    fn panels_are_multiplied() {
+        emulator::install();
+        for is_begun in [false, true] {
+            check([2, 2], is_begun, two_by_two);
+            check([2, 1], is_begun, two_by_one);
+            check([1, 2], is_begun, one_by_two);
+            check([1, 1], is_begun, one_by_one);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
 //!
 //! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
-//! multiplies panels, and [`unit`] says which of them the processor has. Blocks of the sums stay in the second cache while the depth passes by; packing
+//! multiplies panels, and [`unit`] says which of them the processor has ([`tile_unit`](crate::tile_unit) knows about tiles). Blocks of the sums stay in the second cache while the depth passes by; packing
 //! is a few per cent of the work where blocks have some hundred rows and columns.
 
 mod kernel;
@@ -14,9 +14,10 @@ use umber_types::bf16;
 use super::multiply::FEW_ROWS;
 use super::product::{Matrix, Product};
 use super::scratch;
+use crate::tile_unit::SIDE;
 use kernel::{STEP, Sums, WIDE};
 use pack::Side;
-use unit::{Kind, SIDE, Unit, available};
+use unit::{Kind, Unit, available};
 
 /// Rows and columns of a block of sums: a megabyte, half of the second cache of processors with tiles.
 const BLOCK: usize = 512;

@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{STEP, TILE, WIDE};
-use super::unit::SIDE;
 use crate::matmul::product::Matrix;
+use crate::tile_unit::SIDE;
 
 /// How a tile holds the terms of a row (of the left operand) or of a column (of the right one).
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use std::arch::x86_64::*;
 
 use super::kernel::{STEP, Sums, TILE};
-use super::unit::SIDE;
+use crate::tile_unit::SIDE;
 
 /// Rows of sums held at once. With two vectors of columns that is more sums than the instruction takes cycles, and each
 /// vector of the right operand meets as many terms of the left one as registers allow.

@@ -1,16 +1,17 @@
-//! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI).
+//! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI, AMX).
 //!
 //! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
 //! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
 //! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
 //! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Where most numbers are
 //! not far below the largest of their group, that is as good as float32; other rows are left to floats. Nothing is read into
-//! floats here. [`along`] has a few rows, whose lanes
-//! lie along the depth; [`across`] has more, one in each lane. Both lay out the left rows first ([`laid_rows`]).
+//! floats here. [`along`] has a few rows, whose lanes lie along the depth; [`across`] has more, one in each lane, unless there are tiles
+//! of bytes ([`tiles`]). All lay out the left rows first ([`laid_rows`]).
 
 mod across;
 mod along;
 mod laid_rows;
+mod tiles;
 
 use std::arch::x86_64::*;
 
@@ -43,7 +44,7 @@ const LEAST: i32 = -64;
 /// Does this suit a product?
 pub(super) fn suits(product: &TurnedProduct) -> bool {
     let how = product.packed.how;
-    let is_whole = how.mode() == QuantizationMode::Affine && 8 % how.bits() == 0;
+    let is_whole = how.mode() == QuantizationMode::Affine && (8 % how.bits() == 0 || tiles::suit(product));
     let is_moderate = || {
         vectorised(
             #[inline(always)]
@@ -104,10 +105,8 @@ type Digits<const D: usize> = [[i8; LARGEST_GROUP]; D];
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn split<const D: usize>(group: &[f32], digits: &mut Digits<D>) -> f32 {
-    let bits = 8 * D as i32 - 1;
-    // The highest digit is less than 127.5, not 128.
-    let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
-    let scale = _mm512_set1_ps(power(bits - exponent));
+    let (scale, unit) = scale_of::<D>(group);
+    let scale = _mm512_set1_ps(scale);
     assert!(group.len() <= LARGEST_GROUP, "there is room for the digits");
     for (i, numbers) in group.chunks(LANES).enumerate() {
         let mask = u16::MAX >> (LANES - numbers.len());
@@ -123,7 +122,16 @@ fn split<const D: usize>(group: &[f32], digits: &mut Digits<D>) -> f32 {
             rest = _mm512_srai_epi32::<8>(_mm512_add_epi32(rest, _mm512_set1_epi32(128)));
         }
     }
-    power(exponent - 15)
+    unit
+}
+
+/// What makes the numbers of a group whole ones of `D` digits, and what 1 in the second place stands for then.
+#[inline(always)]
+fn scale_of<const D: usize>(group: &[f32]) -> (f32, f32) {
+    let bits = 8 * D as i32 - 1;
+    // The highest digit is less than 127.5, not 128.
+    let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
+    (power(bits - exponent), power(exponent - 15))
 }
 
 /// The sum of a group, rounded once.
@@ -148,8 +156,7 @@ fn fits_from_zero<const D: usize>(how: Quantization) -> bool {
 ///
 /// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias, codes
 /// are better counted from zero.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline(always)]
 fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
     let middle = f32::from(middle(how));
     let mut gains = [0.0; LANES];
@@ -162,8 +169,7 @@ fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
 }
 
 /// Biases for the codes of a column, which are counted from zero where they should and may be; answers whether from their middle.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+#[inline(always)]
 fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
     let is_centred = is_centred(how, scales, biases) || !fits_from_zero::<D>(how);
     if is_centred {
@@ -223,6 +229,9 @@ fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
 
 /// Compute what [`suits`].
 pub(super) fn compute(product: &TurnedProduct) {
+    if tiles::suit(product) {
+        return if is_even(product) { tiles::run::<3>(product) } else { tiles::run::<4>(product) };
+    }
     let is_along = product.rows < ACROSS;
     // SAFETY: what suits has the instructions.
     unsafe {
@@ -291,9 +300,12 @@ mod tests {
         Ok(())
     }
 
+    /// Computes a product.
+    type Run = fn(&TurnedProduct);
+
     /// The largest error of a product, in units of the sum of the magnitudes of its terms.
     /// Of rows with groups of much and of little, or of such as three digits are enough for.
-    fn error(how: Quantization, rows: usize, columns: usize, groups: usize, uneven: bool) -> f64 {
+    fn error(how: Quantization, [rows, columns, groups]: [usize; 3], uneven: bool, run: Run) -> f64 {
         let length = groups * how.group_size();
         let mut state = 1u64;
         let mut next = || {
@@ -327,7 +339,7 @@ mod tests {
         let out_start = Target::over(&mut out);
         let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start };
         assert_eq!(is_even(&product), !uneven);
-        compute(&product);
+        run(&product);
         let mut line = vec![0f64; length];
         let mut worst = 0f64;
         for column in 0..columns {
@@ -350,32 +362,56 @@ mod tests {
         worst
     }
 
+    /// Check products of so many rows, columns and groups: the first way has rows that three digits are enough for.
+    pub(super) fn check_products(bits: i64, shapes: &[[usize; 3]], [even, uneven]: [Run; 2]) {
+        for size in [32, 64, 128] {
+            let how =
+                Quantization::new("quantize", QuantizationMode::Affine, Some(size), Some(bits)).unwrap();
+            for &shape in shapes {
+                for (is_uneven, run) in [(false, even), (true, uneven)] {
+                    let error = error(how, shape, is_uneven, run);
+                    assert!(error <= 3e-7, "{bits} bits in {size}, {shape:?}: {error:e}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn products_are_as_good_as_in_float32() {
         if !is_available() {
             return;
         }
+        let shapes = [
+            [1, 1, 1],
+            [1, 9, 3],
+            [3, 4, 2],
+            [5, 7, 5],
+            [6, 17, 3],
+            [16, 70, 2],
+            [17, 5, 7],
+            [33, 9, 2],
+            [70, 3, 1],
+        ];
         for bits in [1, 2, 4, 8] {
-            for size in [32, 64, 128] {
-                let how =
-                    Quantization::new("quantize", QuantizationMode::Affine, Some(size), Some(bits)).unwrap();
-                for (rows, columns, groups) in [
-                    (1, 1, 1),
-                    (1, 9, 3),
-                    (3, 4, 2),
-                    (5, 7, 5),
-                    (6, 17, 3),
-                    (16, 70, 2),
-                    (17, 5, 7),
-                    (33, 9, 2),
-                    (70, 3, 1),
-                ] {
-                    for uneven in [false, true] {
-                        let error = error(how, rows, columns, groups, uneven);
-                        assert!(error <= 3e-7, "{bits} bits in {size}, {rows} by {columns}: {error:e}");
-                    }
-                }
-            }
+            check_products(bits, &shapes, [compute; 2]);
+        }
+    }
+
+    /// Check products of rows of the largest digits that there are: in three places, 120 and twice 127, or -120 and twice -128.
+    pub(super) fn check_largest_digits(rows: usize, run: Run) {
+        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
+        let [high, low] = [120 << 16 | 127 << 8 | 127, 120 << 16 | 128 << 8 | 128]
+            .map(|number: i32| number as f32 / (1 << 23) as f32);
+        for (x, code) in [(high, 0u32), (high, 255), (-low, 0), (-low, 255)] {
+            let (words, scale, bias) = ([code * 0x0101_0101; 32], [1.0f32], [0.5f32]);
+            let (x, mut out) = (vec![x; rows * 128], vec![f32::NAN; rows]);
+            let of = |length: usize| Layout::contiguous(Shape::from([1, length]));
+            let (shape, one) = (of(32), of(1));
+            let (scales, biases) = (View::of(&scale, &one), View::of(&bias, &one));
+            let packed = Packed::new(how, View::of(&words, &shape), scales, Some(biases), 128);
+            let (columns, start) = (1, Target::over(&mut out));
+            run(&TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: start });
+            check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
         }
     }
 
@@ -384,34 +420,12 @@ mod tests {
         if !is_available() {
             return;
         }
-        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
-        // In three digits: 120 and twice 127, or -120 and twice -128.
-        let [high, low] = [120 << 16 | 127 << 8 | 127, 120 << 16 | 128 << 8 | 128]
-            .map(|number: i32| number as f32 / (1 << 23) as f32);
-        for (x, code) in [(high, 0u32), (high, 255), (-low, 0), (-low, 255)] {
-            for rows in [1, 16] {
-                let (words, scale, bias) = ([code * 0x0101_0101; 32], [1.0f32], [0.5f32]);
-                let (x, mut out) = (vec![x; rows * 128], vec![f32::NAN; rows]);
-                let of = |length: usize| Layout::contiguous(Shape::from([1, length]));
-                let (shape, one) = (of(32), of(1));
-                let (scales, biases) = (View::of(&scale, &one), View::of(&bias, &one));
-                let packed = Packed::new(how, View::of(&words, &shape), scales, Some(biases), 128);
-                let (columns, start) = (1, Target::over(&mut out));
-                let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: start };
-                // SAFETY: the processor has the instructions.
-                unsafe {
-                    match rows {
-                        1 => along::run::<4>(&product),
-                        _ => across::run::<4>(&product),
-                    }
-                    check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
-                    match rows {
-                        1 => along::run::<3>(&product),
-                        _ => across::run::<3>(&product),
-                    }
-                    check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
-                }
-            }
+        // SAFETY: the processor has the instructions.
+        unsafe {
+            check_largest_digits(1, |product| along::run::<4>(product));
+            check_largest_digits(1, |product| along::run::<3>(product));
+            check_largest_digits(16, |product| across::run::<4>(product));
+            check_largest_digits(16, |product| across::run::<3>(product));
         }
     }
 
@@ -425,6 +439,7 @@ mod tests {
     #[test]
     fn rows_of_usual_size_suit() {
         let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
+        // Two rows of them are too few for tiles.
         let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
         // Of a matrix without rows, by a row of ones and one of `x`.
         let suits = |how: Quantization, x: f32| {
