@@ -110,6 +110,14 @@ impl Moments {
     }
 }
 
+/// The sum of squared distances from the mean of `count` elements, given that from a point so far off, to which the mean was rounded.
+#[inline(always)]
+fn around_mean(squares: f64, count: f64, off: f64) -> f64 {
+    let around = squares - count * off * off;
+    // What is left of rounded squares may be less than nothing; NaN stays.
+    if around < 0.0 { 0.0 } else { around }
+}
+
 impl<T: Real> Task<T> {
     /// The parts of the elements of one sum.
     fn parts(&self) -> usize {
@@ -196,6 +204,7 @@ impl<T: Real> Task<T> {
                     }
                 },
             );
+            let squares = around_mean(squares, count as f64, first + mean - centre.wide());
             let block = Moments { count: count as f64, mean, squares };
             all = if start == part.start { block } else { all.joined(block) };
         }
@@ -319,7 +328,8 @@ impl<T: Real> Task<T> {
             for j in 0..WIDTH {
                 let distance = means[j] - mean[j];
                 mean[j] += distance * part;
-                sum[j] += squares[j] + distance * distance * before * part;
+                let squares = around_mean(squares[j], count, first[j] + means[j] - centre[j].wide());
+                sum[j] += squares + distance * distance * before * part;
             }
         }
         let count = rows.len() as f64;
@@ -474,6 +484,23 @@ mod tests {
             squared_deviations(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
             for (found, exact) in found.iter().zip(expected(&near, &shape, &axes)) {
                 assert!((found - exact).abs() <= 1e-13 * exact, "{shape:?}: {found} {exact}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_mean_between_numbers_takes_no_digits() {
+        let count = 19_200;
+        for (shape, axes) in [([1, count], 1..2), ([count / 16, 16], 0..1), ([count / 64, 64], 0..1)] {
+            // Sixty-fourths beside 2^17, of which float32 has none between.
+            let near: Vec<f64> = (0..count).map(|i| ((i * i % 1013 % 17) as f64 - 8.0) / 64.0).collect();
+            let far: Vec<f32> = near.iter().map(|x| (x + 131072.0) as f32).collect();
+            let (from, kept) = (Layout::contiguous(Shape::from(shape)), shape[1 - axes.start]);
+            let to = Layout::contiguous(Shape::from(if axes.start == 0 { [1, kept] } else { [kept, 1] }));
+            let mut found = vec![0f32; kept];
+            squared_deviations(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
+            for (&found, exact) in found.iter().zip(expected(&near, &shape, &axes)) {
+                assert!((f64::from(found) - exact).abs() <= 1e-6 * exact, "{shape:?}: {found} {exact}");
             }
         }
     }
