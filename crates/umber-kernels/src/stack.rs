@@ -53,11 +53,11 @@ mod tests {
 
     #[test]
     fn less_is_left_further_down() {
-        let size = 1 << 20;
+        // More than another thread has left, which the system would hand out instead.
+        let size = 1 << 26;
         let thread = std::thread::Builder::new().stack_size(size).spawn(move || (stack_left(), deeper(100)));
         let (above, below) = thread.expect("a thread starts").join().expect("it ends");
-        // The system may hand out a larger stack, which another thread has left.
-        assert!(above > size / 2);
+        assert!(above <= size + 4096 && above > size / 2);
         assert!(below + 100 * 1024 <= above && below > 0);
     }
 }

@@ -23,6 +23,9 @@ pub(crate) enum Terms {
     Bytes = 1 << 25,
 }
 
+/// The bit by which a processor says that it has tiles.
+const TILES: u32 = 1 << 24;
+
 /// Does this processor multiply tiles of such elements, and may this process use them?
 ///
 /// Asks the system for tiles, once a process: children inherit the permission, and so do all threads.
@@ -40,8 +43,7 @@ pub(crate) fn has(terms: Terms) -> bool {
 
 /// The bits of all [`Terms`] that there are.
 fn detect() -> u32 {
-    /// The bit of tiles themselves; and of the system's configuration and data of tiles.
-    const TILES: u32 = 1 << 24;
+    /// The bits of the system's configuration and data of tiles.
     const STATES: u64 = 1 << 17 | 1 << 18;
     let has_features = isa::level() == 2 && isa::is_unlimited() && __cpuid(0).eax >= 7;
     if !has_features || !std::arch::is_x86_feature_detected!("xsave") {

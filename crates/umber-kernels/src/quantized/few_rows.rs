@@ -295,13 +295,10 @@ impl Job<'_> {
         let (scale, bias) = unsafe {
             (V::pick(scales.as_ptr().add(group), places), V::pick(biases.as_ptr().add(group), places))
         };
+        let in_place = V::IN_PLACE && is_whole(KIND) && !WEIGHTS;
         let mut inner = if WEIGHTS { *sums } else { [V::splat(0.0); R] };
         for step in 0..steps {
-            let mut level = if V::IN_PLACE && is_whole(KIND) && !WEIGHTS {
-                V::in_place::<KIND>(words, step)
-            } else {
-                V::level::<KIND>(words)
-            };
+            let mut level = if in_place { V::in_place::<KIND>(words, step) } else { V::level::<KIND>(words) };
             if WEIGHTS {
                 // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
                 level = bias.add_product::<false>(level, scale);
@@ -313,7 +310,7 @@ impl Job<'_> {
                 let x = unsafe { V::load(self.x.as_ptr().add(place)) };
                 *inner = inner.add_product::<true>(level, x);
             }
-            if !(V::IN_PLACE && is_whole(KIND)) || WEIGHTS {
+            if !in_place {
                 words = V::next::<KIND>(words);
             }
         }

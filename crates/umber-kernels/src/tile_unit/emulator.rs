@@ -18,6 +18,8 @@ use std::ptr::{null, null_mut, with_exposed_provenance, with_exposed_provenance_
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Once, OnceLock};
 
+use super::{TILES as FEATURE_OF_TILES, Terms, is_permitted};
+
 #[cfg(test)]
 mod tests;
 
@@ -67,13 +69,8 @@ pub(crate) fn emulated() -> u64 {
 
 /// Has the processor tiles and their products of bfloat16 and bytes, and may this process use them?
 fn is_native() -> bool {
-    const FEATURES: u32 = 1 << 22 | 1 << 24 | 1 << 25;
-    const REQUEST: libc::c_long = 0x1023;
-    const TILE_DATA: libc::c_long = 18;
-    __cpuid(0).eax >= 7
-        && __cpuid_count(7, 0).edx & FEATURES == FEATURES
-        // SAFETY: the call takes two numbers and touches no memory of ours.
-        && unsafe { libc::syscall(libc::SYS_arch_prctl, REQUEST, TILE_DATA) == 0 }
+    const FEATURES: u32 = FEATURE_OF_TILES | Terms::Halves as u32 | Terms::Bytes as u32;
+    __cpuid(0).eax >= 7 && __cpuid_count(7, 0).edx & FEATURES == FEATURES && is_permitted()
 }
 
 /// Emulate the instruction at which this thread stopped, or let it fault.

@@ -1,8 +1,8 @@
 //! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
 //!
 //! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
-//! multiplies panels, and [`unit`] says which of them the processor has ([`tile_unit`](crate::tile_unit) knows about tiles). Blocks of the sums stay in the second cache while the depth passes by; packing
-//! is a few per cent of the work where blocks have some hundred rows and columns.
+//! multiplies panels, and [`unit`] says which of them the processor has ([`tile_unit`](crate::tile_unit) knows about tiles). Blocks of
+//! the sums stay in the second cache while the depth passes by; packing is a few per cent of the work where blocks have some hundred rows and columns.
 
 mod kernel;
 mod pack;
