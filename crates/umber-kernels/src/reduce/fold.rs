@@ -8,6 +8,9 @@ use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
 use crate::halves::{bf16_to_f32, f16_to_f32};
 use crate::order::Ranked;
 
+/// Elements of a block that meet before a total absorbs them.
+pub(super) const TREE: usize = 8;
+
 /// A reduction of elements of one type.
 ///
 /// An element becomes a lane; a few lanes merge into one by a tree; totals absorb lanes and join other totals.
@@ -38,6 +41,28 @@ pub(crate) trait Fold: 'static {
     fn merge_eight([a, b, c, d, e, f, g, h]: [Self::Lane; 8]) -> Self::Lane {
         let (a, b, c, d) = (Self::merge(a, b), Self::merge(c, d), Self::merge(e, f), Self::merge(g, h));
         Self::merge(Self::merge(a, b), Self::merge(c, d))
+    }
+    /// The lane of eight elements.
+    #[inline(always)]
+    fn tree(element: impl Fn(usize) -> Self::In) -> Self::Lane {
+        Self::merge_eight([
+            Self::load(element(0)),
+            Self::load(element(1)),
+            Self::load(element(2)),
+            Self::load(element(3)),
+            Self::load(element(4)),
+            Self::load(element(5)),
+            Self::load(element(6)),
+            Self::load(element(7)),
+        ])
+    }
+    /// Each total absorbs a tree of a block's elements.
+    #[inline(always)]
+    fn absorb_block<const N: usize>(block: &[Self::In], totals: &mut [Self::Total; N]) {
+        let block = &block[..TREE * N];
+        for (j, total) in totals.iter_mut().enumerate() {
+            *total = Self::absorb(*total, Self::tree(|k| block[k * N + j]));
+        }
     }
     /// A total and one lane more.
     fn absorb(total: Self::Total, lane: Self::Lane) -> Self::Total;
@@ -106,7 +131,7 @@ macro_rules! fold {
     (
         $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
         load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr
-        $(, eight $eight:expr)? }
+        $(, eight $eight:expr)? $(, block $block:ident)? }
     ) => {
         impl Fold for $name<$in> {
             type In = $in;
@@ -128,6 +153,12 @@ macro_rules! fold {
                 #[inline(always)]
                 fn merge_eight(lanes: [$lane; 8]) -> $lane {
                     $eight(lanes)
+                }
+            )?
+            $(
+                #[inline(always)]
+                fn absorb_block<const N: usize>(block: &[$in], totals: &mut [$total; N]) {
+                    $block(block, totals);
                 }
             )?
             #[inline(always)]
@@ -159,6 +190,21 @@ fn add<T: std::ops::Add<Output = T>>(a: T, b: T) -> T {
 #[inline(always)]
 fn multiply<T: std::ops::Mul<Output = T>>(a: T, b: T) -> T {
     a * b
+}
+
+/// Adds a block of bfloat16 up, of which two neighbours are a word: its upper half is a float32 as it is, its lower one after
+/// it was moved up.
+#[inline(always)]
+fn add_pairs<const N: usize>(block: &[bf16], totals: &mut [f64; N]) {
+    let block = &block[..TREE * N];
+    let words = block.as_ptr().cast::<[u8; 4]>();
+    let (lower, upper) = totals.split_at_mut(N / 2);
+    for (j, (lower, upper)) in lower.iter_mut().zip(upper).enumerate() {
+        // SAFETY: the block has `TREE` times as many words as there are lower totals.
+        let word = |k: usize| u32::from_ne_bytes(unsafe { *words.add(k * (N / 2) + j) });
+        *lower += f64::from(Sum::<f32>::tree(|k| f32::from_bits(word(k) << 16)));
+        *upper += f64::from(Sum::<f32>::tree(|k| f32::from_bits(word(k) & !0xffff)));
+    }
 }
 
 /// The lesser and the greater of two, or NaN, and of eight: written so that processors have an instruction for the choice, which
@@ -234,9 +280,9 @@ macro_rules! integers {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr, $is_true:expr;)*) => { $(
+    ($($ty:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr, $is_true:expr $(, block $block:ident)?;)*) => { $(
         fold!(Sum<$ty> { $lane => f64 => $ty, from 0.0, load $load,
-            by add, add, widen f64::from, finish $finish, vectors true });
+            by add, add, widen f64::from, finish $finish, vectors true $(, block $block)? });
         // Products leave the range of float32 on the way more easily than at the end.
         fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
             by multiply, multiply, widen same, finish $finish, vectors true });
@@ -341,7 +387,7 @@ integers!(u8 u16 u32 u64 i8 i16 i32 i64);
 
 floats! {
     f16, f32, f16_to_f32, f16::from_f64, f16::from_f32, |value: f16| value.to_bits() & 0x7fff != 0;
-    bf16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, |value: bf16| value.to_bits() & 0x7fff != 0;
+    bf16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, |value: bf16| value.to_bits() & 0x7fff != 0, block add_pairs;
     f32, f32, same, |total| total as f32, same, |value: f32| value != 0.0;
     f64, f64, same, same, same, |value: f64| value != 0.0;
 }

@@ -5,9 +5,9 @@
 
 use std::array::from_fn;
 
-use super::fold::Fold;
+use super::fold::{Fold, TREE};
 use crate::caches::Aligned;
-use crate::isa::vectorised;
+use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::joining::joined;
 
 /// Runs shorter than this are folded one element after another.
@@ -19,14 +19,14 @@ const TOGETHER: usize = 32;
 /// Short runs whose totals are joined one after another.
 const AT_ONCE: usize = 4;
 
-/// Vectors that are merged before totals absorb them.
-const TREE: usize = 8;
-
 /// Places that a long run is read at in turn, and its bytes: what one core has on its way from memory is more than one place of it.
 const STREAMS: usize = 4;
 const FAR: usize = 32 << 10;
 /// Bytes of runs that are read two by two, for the same reason.
 const APART: usize = 4 << 10;
+
+/// How far behind what is folded of a pile's rows they are asked for, in bytes.
+const AHEAD: usize = 2 << 10;
 
 /// Columns of a pile folded at once.
 const TILE: usize = 128;
@@ -201,7 +201,7 @@ fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     // Equal lengths that the compiler sees are checked once, not at every element.
     let rows = rows.map(|row| &row[..width]);
     for (j, total) in totals.iter_mut().enumerate() {
-        *total = F::absorb(*total, tree::<F>(|k| rows[k][j]));
+        *total = F::absorb(*total, F::tree(|k| rows[k][j]));
     }
 }
 
@@ -243,6 +243,13 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
             unsafe {
                 if let &[a, b, c, d] = offsets {
                     let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
+                    for row in [a, b, c, d] {
+                        prefetch_lines(
+                            row.wrapping_byte_add(AHEAD),
+                            totals.len() * size_of::<F::In>(),
+                            Cache::Second,
+                        );
+                    }
                     for j in 0..totals.len() {
                         let lane = lane_of_four::<F>([a, b, c, d], j);
                         to.add(j).write(F::finish(F::absorb(F::NOTHING, lane)));
@@ -341,7 +348,7 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
             let mut done = 0;
             if length * size_of::<F::In>() >= APART {
                 for totals in totals.chunks_exact_mut(2) {
-                    totals.copy_from_slice(&fold_two_runs::<F, N>(run(done), run(done + 1)));
+                    totals.copy_from_slice(&fold_two_runs::<F, N>(run(done), run(done + 1), stride));
                     done += 2;
                 }
             }
@@ -393,41 +400,47 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
         let stream = run.len() / STREAMS / (TREE * N) * (TREE * N);
         for at in (0..stream).step_by(TREE * N) {
             for start in (at..STREAMS * stream).step_by(stream) {
-                absorb_trees::<F, N>(&run[start..][..TREE * N], totals);
+                let block = &run[start..][..TREE * N];
+                ask_ahead(block, AHEAD as isize);
+                F::absorb_block(block, totals);
             }
         }
         rest = &run[STREAMS * stream..];
     }
     let mut blocks = rest.chunks_exact(TREE * N);
     for block in &mut blocks {
-        absorb_trees::<F, N>(block, totals);
+        F::absorb_block(block, totals);
     }
     absorb_vectors::<F, N>(blocks.remainder(), totals);
     joined(totals, F::join)
 }
 
-/// [`fold_lanes`] of two runs of one length, read side by side.
+/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does not
+/// reach what follows by itself.
 #[inline(always)]
-fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In]) -> [F::Total; 2] {
+fn ask_ahead<T>(block: &[T], distance: isize) {
+    if const { size_of::<T>() <= 2 } {
+        prefetch_lines(block.as_ptr().wrapping_offset(distance), size_of_val(block), Cache::Second);
+    }
+}
+
+/// [`fold_lanes`] of two runs of one length, `stride` elements apart, read side by side; of the next two what lies at the same
+/// places is asked for.
+#[inline(always)]
+fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
     let mut totals = Aligned([[F::NOTHING; N]; 2]);
     let [one, other] = &mut totals.0;
     let (mut firsts, mut seconds) = (first.chunks_exact(TREE * N), second.chunks_exact(TREE * N));
     for (first, second) in (&mut firsts).zip(&mut seconds) {
-        absorb_trees::<F, N>(first, one);
-        absorb_trees::<F, N>(second, other);
+        for block in [first, second] {
+            ask_ahead(block, 2 * stride);
+        }
+        F::absorb_block(first, one);
+        F::absorb_block(second, other);
     }
     absorb_vectors::<F, N>(firsts.remainder(), one);
     absorb_vectors::<F, N>(seconds.remainder(), other);
     [joined(one, F::join), joined(other, F::join)]
-}
-
-/// Each total absorbs a tree of a block's elements.
-#[inline(always)]
-fn absorb_trees<F: Fold, const N: usize>(block: &[F::In], totals: &mut [F::Total; N]) {
-    let block = &block[..TREE * N];
-    for (j, total) in totals.iter_mut().enumerate() {
-        *total = F::absorb(*total, tree::<F>(|k| block[k * N + j]));
-    }
 }
 
 /// Elements absorbed one vector after another.
@@ -442,19 +455,4 @@ fn absorb_vectors<F: Fold, const N: usize>(run: &[F::In], totals: &mut [F::Total
     for (total, &value) in totals.iter_mut().zip(vectors.remainder()) {
         *total = F::absorb(*total, F::load(value));
     }
-}
-
-/// Eight elements merged by a tree.
-#[inline(always)]
-fn tree<F: Fold>(element: impl Fn(usize) -> F::In) -> F::Lane {
-    F::merge_eight([
-        F::load(element(0)),
-        F::load(element(1)),
-        F::load(element(2)),
-        F::load(element(3)),
-        F::load(element(4)),
-        F::load(element(5)),
-        F::load(element(6)),
-        F::load(element(7)),
-    ])
 }

@@ -33,13 +33,15 @@ pub(super) enum Form {
     MultiplyAdd,
     /// 32-bit integers made float32, which is the dtype of such a draft.
     Convert,
+    /// The value itself, which is stored as something else.
+    Pass,
 }
 
 impl Draft {
     /// The arguments it has.
     fn operands(&self) -> &[u32] {
         match self.form {
-            Form::Unary(_) | Form::Convert => &self.arguments[..1],
+            Form::Unary(_) | Form::Convert | Form::Pass => &self.arguments[..1],
             Form::Binary(_) => &self.arguments[..2],
             Form::MultiplyAdd | Form::Call => &self.arguments,
         }
@@ -55,7 +57,7 @@ impl Draft {
         let [a, b, c] = self.arguments;
         match self.form {
             Form::Call | Form::Convert => false,
-            Form::Unary(_) => a == value,
+            Form::Unary(_) | Form::Pass => a == value,
             Form::Binary(_) => a == value || b == value,
             Form::MultiplyAdd => (a == value || b == value) && c != value,
         }
@@ -226,6 +228,7 @@ impl Linker {
                     self.apply(Op::Add, c, None);
                 }
                 Form::Convert => self.link(Op::Load, Source::Integers, a),
+                Form::Pass => self.hold(a, &mut held),
                 Form::Call => unreachable!("chains have links only"),
             }
             held = Some(draft.value);
@@ -362,13 +365,6 @@ impl Linker {
                 }
             }
         });
-        for link in self.program.links.iter_mut().filter(|link| link.source == Source::Elements) {
-            if let Home::Local(place) = homes[link.value as usize]
-                && let Some(&spare) = chain::spares().get(place as usize)
-            {
-                link.source = spare;
-            }
-        }
         self.program.homes = homes;
         self.program.register_count = registers.count as usize;
         self.program.local_count = locals.count as usize;

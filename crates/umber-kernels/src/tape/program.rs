@@ -366,7 +366,14 @@ impl<'t> Builder<'t> {
     }
 
     fn output(&mut self, id: ValueId) -> Result<()> {
-        let Named { dtype, value, .. } = self.get(id)?;
+        let Named { dtype, mut value, .. } = self.get(id)?;
+        let converts = |&input: &DType| input != dtype && (input.is_half() || dtype.is_half());
+        if self.tape.inputs.get(value as usize).is_some_and(converts)
+            && chain::chain(DType::Float32).is_some()
+        {
+            // A chain converts as it loads and stores.
+            value = self.draft(cast::unchanged(), Form::Pass, dtype, &[value], dtype).value;
+        }
         let made = !self.linker.values[value as usize].lasting;
         let direct = made && !dtype.is_half();
         let outputs = &mut self.linker.program.outputs;

@@ -1,9 +1,11 @@
 //! Several elementwise steps in one loop: what one step makes stays in the processor's registers for the next.
 //!
 //! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop goes through the links once for each
-//! [`tile`](TILE) of elements, so that finding the next link costs little beside its work, and nothing is stored but what
+//! [`tile`](TILE) of elements, so that going to the next link costs little beside its work, and nothing is stored but what
 //! another step or memory needs. Sixteen-bit floats widen as they are loaded and are rounded as they are stored.
 
+#[cfg(target_arch = "x86_64")]
+mod links;
 #[cfg(target_arch = "x86_64")]
 mod run;
 #[cfg(target_arch = "x86_64")]
@@ -14,9 +16,9 @@ use umber_types::{BinaryKind, DType, UnaryKind};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 #[cfg(target_arch = "x86_64")]
-use run::run;
+use run::{Avx2, Avx512, run};
 #[cfg(target_arch = "x86_64")]
-use vectors::{Vector, Words256, Words512};
+use vectors::{Words256, Words512};
 
 /// Bytes of the largest tile of a value.
 pub(crate) const TILE: usize = VECTORS * 64;
@@ -66,9 +68,6 @@ pub(crate) enum Source {
     Integers,
     Constant,
     Accumulator,
-    /// Registers that are left, where a tile of a value finds room.
-    Spare0,
-    Spare1,
 }
 
 /// One step of a chain.
@@ -132,23 +131,14 @@ pub(crate) fn binary(kind: BinaryKind, dtype: DType) -> Option<Op> {
     })
 }
 
-/// Where chains of this processor keep values of a tile rather than in memory.
-pub(crate) fn spares() -> &'static [Source] {
-    if cfg!(target_arch = "x86_64") && crate::isa::level() == 2 {
-        &[Source::Spare0, Source::Spare1]
-    } else {
-        &[]
-    }
-}
-
 /// The loop over links of this (computing) dtype, if this processor has one.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn chain(dtype: DType) -> Option<Chain> {
     use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
     let chains: [Chain; 2] = match dtype {
-        DType::Float32 => [avx2::<__m256>, avx512::<__m512>],
-        DType::Float64 => [avx2::<__m256d>, avx512::<__m512d>],
-        DType::Int32 | DType::UInt32 => [avx2::<Words256>, avx512::<Words512>],
+        DType::Float32 => [run::<Avx2, __m256>, run::<Avx512, __m512>],
+        DType::Float64 => [run::<Avx2, __m256d>, run::<Avx512, __m512d>],
+        DType::Int32 | DType::UInt32 => [run::<Avx2, Words256>, run::<Avx512, Words512>],
         _ => return None,
     };
     Some(chains[level().checked_sub(1)?])
@@ -157,18 +147,4 @@ pub(crate) fn chain(dtype: DType) -> Option<Chain> {
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn chain(_dtype: DType) -> Option<Chain> {
     None
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn avx2<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
-    // SAFETY: passed on; the processor has the instructions.
-    unsafe { run::<V>(links, values, n, past_caches) }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c")]
-unsafe fn avx512<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
-    // SAFETY: passed on; the processor has the instructions.
-    unsafe { run::<V>(links, values, n, past_caches) }
 }

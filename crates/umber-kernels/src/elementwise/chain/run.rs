@@ -1,203 +1,183 @@
 //! The loop of chains: tile by tile of the elements, link by link.
+//!
+//! A link is a function that ends with a jump to the function of the next, as in threaded code (Bell, 1973): no loop goes
+//! through the links, and each has a jump of its own, whose target the processor foresees by itself. The accumulator stays
+//! in the registers in which the calling convention hands vectors over.
 
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::links::{Alone, Binary, Given, Past, Stored, Through, Way, Work, does, from};
 use super::vectors::Vector;
 use super::{Link, Op, Source, VECTORS};
+
+/// A link made ready.
+pub(super) struct Step<V> {
+    run: Run<V>,
+    /// The first element of the value.
+    begin: *mut u8,
+    /// Which bits of an element's number tell where it is: none where every tile uses the same memory.
+    moves: usize,
+    /// The bits of a constant.
+    pub(super) constant: u64,
+}
+
+/// Does what a step says with the tile that begins at an element and the accumulator, and then what all others say.
+///
+/// Contract: that of [`Chain`](super::Chain) for the tile; the last of the steps returns.
+type Run<V> = unsafe extern "C" fn(*const Step<V>, usize, V, V, V, V, V, V, V, V);
+
+impl<V: Vector> Step<V> {
+    /// Where the tile's elements of this size begin.
+    #[inline(always)]
+    pub(super) fn place(&self, at: usize, size: usize) -> *mut u8 {
+        self.begin.wrapping_add((at & self.moves) * size)
+    }
+
+    /// The steps of links, each the function that `find` chooses for it.
+    fn of(
+        links: &[Link],
+        values: &[*mut u8],
+        end: Run<V>,
+        find: impl Fn(&Link) -> Run<V>,
+    ) -> SmallVec<[Step<V>; 24]> {
+        let step = |link: &Link| {
+            let moves = if link.is_local { 0 } else { usize::MAX };
+            Step { run: find(link), begin: values[link.value as usize], moves, constant: link.constant }
+        };
+        let end = Step { run: end, begin: std::ptr::null_mut(), moves: 0, constant: 0 };
+        links.iter().map(step).chain([end]).collect()
+    }
+}
+
+/// A set of instructions that steps are compiled for.
+pub(super) trait Level {
+    /// Work on `N` vectors.
+    fn step<V: Vector, const N: usize, W: Work<V>>() -> Run<V>;
+
+    /// Nothing more.
+    fn end<V: Vector>() -> Run<V>;
+
+    /// All steps for each tile of `N` vectors among the elements.
+    ///
+    /// # Safety
+    /// The contract of [`Run`]; the processor has the instructions, and the elements are whole tiles.
+    unsafe fn tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>);
+}
+
+macro_rules! levels {
+    ($($level:ident: $step:ident, $end:ident, $tiles:ident, $features:literal;)*) => {$(
+        pub(super) struct $level;
+
+        impl Level for $level {
+            fn step<V: Vector, const N: usize, W: Work<V>>() -> Run<V> {
+                $step::<V, N, W>
+            }
+
+            fn end<V: Vector>() -> Run<V> {
+                $end::<V>
+            }
+
+            unsafe fn tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>) {
+                // SAFETY: passed on.
+                unsafe { $tiles::<V, N>(steps, elements) }
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe extern "C" fn $step<V: Vector, const N: usize, W: Work<V>>(
+            step: *const Step<V>, at: usize, a: V, b: V, c: V, d: V, e: V, f: V, g: V, h: V,
+        ) {
+            // SAFETY: the contract of `Run`; another step follows one that does not return.
+            unsafe {
+                let [a, b, c, d, e, f, g, h] = W::work::<N>(&*step, at, [a, b, c, d, e, f, g, h]);
+                let next = step.add(1);
+                ((*next).run)(next, at, a, b, c, d, e, f, g, h);
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe extern "C" fn $end<V: Vector>(_: *const Step<V>, _: usize, _: V, _: V, _: V, _: V, _: V, _: V, _: V, _: V) {}
+
+        #[target_feature(enable = $features)]
+        unsafe fn $tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>) {
+            let zero = V::zero();
+            for at in elements.step_by(N * V::COUNT) {
+                // SAFETY: the caller's.
+                unsafe { (steps[0].run)(steps.as_ptr(), at, zero, zero, zero, zero, zero, zero, zero, zero) }
+            }
+        }
+    )*};
+}
+
+levels! {
+    Avx2: step_avx2, end_avx2, tiles_avx2, "avx2,fma,f16c";
+    Avx512: step_avx512, end_avx512, tiles_avx512, "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c";
+}
 
 /// All elements, tile by tile.
 ///
 /// # Safety
-/// The contract of [`Chain`](super::Chain); the caller is compiled for the instructions of the vectors.
-#[inline(always)]
-pub(super) unsafe fn run<V: Vector>(links: &[Link], values: &[*mut u8], n: usize, past_caches: bool) {
-    let mut at = 0;
-    while at + VECTORS * V::COUNT <= n {
-        // SAFETY: passed on; the tile ends before `n`.
-        unsafe { tile::<V, VECTORS>(links, values, at, past_caches) };
-        at += VECTORS * V::COUNT;
+/// The contract of [`Chain`](super::Chain); the processor has the instructions of the level, which are those of the vectors.
+pub(super) unsafe fn run<L: Level, V: Vector>(
+    links: &[Link],
+    values: &[*mut u8],
+    n: usize,
+    past_caches: bool,
+) {
+    const HALF: usize = VECTORS / 2;
+    let whole = n - n % (VECTORS * V::COUNT);
+    if whole > 0 {
+        let steps = Step::of(links, values, L::end(), |link| find::<L, V, VECTORS>(link, past_caches));
+        // SAFETY: passed on; the steps have an end.
+        unsafe { L::tiles::<V, VECTORS>(&steps, 0..whole) };
     }
     // The largest tiles are twice what `n` is a multiple of.
-    if at < n {
+    if whole < n {
+        let steps = Step::of(links, values, L::end(), |link| find::<L, V, HALF>(link, past_caches));
         // SAFETY: as above.
-        unsafe { tile::<V, { VECTORS / 2 }>(links, values, at, past_caches) };
+        unsafe { L::tiles::<V, HALF>(&steps, whole..n) };
     }
 }
 
-/// What a link does, and with what, as one number: the jumps that lead to it take as long as its work, so there is one.
-#[inline(always)]
-const fn code(op: u8, source: Source) -> u8 {
-    /// Numbers for the sources of an operation.
-    const SOURCES: u8 = 8;
-    op * SOURCES + source as u8
+/// The function of a link.
+fn find<L: Level, V: Vector, const N: usize>(link: &Link, past_caches: bool) -> Run<V> {
+    macro_rules! jump {
+        (given { $($given:ident)* } alone { $($alone:ident)* }) => {
+            match link.op {
+                $(Op::$given => given::<L, V, N, does::$given>(link.source),)*
+                $(Op::$alone => L::step::<V, N, Alone<does::$alone>>(),)*
+                Op::Output if past_caches => stored::<L, V, N, Past>(link.source),
+                Op::Store | Op::Output => stored::<L, V, N, Through>(link.source),
+            }
+        };
+    }
+    jump! {
+        given { Load Add Multiply Subtract SubtractFrom Divide DivideInto Maximum MaximumOf Minimum MinimumOf }
+        alone { Negative Abs Sqrt Rsqrt Reciprocal Square }
+    }
 }
 
-/// The numbers of an operation.
-struct Codes<const OP: u8>;
-
-impl<const OP: u8> Codes<OP> {
-    const ELEMENTS: u8 = code(OP, Source::Elements);
-    const BFLOAT16: u8 = code(OP, Source::BFloat16);
-    const FLOAT16: u8 = code(OP, Source::Float16);
-    const INTEGERS: u8 = code(OP, Source::Integers);
-    const CONSTANT: u8 = code(OP, Source::Constant);
-    const ACCUMULATOR: u8 = code(OP, Source::Accumulator);
-    const SPARE0: u8 = code(OP, Source::Spare0);
-    const SPARE1: u8 = code(OP, Source::Spare1);
+/// The function of a link that has an operand.
+fn given<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Source) -> Run<V> {
+    match source {
+        Source::Elements => L::step::<V, N, Given<F, from::Elements>>(),
+        Source::BFloat16 if V::CONVERTS => L::step::<V, N, Given<F, from::BFloat16>>(),
+        Source::Float16 if V::CONVERTS => L::step::<V, N, Given<F, from::Float16>>(),
+        Source::Integers if V::CONVERTS => L::step::<V, N, Given<F, from::Integers>>(),
+        Source::Constant => L::step::<V, N, Given<F, from::Constant>>(),
+        Source::Accumulator => L::step::<V, N, Given<F, from::Accumulator>>(),
+        _ => unreachable!("only 32-bit floats are made of other numbers"),
+    }
 }
 
-/// One tile, from element `at` on.
-///
-/// # Safety
-/// As [`run`].
-#[inline(always)]
-unsafe fn tile<V: Vector, const N: usize>(links: &[Link], values: &[*mut u8], at: usize, past_caches: bool) {
-    let mut sums = [V::zero(); N];
-    let mut spares = [[V::zero(); N]; 2];
-    for link in links {
-        let from = if link.is_local { 0 } else { at };
-        // SAFETY: the contract: links name values.
-        let place = || unsafe { *values.get_unchecked(link.value as usize) };
-        // Plain code for each vector: closures would not be compiled for the vectors' instructions, and an accumulator that
-        // a loop goes through is kept in memory.
-        macro_rules! vectors {
-            (|$i:ident| $body:expr) => {
-                vectors!(|$i| $body; 0 1 2 3 4 5 6 7)
-            };
-            (|$i:ident| $body:expr; $($number:literal)*) => {{$(
-                if $number < N {
-                    let $i: usize = $number;
-                    $body
-                }
-            )*}};
-        }
-        macro_rules! each {
-            (|$sum:ident, $place:ident| $body:expr, $size:expr) => {{
-                let begin = place().wrapping_add(from * $size);
-                vectors!(|i| {
-                    let ($sum, $place) = (&mut sums[i], begin.wrapping_add(i * V::COUNT * $size));
-                    // SAFETY: the value has as many elements of this size; the caller has the instructions.
-                    unsafe { $body }
-                });
-            }};
-        }
-        // Of 16-bit floats, two vectors have the bytes of one.
-        macro_rules! pairs {
-            (|$pair:ident, $place:ident| $body:expr) => {{
-                let begin = place().wrapping_add(from * 2);
-                vectors!(
-                    |i| {
-                        let ($pair, $place) = ([sums[i], sums[i + 1]], begin.wrapping_add(i * V::COUNT * 2));
-                        // SAFETY: the value has as many elements of this size; the caller has the instructions.
-                        unsafe { $body }
-                    };
-                    0 2 4 6
-                );
-            }};
-        }
-        macro_rules! map {
-            (|$a:ident| $body:expr) => {
-                vectors!(|i| {
-                    let $a = sums[i];
-                    sums[i] = $body;
-                })
-            };
-        }
-        macro_rules! beside {
-            (|$a:ident, $x:ident| $body:expr, $others:expr) => {
-                vectors!(|i| {
-                    let ($a, $x) = (sums[i], $others[i]);
-                    sums[i] = $body;
-                })
-            };
-        }
-        macro_rules! loaded {
-            (|$a:ident, $x:ident| $body:expr, $load:ident, $size:expr) => {
-                each!(
-                    |sum, place| {
-                        let ($a, $x) = (*sum, V::$load(place));
-                        *sum = $body;
-                    },
-                    $size
-                )
-            };
-        }
-        macro_rules! jump {
-            (
-                given { $($given:ident |$a:ident, $x:ident| $with:expr;)* }
-                alone { $($alone:ident |$b:ident| $made:expr;)* }
-                stored { $($stored:ident $past_caches:expr;)* }
-            ) => {
-                match code(link.op as u8, link.source) {
-                    $(
-                        Codes::<{ Op::$given as u8 }>::ELEMENTS => loaded!(|$a, $x| $with, load, V::SIZE),
-                        Codes::<{ Op::$given as u8 }>::BFLOAT16 if V::CONVERTS => {
-                            loaded!(|$a, $x| $with, load_bfloat16, 2);
-                        }
-                        Codes::<{ Op::$given as u8 }>::FLOAT16 if V::CONVERTS => {
-                            loaded!(|$a, $x| $with, load_float16, 2);
-                        }
-                        Codes::<{ Op::$given as u8 }>::CONSTANT => {
-                            let $x = V::splat(link.constant);
-                            map!(|$a| $with);
-                        }
-                        Codes::<{ Op::$given as u8 }>::ACCUMULATOR => beside!(|$a, $x| $with, sums),
-                        Codes::<{ Op::$given as u8 }>::SPARE0 if V::HAS_SPARES => {
-                            beside!(|$a, $x| $with, spares[0]);
-                        }
-                        Codes::<{ Op::$given as u8 }>::SPARE1 if V::HAS_SPARES => {
-                            beside!(|$a, $x| $with, spares[1]);
-                        }
-                    )*
-                    // Only loads meet integers.
-                    Codes::<{ Op::Load as u8 }>::INTEGERS if V::CONVERTS => {
-                        each!(|sum, place| *sum = V::load_integers(place), V::SIZE);
-                    }
-                    $(Codes::<{ Op::$alone as u8 }>::ACCUMULATOR => map!(|$b| $made),)*
-                    $(
-                        Codes::<{ Op::$stored as u8 }>::ELEMENTS if $past_caches => {
-                            each!(|sum, place| sum.stream(place), V::SIZE);
-                        }
-                        Codes::<{ Op::$stored as u8 }>::ELEMENTS => {
-                            each!(|sum, place| sum.store(place), V::SIZE);
-                        }
-                        Codes::<{ Op::$stored as u8 }>::BFLOAT16 if V::CONVERTS => {
-                            pairs!(|pair, place| V::store_bfloat16(pair, place, $past_caches));
-                        }
-                        Codes::<{ Op::$stored as u8 }>::FLOAT16 if V::CONVERTS => {
-                            pairs!(|pair, place| V::store_float16(pair, place, $past_caches));
-                        }
-                        Codes::<{ Op::$stored as u8 }>::SPARE0 if V::HAS_SPARES => spares[0] = sums,
-                        Codes::<{ Op::$stored as u8 }>::SPARE1 if V::HAS_SPARES => spares[1] = sums,
-                    )*
-                    _ => unreachable!("{:?} of {:?}", link.op, link.source),
-                }
-            };
-        }
-        jump! {
-            given {
-                Load |_a, x| x;
-                Add |a, x| a.add(x);
-                Multiply |a, x| a.multiply(x);
-                Subtract |a, x| a.subtract(x);
-                SubtractFrom |a, x| x.subtract(a);
-                Divide |a, x| a.divide(x);
-                DivideInto |a, x| x.divide(a);
-                Maximum |a, x| a.maximum(x);
-                MaximumOf |a, x| x.maximum(a);
-                Minimum |a, x| a.minimum(x);
-                MinimumOf |a, x| x.minimum(a);
-            }
-            alone {
-                Negative |a| a.negative();
-                Abs |a| a.abs();
-                Sqrt |a| a.sqrt();
-                Rsqrt |a| V::one().divide(a.sqrt());
-                Reciprocal |a| V::one().divide(a);
-                Square |a| a.multiply(a);
-            }
-            stored {
-                Store false;
-                Output past_caches;
-            }
-        }
+/// The function of a link that stores.
+fn stored<L: Level, V: Vector, const N: usize, W: Way>(source: Source) -> Run<V> {
+    match source {
+        Source::BFloat16 if V::CONVERTS => L::step::<V, N, Stored<from::BFloat16, W>>(),
+        Source::Float16 if V::CONVERTS => L::step::<V, N, Stored<from::Float16, W>>(),
+        Source::Elements => L::step::<V, N, Stored<from::Elements, W>>(),
+        _ => unreachable!("stores go to memory"),
     }
 }

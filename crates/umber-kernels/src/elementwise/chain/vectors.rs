@@ -18,8 +18,6 @@ pub(super) trait Vector: Copy {
     const SIZE: usize;
     /// Are 16-bit floats, and integers made floats, computed as these elements?
     const CONVERTS: bool;
-    /// Are there registers left beside an accumulator?
-    const HAS_SPARES: bool = size_of::<Self>() == 64;
 
     fn zero() -> Self;
     fn one() -> Self;

@@ -247,3 +247,48 @@ fn neighbours_are_chained() {
     let again = binary(BinaryKind::Multiply, 4, 0);
     assert_eq!(lengths(DType::Float32, vec![add, tanh, twice, again], 5), [None, None, Some(4)]);
 }
+
+#[test]
+fn conversions_are_chained() {
+    if chain::chain(DType::Float32).is_none() {
+        return;
+    }
+    let cast = |to| vec![Step::Cast { x: 0, to }];
+    let (half, brain) = (DType::Float16, DType::BFloat16);
+    for (from, to) in [(half, DType::Float32), (DType::Float32, brain), (brain, half), (half, brain)] {
+        assert_eq!(lengths(from, cast(to), 2), [Some(2)], "{from} to {to}");
+    }
+    assert_eq!(lengths(half, cast(half), 2), []);
+    assert_eq!(lengths(DType::Float64, cast(DType::Float32), 2), [None]);
+}
+
+#[test]
+fn conversions_answer_what_elements_do() {
+    use umber_types::{bf16, f16};
+    let words: Vec<u64> = (0..=u16::MAX).map(|i| u64::from(i) * 0x0001_0001_0001_0001).step_by(4).collect();
+    let count = 4 * words.len();
+    // SAFETY: words are bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 8 * words.len()) };
+    let all: Vec<u16> = (0..count).map(|i| (i / 4 * 4) as u16).collect();
+    let cast =
+        |from, to: DType, of: &[u8], count| alone(vec![Step::Cast { x: 0, to }], &[(from, of)], to, count);
+    let halves: Vec<f32> = all.iter().map(|&x| f16::from_bits(x).to_f32()).collect();
+    let brains: Vec<f32> = all.iter().map(|&x| bf16::from_bits(x).to_f32()).collect();
+    for (from, expected) in [(DType::Float16, &halves), (DType::BFloat16, &brains)] {
+        let found = cast(from, DType::Float32, bytes, count);
+        let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        assert!(bits(DType::Float32, &found) == bits(DType::Float32, &expected), "from {from}");
+    }
+    // As 32-bit floats, the words have all exponents and signs, and digits that are lost.
+    let count = 2 * words.len();
+    let floats: Vec<f32> = (0..count).map(|i| f32::from_bits(u32::from(all[2 * i]) * 0x0001_0001)).collect();
+    let rounded: [(DType, Vec<u16>); 2] = [
+        (DType::Float16, floats.iter().map(|&x| f16::from_f32(x).to_bits()).collect()),
+        (DType::BFloat16, floats.iter().map(|&x| bf16::from_f32(x).to_bits()).collect()),
+    ];
+    for (to, expected) in rounded {
+        let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_ne_bytes()).collect();
+        let found = cast(DType::Float32, to, bytes, count);
+        assert!(bits(to, &found) == bits(to, &expected), "to {to}");
+    }
+}
