@@ -5,7 +5,7 @@ use std::ops::Range;
 use umber_types::Result;
 
 use crate::caches::{LINE, STREAM_FROM, finish_streaming, stream};
-use crate::indices::{AxisIndices, BATCH, Failures, Indices, batches};
+use crate::indices::{AHEAD, AxisIndices, BATCH, Failures, Indices, batches};
 use crate::isa::{Cache, prefetch_lines};
 use crate::moving::by_size;
 use crate::nest::{Loop, Nest};
@@ -15,9 +15,6 @@ use crate::{View, ViewMut};
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
-/// Bytes of a slice that are asked for while the one before is copied, since no processor foresees where it begins. Of what
-/// follows in a long one it does.
-const AHEAD: usize = 64 * LINE;
 /// Slices of fewer bytes go through the caches.
 const LONG: usize = 8 * LINE;
 

@@ -8,12 +8,16 @@ use umber_types::shape::out_of_bounds;
 use umber_types::{Element, Error, Result, match_dtype};
 
 use crate::View;
+use crate::caches::LINE;
 use crate::isa::vectorised;
 use crate::nest::Nest;
 use crate::threads::parallel_ranges;
 
 /// How many tuples of indices are worked on at a time.
 pub(crate) const BATCH: usize = 256;
+/// Bytes of the slice that the next index points to which are asked for meanwhile, since no processor foresees where it begins. Of
+/// what follows in a long one it does.
+pub(crate) const AHEAD: usize = 64 * LINE;
 
 /// Tuples of indices into some axes of an operand: one array an axis, all of one shape.
 pub(crate) struct Indices<'a> {

@@ -250,7 +250,6 @@ entries! {
     STORE_BF16, f32 => bf16, |x| f32_to_bf16(x);
     ROUND_F16, f32 => f32, |x| f16_to_f32(f32_to_f16(x));
     ROUND_BF16, f32 => f32, |x| bf16_to_f32(f32_to_bf16(x));
-    UNCHANGED, f32 => f32, |x| x;
 }
 
 /// An entry with the processor's own instructions for conversion, beside those of the portable level.
@@ -317,9 +316,4 @@ pub(crate) fn store_half(dtype: DType) -> Entry {
 /// f32 rounded to what a 16-bit float dtype can hold.
 pub(crate) fn round_half(dtype: DType) -> Entry {
     if dtype == DType::Float16 { ROUND_F16 } else { ROUND_BF16 }
-}
-
-/// f32 as it is.
-pub(crate) fn unchanged() -> Entry {
-    UNCHANGED
 }

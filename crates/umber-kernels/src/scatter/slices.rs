@@ -6,7 +6,7 @@ use umber_types::{Error, Result, ScatterKind};
 
 use super::update::{Update, match_update};
 use crate::caches::LINE;
-use crate::indices::{BATCH, Failures, Indices, batches};
+use crate::indices::{AHEAD, BATCH, Failures, Indices, batches};
 use crate::isa::{Cache, prefetch_lines};
 use crate::matmul::scratch;
 use crate::nest::{Loop, Nest};
@@ -16,9 +16,6 @@ use crate::{View, ViewMut};
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
-/// Bytes of a slice's destination that are asked for while the one before is written, since no processor foresees where it
-/// begins.
-const AHEAD: usize = 64 * LINE;
 /// Slices at least this long are worth looking for among those of other threads.
 const WORTHWHILE: usize = 4;
 /// Destinations of more elements than this miss the caches, and are shared whatever the slices.
@@ -298,12 +295,10 @@ unsafe fn combine<U: Update>(task: &Scatter, pairs: &[Pair], part: Range<usize>)
     }
     if task.slice.loops().len() == 1 {
         let [first_to, first_from] = inner.strides.map(|stride| part.start as isize * stride);
-        let bytes = part.len().min(AHEAD / size_of::<U::Element>()) * size_of::<U::Element>();
+        let bytes = (part.len() * size_of::<U::Element>()).min(AHEAD);
+        let asks = bytes >= LINE && inner.strides[0] == 1;
         for (i, &(to, from)) in pairs.iter().enumerate() {
-            if let Some(&(next, _)) = pairs.get(i + 1)
-                && bytes >= LINE
-                && inner.strides[0] == 1
-            {
+            if asks && let Some(&(next, _)) = pairs.get(i + 1) {
                 prefetch_lines(dst.at(next + first_to).cast_const(), bytes, Cache::First);
             }
             // SAFETY: the caller's promise.

@@ -13,7 +13,8 @@ use crate::isa::level;
 /// A step before it is known how it will run.
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
-    pub(super) entry: Entry,
+    /// The block function, unless only chains do it.
+    pub(super) entry: Option<Entry>,
     /// How a chain would do it.
     pub(super) form: Form,
     /// The computing dtype of the operands.
@@ -179,6 +180,7 @@ impl Linker {
     fn emit(&mut self, group: &Group) {
         let Some(run) = group.chain else {
             let Draft { entry, value, arguments, .. } = self.drafts[group.drafts.start];
+            let entry = entry.expect("a step that no chain does has a block function");
             let kernel = entry.kernels[level()];
             self.program.instructions.push(Instruction::Call {
                 kernel,

@@ -279,11 +279,19 @@ impl<'t> Builder<'t> {
     }
 
     /// Add a step: from operands of one dtype a value of another.
-    fn draft(&mut self, entry: Entry, form: Form, from: DType, operands: &[u32], to: DType) -> Named {
+    fn draft(
+        &mut self,
+        entry: impl Into<Option<Entry>>,
+        form: Form,
+        from: DType,
+        operands: &[u32],
+        to: DType,
+    ) -> Named {
+        let entry = entry.into();
         let mut arguments = [operands[0]; 3];
         arguments[..operands.len()].copy_from_slice(operands);
         let value = self.value(compute_dtype(to), Value::new(false, None));
-        self.linker.program.cost += entry.cost as usize;
+        self.linker.program.cost += entry.map_or(1, |entry| entry.cost as usize);
         self.linker.drafts.push(Draft { entry, form, dtype: compute_dtype(from), value, arguments });
         Named { dtype: to, value, is_rounded: !to.is_half() }
     }
@@ -372,7 +380,7 @@ impl<'t> Builder<'t> {
             && chain::chain(DType::Float32).is_some()
         {
             // A chain converts as it loads and stores.
-            value = self.draft(cast::unchanged(), Form::Pass, dtype, &[value], dtype).value;
+            value = self.draft(None, Form::Pass, dtype, &[value], dtype).value;
         }
         let made = !self.linker.values[value as usize].lasting;
         let direct = made && !dtype.is_half();

@@ -19,8 +19,8 @@ pub(super) trait Work<V: Vector> {
 pub(super) struct Given<F, O>(PhantomData<(F, O)>);
 /// `F` of each element.
 pub(super) struct Alone<F>(PhantomData<F>);
-/// Writes each element as what `O` reads, the way that `W` goes.
-pub(super) struct Stored<O, W>(PhantomData<(O, W)>);
+/// Writes each element as what `O` reads, past the caches or through them.
+pub(super) struct Stored<O, const PAST_CACHES: bool>(PhantomData<O>);
 
 /// Plain code for the first `N` of eight vectors: of a loop over them, or a closure, registers are not sure to come.
 macro_rules! each {
@@ -53,14 +53,14 @@ impl<V: Vector, F: Unary<V>> Work<V> for Alone<F> {
     }
 }
 
-impl<V: Vector, O: Stores<V>, W: Way> Work<V> for Stored<O, W> {
+impl<V: Vector, O: Stores<V>, const PAST_CACHES: bool> Work<V> for Stored<O, PAST_CACHES> {
     #[inline(always)]
     unsafe fn work<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS] {
         let begin = step.place(at, O::SIZE);
         each!(N, |i| {
             let to = begin.wrapping_add(i * V::COUNT * O::SIZE);
             // SAFETY: the caller's: the tile has that many elements.
-            unsafe { O::write([sums[i], sums[i + 1]], to, W::IS_PAST_CACHES) };
+            unsafe { O::write([sums[i], sums[i + 1]], to, PAST_CACHES) };
         }; 0 2 4 6);
         sums
     }
@@ -227,20 +227,4 @@ pub(super) mod from {
         BFloat16 |pair, to, past_caches| V::store_bfloat16(pair, to, past_caches);
         Float16 |pair, to, past_caches| V::store_float16(pair, to, past_caches);
     }
-}
-
-/// How stores go.
-pub(super) trait Way {
-    const IS_PAST_CACHES: bool;
-}
-
-pub(super) struct Through;
-pub(super) struct Past;
-
-impl Way for Through {
-    const IS_PAST_CACHES: bool = false;
-}
-
-impl Way for Past {
-    const IS_PAST_CACHES: bool = true;
 }

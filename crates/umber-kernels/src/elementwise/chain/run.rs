@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::links::{Alone, Binary, Given, Past, Stored, Through, Way, Work, does, from};
+use super::links::{Alone, Binary, Given, Stored, Work, does, from};
 use super::vectors::Vector;
 use super::{Link, Op, Source, VECTORS};
 
@@ -33,21 +33,6 @@ impl<V: Vector> Step<V> {
     #[inline(always)]
     pub(super) fn place(&self, at: usize, size: usize) -> *mut u8 {
         self.begin.wrapping_add((at & self.moves) * size)
-    }
-
-    /// The steps of links, each the function that `find` chooses for it.
-    fn of(
-        links: &[Link],
-        values: &[*mut u8],
-        end: Run<V>,
-        find: impl Fn(&Link) -> Run<V>,
-    ) -> SmallVec<[Step<V>; 24]> {
-        let step = |link: &Link| {
-            let moves = if link.is_local { 0 } else { usize::MAX };
-            Step { run: find(link), begin: values[link.value as usize], moves, constant: link.constant }
-        };
-        let end = Step { run: end, begin: std::ptr::null_mut(), moves: 0, constant: 0 };
-        links.iter().map(step).chain([end]).collect()
     }
 }
 
@@ -128,17 +113,35 @@ pub(super) unsafe fn run<L: Level, V: Vector>(
 ) {
     const HALF: usize = VECTORS / 2;
     let whole = n - n % (VECTORS * V::COUNT);
-    if whole > 0 {
-        let steps = Step::of(links, values, L::end(), |link| find::<L, V, VECTORS>(link, past_caches));
-        // SAFETY: passed on; the steps have an end.
-        unsafe { L::tiles::<V, VECTORS>(&steps, 0..whole) };
+    // SAFETY: passed on. The largest tiles are twice what `n` is a multiple of.
+    unsafe {
+        run_tiles::<L, V, VECTORS>(links, values, 0..whole, past_caches);
+        run_tiles::<L, V, HALF>(links, values, whole..n, past_caches);
     }
-    // The largest tiles are twice what `n` is a multiple of.
-    if whole < n {
-        let steps = Step::of(links, values, L::end(), |link| find::<L, V, HALF>(link, past_caches));
-        // SAFETY: as above.
-        unsafe { L::tiles::<V, HALF>(&steps, whole..n) };
+}
+
+/// Elements that are whole tiles of `N` vectors.
+///
+/// # Safety
+/// As of [`run`].
+unsafe fn run_tiles<L: Level, V: Vector, const N: usize>(
+    links: &[Link],
+    values: &[*mut u8],
+    elements: Range<usize>,
+    past_caches: bool,
+) {
+    if elements.is_empty() {
+        return;
     }
+    let step = |link: &Link| {
+        let moves = if link.is_local { 0 } else { usize::MAX };
+        let run = find::<L, V, N>(link, past_caches);
+        Step { run, begin: values[link.value as usize], moves, constant: link.constant }
+    };
+    let end = Step { run: L::end(), begin: std::ptr::null_mut(), moves: 0, constant: 0 };
+    let steps: SmallVec<[Step<V>; 24]> = links.iter().map(step).chain([end]).collect();
+    // SAFETY: passed on; the last step returns.
+    unsafe { L::tiles::<V, N>(&steps, elements) }
 }
 
 /// The function of a link.
@@ -148,8 +151,8 @@ fn find<L: Level, V: Vector, const N: usize>(link: &Link, past_caches: bool) -> 
             match link.op {
                 $(Op::$given => given::<L, V, N, does::$given>(link.source),)*
                 $(Op::$alone => L::step::<V, N, Alone<does::$alone>>(),)*
-                Op::Output if past_caches => stored::<L, V, N, Past>(link.source),
-                Op::Store | Op::Output => stored::<L, V, N, Through>(link.source),
+                Op::Output if past_caches => stored::<L, V, N, true>(link.source),
+                Op::Store | Op::Output => stored::<L, V, N, false>(link.source),
             }
         };
     }
@@ -173,11 +176,11 @@ fn given<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Source) -> R
 }
 
 /// The function of a link that stores.
-fn stored<L: Level, V: Vector, const N: usize, W: Way>(source: Source) -> Run<V> {
+fn stored<L: Level, V: Vector, const N: usize, const PAST_CACHES: bool>(source: Source) -> Run<V> {
     match source {
-        Source::BFloat16 if V::CONVERTS => L::step::<V, N, Stored<from::BFloat16, W>>(),
-        Source::Float16 if V::CONVERTS => L::step::<V, N, Stored<from::Float16, W>>(),
-        Source::Elements => L::step::<V, N, Stored<from::Elements, W>>(),
+        Source::BFloat16 if V::CONVERTS => L::step::<V, N, Stored<from::BFloat16, PAST_CACHES>>(),
+        Source::Float16 if V::CONVERTS => L::step::<V, N, Stored<from::Float16, PAST_CACHES>>(),
+        Source::Elements => L::step::<V, N, Stored<from::Elements, PAST_CACHES>>(),
         _ => unreachable!("stores go to memory"),
     }
 }

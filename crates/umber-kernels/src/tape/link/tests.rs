@@ -265,30 +265,32 @@ fn conversions_are_chained() {
 #[test]
 fn conversions_answer_what_elements_do() {
     use umber_types::{bf16, f16};
-    let words: Vec<u64> = (0..=u16::MAX).map(|i| u64::from(i) * 0x0001_0001_0001_0001).step_by(4).collect();
-    let count = 4 * words.len();
+    // All 16-bit patterns, four to a word.
+    let word = |i: u64| (0..4).map(|j| (4 * i + j) << (16 * j)).sum();
+    let words: Vec<u64> = (0..1 << 14).map(word).collect();
     // SAFETY: words are bytes.
     let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), 8 * words.len()) };
-    let all: Vec<u16> = (0..count).map(|i| (i / 4 * 4) as u16).collect();
+    let all: Vec<u16> =
+        bytes.chunks_exact(2).map(|two| u16::from_ne_bytes(two.try_into().unwrap())).collect();
     let cast =
         |from, to: DType, of: &[u8], count| alone(vec![Step::Cast { x: 0, to }], &[(from, of)], to, count);
     let halves: Vec<f32> = all.iter().map(|&x| f16::from_bits(x).to_f32()).collect();
     let brains: Vec<f32> = all.iter().map(|&x| bf16::from_bits(x).to_f32()).collect();
     for (from, expected) in [(DType::Float16, &halves), (DType::BFloat16, &brains)] {
-        let found = cast(from, DType::Float32, bytes, count);
+        let found = cast(from, DType::Float32, bytes, all.len());
         let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_ne_bytes()).collect();
         assert!(bits(DType::Float32, &found) == bits(DType::Float32, &expected), "from {from}");
     }
     // As 32-bit floats, the words have all exponents and signs, and digits that are lost.
-    let count = 2 * words.len();
-    let floats: Vec<f32> = (0..count).map(|i| f32::from_bits(u32::from(all[2 * i]) * 0x0001_0001)).collect();
+    let floats: Vec<f32> =
+        bytes.chunks_exact(4).map(|four| f32::from_ne_bytes(four.try_into().unwrap())).collect();
     let rounded: [(DType, Vec<u16>); 2] = [
         (DType::Float16, floats.iter().map(|&x| f16::from_f32(x).to_bits()).collect()),
         (DType::BFloat16, floats.iter().map(|&x| bf16::from_f32(x).to_bits()).collect()),
     ];
     for (to, expected) in rounded {
         let expected: Vec<u8> = expected.iter().flat_map(|x| x.to_ne_bytes()).collect();
-        let found = cast(DType::Float32, to, bytes, count);
+        let found = cast(DType::Float32, to, bytes, floats.len());
         assert!(bits(to, &found) == bits(to, &expected), "to {to}");
     }
 }
