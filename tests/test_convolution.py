@@ -250,3 +250,25 @@ def test_against_mlx(rng):
             want = np.array(reference.convolve(reference.array(x), reference.array(y), mode))
             found = to_numpy(mx.convolve(mx.array(x), mx.array(y), mode))
             assert_close(found, want, tolerance_of("float32", 4), mode)
+
+
+@pytest.mark.parametrize("stride", [1, 3])
+@pytest.mark.parametrize("taps", [1, 7])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_transposed_convolutions_of_nothing(stride, taps, padding):
+    """The length that the formula gives, of zeros, and gradients."""
+    length = -stride + taps - 2 * padding
+    x, w = mx.zeros((2, 0, 3)), mx.ones((4, taps, 3))
+
+    def transposed(x, w):
+        return mx.conv_transpose1d(x, w, stride=stride, padding=padding)
+
+    if length <= 0:
+        with pytest.raises(ValueError, match="expected at least"):
+            transposed(x, w)
+        return
+    y = transposed(x, w)
+    assert y.shape == (2, length, 4)
+    assert not to_numpy(y).any()
+    slopes = mx.grad(lambda x, w: transposed(x, w).sum(), (0, 1))(x, w)
+    assert [slope.shape for slope in slopes] == [x.shape, w.shape]

@@ -122,3 +122,15 @@ def test_a_broadcast_constant_is_written_like_any_array():
     assert x.tolist() == [[5.0, 1.0], [1.0, 1.0]]
     assert other.tolist() == [[[1.0, 1.0]] * 2] * 3
     assert mx.full((2,), mx.array(2.0)).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("precise", [False, True])
+def test_softmax_over_no_axes(precise):
+    """One, but for what has no difference from itself."""
+    numbers = mx.array([float("nan"), float("inf"), -float("inf"), 1.0, -3e38])
+    assert str(mx.softmax(numbers, axis=(), precise=precise).tolist()).replace("-nan", "nan") == (
+        "[nan, nan, nan, 1.0, 1.0]"
+    )
+    assert mx.softmax(mx.array(float("nan")), precise=precise).item() != 1
+    assert mx.softmax(mx.array(3), precise=precise).item() == 1
+    assert mx.grad(lambda x: mx.softmax(x).sum())(mx.array(3.0)).item() == 0

@@ -376,6 +376,45 @@ def test_eigenvectors(name, n, rng):
     assert_close((a + adjoint(a)) @ vectors, vectors * values[..., None, :], tolerance)
 
 
+MATRICES_FAR_FROM_NORMAL = {
+    "a block above": lambda n, rng: np.eye(n) + np.eye(n, k=1),
+    "a block below": lambda n, rng: np.eye(n) + np.eye(n, k=-1),
+    "nilpotent": lambda n, rng: np.eye(n, k=1),
+    "a triangle": lambda n, rng: np.triu(np.ones((n, n))),
+    "eigenvalues apart": lambda n, rng: np.diag(np.arange(n) / n) + 1e3 * np.eye(n, k=1),
+    "hidden": lambda n, rng: (lambda q: q @ (np.eye(n) + np.eye(n, k=1)) @ q.T)(
+        np.linalg.qr(rng.normal(size=(n, n)))[0]
+    ),
+    "turns": lambda n, rng: (
+        np.kron(np.eye(n // 2 + 1), [[0, 1], [-1, 0]])[:n, :n] + 3 * np.eye(n, k=2)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALL_DTYPES)
+@pytest.mark.parametrize("matrix", MATRICES_FAR_FROM_NORMAL)
+@pytest.mark.parametrize("n", [2, 8, 13, 33, 64])
+def test_eigenvectors_of_matrices_far_from_normal(name, matrix, n, rng):
+    """Substituted backwards, elements of their vectors leave the range of any dtype."""
+    a = MATRICES_FAR_FROM_NORMAL[matrix](n, rng)
+    a = to_numpy(to_umber(a * (1 + 0.5j) if "complex" in name else a, name))
+    values, vectors = (to_numpy(part) for part in linalg.eig(to_umber(a, name)))
+    epsilon = 2**-52 if name in ("float64", "complex128") else 2**-23
+    assert np.abs(a @ vectors - vectors * values).max() < 200 * n * epsilon * np.abs(a).max()
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1, rtol=100 * epsilon)
+    if "complex" not in name:
+        is_pair = values.imag != 0
+        assert np.isreal(vectors[:, ~is_pair]).all()
+        np.testing.assert_array_equal(np.sort_complex(values), np.sort_complex(values.conj()))
+
+
+def test_blocks_of_one_eigenvalue_have_vectors_of_their_own():
+    a = np.kron(np.eye(2), np.eye(30) + np.eye(30, k=1))
+    values, vectors = linalg.eig(mx.array(a.astype(np.float32)))
+    assert np.linalg.matrix_rank(to_numpy(vectors), tol=1e-3) >= 2
+    np.testing.assert_allclose(to_numpy(values), 1, atol=1e-5)
+
+
 def test_pivots_are_exchanges(rng):
     scipy_linalg = pytest.importorskip("scipy.linalg")
     for shape in ((4, 4), (6, 3), (3, 6)):

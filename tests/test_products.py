@@ -319,3 +319,28 @@ def test_against_mlx(rng):
         for line, wanted in itertools.zip_longest(ours.split("\n"), report.split("\n")):
             if "Optimized" not in line:
                 assert line == wanted
+
+
+def test_factors_of_zero_leave_their_term_out():
+    nothing, ones = mx.full((2, 2), np.nan), mx.ones((2, 2))
+    endless = mx.full((2, 2), np.inf)
+    assert mx.addmm(nothing, ones, ones, beta=0).tolist() == [[2, 2], [2, 2]]
+    assert mx.addmm(nothing[0], ones, ones, alpha=3, beta=0.0).tolist() == [[6, 6], [6, 6]]
+    assert mx.addmm(ones, endless, ones, alpha=0, beta=4).tolist() == [[4, 4], [4, 4]]
+    assert mx.addmm(mx.array(1.0), endless, ones, alpha=0).shape == (2, 2)
+    assert mx.addmm(nothing, endless, ones, alpha=0, beta=0).tolist() == [[0, 0], [0, 0]]
+    with pytest.raises(ValueError, match=r"\[addmm\] got c of shape \(5,\)"):
+        mx.addmm(mx.ones(5), ones, ones, beta=0)
+    slopes = mx.grad(lambda *x: mx.addmm(*x, beta=0).sum(), (0, 1, 2))(nothing, ones, ones)
+    assert [slope.tolist() for slope in slopes] == [[[0, 0], [0, 0]], *[[[2, 2], [2, 2]]] * 2]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "bool", "int64", "float16"])
+def test_einsum_widens_where_it_only_sums(dtype):
+    a = mx.full((300, 2), 1).astype(getattr(mx, dtype if dtype != "bool" else "bool_"))
+    for formula, want in (("ij->j", mx.sum(a, 0)), ("ij->", mx.sum(a)), ("ij->ji", a.T)):
+        got = mx.einsum(formula, a)
+        assert got.dtype == want.dtype
+        assert got.tolist() == want.tolist()
+    assert mx.einsum("ij,k->k", a, a[0]).dtype == mx.sum(a).dtype
+    assert mx.einsum("ij,ij->j", a, a).dtype == a.dtype

@@ -328,3 +328,25 @@ def test_partitions_of_long_rows():
         same(np.sort(picked, 1), np.sort(x, 1))
         same(picked[:, kth], got[:, kth])
     same(mx.topk(mx.array(x), 9), np.sort(x, 1)[:, -9:])
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float64"])
+def test_no_integer_falls_out_of_a_histogram(dtype, rng):
+    for bins in (1, 2, 4, 7):
+        for _ in range(20):
+            a = rng.integers(0, 2**31, 50).astype(dtype)
+            counts, edges = mx.histogram(mx.array(a), bins=bins)
+            want, want_edges = np.histogram(a, bins=bins)
+            assert counts.tolist() == want.tolist()
+            assert edges.dtype == (mx.float64 if dtype == "float64" else mx.float32)
+            np.testing.assert_allclose(to_numpy(edges), want_edges, rtol=2e-7)
+    close = mx.array(np.array([2**31 - 1, 2**31 - 63], dtype="uint32"))
+    assert mx.histogram(close, bins=4)[0].tolist() == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("find", [mx.argmax, mx.argmin])
+def test_the_first_of_complex_numbers_that_are_none(find):
+    numbers = [1 + 1j, complex(1, NAN), complex(NAN, 2), complex(NAN, NAN)]
+    for order in ([0, 1, 2, 3], [2, 0, 3, 1], [0, 3, 2, 1]):
+        a = np.array([numbers[place] for place in order], np.complex64)
+        assert find(mx.array(a)).item() == np.flatnonzero(np.isnan(a))[0]

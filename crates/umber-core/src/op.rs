@@ -1,6 +1,6 @@
 //! The list of primitives: one line each, the only list.
 
-use umber_types::Result;
+use umber_types::{Result, ensure};
 
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents};
@@ -26,7 +26,9 @@ macro_rules! primitives {
                 match self { $(Op::$variant(p) => p.name(),)* }
             }
             fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-                match self { $(Op::$variant(p) => p.infer(inputs),)* }
+                let specs = match self { $(Op::$variant(p) => p.infer(inputs),)* }?;
+                check_sizes(self.name(), &specs)?;
+                Ok(specs)
             }
             fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
                 match self { $(Op::$variant(p) => p.vjp(at, cotangents),)* }
@@ -48,6 +50,20 @@ macro_rules! primitives {
             }
         }
     };
+}
+
+/// Shapes are put together from others whose elements memory can address; of the whole that is not certain.
+#[inline]
+fn check_sizes(name: &str, specs: &[ArraySpec]) -> Result<()> {
+    for spec in specs {
+        ensure!(
+            spec.shape.is_addressable(),
+            Overflow,
+            "[{name}] got a result of shape {}, expected no more elements than memory can address",
+            spec.shape
+        );
+    }
+    Ok(())
 }
 
 primitives! {

@@ -258,6 +258,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Diagonal {
 #[derive(Clone, Debug)]
 pub(crate) struct Ints(pub(crate) SmallVec<[i64; 4]>);
 
+/// More integers than anybody means: what is endless, or as good as that, is not collected first.
+const MOST_INTS: usize = 1 << 20;
+
 impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
     type Error = PyErr;
 
@@ -277,7 +280,18 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
         // Bytes are numbers one by one, but nobody writes axes or lengths so.
         let is_text = object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>();
         match object.try_iter() {
-            Ok(items) if !is_text => items.map(|item| index(&item?)).collect::<PyResult<_>>().map(Ints),
+            Ok(items) if !is_text => {
+                let mut found = Ints(SmallVec::new());
+                for item in items {
+                    if found.0.len() == MOST_INTS {
+                        return Err(PyValueError::new_err(format!(
+                            "got more than {MOST_INTS} integers, expected fewer"
+                        )));
+                    }
+                    found.0.push(index(&item?)?);
+                }
+                Ok(found)
+            }
             Err(_) if object.hasattr("__index__")? => Err(refusal),
             _ => Err(PyTypeError::new_err(format!(
                 "got {}, expected an integer or a sequence of integers",

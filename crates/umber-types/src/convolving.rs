@@ -39,7 +39,7 @@ impl ConvAxis {
 
     /// Positions under a kernel of this many taps.
     pub fn reach(&self, taps: usize) -> i128 {
-        spread(taps, self.kernel_dilation)
+        if taps == 0 { 0 } else { spread(taps, self.kernel_dilation) }
     }
 
     /// Length of the output: zero if the kernel does not fit.
@@ -64,9 +64,9 @@ impl ConvAxis {
     }
 }
 
-/// Length of an axis with gaps between its elements.
+/// Length of an axis with gaps between its elements; of none, what a transposed convolution counts on.
 fn spread(length: usize, dilation: usize) -> i128 {
-    if length == 0 { 0 } else { (length as i128 - 1) * dilation as i128 + 1 }
+    (length as i128 - 1) * dilation as i128 + 1
 }
 
 #[cfg(test)]
@@ -94,5 +94,12 @@ mod tests {
     fn a_kernel_that_does_not_fit_has_no_output() {
         assert_eq!(ConvAxis::PLAIN.outputs(2, 3), 0);
         assert_eq!(ConvAxis { low: 1, ..ConvAxis::PLAIN }.outputs(2, 3), 1);
+    }
+
+    #[test]
+    fn an_axis_without_elements_is_one_step_shorter_than_one_with_an_element() {
+        let axis = ConvAxis { low: 6, high: 6, input_dilation: 3, ..ConvAxis::PLAIN };
+        assert_eq!([0, 1, 2].map(|input| axis.outputs(input, 7)), [4, 7, 10]);
+        assert_eq!(axis.transposed(0, 7, 4).outputs(4, 7), 0);
     }
 }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use smallvec::SmallVec;
 
-use crate::{Error, Result, bail, ensure};
+use crate::{Error, Result, ensure};
 
 /// The lengths of an array's axes, 64-bit throughout.
 #[derive(Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
@@ -67,7 +67,6 @@ impl Shape {
 
     /// A shape with these lengths as a user gave them: none negative, and the number of elements fits.
     pub fn checked(op: &str, lengths: &[i64]) -> Result<Shape> {
-        let mut count: usize = 1;
         let mut shape = Shape::default();
         for &length in lengths {
             ensure!(
@@ -77,16 +76,27 @@ impl Shape {
              more"
             );
             shape.0.push(length as usize);
-            // Zero-length axes do not hide an overflow among the others: strides need the product too.
-            count = match count.checked_mul((length as usize).max(1)) {
+        }
+        ensure!(
+            shape.is_addressable(),
+            Overflow,
+            "[{op}] got shape {lengths:?}, expected no more elements than memory can address"
+        );
+        Ok(shape)
+    }
+
+    /// Can memory address as many elements of any dtype? Axes of length zero do not hide what the others come to: strides need
+    /// their product, too.
+    #[inline]
+    pub fn is_addressable(&self) -> bool {
+        let mut count: usize = 1;
+        for &length in &self.0 {
+            count = match count.checked_mul(length.max(1)) {
                 Some(count) if count <= isize::MAX as usize / 16 => count,
-                _ => bail!(
-                    Overflow,
-                    "[{op}] got shape {lengths:?}, expected no more elements than memory can address"
-                ),
+                _ => return false,
             };
         }
-        Ok(shape)
+        true
     }
 
     /// Number of axes.

@@ -7,7 +7,7 @@ use super::promotion::{cast_constant, meet};
 use super::reductions;
 use crate::graph::Array;
 use crate::primitives::matmul;
-use crate::primitives::rules::{add, broadcast, cast, conj, constant, mul, reshape, transpose};
+use crate::primitives::rules::{add, broadcast, cast, conj, constant, mul, reshape, transpose, zeros_like};
 
 /// The matrix product of the last two axes, for each index of the others, which broadcast.
 ///
@@ -103,7 +103,7 @@ fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
     matmul::matmul(&spread(x, [rows, depth])?, &spread(y, [depth, columns])?)
 }
 
-/// `alpha (a @ b) + beta c`.
+/// `alpha (a @ b) + beta c`, without a term whose factor is zero, whatever it holds.
 ///
 /// `c` broadcasts to the shape of `a @ b`; dtypes are promoted, and factors with a fraction make integers float32. Fails
 /// where [`matmul()`] does, or if `c` does not broadcast.
@@ -133,8 +133,11 @@ pub fn addmm(c: &Array, a: &Array, b: &Array, alpha: f64, beta: f64) -> Result<A
         c.shape(),
         product.shape()
     );
+    if beta == 0.0 {
+        return if alpha == 0.0 { Ok(zeros_like(&product)) } else { scaled(product, alpha) };
+    }
     let c = broadcast(&scaled(c, beta)?, product.shape())?;
-    add(&scaled(product, alpha)?, &c)
+    if alpha == 0.0 { Ok(c) } else { add(&scaled(product, alpha)?, &c) }
 }
 
 /// The elementwise product of arrays after promotion and broadcasting.

@@ -110,9 +110,15 @@ pub enum Bins {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn histogram_bin_edges(a: &Array, bins: &Bins) -> Result<Array> {
-    edges_of("histogram_bin_edges", a, bins)
+    narrowed(&edges_of("histogram_bin_edges", a, bins)?, a, bins)
 }
 
+/// Edges as they are answered with.
+fn narrowed(edges: &Array, a: &Array, bins: &Bins) -> Result<Array> {
+    if matches!(bins, Bins::Edges(_)) { Ok(edges.clone()) } else { cast(edges, a.dtype().inexact()) }
+}
+
+/// The edges that elements are compared with: those of integers in float64, which tells them apart.
 fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
     ensure!(
         !a.dtype().is_complex(),
@@ -127,7 +133,7 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
     };
     ensure!(count > 0, Value, "[{op}] got {count} bins, expected at least one");
     let shape = Shape::checked(op, &[count.saturating_add(1)])?;
-    let dtype = a.dtype().inexact();
+    let dtype = if a.dtype().is_inexact() { a.dtype() } else { DType::Float64 };
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let scalar = |value: f64| Array::scalar(value, wide);
     let (low, high) = match range {
@@ -221,7 +227,7 @@ pub fn histogram(
     let count = edges.size() - 1;
     if count == 0 {
         let dtype = weights.as_ref().map_or(DType::Int32, Array::dtype);
-        return Ok((Array::full([0].into(), 0, dtype), edges));
+        return Ok((Array::full([0].into(), 0, dtype), narrowed(&edges, a, bins)?));
     }
     let place = search_as("histogram", &edges, &flat, Side::Right, None)?;
     let number = |value: usize| Array::scalar(value as i64, place.dtype());
@@ -231,15 +237,16 @@ pub fn histogram(
     let bin = select(&is_last, &number(count - 1), &subtract(&place, &number(1))?)?;
     let place = minimum(&bin, &number(count))?;
     let counts = piled("histogram", &place, weights.as_ref(), count)?;
+    let answered = narrowed(&edges, a, bins)?;
     if density == Density::Counts {
-        return Ok((counts, edges));
+        return Ok((counts, answered));
     }
-    let dtype = promote(promote(counts.dtype(), edges.dtype()), a.dtype()).inexact();
+    let dtype = promote(promote(counts.dtype(), answered.dtype()), a.dtype()).inexact();
     let (low, high) = (slice_along(&edges, 0, 0, count)?, slice_along(&edges, 0, 1, count)?);
     let scale = halved_where_too_wide(&low, &high)?;
     let width = cast(&subtract(&multiply(&high, &scale)?, &multiply(&low, &scale)?)?, dtype)?;
     let counts = cast(&counts, dtype)?;
     let total = sum(&counts, None, KeepAxes::No)?;
     let dense = multiply(&divide(&divide(&counts, &width)?, &total)?, &cast(&scale, dtype)?)?;
-    Ok((dense, edges))
+    Ok((dense, answered))
 }

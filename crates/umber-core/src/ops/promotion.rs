@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use smallvec::SmallVec;
-use umber_types::{DType, Result, Scalar, Shape, bail, promote};
+use umber_types::{DType, Result, Scalar, Shape, bail, ensure, promote};
 
 use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast};
@@ -84,6 +84,11 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
             }
         };
     }
+    ensure!(
+        shape.is_addressable(),
+        Overflow,
+        "[{op}] got shapes that make {shape}, expected no more elements than memory can address"
+    );
     Ok(shape)
 }
 

@@ -5,6 +5,7 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shape, UnaryKind, bail, ensure};
 
+use super::elementwise::{isnan, select};
 use super::linalg::power_or;
 use crate::graph::Array;
 use crate::primitives::arg_reduce::ArgReduce;
@@ -355,6 +356,8 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
         Value,
         "[{op}] got an axis of {length} elements, expected no more than indices of dtype uint32 can count"
     );
+    // The order of complex numbers tells apart which of their parts is NaN.
+    let x = if x.dtype().is_complex() { select(&isnan(&x)?, &constant(&x, f64::NAN), &x)? } else { x };
     let out = Array::record_one(ArgReduce { kind, axis }, &[&x])?;
     finish(&out, a, &axes, keep)
 }
@@ -434,7 +437,8 @@ pub fn softmax(a: &Array, axes: Option<&[i64]>, precision: Precision) -> Result<
     let axes = axes_of("softmax", a, axes)?;
     let x = cast(a, a.dtype().inexact())?;
     if axes.is_empty() {
-        return Ok(constant(&x, 1.0));
+        // One, but for what is no finite number.
+        return add(&sub(&x, &x)?, &constant(&x, 1.0));
     }
     let merged = Merged::new(&x, &axes)?;
     let softmax = Softmax { precise: precision == Precision::Full };

@@ -1,7 +1,7 @@
 //! Helpers that the rules of several primitives share.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind};
+use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
 
 use crate::graph::few::is_at_once;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -117,6 +117,12 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     if x.shape() == shape {
         return Ok(x.clone());
     }
+    // Of the shapes that follow, nobody asks.
+    ensure!(
+        shape.is_addressable(),
+        Overflow,
+        "[broadcast_to] got the shape {shape}, expected no more elements than memory can address"
+    );
     if let Some(value) = x.constant() {
         return Ok(Array::full(shape.clone(), value, x.dtype()));
     }

@@ -1,6 +1,7 @@
 //! What each kind of reduction does to elements of each dtype: a table of types and operations.
 
 use std::marker::PhantomData;
+use std::ops::{BitAnd, BitOr};
 
 use num_traits::Float;
 use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
@@ -56,12 +57,41 @@ pub(crate) trait Fold: 'static {
             Self::load(element(7)),
         ])
     }
-    /// Each total absorbs a tree of a block's elements.
+    /// Each total absorbs its elements of a block.
     #[inline(always)]
     fn absorb_block<const N: usize>(block: &[Self::In], totals: &mut [Self::Total; N]) {
         let block = &block[..TREE * N];
         for (j, total) in totals.iter_mut().enumerate() {
             *total = Self::absorb(*total, Self::tree(|k| block[k * N + j]));
+        }
+    }
+    /// Totals absorb less than a block. Of a loop over vectors, the compiler makes one that gathers what each of their places has
+    /// in all of them.
+    #[inline(always)]
+    fn absorb_rest<const N: usize>(run: &[Self::In], totals: &mut [Self::Total; N]) {
+        let mut run = run;
+        if let Some((four, rest)) = run.split_at_checked(4 * N) {
+            let lane = |place: usize| Self::load(four[place]);
+            for (j, total) in totals.iter_mut().enumerate() {
+                let [first, second] = [0, 2].map(|k| Self::merge(lane(k * N + j), lane((k + 1) * N + j)));
+                *total = Self::absorb(*total, Self::merge(first, second));
+            }
+            run = rest;
+        }
+        if let Some((two, rest)) = run.split_at_checked(2 * N) {
+            for (j, total) in totals.iter_mut().enumerate() {
+                *total = Self::absorb(*total, Self::merge(Self::load(two[j]), Self::load(two[N + j])));
+            }
+            run = rest;
+        }
+        if let Some((one, rest)) = run.split_at_checked(N) {
+            for (total, &value) in totals.iter_mut().zip(one) {
+                *total = Self::absorb(*total, Self::load(value));
+            }
+            run = rest;
+        }
+        for (total, &value) in totals.iter_mut().zip(run) {
+            *total = Self::absorb(*total, Self::load(value));
         }
     }
     /// A total and one lane more.
@@ -131,7 +161,7 @@ macro_rules! fold {
     (
         $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
         load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr
-        $(, eight $eight:expr)? $(, block $block:ident)? }
+        $(, eight $eight:expr)? $(, block $block:ident)? $(, settled $settled:expr)? }
     ) => {
         impl Fold for $name<$in> {
             type In = $in;
@@ -173,6 +203,12 @@ macro_rules! fold {
             fn finish(total: $total) -> $out {
                 $finish(total)
             }
+            $(
+                #[inline(always)]
+                fn is_settled(total: $total) -> bool {
+                    $settled(total)
+                }
+            )?
         }
     };
 }
@@ -266,7 +302,7 @@ macro_rules! unsigned {
             by $ty::wrapping_add, $ty::wrapping_add, widen same, finish same, vectors true });
         fold!(Prod<$ty> { $ty => $ty => $ty, from 1, load same,
             by $ty::wrapping_mul, $ty::wrapping_mul, widen same, finish same, vectors false });
-        truths!($ty, |value: $ty| value != 0);
+        truths!($ty, $ty, same);
     )* };
 }
 
@@ -280,7 +316,7 @@ macro_rules! integers {
 }
 
 macro_rules! floats {
-    ($($ty:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr, $is_true:expr $(, block $block:ident)?;)*) => { $(
+    ($($ty:ty, $word:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr $(, block $block:ident)?;)*) => { $(
         fold!(Sum<$ty> { $lane => f64 => $ty, from 0.0, load $load,
             by add, add, widen f64::from, finish $finish, vectors true $(, block $block)? });
         // Products leave the range of float32 on the way more easily than at the end.
@@ -292,12 +328,12 @@ macro_rules! floats {
             by greater, greater, widen same, finish $finish_exact, vectors true, eight greatest_of_eight });
         fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
             by log_add_exp, log_add_exp, widen same, finish $finish, vectors false });
-        truths!($ty, $is_true);
+        truths!($ty, $word, |value: $ty| value.to_bits() << 1);
     )* };
 }
 
 macro_rules! complexes {
-    ($($ty:ident, $part:ident, $widen:expr, $finish:expr;)*) => { $(
+    ($($ty:ident, $part:ident, $word:ty, $widen:expr, $finish:expr;)*) => { $(
         fold!(Sum<$ty> { $ty => Complex64 => $ty, from Complex::new(0.0, 0.0), load same,
             by add, add, widen $widen, finish $finish, vectors false });
         fold!(Prod<$ty> { Complex64 => Complex64 => $ty, from Complex::new(1.0, 0.0), load $widen,
@@ -308,77 +344,23 @@ macro_rules! complexes {
             by Ranked::greater, Ranked::greater, widen same, finish same, vectors false });
         fold!(LogSumExp<$ty> { Complex64 => Complex64 => $ty, from Complex::new(f64::NEG_INFINITY, 0.0), load $widen,
             by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors false });
-        truths!($ty, |value: $ty| (value.re != 0.0) | (value.im != 0.0));
+        truths!($ty, $word, |value: $ty| (value.re.to_bits() | value.im.to_bits()) << 1);
     )* };
 }
 
-/// All and any, given what makes an element true.
+/// All and any, given a word that is zero where an element is false: that of floats is so but for their sign.
 macro_rules! truths {
-    ($ty:ty, $is_true:expr) => {
-        impl Fold for All<$ty> {
-            type In = $ty;
-            type Lane = u8;
-            type Total = u8;
-            type Out = Bool;
-            const APART: bool = size_of::<$ty>() == 1;
-            const NOTHING: u8 = 1;
-            #[inline(always)]
-            fn load(value: $ty) -> u8 {
-                ($is_true)(value) as u8
-            }
-            #[inline(always)]
-            fn merge(a: u8, b: u8) -> u8 {
-                a & b
-            }
-            #[inline(always)]
-            fn absorb(total: u8, lane: u8) -> u8 {
-                total & lane
-            }
-            #[inline(always)]
-            fn join(a: u8, b: u8) -> u8 {
-                a & b
-            }
-            #[inline(always)]
-            fn finish(total: u8) -> Bool {
-                Bool(total)
-            }
-            #[inline(always)]
-            fn is_settled(total: u8) -> bool {
-                total == 0
-            }
-        }
-        impl Fold for Any<$ty> {
-            type In = $ty;
-            type Lane = u8;
-            type Total = u8;
-            type Out = Bool;
-            const APART: bool = size_of::<$ty>() == 1;
-            const NOTHING: u8 = 0;
-            #[inline(always)]
-            fn load(value: $ty) -> u8 {
-                ($is_true)(value) as u8
-            }
-            #[inline(always)]
-            fn merge(a: u8, b: u8) -> u8 {
-                a | b
-            }
-            #[inline(always)]
-            fn absorb(total: u8, lane: u8) -> u8 {
-                total | lane
-            }
-            #[inline(always)]
-            fn join(a: u8, b: u8) -> u8 {
-                a | b
-            }
-            #[inline(always)]
-            fn finish(total: u8) -> Bool {
-                Bool(total)
-            }
-            #[inline(always)]
-            fn is_settled(total: u8) -> bool {
-                total == 1
-            }
-        }
+    ($ty:ty, $word:ty, $bits:expr) => {
+        // The highest bit of a word or of its negative is set unless it is zero: a comparison would be stored bit by bit.
+        fold!(All<$ty> { $word => $word => Bool, from !0, load |value| {
+                let bits: $word = $bits(value);
+                bits | bits.wrapping_neg()
+            },
+            by BitAnd::bitand, BitAnd::bitand, widen same, finish |total| Bool::from(total > !0 >> 1), vectors true,
+            settled |total| total <= !0 >> 1 });
+        fold!(Any<$ty> { $word => $word => Bool, from 0, load $bits,
+            by BitOr::bitor, BitOr::bitor, widen same, finish |total| Bool::from(total != 0), vectors true,
+            settled |total| total != 0 });
     };
 }
 
@@ -386,15 +368,15 @@ unsigned!(u8 u16 u32 u64);
 integers!(u8 u16 u32 u64 i8 i16 i32 i64);
 
 floats! {
-    f16, f32, f16_to_f32, f16::from_f64, f16::from_f32, |value: f16| value.to_bits() & 0x7fff != 0;
-    bf16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, |value: bf16| value.to_bits() & 0x7fff != 0, block add_pairs;
-    f32, f32, same, |total| total as f32, same, |value: f32| value != 0.0;
-    f64, f64, same, same, same, |value: f64| value != 0.0;
+    f16, u16, f32, f16_to_f32, f16::from_f64, f16::from_f32;
+    bf16, u16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, block add_pairs;
+    f32, u32, f32, same, |total| total as f32, same;
+    f64, u64, f64, same, same, same;
 }
 
 complexes! {
-    Complex32, f32, widen_complex, narrow_complex;
-    Complex64, f64, same, same;
+    Complex32, f32, u32, widen_complex, narrow_complex;
+    Complex64, f64, u64, same, same;
 }
 
 #[inline(always)]

@@ -380,7 +380,7 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
                 for (i, lanes) in (first..).zip(&mut lanes.0[..totals.len()]) {
                     // SAFETY: the caller's promise.
                     let run = unsafe { std::slice::from_raw_parts(src.wrapping_offset(i * stride), length) };
-                    absorb_vectors::<F, N>(run, lanes);
+                    F::absorb_rest(run, lanes);
                 }
                 for (total, lanes) in totals.iter_mut().zip(&lanes.0) {
                     *total = joined(lanes, F::join);
@@ -411,7 +411,7 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
     for block in &mut blocks {
         F::absorb_block(block, totals);
     }
-    absorb_vectors::<F, N>(blocks.remainder(), totals);
+    F::absorb_rest(blocks.remainder(), totals);
     joined(totals, F::join)
 }
 
@@ -438,21 +438,7 @@ fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], str
         F::absorb_block(first, one);
         F::absorb_block(second, other);
     }
-    absorb_vectors::<F, N>(firsts.remainder(), one);
-    absorb_vectors::<F, N>(seconds.remainder(), other);
+    F::absorb_rest(firsts.remainder(), one);
+    F::absorb_rest(seconds.remainder(), other);
     [joined(one, F::join), joined(other, F::join)]
-}
-
-/// Elements absorbed one vector after another.
-#[inline(always)]
-fn absorb_vectors<F: Fold, const N: usize>(run: &[F::In], totals: &mut [F::Total; N]) {
-    let mut vectors = run.chunks_exact(N);
-    for vector in &mut vectors {
-        for (total, &value) in totals.iter_mut().zip(vector) {
-            *total = F::absorb(*total, F::load(value));
-        }
-    }
-    for (total, &value) in totals.iter_mut().zip(vectors.remainder()) {
-        *total = F::absorb(*total, F::load(value));
-    }
 }

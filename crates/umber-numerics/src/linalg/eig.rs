@@ -3,12 +3,13 @@
 use faer::diag::DiagMut;
 use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch};
 use faer::{MatMut, MatRef, Par, Spec};
-use num_traits::Float;
+use num_traits::{Float, Zero};
 use umber_types::{Complex, Complex32, Complex64, DType, Element};
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre};
+use super::inverse_iteration::Hessenberg;
 use umber_kernels::{View, ViewMut};
 
 /// The eigenvalues of each matrix, and where asked for a matrix with an eigenvector a column, of length one and with
@@ -32,6 +33,8 @@ trait Eigen<R>: Field<Magnitude = R> {
     fn decompose(scratch: &mut Scratch<Self, R>, n: usize, has_vectors: bool) -> bool
     where
         Self: Sized;
+    /// The same number as a complex one.
+    fn wide(self) -> Complex64;
 }
 
 struct Scratch<T, R> {
@@ -75,7 +78,7 @@ where
         let done = if are_numbers(&scratch.matrix) {
             // What is small next to one would be taken for nothing.
             scale = centre(&mut scratch.matrix);
-            T::decompose(scratch, n, to.is_some())
+            T::decompose(scratch, n, to.is_some()) && (to.is_none() || complete(scratch, n))
         } else {
             let nan = <R as Float>::nan();
             scratch.values.fill(Complex::new(nan, nan));
@@ -95,6 +98,40 @@ where
         }
         done
     })
+}
+
+/// Find the vectors whose elements left the range of their dtype, and those of pairs that are one real number twice, of which one
+/// is zero; can they be found?
+fn complete<T: Eigen<R>, R: Float>(scratch: &mut Scratch<T, R>, n: usize) -> bool
+where
+    Complex<R>: Field,
+{
+    let is_found = |vector: &[Complex<R>]| are_numbers(vector) && vector.iter().any(|x| !x.is_zero());
+    if scratch.vectors.chunks_exact(n).all(is_found) {
+        return true;
+    }
+    let Ok(mut matrix) = Hessenberg::of(scratch.matrix.iter().map(|&element| element.wide()), n) else {
+        return false;
+    };
+    let Ok(mut found) = filled(Complex64::new(0.0, 0.0), n) else { return false };
+    let wide = |part: R| part.to_f64().unwrap_or(f64::NAN);
+    let narrow = |part: f64| R::from(part).unwrap_or_else(R::nan);
+    let (mut before, vectors) = (None, scratch.vectors.chunks_exact_mut(n));
+    for (column, (vector, value)) in vectors.zip(&scratch.values).enumerate() {
+        if !is_found(vector) {
+            let value = Complex64::new(wide(value.re), wide(value.im));
+            if T::IS_REAL && before == Some(value.conj()) {
+                for element in &mut found {
+                    *element = element.conj();
+                }
+            } else {
+                matrix.eigenvector(value, column, wide(R::epsilon()), &mut found);
+                before = (value.im != 0.0).then_some(value);
+            }
+            vector.iter_mut().zip(&found).for_each(|(to, x)| *to = Complex::new(narrow(x.re), narrow(x.im)));
+        }
+    }
+    true
 }
 
 /// Length one, and the greatest element real.
@@ -145,6 +182,10 @@ macro_rules! eigen {
                 unpack(scratch, n, has_vectors);
                 done.is_ok()
             }
+
+            fn wide(self) -> Complex64 {
+                Complex64::new(self.into(), 0.0)
+            }
         }
 
         impl Eigen<$real> for Complex<$real> {
@@ -160,6 +201,10 @@ macro_rules! eigen {
                     Spec::default(),
                 )
                 .is_ok()
+            }
+
+            fn wide(self) -> Complex64 {
+                Complex64::new(self.re.into(), self.im.into())
             }
         }
     )*};

@@ -15,6 +15,7 @@ mod equilibrium;
 mod expm;
 mod field;
 mod inverse;
+mod inverse_iteration;
 mod lu;
 mod panels;
 mod pinv;

@@ -66,6 +66,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DotAxes {
         if let Ok(count) = object.extract::<i64>() {
             return Ok(DotAxes::Count(count));
         }
+        // Room for all of a sequence is made before it is read.
+        if let Ok(length) = object.len()
+            && length != 2
+        {
+            return Err(PyValueError::new_err(format!(
+                "[tensordot] got {length} lists of axes, expected one for each of two arrays"
+            )));
+        }
         match object.extract::<Vec<Ints>>() {
             Ok(lists) => Ok(DotAxes::Lists(lists)),
             Err(_) => Err(PyTypeError::new_err(format!(

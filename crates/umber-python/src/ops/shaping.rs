@@ -15,6 +15,9 @@ pub(super) fn wrap(arrays: Vec<Array>) -> Vec<Made> {
     arrays.into_iter().map(Made::from).collect()
 }
 
+/// As many arrays as others are cut into at most.
+const MOST_ARRAYS: usize = 1 << 24;
+
 /// A sequence of arrays, in one dtype-free list. Of one array it is the parts along its first axis.
 pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
     let Ok(items) = arrays.try_iter() else {
@@ -25,7 +28,16 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
         };
         return Err(PyTypeError::new_err(format!("[{op}] got {got}, expected a sequence of arrays")));
     };
-    items.map(|item| Ok(item?.extract::<Operand>()?.alone())).collect()
+    let mut list = Vec::new();
+    for item in items {
+        if list.len() == MOST_ARRAYS {
+            return Err(PyValueError::new_err(format!(
+                "[{op}] got more than {MOST_ARRAYS} arrays, expected fewer"
+            )));
+        }
+        list.push(item?.extract::<Operand>()?.alone());
+    }
+    Ok(list)
 }
 
 /// `a` under another shape of the same size; one length may be -1 and follows from the others.
@@ -271,6 +283,14 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
     if let Some(one) = in_range(given.py(), given.extract::<i64>())? {
         return Ok(vec![(one, one); ndim]);
     }
+    // Room for all of a sequence is made before it is read.
+    if let Ok(length) = given.len()
+        && length > ndim.max(2)
+    {
+        return Err(PyValueError::new_err(format!(
+            "[pad] got {length} widths, expected one, a pair, or a pair an axis"
+        )));
+    }
     if let Some(flat) = in_range(given.py(), given.extract::<Vec<i64>>())? {
         return match flat[..] {
             [one] => Ok(vec![(one, one); ndim]),
@@ -281,6 +301,15 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
                 flat.len()
             ))),
         };
+    }
+    for pair in given.try_iter().into_iter().flatten() {
+        if let Ok(length) = pair?.len()
+            && length > 2
+        {
+            return Err(PyValueError::new_err(format!(
+                "[pad] pad_width: got {length} widths for an axis, expected one before and one after"
+            )));
+        }
     }
     let Some(pairs) = in_range(given.py(), given.extract::<Vec<Vec<i64>>>())? else {
         return Err(PyTypeError::new_err(format!(

@@ -156,6 +156,12 @@ impl Formula {
         self.output.contains(&index) || terms.iter().enumerate().any(elsewhere)
     }
 
+    /// Is the sum taken over an index of one operand alone?
+    fn is_summed_alone(&self) -> bool {
+        let holders = |index| self.terms.iter().filter(|term| term.contains(index)).count();
+        self.lengths.keys().any(|index| !self.output.contains(index) && holders(index) == 1)
+    }
+
     /// What the order of products is chosen by; `terms` are without the indices of length one that others stretch.
     fn problem<'a>(&self, terms: impl Iterator<Item = &'a Indices>) -> Result<Problem> {
         ensure!(
@@ -290,7 +296,8 @@ impl Term {
 /// The sum of products that a formula such as `ij,jk->ik` describes.
 ///
 /// Without an arrow the result has every index that occurs once, in alphabetical order. `...` stands for the axes
-/// that have no letter; they broadcast. An index twice in one term is its diagonal.
+/// that have no letter; they broadcast. An index twice in one term is its diagonal. Where one operand alone is summed over, small
+/// integers and bool widen to 32 bits, as in a sum.
 ///
 /// The dtype is the promoted one. Fails if the formula is not one, or does not fit the operands.
 ///
@@ -311,6 +318,7 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     let dtype = operands.iter().fold(first.dtype(), |dtype, operand| promote(dtype, operand.dtype()));
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
+    let dtype = if parsed.is_summed_alone() { dtype.summed() } else { dtype };
     let mut terms = operands
         .iter()
         .zip(&parsed.terms)

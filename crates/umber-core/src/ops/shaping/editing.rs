@@ -1,7 +1,7 @@
 //! Arrays with elements put in, taken out or added at the end.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{Result, ScatterKind, Shape, bail, ensure};
+use umber_types::{Error, Result, ScatterKind, Shape, bail, ensure};
 
 use super::{concatenate, flatten, moveaxis, tile};
 use crate::graph::Array;
@@ -89,7 +89,11 @@ fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
 pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("delete", a, axis)?;
     let length = a.shape()[axis];
-    let mut stays = vec![true; length];
+    let mut stays = Vec::new();
+    stays.try_reserve_exact(length).map_err(|_| {
+        Error::Memory(format!("[delete] no memory for the places along an axis of {length} elements"))
+    })?;
+    stays.resize(length, true);
     for place in picked("delete", index, length, length)? {
         stays[place] = false;
     }

@@ -53,14 +53,20 @@ fn view(a: &Array, shape: &Shape) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
-    shapes.iter().try_fold(Shape::scalar(), |found, shape| match found.broadcast(shape) {
+    let together = shapes.iter().try_fold(Shape::scalar(), |found, shape| match found.broadcast(shape) {
         Some(shape) => Ok(shape),
         None => bail!(
             Value,
             "[broadcast_shapes] shapes {found} and {shape} cannot be broadcast: got lengths that \
          differ, expected equal ones or 1"
         ),
-    })
+    })?;
+    ensure!(
+        together.is_addressable(),
+        Overflow,
+        "[broadcast_shapes] got shapes that make {together}, expected no more elements than memory can address"
+    );
+    Ok(together)
 }
 
 /// All arrays broadcast to their common shape.
