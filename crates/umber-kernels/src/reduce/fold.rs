@@ -65,11 +65,22 @@ pub(crate) trait Fold: 'static {
             *total = Self::absorb(*total, Self::tree(|k| block[k * N + j]));
         }
     }
-    /// Totals absorb less than a block. Of a loop over vectors, the compiler makes one that gathers what each of their places has
-    /// in all of them.
+    /// Are vectors absorbed one after another where there is no whole block? Elsewhere, the compiler makes a loop that gathers what
+    /// each of their places has in all of them. Of floats that are widened in many steps it makes vectors, and nothing good of more
+    /// than one of them at a time.
+    const IN_TURN: bool =
+        <Self::In as Element>::DTYPE.is_half() && size_of::<Self::Lane>() > size_of::<Self::In>();
+    /// Totals absorb less than a block.
     #[inline(always)]
     fn absorb_rest<const N: usize>(run: &[Self::In], totals: &mut [Self::Total; N]) {
         let mut run = run;
+        if const { Self::IN_TURN } {
+            let mut vectors = run.chunks_exact(N);
+            for vector in &mut vectors {
+                Self::absorb_vector(vector, totals);
+            }
+            return Self::absorb_vector(vectors.remainder(), totals);
+        }
         if let Some((four, rest)) = run.split_at_checked(4 * N) {
             let lane = |place: usize| Self::load(four[place]);
             for (j, total) in totals.iter_mut().enumerate() {
@@ -85,12 +96,15 @@ pub(crate) trait Fold: 'static {
             run = rest;
         }
         if let Some((one, rest)) = run.split_at_checked(N) {
-            for (total, &value) in totals.iter_mut().zip(one) {
-                *total = Self::absorb(*total, Self::load(value));
-            }
+            Self::absorb_vector(one, totals);
             run = rest;
         }
-        for (total, &value) in totals.iter_mut().zip(run) {
+        Self::absorb_vector(run, totals);
+    }
+    /// Each total absorbs its element of a vector, or of the beginning of one.
+    #[inline(always)]
+    fn absorb_vector<const N: usize>(vector: &[Self::In], totals: &mut [Self::Total; N]) {
+        for (total, &value) in totals.iter_mut().zip(vector) {
             *total = Self::absorb(*total, Self::load(value));
         }
     }
@@ -186,6 +200,7 @@ macro_rules! fold {
                 }
             )?
             $(
+                const IN_TURN: bool = false;
                 #[inline(always)]
                 fn absorb_block<const N: usize>(block: &[$in], totals: &mut [$total; N]) {
                     $block(block, totals);

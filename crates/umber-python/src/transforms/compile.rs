@@ -9,7 +9,7 @@ use umber::Array;
 use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
 
 use super::signature::{Objects, Signature};
-use super::state::{Gone, Held, Spot, check_state, gather, put};
+use super::state::{Gone, Held, Spot, check_state, gather};
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
 use crate::array::PyArray;
@@ -150,16 +150,15 @@ impl CompiledFunction {
         let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
         let (state, before) = (Held::of(&self.inputs, py)?, Held::of(&self.outputs, py)?);
         // Objects made from here on are the function's own.
-        let own = before.places.iter().map(|place| place.object.get().address());
+        let known = state.places.iter().chain(&before.places);
+        let own = known.map(|place| place.object.get().address());
         let inside = outside::enter(own.collect());
         let found = self.run_traced(py, call, arguments, (&state, rest), &before);
         drop(inside);
         // Whatever happened, what the function only reads is what it was; and all of it if the call failed.
         let kept = if found.is_ok() { &before.containers[..] } else { &[] };
+        before.restore(py, kept)?;
         state.restore(py, kept)?;
-        if found.is_err() {
-            before.restore(py, &[])?;
-        }
         let (form, arrays) = found?;
         Ok((tracing.end(&arrays), form))
     }
@@ -176,7 +175,7 @@ impl CompiledFunction {
         let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
         let (args, kwargs) = call.arguments.rebuild(py, arguments)?;
         for (place, placeholder) in state.places.iter().zip(rest) {
-            put(inputs, &place.path, Made::from(placeholder.clone()).object(py)?)?;
+            place.replace(inputs, placeholder.clone())?;
         }
         let returned = Tree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
         let changed = Held::of(&self.outputs, py)?.places;
@@ -187,7 +186,7 @@ impl CompiledFunction {
         for place in &before.places {
             gone.extend(Gone::of(outputs, &place.path)?);
         }
-        let state = Spot::of(py, &changed, 0);
+        let state = Spot::of(py, &changed, before, 0);
         Ok((Form { returned: returned.structure(py), count, state, gone }, arrays))
     }
 

@@ -18,20 +18,26 @@ use crate::trees::check_depth;
 pub(super) enum Spot {
     /// Here.
     Array,
+    /// Here, in the object that is there anyway: what was written into it, others who have it see.
+    Written,
     /// In what has these keys.
     Inside(Vec<(Py<PyAny>, Spot)>),
 }
 
 impl Spot {
-    pub(super) fn of(py: Python<'_>, places: &[Place], depth: usize) -> Spot {
+    /// Where arrays are now, given where they were.
+    pub(super) fn of(py: Python<'_>, places: &[Place], before: &Held, depth: usize) -> Spot {
         match places {
+            [only] if only.path.len() == depth && before.has(py, only) => Spot::Written,
             [only] if only.path.len() == depth => Spot::Array,
             _ => {
                 let same_key = |a: &Place, b: &Place| a.path[depth].is(&b.path[depth]);
                 let groups = places.chunk_by(same_key);
                 Spot::Inside(
                     groups
-                        .map(|group| (group[0].path[depth].clone_ref(py), Spot::of(py, group, depth + 1)))
+                        .map(|group| {
+                            (group[0].path[depth].clone_ref(py), Spot::of(py, group, before, depth + 1))
+                        })
                         .collect(),
                 )
             }
@@ -40,7 +46,7 @@ impl Spot {
 
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
-            Spot::Array => Ok(()),
+            Spot::Array | Spot::Written => Ok(()),
             Spot::Inside(spots) => spots.iter().try_for_each(|(key, spot)| {
                 visit.call(key)?;
                 spot.traverse(visit)
@@ -58,16 +64,21 @@ impl Spot {
             arrays.next().expect("as many arrays as spots").clone()
         };
         match self {
-            Spot::Array => value.cast::<PyArray>()?.get().set(value.py(), next(arrays)),
+            Spot::Array | Spot::Written => value.cast::<PyArray>()?.get().set(value.py(), next(arrays)),
             Spot::Inside(spots) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
                 for (key, spot) in spots {
-                    match spot {
-                        Spot::Array if !is_fixed => {
-                            let array = Made::from(next(arrays)).object(value.py())?;
-                            set(value, key.bind(value.py()), array.as_any())?;
-                        }
-                        Spot::Array | Spot::Inside(_) => spot.fill(&value.get_item(key)?, arrays)?,
+                    let is_new = match spot {
+                        Spot::Array => !is_fixed,
+                        Spot::Written => !item(value, key.bind(value.py()))?
+                            .is_some_and(|item| item.is_instance_of::<PyArray>()),
+                        Spot::Inside(_) => false,
+                    };
+                    if is_new {
+                        let array = Made::from(next(arrays)).object(value.py())?;
+                        set(value, key.bind(value.py()), array.as_any())?;
+                    } else {
+                        spot.fill(&value.get_item(key)?, arrays)?;
                     }
                 }
             }
@@ -121,6 +132,21 @@ pub(super) struct Place {
     pub(super) object: Py<PyArray>,
     /// What the object held when it was found there.
     pub(super) value: Array,
+    /// Was the object made to show what a state object holds?
+    is_shown: bool,
+}
+
+impl Place {
+    /// Let the function find another array at this place of `root`: in the object that is there, since it may have it from
+    /// elsewhere, too.
+    pub(super) fn replace(&self, root: &Bound<'_, PyAny>, array: Array) -> PyResult<()> {
+        let py = root.py();
+        if self.is_shown {
+            return put(root, &self.path, Made::from(array).object(py)?);
+        }
+        self.object.get().set(py, array);
+        Ok(())
+    }
 }
 
 /// Is it a state object of ours that holds one array, such as the random state?
@@ -164,17 +190,18 @@ impl Held {
     pub(super) fn of(root: &Py<PyAny>, py: Python<'_>) -> PyResult<Held> {
         let mut held = Held::default();
         if !root.is_none(py) {
-            held.find(root.bind(py), &mut Vec::new())?;
+            held.find(root.bind(py), &mut Vec::new(), false)?;
         }
         Ok(held)
     }
 
-    fn find(&mut self, value: &Bound<'_, PyAny>, path: &mut Path) -> PyResult<()> {
+    fn find(&mut self, value: &Bound<'_, PyAny>, path: &mut Path, is_shown: bool) -> PyResult<()> {
         check_depth(path.len())?;
         let py = value.py();
         if let Ok(array) = value.cast::<PyArray>() {
             let path = path.iter().map(|key| key.clone_ref(py)).collect();
-            self.places.push(Place { path, object: array.clone().unbind(), value: array.get().get() });
+            let object = array.clone().unbind();
+            self.places.push(Place { path, object, value: array.get().get(), is_shown });
             return Ok(());
         }
         let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
@@ -192,7 +219,7 @@ impl Held {
         };
         for (key, item) in items {
             path.push(key.unbind());
-            self.find(&item, path)?;
+            self.find(&item, path, is_state(value))?;
             path.pop();
         }
         Ok(())
@@ -200,6 +227,17 @@ impl Held {
 
     fn keep(&mut self, object: &Bound<'_, PyAny>, items: Bound<'_, PyAny>) {
         self.containers.push(Container { object: object.clone().unbind(), items: items.unbind() });
+    }
+
+    /// Was the object of a place at the same place then?
+    fn has(&self, py: Python<'_>, place: &Place) -> bool {
+        let is_same = |(a, b): (&Py<PyAny>, &Py<PyAny>)| a.is(b) || a.bind(py).eq(b).unwrap_or(false);
+        !place.is_shown
+            && self.places.iter().any(|own| {
+                own.object.is(&place.object)
+                    && own.path.len() == place.path.len()
+                    && own.path.iter().zip(&place.path).all(is_same)
+            })
     }
 
     /// Make everything what it was, but for the containers that are among `others`.
