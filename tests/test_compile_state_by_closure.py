@@ -1,5 +1,6 @@
 """State of compiled functions that they have by name as well as in `inputs` and `outputs`."""
 
+import numpy as np
 import pytest
 import umber.core as mx
 
@@ -118,3 +119,21 @@ def test_a_failed_call_leaves_what_has_a_name(outputs):
         with pytest.raises(KeyError):
             compiled(number(1))
         assert w.tolist() == [0, 0]
+
+
+def test_what_is_not_written_is_left_alone():
+    memory = np.zeros(2, np.float32)
+    shared, kept = mx.asarray(memory), mx.ones(2)
+    state = {"shared": shared, "kept": kept, "new": mx.zeros(2)}
+
+    def step(x):
+        state["new"] = state["shared"] + kept * x
+
+    compiled = mx.compile(step, inputs=state, outputs=state)
+    for x in (1.0, 2.0):
+        compiled(number(x))
+        assert state["new"].tolist() == (memory + x).tolist()
+        assert state["shared"] is shared
+        assert state["kept"] is kept
+        memory += 1
+        assert shared.tolist() == memory.tolist()

@@ -117,7 +117,7 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     if x.shape() == shape {
         return Ok(x.clone());
     }
-    // Of the shapes that follow, nobody asks.
+    // Neither constants nor what is recorded plainly are asked for their size.
     ensure!(
         shape.is_addressable(),
         Overflow,

@@ -177,8 +177,9 @@ impl CompiledFunction {
         for (place, placeholder) in state.places.iter().zip(rest) {
             place.replace(inputs, placeholder.clone())?;
         }
+        let start = Held::of(&self.outputs, py)?;
         let returned = Tree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
-        let changed = Held::of(&self.outputs, py)?.places;
+        let changed = start.changed(py, Held::of(&self.outputs, py)?);
         let mut arrays = returned.arrays();
         let count = arrays.len();
         arrays.extend(changed.iter().map(|place| place.value.clone()));
@@ -186,7 +187,7 @@ impl CompiledFunction {
         for place in &before.places {
             gone.extend(Gone::of(outputs, &place.path)?);
         }
-        let state = Spot::of(py, &changed, before, 0);
+        let state = Spot::of(py, &changed, &start, 0);
         Ok((Form { returned: returned.structure(py), count, state, gone }, arrays))
     }
 

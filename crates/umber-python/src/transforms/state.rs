@@ -28,7 +28,7 @@ impl Spot {
     /// Where arrays are now, given where they were.
     pub(super) fn of(py: Python<'_>, places: &[Place], before: &Held, depth: usize) -> Spot {
         match places {
-            [only] if only.path.len() == depth && before.has(py, only) => Spot::Written,
+            [only] if only.path.len() == depth && before.same(py, only).is_some() => Spot::Written,
             [only] if only.path.len() == depth => Spot::Array,
             _ => {
                 let same_key = |a: &Place, b: &Place| a.path[depth].is(&b.path[depth]);
@@ -229,15 +229,22 @@ impl Held {
         self.containers.push(Container { object: object.clone().unbind(), items: items.unbind() });
     }
 
-    /// Was the object of a place at the same place then?
-    fn has(&self, py: Python<'_>, place: &Place) -> bool {
+    /// The same object at the same place then.
+    fn same(&self, py: Python<'_>, place: &Place) -> Option<&Place> {
         let is_same = |(a, b): (&Py<PyAny>, &Py<PyAny>)| a.is(b) || a.bind(py).eq(b).unwrap_or(false);
-        !place.is_shown
-            && self.places.iter().any(|own| {
-                own.object.is(&place.object)
-                    && own.path.len() == place.path.len()
-                    && own.path.iter().zip(&place.path).all(is_same)
-            })
+        let is_there = |own: &&Place| {
+            own.object.is(&place.object)
+                && own.path.len() == place.path.len()
+                && own.path.iter().zip(&place.path).all(is_same)
+        };
+        self.places.iter().find(is_there).filter(|_| !place.is_shown)
+    }
+
+    /// Where there is another array now.
+    pub(super) fn changed(&self, py: Python<'_>, now: Held) -> Vec<Place> {
+        let is_changed =
+            |place: &Place| self.same(py, place).is_none_or(|own| !own.value.is_same(&place.value));
+        now.places.into_iter().filter(is_changed).collect()
     }
 
     /// Make everything what it was, but for the containers that are among `others`.
