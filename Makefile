@@ -35,7 +35,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/*/kernels) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-python test-peers test-peers-here check lint-layout lint-rust lint-python format bench stubs wheel clean
+.PHONY: help demo test test-rust test-python test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined format bench stubs wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -66,7 +66,7 @@ test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange 
 test-peers-here: $(stamps)/peers $(stamps)/installed
 	$(python) -m pytest -q tests/peers tests/exchange $(PYTEST_ARGS)
 
-check: lint-layout lint-rust lint-python ## Formatting, lints, floors, sizes, examples and stubs
+check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs and inlining
 
 lint-layout: $(stamps)/venv
 	$(python) tools/floors.py
@@ -83,6 +83,9 @@ lint-python: $(stamps)/lint $(stamps)/demo $(stamps)/installed
 	$(python) -m ruff format --check
 	$(python) -m mypy
 	$(python) tools/stubs.py --check
+
+lint-inlined: $(stamps)/installed
+	$(python) tools/inlined.py
 
 format: $(stamps)/lint ## Format Rust and Python in place
 	$(CARGO) fmt --all

@@ -36,23 +36,28 @@ pub(in super::super) fn backward<T: Multiply>(
     let down = threads.div_ceil(parts).min(boxes.count());
     let (points, rows) = (points(geometry.axes.len()), geometry.inputs.next_multiple_of(ROWS));
     let size = points * rows * panels.lanes();
+    let room = Room::new::<T>(&panels, boxes.positions(), boxes.outputs());
     scratch::with(down * size, |all: &mut [T::Wide]| {
         let sums = Target::over(all);
         on_threads(threads, parts * down, |job| {
             let (part, down_part) = (job % parts, job / parts);
             let share = |part: usize| panels.all.len() * part / parts;
-            let job = Job {
-                panels: &panels,
-                which: share(part)..share(part + 1),
-                boxes: &boxes,
-                indices: boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down,
-                rows,
-                input,
-                cotangent,
-                sums: sums.shifted((down_part * size) as isize),
-            };
-            job.clear();
-            with_widest(job);
+            scratch::with(room.elements(), |memory: &mut [T::Wide]| {
+                let job = Job {
+                    panels: &panels,
+                    which: share(part)..share(part + 1),
+                    boxes: &boxes,
+                    indices: boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down,
+                    rows,
+                    room: &room,
+                    input,
+                    cotangent,
+                    sums: sums.shifted((down_part * size) as isize),
+                    memory,
+                };
+                job.clear();
+                with_widest(job);
+            });
         });
         let (depth, is_finite) = (geometry.depth(), AtomicBool::new(true));
         scratch::with(depth * panels.lanes(), |weights: &mut [T::Wide]| {
@@ -85,9 +90,11 @@ struct Job<'a, T: Multiply> {
     indices: Range<usize>,
     /// Rows of sums that a point has room for.
     rows: usize,
+    room: &'a Room,
     input: Source<T>,
     cotangent: Source<T>,
     sums: Target<T::Wide>,
+    memory: &'a mut [T::Wide],
 }
 
 impl<T: Multiply> Job<'_, T> {
@@ -109,12 +116,7 @@ impl<T: Multiply> Job<'_, T> {
 
     /// The points of all cotangents in the channels of these panels.
     #[inline(always)]
-    fn spread_cotangents<V: Lanes<T::Wide>, const FUSED: bool>(
-        &self,
-        tiles: &[Tile],
-        room: &Room,
-        to: &mut [T::Wide],
-    ) {
+    fn spread_cotangents<V: Lanes<T::Wide>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Wide]) {
         let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.which.clone()]);
         let first = panels.first().map_or(0, |panel| panel.first);
         let end = panels.last().map_or(0, |panel| panel.first + panel.channels);
@@ -132,8 +134,8 @@ impl<T: Multiply> Job<'_, T> {
                 }
                 let to = Grid {
                     start: to[start + lane..].as_mut_ptr(),
-                    row: REACH * room.outputs,
-                    column: room.outputs,
+                    row: REACH * self.room.outputs,
+                    column: self.room.outputs,
                 };
                 // SAFETY: there is room for every tile at each point.
                 unsafe { of_cotangents::<T::Wide, V, FUSED>(axes.len(), cotangents, to) };
@@ -165,43 +167,36 @@ impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
+    fn run<V: Lanes<T::Wide>, const FUSED: bool>(mut self) {
         let inputs = self.panels.geometry.inputs;
-        let room = Room::new::<T>(self.panels, self.boxes.positions(), self.boxes.outputs());
-        scratch::with(
-            room.elements(),
-            #[inline(always)]
-            |memory: &mut [T::Wide]| {
-                let (copied, memory) = memory.split_at_mut(room.copied);
-                let (left, right) = memory.split_at_mut(room.points * room.inputs);
-                for index in self.indices.clone() {
-                    let area = self.boxes.area(index);
-                    let tiles = tiles(self.panels.geometry, &area);
-                    spread::<T, V, FUSED>(
-                        self.panels,
-                        (&area, &tiles),
-                        &room,
-                        self.input,
-                        (&mut *copied, &mut *left),
-                    );
-                    self.spread_cotangents::<V, FUSED>(&tiles, &room, right);
-                    for panel in &self.panels.all[self.which.clone()] {
-                        for point in 0..room.points {
-                            let meet = Meet {
-                                left: left[point * room.inputs..].as_ptr(),
-                                width: room.width,
-                                inputs,
-                                right: right[point * room.outputs + self.panels.start(panel)..].as_ptr(),
-                                row: self.panels.lanes(),
-                                count: tiles.len(),
-                                to: self.place(panel, point),
-                            };
-                            meet.run::<V, FUSED>(panel);
-                        }
-                    }
+        let (copied, memory) = std::mem::take(&mut self.memory).split_at_mut(self.room.copied);
+        let (left, right) = memory.split_at_mut(self.room.points * self.room.inputs);
+        for index in self.indices.clone() {
+            let area = self.boxes.area(index);
+            let tiles = tiles(self.panels.geometry, &area);
+            spread::<T, V, FUSED>(
+                self.panels,
+                (&area, &tiles),
+                self.room,
+                self.input,
+                (&mut *copied, &mut *left),
+            );
+            self.spread_cotangents::<V, FUSED>(&tiles, right);
+            for panel in &self.panels.all[self.which.clone()] {
+                for point in 0..self.room.points {
+                    let meet = Meet {
+                        left: left[point * self.room.inputs..].as_ptr(),
+                        width: self.room.width,
+                        inputs,
+                        right: right[point * self.room.outputs + self.panels.start(panel)..].as_ptr(),
+                        row: self.panels.lanes(),
+                        count: tiles.len(),
+                        to: self.place(panel, point),
+                    };
+                    meet.run::<V, FUSED>(panel);
                 }
-            },
-        );
+            }
+        }
     }
 }
 

@@ -1,0 +1,69 @@
+"""Check that the kernels call no instruction of the processor's as a function.
+
+Intrinsics belong inside of functions that are compiled for their instructions. Where the compiler
+left one as a function of its own, a closure was not inlined, and its loop was compiled for any
+processor, with vectors that go through memory: it takes ten times as long, and no test fails.
+crates/umber-kernels/src/isa.rs says what must be inlined.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+CRATE = "umber_kernels"
+
+# A line of nm: an address if there is one, the kind of symbol, its name.
+SYMBOL = re.compile(r"^[0-9a-f]* *(?P<kind>[A-Za-z]) (?P<name>\S+)$", re.MULTILINE)
+DEFINED = frozenset("tTwW")
+INTRINSIC = re.compile(r"core_arch.*?(_mm\d*_\w+)")
+# Only builds with assertions refer to it. Those are for tests, and inline less.
+ASSERTION = "panic_const_add_overflow"
+
+
+def symbols(listing: str) -> Iterator[tuple[str, str]]:
+    """The kinds and names of symbols that nm lists."""
+    return ((found["kind"], found["name"]) for found in SYMBOL.finditer(listing))
+
+
+def has_assertions(listing: str) -> bool:
+    """Is this a library with overflow checks?"""
+    return any(ASSERTION in name for _, name in symbols(listing))
+
+
+def called(listing: str) -> list[str]:
+    """The intrinsics that are functions of their own."""
+    names = (name for kind, name in symbols(listing) if kind in DEFINED)
+    return sorted({found[1] for name in names if (found := INTRINSIC.search(name))})
+
+
+def newest(target: Path) -> str | None:
+    """What nm lists of the latest library of the kernels without assertions."""
+    libraries = target.glob(f"release/deps/lib{CRATE}-*.rlib")
+    for library in sorted(libraries, key=lambda path: path.stat().st_mtime, reverse=True):
+        # Members that hold no code are complained of on the other stream.
+        listing = subprocess.run(
+            ["nm", library], capture_output=True, text=True, check=False
+        ).stdout
+        if not has_assertions(listing):
+            return listing
+    return None
+
+
+def main() -> int:
+    target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parent.parent / "target"))
+    listing = newest(target)
+    if not listing:
+        print(f"{target}: no library of {CRATE} that nm can read: run make wheel", file=sys.stderr)
+        return 1
+    for name in called(listing):
+        print(f"{CRATE}: {name} is a function: a loop that needs it was not inlined")
+    return 1 if called(listing) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""inlined.py on listings of symbols, and on a library that was built for it."""
+
+import platform
+import shutil
+import subprocess
+
+import inlined
+import pytest
+
+FUNCTION = "_RNvNtNtNtCsgEmfK2I1SDS_4core9core_arch3x867avx512f15__mm512_fmadd_ps"
+LEGACY = "_ZN4core9core_arch3x864avx215_mm256_add_epi817h0123456789abcdefE"
+OTHER = "_RNvNtCs123_13umber_kernels3isa5level"
+
+
+def test_instructions_that_are_functions_are_found():
+    listing = f"\nmember.o:\n0000000000000010 t {FUNCTION}\n0000000000000000 T {OTHER}\n"
+    assert inlined.called(listing) == ["_mm512_fmadd_ps"]
+    assert inlined.called(f"0000000000000000 t {OTHER}\n") == []
+
+
+def test_old_names_are_understood():
+    assert inlined.called(f"0000000000000000 W {LEGACY}\n")
+
+
+def test_what_is_not_defined_here_does_not_count():
+    assert inlined.called(f"                 U {FUNCTION}\n") == []
+
+
+def test_builds_with_assertions_are_told_apart():
+    listing = (
+        "                 U _RNvNtNtCs1_4core9panicking11panic_const24panic_const_add_overflow\n"
+    )
+    assert inlined.has_assertions(listing)
+    assert not inlined.has_assertions(f"0000000000000000 t {FUNCTION}\n")
+
+
+@pytest.mark.skipif(not (shutil.which("rustc") and shutil.which("nm")), reason="needs rustc and nm")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="needs AVX")
+@pytest.mark.parametrize("is_inlined", [True, False])
+def test_libraries_are_read(tmp_path, monkeypatch, capsys, is_inlined):
+    source = tmp_path / "umber_kernels.rs"
+    feature = '#[target_feature(enable = "avx")]' if is_inlined else ""
+    source.write_text(
+        f"""
+        use std::arch::x86_64::*;
+        {feature}
+        #[inline(never)]
+        pub unsafe fn twice(to: *mut f32) {{
+            unsafe {{
+                let x = _mm256_loadu_ps(to);
+                _mm256_storeu_ps(to, _mm256_add_ps(x, x));
+            }}
+        }}
+        """
+    )
+    library = tmp_path / "release" / "deps" / "libumber_kernels-0.rlib"
+    library.parent.mkdir(parents=True)
+    options = ["--edition=2024", "--crate-type=rlib", "-O", "-Cembed-bitcode=no"]
+    command = ["rustc", *options, "-o", library, source]
+    subprocess.run(command, check=True, capture_output=True)
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    assert inlined.main() == (0 if is_inlined else 1)
+    assert ("_mm256_add_ps" in capsys.readouterr().out) is not is_inlined
+
+
+def test_without_a_library_it_fails(tmp_path, monkeypatch):
+    monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    assert inlined.main() == 1
