@@ -31,7 +31,7 @@ fn factor<T: Field>(a: View, l: &ViewMut) -> Result<(), Failure> {
         for i in 0..n {
             matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
         }
-        let is_done = if n >= panels::LEAST {
+        let is_done = if n >= panels::LEAST_CHOLESKY {
             panels::cholesky(matrix, n, workspace)
         } else {
             let whole = MatMut::from_column_major_slice_mut(matrix, n, n);

@@ -166,7 +166,7 @@ impl<T: Field> Factors<T> {
     fn factor_loaded(&mut self, mut load: impl FnMut(&mut [T])) {
         load(&mut self.packed);
         let (old_rows, new_rows) = (&mut self.old_rows, &mut self.new_rows);
-        self.exchanges = if self.rows.min(self.columns) >= panels::LEAST {
+        self.exchanges = if self.rows.min(self.columns) >= panels::LEAST_LU {
             panels::lu(&mut self.packed, [old_rows, new_rows, &mut self.order], &mut self.workspace)
         } else {
             let matrix = MatMut::from_column_major_slice_mut(&mut self.packed, self.rows, self.columns);

@@ -28,9 +28,11 @@ use super::field::Field;
 use umber_kernels::shared::Target;
 use umber_kernels::threads::parallel_for;
 
-/// Matrices with fewer rows or columns are factored whole: parts of them are too small for what they save.
-pub(super) const LEAST: usize = 768;
-/// The same for QR decompositions, which take four times as long.
+/// Positive definite matrices with fewer rows are factored whole: parts of them are too small for what they save.
+pub(super) const LEAST_CHOLESKY: usize = 768;
+/// The same for LU decompositions, with fewer rows or columns; panels pay even on one thread.
+pub(super) const LEAST_LU: usize = 256;
+/// The same for QR decompositions, which take four times as long as Cholesky's.
 pub(super) const LEAST_QR: usize = 384;
 /// Rounding errors of a column that cannot be told from what is left of it.
 const ROUNDING: f64 = 4.0;
