@@ -159,7 +159,7 @@ pub(crate) mod avx {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod avx512 {
+pub(crate) mod avx512 {
     use std::arch::x86_64::*;
 
     use super::TILE;
@@ -172,36 +172,44 @@ mod avx512 {
     pub(super) unsafe fn turn_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
         // SAFETY: the caller's.
         unsafe {
-            let mut x = [_mm512_setzero_ps(); TILE];
+            let mut x = [_mm512_setzero_si512(); TILE];
             for (i, x) in x.iter_mut().enumerate() {
-                *x = _mm512_loadu_ps(from.offset(i as isize * line));
+                *x = _mm512_loadu_si512(from.offset(i as isize * line).cast());
             }
-            // Pairs of columns, then fours, within quarters of vectors.
-            let mut y = x;
-            for i in 0..8 {
-                y[2 * i] = _mm512_unpacklo_ps(x[2 * i], x[2 * i + 1]);
-                y[2 * i + 1] = _mm512_unpackhi_ps(x[2 * i], x[2 * i + 1]);
-            }
-            for i in 0..4 {
-                let pairs = |j: usize| _mm512_castps_pd(y[4 * i + j]);
-                x[4 * i] = _mm512_castpd_ps(_mm512_unpacklo_pd(pairs(0), pairs(2)));
-                x[4 * i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(pairs(0), pairs(2)));
-                x[4 * i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(pairs(1), pairs(3)));
-                x[4 * i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(pairs(1), pairs(3)));
-            }
-            // Vector j of each four has rows j, j + 4, j + 8 and j + 12.
-            for j in 0..4 {
-                let low = _mm512_shuffle_f32x4::<0x88>(x[j], x[4 + j]);
-                let high = _mm512_shuffle_f32x4::<0x88>(x[8 + j], x[12 + j]);
-                let low_odd = _mm512_shuffle_f32x4::<0xdd>(x[j], x[4 + j]);
-                let high_odd = _mm512_shuffle_f32x4::<0xdd>(x[8 + j], x[12 + j]);
-                let row = |k: usize| to.offset((j + 4 * k) as isize * stride);
-                _mm512_stream_ps(row(0), _mm512_shuffle_f32x4::<0x88>(low, high));
-                _mm512_stream_ps(row(1), _mm512_shuffle_f32x4::<0x88>(low_odd, high_odd));
-                _mm512_stream_ps(row(2), _mm512_shuffle_f32x4::<0xdd>(low, high));
-                _mm512_stream_ps(row(3), _mm512_shuffle_f32x4::<0xdd>(low_odd, high_odd));
+            for (i, row) in words(x).into_iter().enumerate() {
+                _mm512_stream_si512(to.offset(i as isize * stride).cast(), row);
             }
         }
+    }
+
+    /// Sixteen by sixteen 32-bit elements, turned.
+    #[target_feature(enable = "avx512f")]
+    #[inline]
+    pub(crate) fn words(mut x: [__m512i; TILE]) -> [__m512i; TILE] {
+        // Pairs of columns, then fours, within quarters of vectors.
+        let mut y = x;
+        for i in 0..8 {
+            y[2 * i] = _mm512_unpacklo_epi32(x[2 * i], x[2 * i + 1]);
+            y[2 * i + 1] = _mm512_unpackhi_epi32(x[2 * i], x[2 * i + 1]);
+        }
+        for i in (0..TILE).step_by(4) {
+            x[i] = _mm512_unpacklo_epi64(y[i], y[i + 2]);
+            x[i + 1] = _mm512_unpackhi_epi64(y[i], y[i + 2]);
+            x[i + 2] = _mm512_unpacklo_epi64(y[i + 1], y[i + 3]);
+            x[i + 3] = _mm512_unpackhi_epi64(y[i + 1], y[i + 3]);
+        }
+        // Vector j of each four has rows j, j + 4, j + 8 and j + 12.
+        for j in 0..4 {
+            let low = _mm512_shuffle_i32x4::<0x88>(x[j], x[4 + j]);
+            let high = _mm512_shuffle_i32x4::<0x88>(x[8 + j], x[12 + j]);
+            let low_odd = _mm512_shuffle_i32x4::<0xdd>(x[j], x[4 + j]);
+            let high_odd = _mm512_shuffle_i32x4::<0xdd>(x[8 + j], x[12 + j]);
+            y[j] = _mm512_shuffle_i32x4::<0x88>(low, high);
+            y[j + 4] = _mm512_shuffle_i32x4::<0x88>(low_odd, high_odd);
+            y[j + 8] = _mm512_shuffle_i32x4::<0xdd>(low, high);
+            y[j + 12] = _mm512_shuffle_i32x4::<0xdd>(low_odd, high_odd);
+        }
+        y
     }
 
     /// Turn a tile of 64-bit elements, like [`turn_words`].

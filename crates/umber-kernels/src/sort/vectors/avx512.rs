@@ -4,7 +4,8 @@ use std::arch::x86_64::*;
 use std::marker::PhantomData;
 
 use super::lanes::{Lanes, upper};
-use super::networks::BLOCK;
+use super::networks::{BLOCK, sort_columns};
+use crate::turn::avx512 as turn;
 
 /// Items in registers of 64 bytes.
 pub(in crate::sort) struct Avx512<T>(PhantomData<T>);
@@ -35,7 +36,7 @@ macro_rules! lanes {
     (
         $ty:ident: $count:literal lanes, $mask:ty, set1 $set1:ident, load $load:ident, store $store:ident,
         pack $pack:ident, below $below:ident, min $min:ident, max $max:ident, mask_max $mask_max:ident,
-        permute $permute:ident, sort $($sort:literal)*, merge $($merge:literal)*
+        permute $permute:ident, sort $($sort:literal)*, merge $($merge:literal)*, networks $network:expr, runs $runs:path
     ) => {
         impl Avx512<$ty> {
             #[inline(always)]
@@ -59,7 +60,7 @@ macro_rules! lanes {
             type Item = $ty;
             type Vector = __m512i;
             const COUNT: usize = $count;
-            const NETWORK: usize = BLOCK;
+            const NETWORK: usize = $network;
             const RUN: usize = 1;
             #[inline(always)]
             unsafe fn compiled<R>(body: impl FnOnce() -> R) -> R {
@@ -130,10 +131,8 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn sort_runs(vectors: &mut [__m512i; BLOCK]) {
-                for vector in vectors {
-                    // SAFETY: the caller's promise.
-                    *vector = unsafe { Self::sort(*vector) };
-                }
+                // SAFETY: the caller's promise.
+                unsafe { $runs(vectors) }
             }
             #[inline(always)]
             unsafe fn sort(mut vector: __m512i) -> __m512i {
@@ -155,11 +154,30 @@ lanes! {
     u32: 16 lanes, u16, set1 _mm512_set1_epi32, load _mm512_mask_loadu_epi32, store _mm512_mask_storeu_epi32,
     pack _mm512_maskz_compress_epi32, below _mm512_cmplt_epu32_mask, min _mm512_min_epu32, max _mm512_max_epu32,
     mask_max _mm512_mask_max_epu32, permute _mm512_permutexvar_epi32,
-    sort 1 3 1 7 2 1 15 4 2 1, merge 8 4 2 1
+    sort 1 3 1 7 2 1 15 4 2 1, merge 8 4 2 1, networks 8 * BLOCK, runs columns
 }
 lanes! {
     u64: 8 lanes, u8, set1 _mm512_set1_epi64, load _mm512_mask_loadu_epi64, store _mm512_mask_storeu_epi64,
     pack _mm512_maskz_compress_epi64, below _mm512_cmplt_epu64_mask, min _mm512_min_epu64, max _mm512_max_epu64,
     mask_max _mm512_mask_max_epu64, permute _mm512_permutexvar_epi64,
-    sort 1 3 1 7 2 1, merge 4 2 1
+    sort 1 3 1 7 2 1, merge 4 2 1, networks BLOCK, runs each
+}
+
+/// Sort each register by itself.
+#[inline(always)]
+unsafe fn each(vectors: &mut [__m512i; BLOCK]) {
+    for vector in vectors {
+        // SAFETY: the caller's promise.
+        *vector = unsafe { Avx512::<u64>::sort(*vector) };
+    }
+}
+
+/// Sort the columns of as many registers as they have lanes, which then become registers.
+#[inline(always)]
+unsafe fn columns(vectors: &mut [__m512i; BLOCK]) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        sort_columns::<Avx512<u32>>(vectors);
+        *vectors = turn::words(*vectors);
+    }
 }

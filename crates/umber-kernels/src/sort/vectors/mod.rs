@@ -163,7 +163,8 @@ unsafe fn quicksort<L: Lanes>(mut items: &mut [L::Item], mut depth: u32) {
 
 unsafe fn quickselect<L: Lanes>(items: &mut [L::Item], kth: usize) {
     let (mut start, mut end, mut depth) = (0, items.len(), depth_for(items.len()));
-    while end - start > L::NETWORK * L::COUNT {
+    // Items that are not wanted need not be sorted.
+    while end - start > networks::BLOCK * L::COUNT {
         if depth == 0 {
             items[start..end].select_nth_unstable(kth - start);
             return;
@@ -238,7 +239,7 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
     let count = items.len();
     let block = STEPS * L::COUNT;
     let odd = count % L::COUNT;
-    debug_assert!(count > L::NETWORK * L::COUNT, "networks sort fewer");
+    debug_assert!(count > networks::BLOCK * L::COUNT, "networks sort fewer");
     let start = items.as_mut_ptr();
     // SAFETY: reads stay between `from` and `to`. Reading from the end with less free room leaves at least half of
     // what is kept aside free at either end, a block, so that writes reach only what has been read. Whole registers
