@@ -228,7 +228,8 @@ impl Tiles {
                 self.tiles[tile] = Tiles::ZERO;
             }
             (0x4B, PREFIX_F2 | PREFIX_66, Operand::Memory(start, Some(stride))) if other == 0 => {
-                let shape = self.shape(tile)?;
+                // The manual does not say so, but a Sapphire Rapids loads whole words only.
+                let shape = self.shape(tile).filter(|shape| shape.bytes % 4 == 0)?;
                 for (row, words) in self.tiles[tile][..shape.rows].iter_mut().enumerate() {
                     let source = with_exposed_provenance(start.wrapping_add(row.wrapping_mul(stride)));
                     // SAFETY: the instruction reads the same bytes; a row holds as many.

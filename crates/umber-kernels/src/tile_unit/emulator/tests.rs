@@ -318,7 +318,7 @@ fn configurations_are_read_by_any_form_of_address() {
         bytes
     };
     install();
-    let all: [[u8; 64]; 12] = std::array::from_fn(|at| configuration(&[(at + 1, 5 * at + 4)]));
+    let all: [[u8; 64]; 12] = std::array::from_fn(|at| configuration(&[(at + 1, 4 * at + 4)]));
     let all = all.as_flattened().as_ptr();
     macro_rules! forms {
         ($($shape:expr, $address:literal, $rax:expr, $rcx:expr;)*) => {$(
@@ -338,13 +338,13 @@ fn configurations_are_read_by_any_form_of_address() {
     }
     forms! {
         (1, 4), "rax", 0, 0usize;
-        (2, 9), "r13", 64, 0usize;
-        (3, 14), "rax + 64", 64, 0usize;
-        (4, 19), "r13 - 128", 320, 0usize;
-        (5, 24), "rax + 305419896", 256 - 305419896, 0usize;
-        (6, 29), "r13 + rcx * 8", 0, 40usize;
-        (7, 34), "rax + rcx * 4 - 64", 64, 96usize;
-        (8, 39), "rcx * 2 + 8", 0, (all as usize + 448 - 8) / 2;
+        (2, 8), "r13", 64, 0usize;
+        (3, 12), "rax + 64", 64, 0usize;
+        (4, 16), "r13 - 128", 320, 0usize;
+        (5, 20), "rax + 305419896", 256 - 305419896, 0usize;
+        (6, 24), "r13 + rcx * 8", 0, 40usize;
+        (7, 28), "rax + rcx * 4 - 64", 64, 96usize;
+        (8, 32), "rcx * 2 + 8", 0, (all as usize + 448 - 8) / 2;
     }
     // SAFETY: as above.
     unsafe { asm!("ldtilecfg [rip + {}]", sym CONFIGURATION, options(nostack, readonly)) };
@@ -433,6 +433,7 @@ fn mistakes_are_faults() {
         unknown, with(0, 1), "tilerelease; tilezero tmm0";
         None, with(0, 1), "tileloadd tmm7, [rax + rcx]";
         unknown, shapes((16, 64), (16, 64), (16, 64)), "tileloadd tmm3, [rax + rcx]";
+        unknown, with(16, 62), "tileloadd tmm0, [rax + rcx]";
         None, with(0, 1), "tilestored [rax + rcx], tmm7";
         unknown, shapes((16, 64), (16, 64), (16, 64)), "tilestored [rax + rcx], tmm3";
         invalid, with(0, 2), "nop";
