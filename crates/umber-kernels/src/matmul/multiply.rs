@@ -153,7 +153,7 @@ fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
             Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
         return inexact(&flipped, into);
     }
-    let is_laid_out = packed::suits::<T>(m, n, k);
+    let is_laid_out = packed::suits::<T>(m, n, k) || packed::suits_some_rows(product);
     if !(is_laid_out && some_rows::is_behind_panels(m)) && some_rows::product(product, into)
         || small::product(product, into)
     {

@@ -18,7 +18,7 @@ pub(super) unsafe fn interleave<T: Element, const H: usize>(
     length: usize,
     to: &mut [T],
 ) {
-    assert!(H <= SLACK && to.len() >= H * length + SLACK, "room for the rows");
+    assert!(H <= 2 * SLACK && to.len() >= H * length + SLACK, "room for the rows");
     // SAFETY: the caller's, and as asserted.
     let done = unsafe { with_registers::<T, H>(rows, line, length, to) };
     for column in done..length {
@@ -76,14 +76,19 @@ mod avx {
     ) -> usize {
         let whole = length / 8 * 8;
         for column in (0..whole).step_by(8) {
-            let mut x = [_mm256_setzero_ps(); 8];
+            let (mut x, mut y) = ([_mm256_setzero_ps(); 8], [_mm256_setzero_ps(); 8]);
             // SAFETY: the caller's.
             unsafe {
-                for (row, x) in x.iter_mut().enumerate().take(H) {
-                    *x = _mm256_loadu_ps(rows.add(row * line + column));
+                for row in 0..H {
+                    let half = if row < 8 { &mut x } else { &mut y };
+                    half[row % 8] = _mm256_loadu_ps(rows.add(row * line + column));
                 }
-                for (i, together) in turned::words(x).into_iter().enumerate() {
-                    _mm256_storeu_ps(to.add((column + i) * H), together);
+                for (i, (first, second)) in turned::words(x).into_iter().zip(turned::words(y)).enumerate() {
+                    let to = to.add((column + i) * H);
+                    _mm256_storeu_ps(to, first);
+                    if H > 8 {
+                        _mm256_storeu_ps(to.add(8), second);
+                    }
                 }
             }
         }
@@ -103,23 +108,48 @@ mod avx {
     ) -> usize {
         let whole = length / 4 * 4;
         for column in (0..whole).step_by(4) {
-            let (mut x, mut y) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
             // SAFETY: the caller's.
             unsafe {
+                let mut columns = [[_mm256_setzero_pd(); 4]; 3];
                 for row in 0..H {
-                    let half = if row < 4 { &mut x } else { &mut y };
-                    half[row % 4] = _mm256_loadu_pd(rows.add(row * line + column));
+                    columns[row / 4][row % 4] = _mm256_loadu_pd(rows.add(row * line + column));
                 }
-                for (i, (first, second)) in turned::doubles(x).into_iter().zip(turned::doubles(y)).enumerate()
-                {
+                let parts = columns.map(|part| turned::doubles(part));
+                for i in 0..4 {
                     let to = to.add((column + i) * H);
-                    _mm256_storeu_pd(to, first);
-                    if H > 4 {
-                        _mm256_storeu_pd(to.add(4), second);
+                    for (part, from) in parts.iter().enumerate().take(H.div_ceil(4)) {
+                        _mm256_storeu_pd(to.add(4 * part), from[i]);
                     }
                 }
             }
         }
         whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matmul::packed::kernel::{FEWEST, with_height};
+
+    #[test]
+    fn columns_of_any_tile_become_neighbours() {
+        for (height, length) in (FEWEST..=12).flat_map(|height| [1, 7, 8, 21].map(|length| (height, length)))
+        {
+            let line = length + 3;
+            let rows: Vec<f32> = (0..height * line).map(|i| i as f32).collect();
+            let wide: Vec<f64> = rows.iter().copied().map(f64::from).collect();
+            let mut to = vec![-1.0f32; height * length + SLACK];
+            let mut wide_to = vec![-1.0f64; height * length + SLACK];
+            // SAFETY: so many rows can be read.
+            unsafe {
+                with_height!(height, H => interleave::<f32, H>(rows.as_ptr(), line, length, &mut to));
+                with_height!(height, H => interleave::<f64, H>(wide.as_ptr(), line, length, &mut wide_to));
+            }
+            for (column, row) in (0..length).flat_map(|column| (0..height).map(move |row| (column, row))) {
+                assert_eq!(to[column * height + row], rows[row * line + column], "{height} by {length}");
+                assert_eq!(wide_to[column * height + row], wide[row * line + column], "{height} by {length}");
+            }
+        }
     }
 }

@@ -2,17 +2,42 @@
 
 use std::ops::Range;
 
-use crate::isa::prefetch_close;
+use crate::isa::{level, prefetch_close};
 use crate::matmul::lanes::{Lanes, Ring};
 
 /// Vectors of a panel of columns.
 pub(super) const VECTORS: usize = 2;
-/// The most rows of a tile: their sums, and what they are made of, fill the sixteen registers.
-pub(super) const ROWS: usize = 6;
+/// The most rows of a tile: their sums, and what they are made of, fill thirty-two registers of 64 bytes.
+pub(super) const MOST_ROWS: usize = 12;
 /// The fewest: fewer sums do not keep the multipliers busy.
 pub(super) const FEWEST: usize = 3;
 /// Depths written out one after the other.
 const UNROLLED: usize = 4;
+
+/// Run an expression with a tile's number of rows as a constant.
+macro_rules! with_height {
+    ($rows:expr, $height:ident => $body:expr) => {
+        with_height!($rows, $height => $body, 4 5 6 7 8 9 10 11 12)
+    };
+    ($rows:expr, $height:ident => $body:expr, $($count:literal)*) => {
+        match $rows {
+            $($count => {
+                const $height: usize = $count;
+                $body
+            })*
+            _ => {
+                const $height: usize = FEWEST;
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_height;
+
+/// The most rows of a tile on this processor: where vectors have 32 bytes, there are sixteen registers.
+pub(super) fn most_rows() -> usize {
+    if level() == 2 { MOST_ROWS } else { MOST_ROWS / 2 }
+}
 
 /// A range from zero in as few parts as `most` allows, of two lengths at most: none of several is shorter than half of `most`.
 pub(super) fn parts(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> + Clone {
@@ -39,22 +64,15 @@ pub(super) struct Tile<T> {
 }
 
 impl<T: Ring> Tile<T> {
-    /// Compute so many rows, from [`FEWEST`] to [`ROWS`].
+    /// Compute so many rows, from [`FEWEST`] to [`most_rows`].
     ///
     /// # Safety
     /// The left matrix has as many rows, and the result, too, which holds a panel's width of each.
     #[inline(always)]
     pub(super) unsafe fn run<V: Lanes<T>, const FUSED: bool>(&self, rows: usize) {
-        debug_assert!((FEWEST..=ROWS).contains(&rows));
+        debug_assert!((FEWEST..=MOST_ROWS).contains(&rows));
         // SAFETY: the caller's.
-        unsafe {
-            match rows {
-                ROWS => self.sum::<V, FUSED, ROWS>(),
-                5 => self.sum::<V, FUSED, 5>(),
-                4 => self.sum::<V, FUSED, 4>(),
-                _ => self.sum::<V, FUSED, FEWEST>(),
-            }
-        }
+        unsafe { with_height!(rows, H => self.sum::<V, FUSED, H>()) }
     }
 
     /// [`Tile::run`] for a known number of rows.
@@ -63,6 +81,9 @@ impl<T: Ring> Tile<T> {
     /// As of [`Tile::run`].
     #[inline(always)]
     unsafe fn sum<V: Lanes<T>, const FUSED: bool, const H: usize>(&self) {
+        if H > MOST_ROWS / 2 && size_of::<V>() < 64 {
+            unreachable!("shorter vectors have fewer registers");
+        }
         let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
         for row in 0..H {
             prefetch_close(place(row));

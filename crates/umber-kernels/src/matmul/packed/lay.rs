@@ -1,7 +1,7 @@
 //! Operands are laid out in the order in which tiles read them, and widened on the way.
 
 use super::interleave::{SLACK, interleave};
-use super::kernel::{FEWEST, ROWS, VECTORS, parts};
+use super::kernel::{FEWEST, VECTORS, most_rows, parts, with_height};
 use crate::matmul::lanes::{Lanes, Ring, Source, VectorLoop};
 use crate::matmul::multiply::{Multiply, widen};
 use crate::matmul::pack::{copy, pack};
@@ -30,14 +30,9 @@ pub(super) fn lay_rows<S: Multiply<Wide = T>, T: Ring>(
     to: &mut [T],
     room: &mut [T],
 ) {
-    for tile in parts(rows, ROWS) {
+    for tile in parts(rows, most_rows()) {
         let (from, to) = (from.from(tile.start, 0), &mut to[tile.start * depth..]);
-        match tile.len() {
-            ROWS => lay_tile::<S, T, ROWS>(from, depth, to, room),
-            5 => lay_tile::<S, T, 5>(from, depth, to, room),
-            4 => lay_tile::<S, T, 4>(from, depth, to, room),
-            _ => lay_tile::<S, T, FEWEST>(from, depth, to, room),
-        }
+        with_height!(tile.len(), H => lay_tile::<S, T, H>(from, depth, to, room));
     }
 }
 

@@ -8,21 +8,22 @@ mod interleave;
 mod kernel;
 mod lay;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
-use kernel::{FEWEST, ROWS, Tile, VECTORS, parts};
+use kernel::{FEWEST, MOST_ROWS, Tile, VECTORS, most_rows, parts};
 use lay::{Columns, block, lay_rows, room};
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::multiply::{FEW_ROWS, LARGE, Multiply};
 use super::product::{Into, Product};
-use super::scratch;
+use super::{scratch, some_rows};
+use crate::caches::first_level;
 use crate::isa::level;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
-/// Bytes of a panel and of the rows of a tile: about the first cache.
-const CLOSE: usize = 34 << 10;
+/// Bytes of a panel and of the rows of a tile beyond the first cache.
+const CLOSE: usize = 2 << 10;
 /// Bytes of a block: it shares the second cache with panels.
 const NEAR: usize = 150 << 10;
 /// Columns of a right matrix that are laid out before the next ones: all blocks meet them.
@@ -37,22 +38,44 @@ const LEAST: usize = 48 * 48 * 48;
 const TALL: usize = 16;
 /// The least depth: results of less are written in about the time that they take to compute.
 const SHALLOW: usize = 16;
+/// Rows of which the library lays out a large matrix for too few, where vectors have 64 bytes.
+const SOME_ROWS: RangeInclusive<usize> = 16..=128;
+/// The depth of short sums.
+const SHORT_SUMS: usize = 128;
 /// From this many rows and columns on threads share what is laid out of the right matrix.
 const LEAST_SHARED: usize = 192;
 /// As [`STRIP`], for threads that share them; and the most bytes of them.
 const WIDE: usize = 1024;
 const SHARED: usize = 8 << 20;
 /// The fewest rows of a shared block, which reads all panels.
-const SHORT: usize = 2 * ROWS;
+const SHORT: usize = MOST_ROWS;
 
-/// Is this the way for one thread's product of such matrices? It is where vectors have 32 bytes; with longer ones the library is as
-/// fast. So it is with small matrices, and those that are tall, of which it does not lay out the left one.
+/// Is this the way for one thread's product of such matrices? It is where vectors have 32 bytes; with longer ones the library is
+/// faster (but see [`suits_some_rows`]). So it is with small matrices, and those that are tall, of which it does not lay out the left
+/// one.
 pub(crate) fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Wide>());
     let enough = if bytes < LARGE { FEW_ROWS + 1 } else { FEW_ROWS / 2 };
     let is_large = m.saturating_mul(n).saturating_mul(k) > LEAST;
     let is_tall = S::DIRECT && m > TALL * n;
     has_vectors::<S::Wide>() && m >= enough && n >= WIDEST / 2 && k >= SHALLOW && is_large && !is_tall
+}
+
+/// Is this the way for one thread's product where vectors have 64 bytes? There the library is faster, but for some rows times a large
+/// matrix, and for short sums of one that lies across: to turn those back takes longer than panels do.
+pub(super) fn suits_some_rows<T: Ring>(product: &Product<T>) -> bool {
+    let Product { m, n, k, b, .. } = *product;
+    if !T::IN_REGISTERS || level() != 2 || n < WIDEST {
+        return false;
+    }
+    let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= LARGE;
+    if b.columns == 1 {
+        is_large && SOME_ROWS.contains(&m)
+    } else {
+        let (turned, most) = (*some_rows::ROWS.end(), *SOME_ROWS.end());
+        is_large && m > turned && m <= most
+            || m > most / 4 && m <= turned && (SHALLOW..=SHORT_SUMS).contains(&k)
+    }
 }
 
 /// Do threads share what is laid out of the right matrix?
@@ -170,7 +193,7 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
     let mut start = 0;
     while start < m {
         let left = m - start;
-        let rows = (left / (2 * num_threads())).next_multiple_of(ROWS).clamp(SHORT, height.max(SHORT));
+        let rows = (left / (2 * num_threads())).next_multiple_of(most_rows()).clamp(SHORT, height.max(SHORT));
         // What is left is a tile at least.
         let rows = if left < rows + FEWEST { left } else { rows };
         blocks.push(start..start + rows);
@@ -181,13 +204,14 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
 
 /// The greatest depth at which operands are cut.
 fn depth<T>(k: usize) -> usize {
-    let most = CLOSE / (VECTORS * 32 + ROWS * size_of::<T>());
+    let vector = if level() == 2 { 64 } else { 32 };
+    let most = (first_level() + CLOSE) / (VECTORS * vector + most_rows() * size_of::<T>());
     k.div_ceil(k.div_ceil(most))
 }
 
 /// The most rows of a block.
 fn height<T>(m: usize, k: usize) -> usize {
-    m.min(NEAR / (depth::<T>(k) * size_of::<T>()) / ROWS * ROWS)
+    m.min(NEAR / (depth::<T>(k) * size_of::<T>()) / most_rows() * most_rows())
 }
 
 /// A range from zero in parts of one length, but for the last.
@@ -219,7 +243,7 @@ impl<S: Multiply<Wide = T>, T: Ring> VectorLoop<T> for Sweep<'_, S, T> {
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let Sweep { part: &Product { m, n, k, out, out_row, .. }, left, right, fresh } = self;
         let width = VECTORS * V::COUNT;
-        let tiles = parts(m, ROWS);
+        let tiles = parts(m, most_rows());
         for first in (0..n).step_by(width) {
             let panel = right[first * k..][..width * k].as_ptr();
             for rows in tiles.clone() {
@@ -244,7 +268,7 @@ impl<S: Multiply<Wide = T>, T: Ring> VectorLoop<T> for Sweep<'_, S, T> {
 /// As of [`Tile::run`], but for the other columns.
 #[inline(always)]
 unsafe fn beyond<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: usize, columns: usize) {
-    let mut sums = [T::ZERO; ROWS * WIDEST];
+    let mut sums = [T::ZERO; MOST_ROWS * WIDEST];
     let width = VECTORS * V::COUNT;
     let whole = Tile { out: sums.as_mut_ptr(), out_row: width as isize, fresh: true, ..*tile };
     // SAFETY: the sums have room for a tile, and the result is the caller's.
@@ -257,5 +281,50 @@ unsafe fn beyond<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: 
                 *to = if tile.fresh { sum } else { T::plus(*to, sum) };
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matmul::product::Matrix;
+
+    /// A product of small whole numbers, by laid-out operands, of which any lies across.
+    fn check<T: Ring + Multiply<Wide = T> + std::fmt::Debug>([m, n, k]: [usize; 3], across: [bool; 2]) {
+        let numbers = |rows: usize, columns: usize, seed: usize| -> Vec<T> {
+            (0..rows * columns).map(|i| T::factor(((i * 7919 + seed) % 17) as f64 - 8.0)).collect()
+        };
+        let (a, b, mut out) = (numbers(m, k, 3), numbers(k, n, 5), numbers(m, n, 0));
+        let matrix = |of: &[T], rows: usize, columns: usize, across: bool| {
+            let (rows, columns) = if across { (1, rows) } else { (columns, 1) };
+            Matrix { start: of.as_ptr(), rows: rows as isize, columns: columns as isize }
+        };
+        let (a, b) = (matrix(&a, m, k, across[0]), matrix(&b, k, n, across[1]));
+        let before = out.clone();
+        let terms = |row, column| {
+            // SAFETY: inside of the matrices.
+            (0..k).map(move |i| unsafe { (*a.at(row, i), *b.at(i, column)) })
+        };
+        for into in [Into::Sum, Into::Fresh] {
+            product(&Product { m, n, k, a, b, out: out.as_mut_ptr(), out_row: n as isize }, into);
+            for (at, (&found, &before)) in out.iter().zip(&before).enumerate() {
+                let start = if into == Into::Sum { before } else { T::ZERO };
+                let sum = terms(at / n, at % n).fold(start, |sum, (x, y)| T::add_product::<false>(sum, x, y));
+                assert_eq!(found, sum, "{m} by {k} by {n}, across: {across:?}, {into:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_rows_columns_and_depths_are_summed() {
+        let rows = (FEWEST..=2 * MOST_ROWS + 3).chain([100, 133]);
+        for (m, across) in rows.flat_map(|m| [[false, false], [true, false], [false, true]].map(|x| (m, x))) {
+            for [n, k] in [[16, 5], [33, 16], [70, 31], [129, 9]] {
+                check::<f32>([m, n, k], across);
+                check::<f64>([m, n, k], across);
+            }
+        }
+        check::<f32>([150, 300, 700], [false; 2]);
+        check::<f64>([150, 300, 400], [true; 2]);
     }
 }
