@@ -12,8 +12,10 @@ PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
-# The Rust tests run optimised, because the kernels are the product, and with assertions on.
-with_assertions := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
+# The Rust tests run optimised, because the kernels are the product, and with assertions on; not as far as the wheel, for which
+# each crate is one unit: that takes them half as long again to build.
+with_assertions := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
+	CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
 # What also runs with operations on a few elements recorded, as those on many are.
 recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
