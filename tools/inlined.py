@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,23 +43,30 @@ def called(listing: str) -> list[str]:
 
 
 def newest(target: Path) -> str | None:
-    """What nm lists of the latest library of the kernels without assertions."""
-    libraries = target.glob(f"release/deps/lib{CRATE}-*.rlib")
+    """What nm lists of the latest library of the kernels that holds code, but no assertions."""
+    places = ("release", "*/release")
+    libraries = [
+        library for place in places for library in target.glob(f"{place}/deps/lib{CRATE}-*.rlib")
+    ]
     for library in sorted(libraries, key=lambda path: path.stat().st_mtime, reverse=True):
         # Members that hold no code are complained of on the other stream.
-        listing = subprocess.run(
-            ["nm", library], capture_output=True, text=True, check=False
-        ).stdout
-        if not has_assertions(listing):
+        command = ["nm", library]
+        listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        has_code = any(kind in DEFINED and CRATE in name for kind, name in symbols(listing))
+        if has_code and not has_assertions(listing):
             return listing
     return None
 
 
 def main() -> int:
+    if not shutil.which("nm"):
+        print("nm was not found: it comes with gcc, in binutils", file=sys.stderr)
+        return 1
     target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parent.parent / "target"))
     listing = newest(target)
     if not listing:
-        print(f"{target}: no library of {CRATE} that nm can read: run make wheel", file=sys.stderr)
+        way = "rm -f .venv/.stamps/wheel; make wheel"
+        print(f"{target}: no library of {CRATE} to read: {way}", file=sys.stderr)
         return 1
     for name in called(listing):
         print(f"{CRATE}: {name} is a function: a loop that needs it was not inlined")

@@ -334,6 +334,30 @@ fn products_that_are_laid_out() {
     }
 }
 
+/// Some rows by a large matrix, and short sums of one that lies across.
+#[test]
+fn some_rows_by_large_matrices() {
+    let shapes: [(&[usize], usize, usize, usize); 5] = [
+        (&[], 16, 2050, 530),
+        (&[], 33, 700, 800),
+        (&[], 128, 1100, 515),
+        (&[2], 64, 512, 64),
+        (&[], 96, 200, 17),
+    ];
+    for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
+        for (lies, sum) in [
+            ([Lie::Dense, Lie::Dense, Lie::Dense], None),
+            ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
+            ([Lie::Backwards, Lie::Dense, Lie::Dense], None),
+            ([Lie::Transposed, Lie::Every, Lie::Padded], Some((2.0, -1.0))),
+        ] {
+            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
+            check::<f32>(&case);
+            check::<f64>(&case);
+        }
+    }
+}
+
 /// Results that are written past the caches, where these are good at it.
 #[test]
 fn large_products_of_little_depth() {

@@ -2,6 +2,8 @@
 
 use umber_types::Element;
 
+use super::kernel::MOST_ROWS;
+
 /// Elements that may be written after the last one.
 pub(super) const SLACK: usize = 8;
 
@@ -14,17 +16,17 @@ pub(super) const SLACK: usize = 8;
 /// The rows can be read.
 pub(super) unsafe fn interleave<T: Element, const H: usize>(
     rows: *const T,
-    line: usize,
+    line: isize,
     length: usize,
     to: &mut [T],
 ) {
-    assert!(H <= 2 * SLACK && to.len() >= H * length + SLACK, "room for the rows");
+    assert!(H <= MOST_ROWS && to.len() >= H * length + SLACK, "room for the rows");
     // SAFETY: the caller's, and as asserted.
     let done = unsafe { with_registers::<T, H>(rows, line, length, to) };
     for column in done..length {
         for row in 0..H {
             // SAFETY: the caller's.
-            to[column * H + row] = unsafe { *rows.add(row * line + column) };
+            to[column * H + row] = unsafe { *rows.offset(row as isize * line).add(column) };
         }
     }
 }
@@ -35,7 +37,7 @@ pub(super) unsafe fn interleave<T: Element, const H: usize>(
 /// Of [`interleave`], and there is as much room as it asks for.
 unsafe fn with_registers<T: Element, const H: usize>(
     rows: *const T,
-    line: usize,
+    line: isize,
     length: usize,
     to: &mut [T],
 ) -> usize {
@@ -70,7 +72,7 @@ mod avx {
     #[target_feature(enable = "avx")]
     pub(super) unsafe fn words<const H: usize>(
         rows: *const f32,
-        line: usize,
+        line: isize,
         length: usize,
         to: *mut f32,
     ) -> usize {
@@ -81,7 +83,7 @@ mod avx {
             unsafe {
                 for row in 0..H {
                     let half = if row < 8 { &mut x } else { &mut y };
-                    half[row % 8] = _mm256_loadu_ps(rows.add(row * line + column));
+                    half[row % 8] = _mm256_loadu_ps(rows.offset(row as isize * line).add(column));
                 }
                 for (i, (first, second)) in turned::words(x).into_iter().zip(turned::words(y)).enumerate() {
                     let to = to.add((column + i) * H);
@@ -102,7 +104,7 @@ mod avx {
     #[target_feature(enable = "avx")]
     pub(super) unsafe fn doubles<const H: usize>(
         rows: *const f64,
-        line: usize,
+        line: isize,
         length: usize,
         to: *mut f64,
     ) -> usize {
@@ -112,12 +114,14 @@ mod avx {
             unsafe {
                 let mut columns = [[_mm256_setzero_pd(); 4]; 3];
                 for row in 0..H {
-                    columns[row / 4][row % 4] = _mm256_loadu_pd(rows.add(row * line + column));
+                    columns[row / 4][row % 4] = _mm256_loadu_pd(rows.offset(row as isize * line).add(column));
                 }
-                let parts = columns.map(|part| turned::doubles(part));
+                for part in &mut columns {
+                    *part = turned::doubles(*part);
+                }
                 for i in 0..4 {
                     let to = to.add((column + i) * H);
-                    for (part, from) in parts.iter().enumerate().take(H.div_ceil(4)) {
+                    for (part, from) in columns.iter().enumerate().take(H.div_ceil(4)) {
                         _mm256_storeu_pd(to.add(4 * part), from[i]);
                     }
                 }
@@ -132,23 +136,35 @@ mod tests {
     use super::*;
     use crate::matmul::packed::kernel::{FEWEST, with_height};
 
+    /// Rows so far apart, or as far the other way.
+    fn check(height: usize, length: usize, is_backward: bool) {
+        let line = length + 3;
+        let narrow: Vec<f32> = (0..height * line).map(|i| i as f32).collect();
+        let wide: Vec<f64> = narrow.iter().copied().map(f64::from).collect();
+        let (first, step) = if is_backward { ((height - 1) * line, -1) } else { (0, 1) };
+        let apart = step * line as isize;
+        let mut narrow_to = vec![-1.0f32; height * length + SLACK];
+        let mut wide_to = vec![-1.0f64; height * length + SLACK];
+        // SAFETY: so many rows can be read.
+        unsafe {
+            let (narrow, wide) = (narrow.as_ptr().add(first), wide.as_ptr().add(first));
+            with_height!(height, H => interleave::<f32, H>(narrow, apart, length, &mut narrow_to));
+            with_height!(height, H => interleave::<f64, H>(wide, apart, length, &mut wide_to));
+        }
+        for (column, row) in (0..length).flat_map(|column| (0..height).map(move |row| (column, row))) {
+            let expected = narrow[first.wrapping_add_signed(row as isize * apart) + column];
+            let at = column * height + row;
+            assert_eq!(narrow_to[at], expected, "{height} by {length}");
+            assert_eq!(wide_to[at], f64::from(expected), "{height} by {length}");
+        }
+    }
+
     #[test]
     fn columns_of_any_tile_become_neighbours() {
-        for (height, length) in (FEWEST..=12).flat_map(|height| [1, 7, 8, 21].map(|length| (height, length)))
-        {
-            let line = length + 3;
-            let rows: Vec<f32> = (0..height * line).map(|i| i as f32).collect();
-            let wide: Vec<f64> = rows.iter().copied().map(f64::from).collect();
-            let mut to = vec![-1.0f32; height * length + SLACK];
-            let mut wide_to = vec![-1.0f64; height * length + SLACK];
-            // SAFETY: so many rows can be read.
-            unsafe {
-                with_height!(height, H => interleave::<f32, H>(rows.as_ptr(), line, length, &mut to));
-                with_height!(height, H => interleave::<f64, H>(wide.as_ptr(), line, length, &mut wide_to));
-            }
-            for (column, row) in (0..length).flat_map(|column| (0..height).map(move |row| (column, row))) {
-                assert_eq!(to[column * height + row], rows[row * line + column], "{height} by {length}");
-                assert_eq!(wide_to[column * height + row], wide[row * line + column], "{height} by {length}");
+        for height in FEWEST..=MOST_ROWS {
+            for length in [1, 7, 8, 21] {
+                check(height, length, false);
+                check(height, length, true);
             }
         }
     }

@@ -30,6 +30,7 @@ pub(super) fn lay_rows<S: Multiply<Wide = T>, T: Ring>(
     to: &mut [T],
     room: &mut [T],
 ) {
+    debug_assert!(rows >= FEWEST, "a tile has so many");
     for tile in parts(rows, most_rows()) {
         let (from, to) = (from.from(tile.start, 0), &mut to[tile.start * depth..]);
         with_height!(tile.len(), H => lay_tile::<S, T, H>(from, depth, to, room));
@@ -51,13 +52,13 @@ fn lay_tile<S: Multiply<Wide = T>, T: Ring, const H: usize>(
         }
         return;
     }
-    let (mut start, mut line) = (from.start.cast::<T>(), from.rows as usize);
+    let (mut start, mut line) = (from.start.cast::<T>(), from.rows);
     if !S::DIRECT {
         for (row, room) in room.chunks_exact_mut(depth).enumerate().take(H) {
             // SAFETY: a row of the matrix is dense.
             widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), depth) }, room);
         }
-        (start, line) = (room.as_ptr(), depth);
+        (start, line) = (room.as_ptr(), depth as isize);
     }
     // SAFETY: rows of the matrix, or their copies.
     unsafe { interleave::<T, H>(start, line, depth, to) };

@@ -17,13 +17,12 @@ use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::multiply::{FEW_ROWS, LARGE, Multiply};
 use super::product::{Into, Product};
 use super::{scratch, some_rows};
-use crate::caches::first_level;
 use crate::isa::level;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
-/// Bytes of a panel and of the rows of a tile beyond the first cache.
-const CLOSE: usize = 2 << 10;
+/// Bytes of a panel and of the rows of a tile: about the first cache.
+const CLOSE: usize = 34 << 10;
 /// Bytes of a block: it shares the second cache with panels.
 const NEAR: usize = 150 << 10;
 /// Columns of a right matrix that are laid out before the next ones: all blocks meet them.
@@ -38,8 +37,10 @@ const LEAST: usize = 48 * 48 * 48;
 const TALL: usize = 16;
 /// The least depth: results of less are written in about the time that they take to compute.
 const SHALLOW: usize = 16;
-/// Rows of which the library lays out a large matrix for too few, where vectors have 64 bytes.
+/// Rows of which the library lays out a large matrix for too few, where vectors have 64 bytes; and the bytes of such a matrix, or of
+/// a thread's part of it.
 const SOME_ROWS: RangeInclusive<usize> = 16..=128;
+const MANY: usize = 2 << 20;
 /// The depth of short sums.
 const SHORT_SUMS: usize = 128;
 /// From this many rows and columns on threads share what is laid out of the right matrix.
@@ -62,19 +63,18 @@ pub(crate) fn suits<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
 }
 
 /// Is this the way for one thread's product where vectors have 64 bytes? There the library is faster, but for some rows times a large
-/// matrix, and for short sums of one that lies across: to turn those back takes longer than panels do.
+/// matrix, and for short sums of one that lies across: what reads that in place ([`some_rows`]) has to turn them back.
 pub(super) fn suits_some_rows<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
-    if !T::IN_REGISTERS || level() != 2 || n < WIDEST {
+    if !T::IN_REGISTERS || level() != 2 || n < WIDEST || k < SHALLOW {
         return false;
     }
-    let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= LARGE;
+    let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= MANY;
     if b.columns == 1 {
         is_large && SOME_ROWS.contains(&m)
     } else {
         let (turned, most) = (*some_rows::ROWS.end(), *SOME_ROWS.end());
-        is_large && m > turned && m <= most
-            || m > most / 4 && m <= turned && (SHALLOW..=SHORT_SUMS).contains(&k)
+        is_large && m > turned && m <= most || m > most / 4 && m <= turned && k <= SHORT_SUMS
     }
 }
 
@@ -205,7 +205,7 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
 /// The greatest depth at which operands are cut.
 fn depth<T>(k: usize) -> usize {
     let vector = if level() == 2 { 64 } else { 32 };
-    let most = (first_level() + CLOSE) / (VECTORS * vector + most_rows() * size_of::<T>());
+    let most = CLOSE / (VECTORS * vector + most_rows() * size_of::<T>());
     k.div_ceil(k.div_ceil(most))
 }
 

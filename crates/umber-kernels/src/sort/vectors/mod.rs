@@ -193,7 +193,7 @@ enum Split {
 }
 
 unsafe fn split<L: Lanes>(items: &mut [L::Item]) -> Split {
-    // SAFETY: the caller's promise, and there are more items than a network sorts.
+    // SAFETY: the caller's promise, and there are more items than a block of registers holds.
     unsafe {
         let pivot = pivot_of::<L>(items);
         let left = partition::<L>(items, pivot);
@@ -239,7 +239,7 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
     let count = items.len();
     let block = STEPS * L::COUNT;
     let odd = count % L::COUNT;
-    debug_assert!(count > networks::BLOCK * L::COUNT, "networks sort fewer");
+    debug_assert!(count > networks::BLOCK * L::COUNT, "networks sort a block");
     let start = items.as_mut_ptr();
     // SAFETY: reads stay between `from` and `to`. Reading from the end with less free room leaves at least half of
     // what is kept aside free at either end, a block, so that writes reach only what has been read. Whole registers
@@ -334,7 +334,7 @@ mod tests {
             state >> 20
         };
         let lengths =
-            (0..300).chain((300..1100).step_by(7)).chain([511, 512, 513, 1024, 1025, 4097, 40_000, 200_003]);
+            (0..300).chain((300..1100).step_by(7)).chain([1500, 2047, 2048, 2049, 4097, 40_000, 200_003]);
         for length in lengths {
             let patterns: [&mut dyn FnMut(u64) -> u64; 8] = [
                 &mut |_| random(),
@@ -374,11 +374,10 @@ mod tests {
         check::<Avx2<u64>>(Instructions::Avx2, u64::reverse_bits);
     }
 
-    #[test]
-    fn selects_what_sorting_would_put_there() {
-        for length in [1usize, 2, 100, 257, 5000, 100_000] {
+    fn check_selection<T: InLanes + std::fmt::Debug>(of: impl Fn(u64) -> T) {
+        for length in [1usize, 2, 100, 129, 257, 300, 1025, 2049, 5000, 100_000] {
             for kth in [0, length / 3, length - 1] {
-                let mut items: Vec<u64> = (0..length as u64).map(|i| i * 7919 % 10_007 % 3001).collect();
+                let mut items: Vec<T> = (0..length as u64).map(|i| of(i * 7919 % 10_007 % 3001)).collect();
                 let mut wanted = items.clone();
                 wanted.sort_unstable();
                 if !select_with_vectors(&mut items, kth) {
@@ -391,6 +390,12 @@ mod tests {
                 assert_eq!(items, wanted);
             }
         }
+    }
+
+    #[test]
+    fn selects_what_sorting_would_put_there() {
+        check_selection::<u64>(|x| x);
+        check_selection::<u32>(|x| x as u32);
     }
 
     #[test]
