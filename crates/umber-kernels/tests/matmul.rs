@@ -556,7 +556,7 @@ fn threads_and_children_multiply() {
 #[test]
 fn every_instruction_set_multiplies() {
     let tests = ["sixteen_bit", "infinities", "halves", "large_products", "some_rows", "program", "laid_out"];
-    repeat_under(&["scalar", "avx2", "avx512"], &tests, 9);
+    repeat_under(&["scalar", "avx2", "avx512"], &tests, 10);
 }
 
 #[test]
