@@ -301,10 +301,24 @@ fn large_products() {
     }
 }
 
+/// The batch, rows, columns and depth of products.
+type Sizes<'a> = (&'a [usize], usize, usize, usize);
+/// How operands and the result lie, and factors of a sum.
+type Way = ([Lie; 3], Option<(f64, f64)>);
+
+/// Check products of each shape in each way.
+fn check_each(shapes: &[Sizes], ways: &[Way], check: impl Fn(&Case)) {
+    for (seed, &(batch, m, n, k)) in shapes.iter().enumerate() {
+        for &(lies, sum) in ways {
+            check(&Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 });
+        }
+    }
+}
+
 /// Operands that are laid out anew, with rows, columns and depths that end in and at the ends of blocks, strips and panels.
 #[test]
 fn products_that_are_laid_out() {
-    let shapes: [(&[usize], usize, usize, usize); 12] = [
+    let shapes: [Sizes; 12] = [
         (&[], 192, 192, 16),
         (&[], 193, 1030, 700),
         (&[], 400, 207, 311),
@@ -318,64 +332,58 @@ fn products_that_are_laid_out() {
         (&[4], 97, 2060, 30),
         (&[2], 64, 129, 395),
     ];
-    for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
-        for (lies, sum) in [
-            ([Lie::Dense, Lie::Dense, Lie::Dense], None),
-            ([Lie::Transposed, Lie::Transposed, Lie::Dense], None),
-            ([Lie::Padded, Lie::Shared, Lie::Transposed], Some((2.0, -1.0))),
-            ([Lie::Every, Lie::Backwards, Lie::Padded], Some((1.0, 1.0))),
-        ] {
-            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
-            check::<f32>(&case);
-            check::<f64>(&case);
-            check::<f16>(&case);
-            check::<bf16>(&case);
-        }
-    }
+    let ways = [
+        ([Lie::Dense, Lie::Dense, Lie::Dense], None),
+        ([Lie::Transposed, Lie::Transposed, Lie::Dense], None),
+        ([Lie::Padded, Lie::Shared, Lie::Transposed], Some((2.0, -1.0))),
+        ([Lie::Every, Lie::Backwards, Lie::Padded], Some((1.0, 1.0))),
+    ];
+    check_each(&shapes, &ways, |case| {
+        check::<f32>(case);
+        check::<f64>(case);
+        check::<f16>(case);
+        check::<bf16>(case);
+    });
 }
 
 /// Some rows by a large matrix, and short sums of one that lies across.
 #[test]
 fn some_rows_by_large_matrices() {
-    let shapes: [(&[usize], usize, usize, usize); 5] = [
+    let shapes: [Sizes; 5] = [
         (&[], 16, 2050, 530),
         (&[], 33, 700, 800),
         (&[], 128, 1100, 515),
         (&[2], 64, 512, 64),
         (&[], 96, 200, 17),
     ];
-    for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
-        for (lies, sum) in [
-            ([Lie::Dense, Lie::Dense, Lie::Dense], None),
-            ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
-            ([Lie::Backwards, Lie::Dense, Lie::Dense], None),
-            ([Lie::Transposed, Lie::Every, Lie::Padded], Some((2.0, -1.0))),
-        ] {
-            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
-            check::<f32>(&case);
-            check::<f64>(&case);
-        }
-    }
+    let ways = [
+        ([Lie::Dense, Lie::Dense, Lie::Dense], None),
+        ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
+        ([Lie::Backwards, Lie::Dense, Lie::Dense], None),
+        ([Lie::Transposed, Lie::Every, Lie::Padded], Some((2.0, -1.0))),
+    ];
+    check_each(&shapes, &ways, |case| {
+        check::<f32>(case);
+        check::<f64>(case);
+    });
 }
 
 /// Results that are written past the caches, where these are good at it.
 #[test]
 fn large_products_of_little_depth() {
-    let shapes: [(&[usize], usize, usize, usize); 4] =
+    let shapes: [Sizes; 4] =
         [(&[3], 1000, 720, 64), (&[], 1105, 2000, 1), (&[2, 2], 600, 912, 192), (&[], 1500, 1500, 7)];
-    for (seed, (batch, m, n, k)) in shapes.into_iter().enumerate() {
-        for (lies, sum) in [
-            ([Lie::Dense, Lie::Dense, Lie::Dense], None),
-            ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
-            ([Lie::Transposed, Lie::Padded, Lie::Dense], None),
-            ([Lie::Backwards, Lie::Every, Lie::Dense], None),
-            ([Lie::Dense, Lie::Dense, Lie::Padded], Some((2.0, -1.0))),
-        ] {
-            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
-            check::<f32>(&case);
-            check::<f64>(&case);
-        }
-    }
+    let ways = [
+        ([Lie::Dense, Lie::Dense, Lie::Dense], None),
+        ([Lie::Dense, Lie::Transposed, Lie::Dense], None),
+        ([Lie::Transposed, Lie::Padded, Lie::Dense], None),
+        ([Lie::Backwards, Lie::Every, Lie::Dense], None),
+        ([Lie::Dense, Lie::Dense, Lie::Padded], Some((2.0, -1.0))),
+    ];
+    check_each(&shapes, &ways, |case| {
+        check::<f32>(case);
+        check::<f64>(case);
+    });
 }
 
 /// As many rows as are not worth packing the right matrix for, with columns and depths that end anywhere.

@@ -5,6 +5,7 @@ use std::arch::x86_64::*;
 use super::kernel::{STEP, TILE, WIDE};
 use crate::matmul::product::Matrix;
 use crate::tile_unit::SIDE;
+use crate::turn::avx512::words;
 
 /// How a tile holds the terms of a row (of the left operand) or of a column (of the right one).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -181,31 +182,8 @@ fn first(count: usize) -> __mmask32 {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn turn(rows: &[__m512i; SIDE], to: *mut u16) {
-    // Pairs of rows, then fours; after that, each 128-bit lane holds four rows of one column.
-    let mut fours = [_mm512_setzero_si512(); SIDE];
-    for four in 0..4 {
-        let (a, b, c, d) = (rows[4 * four], rows[4 * four + 1], rows[4 * four + 2], rows[4 * four + 3]);
-        let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
-        let (ab_high, cd_high) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
-        fours[four] = _mm512_unpacklo_epi64(ab, cd);
-        fours[4 + four] = _mm512_unpackhi_epi64(ab, cd);
-        fours[8 + four] = _mm512_unpacklo_epi64(ab_high, cd_high);
-        fours[12 + four] = _mm512_unpackhi_epi64(ab_high, cd_high);
-    }
-    for column in 0..4 {
-        let first = 4 * column;
-        let (a, b, c, d) = (fours[first], fours[first + 1], fours[first + 2], fours[first + 3]);
-        let (ab, cd) = (_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0x88>(c, d));
-        let (ab_odd, cd_odd) = (_mm512_shuffle_i32x4::<0xdd>(a, b), _mm512_shuffle_i32x4::<0xdd>(c, d));
-        let columns = [
-            _mm512_shuffle_i32x4::<0x88>(ab, cd),
-            _mm512_shuffle_i32x4::<0x88>(ab_odd, cd_odd),
-            _mm512_shuffle_i32x4::<0xdd>(ab, cd),
-            _mm512_shuffle_i32x4::<0xdd>(ab_odd, cd_odd),
-        ];
-        for (lane, vector) in columns.into_iter().enumerate() {
-            // SAFETY: the caller's.
-            unsafe { _mm512_storeu_si512(to.add((4 * lane + column) * STEP).cast(), vector) };
-        }
+    for (column, vector) in words(*rows).into_iter().enumerate() {
+        // SAFETY: the caller's.
+        unsafe { _mm512_storeu_si512(to.add(column * STEP).cast(), vector) };
     }
 }

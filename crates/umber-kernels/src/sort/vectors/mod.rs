@@ -333,8 +333,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             state >> 20
         };
-        let lengths =
-            (0..300).chain((300..1100).step_by(7)).chain([1500, 2047, 2048, 2049, 4097, 40_000, 200_003]);
+        let ends = [511, 512, 513, 1024, 1025, 1500, 2047, 2048, 2049, 4097];
+        let lengths = (0..300).chain((300..1100).step_by(7)).chain(ends).chain([40_000, 200_003]);
         for length in lengths {
             let patterns: [&mut dyn FnMut(u64) -> u64; 8] = [
                 &mut |_| random(),
