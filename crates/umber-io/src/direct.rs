@@ -30,11 +30,20 @@ pub(crate) fn write(
     failed: impl Fn(io::Error) -> Error,
     body: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
-    let direct = (expected >= WORTH).then(|| unbuffered(file)).flatten();
+    let direct = (expected >= WORTH && !is_in_memory(file)).then(|| unbuffered(file)).flatten();
     match direct {
         Some(direct) => through(&direct, file, expected, failed, body),
         None => body(&mut &*file),
     }
+}
+
+/// Is the file in memory, where there is no disk to write to meanwhile? Blocks would be one copy more.
+fn is_in_memory(file: &File) -> bool {
+    // SAFETY: zeros are numbers.
+    let mut system: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a number of an open file, and room for what is told of its file system.
+    let told = unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut system) } == 0;
+    told && system.f_type == libc::TMPFS_MAGIC
 }
 
 /// The same file, opened once more to be written past the page cache, where that can be asked for.
@@ -191,6 +200,8 @@ fn ended() -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -217,6 +228,19 @@ mod tests {
             std::fs::remove_file(&path).map_err(failed)?;
         }
         Ok(())
+    }
+
+    #[test]
+    fn memory_is_told_from_disks() {
+        let is_in_memory = |path: &str| is_in_memory(&File::open(path).expect("there"));
+        assert!(!is_in_memory("/proc/self/stat"));
+        if Path::new("/dev/shm").is_dir() {
+            let mounts = std::fs::read_to_string("/proc/mounts").expect("there");
+            assert_eq!(
+                is_in_memory("/dev/shm"),
+                mounts.lines().any(|line| line.contains(" /dev/shm tmpfs "))
+            );
+        }
     }
 
     #[test]
