@@ -13,14 +13,27 @@ pub(crate) use trigonometric::*;
 
 use crate::isa::Isa;
 
-/// The polynomial with these coefficients, lowest power first.
+/// Coefficients of long polynomials.
+const LONG: usize = 6;
+
+/// The polynomial with these coefficients, lowest power first. Long ones are made of those of even and of odd powers, side by side:
+/// what waits for what is then half as long.
 #[inline(always)]
 fn poly<I: Isa, const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
-    let mut y = coefficients[N - 1];
-    for i in (0..N - 1).rev() {
-        y = I::fma32(y, x, coefficients[i]);
+    let horner = |x: f32, last: usize, step: usize| {
+        let mut y = coefficients[last];
+        let mut i = last;
+        while i >= step {
+            i -= step;
+            y = I::fma32(y, x, coefficients[i]);
+        }
+        y
+    };
+    if const { N < LONG } {
+        return horner(x, N - 1, 1);
     }
-    y
+    let (even, odd) = if N % 2 == 1 { (N - 1, N - 2) } else { (N - 2, N - 1) };
+    I::fma32(horner(x * x, odd, 2), x, horner(x * x, even, 2))
 }
 
 /// `x` between `low` and `high`; NaN stays NaN.
