@@ -4,12 +4,14 @@
 //! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups. Where that would cost
 //! digits, codes are made weights before they are multiplied.
 
+mod kinds;
+
 use std::ops::Range;
 
-use umber_types::{Quantization, QuantizationMode};
-
+use self::kinds::{FP4, FP8, INT1, INT2, INT4, INT8, bits_of, is_whole, kind_of};
 use super::fp8::{from_fp4, from_fp8};
 use super::turned_product::{TurnedProduct, largest};
+use crate::caches::LINE;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 use crate::isa::{prefetch, vectorised};
@@ -25,40 +27,13 @@ const LARGE: f32 = 1e18;
 const SMALL: f32 = 1e-18;
 /// Rows worked on together.
 const TOGETHER: usize = 4;
+/// Columns worked on together of a row by itself: what is read of it is shared, and memory brings what lies at places far apart faster
+/// than what follows one another.
+const APART: usize = 4;
 /// Elements that may be read behind the last scale.
 const PADDING: usize = 16;
 /// Bytes of packed words worth a job of its own.
 const JOB: usize = 1 << 16;
-
-/// Kinds of codes: their bits, and ten more for floats.
-const INT1: u8 = 1;
-const INT2: u8 = 2;
-const INT4: u8 = 4;
-const INT8: u8 = 8;
-const FP4: u8 = 14;
-const FP8: u8 = 18;
-
-/// Do codes stand for whole numbers?
-const fn is_whole(kind: u8) -> bool {
-    kind < 10
-}
-
-const fn bits_of(kind: u8) -> usize {
-    (kind % 10) as usize
-}
-
-/// The kind, if a word holds a whole number of codes.
-fn kind_of(how: Quantization) -> Option<u8> {
-    match (how.mode(), how.bits()) {
-        (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => Some(FP4),
-        (QuantizationMode::Mxfp8, _) => Some(FP8),
-        (QuantizationMode::Affine, 1) => Some(INT1),
-        (QuantizationMode::Affine, 2) => Some(INT2),
-        (QuantizationMode::Affine, 4) => Some(INT4),
-        (QuantizationMode::Affine, 8) => Some(INT8),
-        (QuantizationMode::Affine, _) => None,
-    }
-}
 
 /// Does this suit a product?
 pub(super) fn suits(product: &TurnedProduct) -> bool {
@@ -95,7 +70,7 @@ pub(super) fn compute(product: &TurnedProduct) {
         _ => {}
     }
     // SAFETY: nothing is asked of the processor.
-    unsafe { prepared::<Plain>(product, kind, |job, part| job.dispatch::<Plain>(kind, part)) };
+    unsafe { prepared::<Plain>(product, kind, |job, part, room| job.dispatch::<Plain>(kind, part, room)) };
 }
 
 /// A vector of floats, and the words whose codes it can hold.
@@ -140,8 +115,12 @@ struct Job<'a> {
     needs_weights: bool,
 }
 
-/// Lay out the left rows for vectors `V`, and call `run` with parts of the columns, on all threads.
-fn prepared<V: Codes>(product: &TurnedProduct, kind: u8, run: impl Fn(&Job, Range<usize>) + Sync) {
+/// Lay out the left rows for vectors `V`, and call `run` with parts of the columns and room for their scales and biases, on all threads.
+fn prepared<V: Codes>(
+    product: &TurnedProduct,
+    kind: u8,
+    run: impl Fn(&Job, Range<usize>, &mut [f32]) + Sync,
+) {
     let TurnedProduct { packed, x, rows, columns, .. } = *product;
     let (how, length) = (packed.how, product.depth());
     let (per_word, size) = (32 / bits_of(kind), how.group_size());
@@ -178,7 +157,9 @@ fn prepared<V: Codes>(product: &TurnedProduct, kind: u8, run: impl Fn(&Job, Rang
         }
         let job = Job { product, x: turned, sums, blocks, groups, places, needs_weights };
         let row_bytes = how.words(length) * 4;
-        parallel_ranges(columns, JOB / row_bytes + 1, |part| run(&job, part));
+        parallel_ranges(columns, JOB / row_bytes + 1, |part| {
+            scratch::with(2 * APART * groups, |room: &mut [f32]| run(&job, part, room));
+        });
     });
 }
 impl Job<'_> {
@@ -187,135 +168,184 @@ impl Job<'_> {
     /// # Safety
     /// The processor has what `V` asks for.
     #[inline(always)]
-    unsafe fn dispatch<V: Codes>(&self, kind: u8, part: Range<usize>) {
+    unsafe fn dispatch<V: Codes>(&self, kind: u8, part: Range<usize>, room: &mut [f32]) {
         match kind {
-            INT1 => self.kind::<V, INT1>(part),
-            INT2 => self.kind::<V, INT2>(part),
-            INT4 => self.kind::<V, INT4>(part),
-            INT8 => self.kind::<V, INT8>(part),
-            FP4 => self.kind::<V, FP4>(part),
-            _ => self.kind::<V, FP8>(part),
+            INT1 => self.kind::<V, INT1>(part, room),
+            INT2 => self.kind::<V, INT2>(part, room),
+            INT4 => self.kind::<V, INT4>(part, room),
+            INT8 => self.kind::<V, INT8>(part, room),
+            FP4 => self.kind::<V, FP4>(part, room),
+            _ => self.kind::<V, FP8>(part, room),
         }
     }
 
     #[inline(always)]
-    fn kind<V: Codes, const KIND: u8>(&self, part: Range<usize>) {
+    fn kind<V: Codes, const KIND: u8>(&self, part: Range<usize>, room: &mut [f32]) {
         if self.needs_weights {
-            self.columns::<V, KIND, true>(part);
+            self.columns::<V, KIND, true>(part, room);
         } else {
-            self.columns::<V, KIND, false>(part);
+            self.columns::<V, KIND, false>(part, room);
         }
     }
 
+    /// Compute some columns, in the room for their scales and biases.
     #[inline(always)]
-    fn columns<V: Codes, const KIND: u8, const WEIGHTS: bool>(&self, part: Range<usize>) {
-        let TurnedProduct { packed, first, rows, .. } = *self.product;
-        scratch::with(self.groups * 2, |memory: &mut [f32]| {
-            memory.fill(0.0);
-            let (scales, biases) = memory.split_at_mut(self.groups);
-            for column in part {
-                let row = first + column;
-                packed.scales(row, 0, &mut scales[..packed.groups]);
-                packed.biases(row, 0, &mut biases[..packed.groups]);
-                let mut r = 0;
-                while r + TOGETHER <= rows {
-                    self.column::<V, KIND, TOGETHER, WEIGHTS>(r, column, scales, biases);
-                    r += TOGETHER;
-                }
-                while r < rows {
-                    self.column::<V, KIND, 1, WEIGHTS>(r, column, scales, biases);
-                    r += 1;
-                }
+    fn columns<V: Codes, const KIND: u8, const WEIGHTS: bool>(&self, part: Range<usize>, room: &mut [f32]) {
+        let rows = self.product.rows;
+        room.fill(0.0);
+        let (scales, biases) = room.split_at_mut(APART * self.groups);
+        let mut rest = part.clone();
+        if rows == 1 && is_whole(KIND) && !WEIGHTS {
+            let each = part.len() / APART;
+            for column in part.start..part.start + each {
+                let columns = std::array::from_fn(|c| column + c * each);
+                self.read(columns, scales, biases);
+                self.column::<V, KIND, 1, APART, WEIGHTS>(0, columns, scales, biases);
             }
-        });
+            rest.start += each * APART;
+        }
+        for column in rest {
+            self.read([column], scales, biases);
+            let mut r = 0;
+            while r + TOGETHER <= rows {
+                self.column::<V, KIND, TOGETHER, 1, WEIGHTS>(r, [column], scales, biases);
+                r += TOGETHER;
+            }
+            while r < rows {
+                self.column::<V, KIND, 1, 1, WEIGHTS>(r, [column], scales, biases);
+                r += 1;
+            }
+        }
     }
 
-    /// `R` rows of a column.
+    /// Read scales and biases of some columns, one column's after the other's.
     #[inline(always)]
-    fn column<V: Codes, const KIND: u8, const R: usize, const WEIGHTS: bool>(
+    fn read<const C: usize>(&self, columns: [usize; C], scales: &mut [f32], biases: &mut [f32]) {
+        let TurnedProduct { packed, first, .. } = *self.product;
+        for (c, column) in columns.into_iter().enumerate() {
+            let place = c * self.groups..c * self.groups + packed.groups;
+            packed.scales(first + column, 0, &mut scales[place.clone()]);
+            packed.biases(first + column, 0, &mut biases[place]);
+        }
+    }
+
+    /// `R` rows of `C` columns.
+    #[inline(always)]
+    fn column<V: Codes, const KIND: u8, const R: usize, const C: usize, const WEIGHTS: bool>(
         &self,
         r: usize,
-        column: usize,
+        columns: [usize; C],
         scales: &[f32],
         biases: &[f32],
     ) {
-        let words = self.product.words(column);
-        let mut sums = [V::splat(0.0); R];
-        let (whole, rest) = (words.len() / V::COUNT, words.len() % V::COUNT);
+        let words = columns.map(|column| self.product.words(column));
+        let length = words[0].len();
+        let mut sums = [[V::splat(0.0); R]; C];
+        let (whole, rest) = (length / V::COUNT, length % V::COUNT);
         for block in 0..whole {
-            let start = words.as_ptr().wrapping_add(block * V::COUNT);
-            prefetch(start.wrapping_add(words.len()));
-            // SAFETY: a vector of words of the column.
-            unsafe { self.block::<V, KIND, R, WEIGHTS>(r, block, start, scales, biases, &mut sums) };
+            let starts = words.map(|words| words.as_ptr().wrapping_add(block * V::COUNT));
+            // Memory that is read at several places is foreseen by itself, unless vectors are whole lines.
+            if C == 1 || size_of::<V>() == LINE {
+                for start in starts {
+                    prefetch(start.wrapping_add(length));
+                }
+            }
+            // SAFETY: a vector of words of each column.
+            unsafe { self.block::<V, KIND, R, C, WEIGHTS>(r, block, starts, scales, biases, &mut sums) };
         }
         // Apart from the loop, which would have to leave its registers to a copy.
         if rest > 0 {
-            let mut last = [0; 16];
-            last[..rest].copy_from_slice(&words[whole * V::COUNT..]);
-            // SAFETY: a vector of words.
-            unsafe { self.block::<V, KIND, R, WEIGHTS>(r, whole, last.as_ptr(), scales, biases, &mut sums) };
-        }
-        for (i, sum) in sums.iter_mut().enumerate() {
-            if !WEIGHTS && self.product.packed.how.has_biases() {
-                let of_x = &self.sums[(r + i) * self.groups..][..self.groups];
-                for (bias, x) in biases.chunks_exact(V::COUNT).zip(of_x.chunks_exact(V::COUNT)) {
-                    // SAFETY: whole vectors.
-                    *sum = unsafe { sum.add_product::<true>(V::load(bias.as_ptr()), V::load(x.as_ptr())) };
-                }
+            let mut last = [[0; 16]; C];
+            for (last, words) in last.iter_mut().zip(words) {
+                last[..rest].copy_from_slice(&words[whole * V::COUNT..]);
             }
-            let place = (r + i) * self.product.columns + column;
-            // SAFETY: inside the output, in a column that this job alone writes.
-            unsafe { *self.product.out.at(place as isize) = sum.total() };
+            let starts = last.each_ref().map(|last| last.as_ptr());
+            // SAFETY: a vector of words for each column.
+            unsafe { self.block::<V, KIND, R, C, WEIGHTS>(r, whole, starts, scales, biases, &mut sums) };
+        }
+        for ((c, sums), column) in sums.iter_mut().enumerate().zip(columns) {
+            for (i, sum) in sums.iter_mut().enumerate() {
+                if !WEIGHTS && self.product.packed.how.has_biases() {
+                    let biases = &biases[c * self.groups..][..self.groups];
+                    let of_x = &self.sums[(r + i) * self.groups..][..self.groups];
+                    for (bias, x) in biases.chunks_exact(V::COUNT).zip(of_x.chunks_exact(V::COUNT)) {
+                        // SAFETY: whole vectors.
+                        *sum =
+                            unsafe { sum.add_product::<true>(V::load(bias.as_ptr()), V::load(x.as_ptr())) };
+                    }
+                }
+                let place = (r + i) * self.product.columns + column;
+                // SAFETY: inside the output, in a column that this job alone writes.
+                unsafe { *self.product.out.at(place as isize) = sum.total() };
+            }
         }
     }
 
-    /// Add what a vector of words holds to the sums of `R` rows.
+    /// Add what a vector of words of each of `C` columns holds to the sums of `R` rows.
     ///
     /// # Safety
-    /// There are so many words at `start`, those of the block or zeros.
+    /// There are so many words at each start, those of the block or zeros.
     #[inline(always)]
-    unsafe fn block<V: Codes, const KIND: u8, const R: usize, const WEIGHTS: bool>(
+    unsafe fn block<V: Codes, const KIND: u8, const R: usize, const C: usize, const WEIGHTS: bool>(
         &self,
         r: usize,
         block: usize,
-        start: *const u32,
+        starts: [*const u32; C],
         scales: &[f32],
         biases: &[f32],
-        sums: &mut [V; R],
+        sums: &mut [[V; R]; C],
     ) {
         let steps = 32 / bits_of(KIND);
         let row_length = self.blocks * steps * V::COUNT;
         // Groups have a power of two of codes, and a division would take as long as all else here.
         let log_size = self.product.packed.how.group_size().trailing_zeros();
-        // SAFETY: sixteen places are there; the caller's promise.
-        let (places, mut words) = unsafe { (V::words(self.places.as_ptr()), V::words(start)) };
+        // SAFETY: sixteen places are there.
+        let places = unsafe { V::words(self.places.as_ptr()) };
+        // SAFETY: the caller's promise.
+        let mut words = starts.map(|start| unsafe { V::words(start) });
         let group = (block * steps * V::COUNT) >> log_size;
-        debug_assert!(group + V::COUNT <= scales.len());
-        // SAFETY: the padding is as long as a vector; places are below its length.
-        let (scale, bias) = unsafe {
-            (V::pick(scales.as_ptr().add(group), places), V::pick(biases.as_ptr().add(group), places))
+        debug_assert!(group + V::COUNT <= self.groups && C * self.groups <= scales.len());
+        let picked = |from: &[f32]| {
+            std::array::from_fn::<V, C, _>(|c| {
+                // SAFETY: the padding of a column is as long as a vector; places are below its length.
+                unsafe { V::pick(from.as_ptr().add(c * self.groups + group), places) }
+            })
         };
+        // What is summed up meets its scales at the end, and no register holds these before.
+        let weights = if WEIGHTS { Some((picked(scales), picked(biases))) } else { None };
         let in_place = V::IN_PLACE && is_whole(KIND) && !WEIGHTS;
-        let mut inner = if WEIGHTS { *sums } else { [V::splat(0.0); R] };
+        let mut inner = if WEIGHTS { *sums } else { [[V::splat(0.0); R]; C] };
         for step in 0..steps {
-            let mut level = if in_place { V::in_place::<KIND>(words, step) } else { V::level::<KIND>(words) };
-            if WEIGHTS {
-                // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
-                level = bias.add_product::<false>(level, scale);
+            let mut levels = [V::splat(0.0); C];
+            for (c, level) in levels.iter_mut().enumerate() {
+                *level =
+                    if in_place { V::in_place::<KIND>(words[c], step) } else { V::level::<KIND>(words[c]) };
+                if let Some((scale, bias)) = &weights {
+                    // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
+                    *level = bias[c].add_product::<false>(*level, scale[c]);
+                }
+                if !in_place {
+                    words[c] = V::next::<KIND>(words[c]);
+                }
             }
-            for (i, inner) in inner.iter_mut().enumerate() {
+            for i in 0..R {
                 let place = (r + i) * row_length + (block * steps + step) * V::COUNT;
                 debug_assert!(place + V::COUNT <= self.x.len());
                 // SAFETY: inside the rows as they were laid out, which end with whole blocks.
                 let x = unsafe { V::load(self.x.as_ptr().add(place)) };
-                *inner = inner.add_product::<true>(level, x);
-            }
-            if !in_place {
-                words = V::next::<KIND>(words);
+                for (inner, &level) in inner.iter_mut().zip(&levels) {
+                    inner[i] = inner[i].add_product::<true>(level, x);
+                }
             }
         }
-        for (sum, inner) in sums.iter_mut().zip(inner) {
-            *sum = if WEIGHTS { inner } else { sum.add_product::<true>(inner, scale) };
+        if WEIGHTS {
+            *sums = inner;
+            return;
+        }
+        for ((sums, inner), scale) in sums.iter_mut().zip(inner).zip(picked(scales)) {
+            for (sum, inner) in sums.iter_mut().zip(inner) {
+                *sum = sum.add_product::<true>(inner, scale);
+            }
         }
     }
 }
@@ -353,39 +383,23 @@ impl Codes for Plain {
     }
 }
 
-/// The levels of codes of up to four bits: what a vector's worth of them stands for.
-#[cfg(target_arch = "x86_64")]
-const fn table<const KIND: u8>() -> [f32; 16] {
-    let mut levels = [0.0; 16];
-    let mut code = 0;
-    while code < 16 {
-        levels[code] = match KIND {
-            FP4 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code % 8] * if code < 8 { 1.0 } else { -1.0 },
-            INT1 => (code % 2) as f32,
-            INT2 => (code % 4) as f32,
-            _ => code as f32,
-        };
-        code += 1;
-    }
-    levels
-}
-
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
     use std::arch::x86_64::*;
     use std::ops::Range;
 
-    use super::{Codes, FP4, INT1, INT2, INT4, INT8, Job, TurnedProduct, prepared, table};
+    use super::kinds::{FP4, INT1, INT2, INT4, INT8, bits_of, table};
+    use super::{Codes, Job, TurnedProduct, prepared};
 
     pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
         // SAFETY: the caller's.
-        prepared::<__m512>(product, kind, |job, part| unsafe { some(job, kind, part) });
+        prepared::<__m512>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-    unsafe fn some(job: &Job, kind: u8, part: Range<usize>) {
+    unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
         // SAFETY: the caller's.
-        unsafe { job.dispatch::<__m512>(kind, part) };
+        unsafe { job.dispatch::<__m512>(kind, part, room) };
     }
 
     // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
@@ -432,7 +446,7 @@ mod avx512 {
         fn next<const KIND: u8>(words: __m512i) -> __m512i {
             // SAFETY: see above.
             unsafe {
-                match super::bits_of(KIND) {
+                match bits_of(KIND) {
                     1 => _mm512_srli_epi32::<1>(words),
                     2 => _mm512_srli_epi32::<2>(words),
                     4 => _mm512_srli_epi32::<4>(words),
@@ -454,17 +468,18 @@ mod avx2 {
     use std::arch::x86_64::*;
     use std::ops::Range;
 
-    use super::{Codes, FP4, FP8, INT1, INT2, INT4, Job, TurnedProduct, bits_of, prepared, table};
+    use super::kinds::{FP4, FP8, INT1, INT2, INT4, bits_of, table};
+    use super::{Codes, Job, TurnedProduct, prepared};
 
     pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
         // SAFETY: the caller's.
-        prepared::<__m256>(product, kind, |job, part| unsafe { some(job, kind, part) });
+        prepared::<__m256>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
     }
 
     #[target_feature(enable = "avx2,fma")]
-    unsafe fn some(job: &Job, kind: u8, part: Range<usize>) {
+    unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
         // SAFETY: the caller's.
-        unsafe { job.dispatch::<__m256>(kind, part) };
+        unsafe { job.dispatch::<__m256>(kind, part, room) };
     }
 
     // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.

@@ -1,0 +1,50 @@
+//! Kinds of codes, which kernels are compiled for.
+
+use umber_types::{Quantization, QuantizationMode};
+
+/// Kinds of codes: their bits, and ten more for floats.
+pub(super) const INT1: u8 = 1;
+pub(super) const INT2: u8 = 2;
+pub(super) const INT4: u8 = 4;
+pub(super) const INT8: u8 = 8;
+pub(super) const FP4: u8 = 14;
+pub(super) const FP8: u8 = 18;
+
+/// Do codes stand for whole numbers?
+pub(super) const fn is_whole(kind: u8) -> bool {
+    kind < 10
+}
+
+pub(super) const fn bits_of(kind: u8) -> usize {
+    (kind % 10) as usize
+}
+
+/// The kind, if a word holds a whole number of codes.
+pub(super) fn kind_of(how: Quantization) -> Option<u8> {
+    match (how.mode(), how.bits()) {
+        (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => Some(FP4),
+        (QuantizationMode::Mxfp8, _) => Some(FP8),
+        (QuantizationMode::Affine, 1) => Some(INT1),
+        (QuantizationMode::Affine, 2) => Some(INT2),
+        (QuantizationMode::Affine, 4) => Some(INT4),
+        (QuantizationMode::Affine, 8) => Some(INT8),
+        (QuantizationMode::Affine, _) => None,
+    }
+}
+
+/// The levels of codes of up to four bits: what a vector's worth of them stands for.
+#[cfg(target_arch = "x86_64")]
+pub(super) const fn table<const KIND: u8>() -> [f32; 16] {
+    let mut levels = [0.0; 16];
+    let mut code = 0;
+    while code < 16 {
+        levels[code] = match KIND {
+            FP4 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code % 8] * if code < 8 { 1.0 } else { -1.0 },
+            INT1 => (code % 2) as f32,
+            INT2 => (code % 4) as f32,
+            _ => code as f32,
+        };
+        code += 1;
+    }
+    levels
+}
