@@ -2,7 +2,11 @@
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
+use crate::caches::LINE;
 use crate::isa::prefetch;
+
+/// Columns summed up together.
+const TOGETHER: usize = 4;
 
 /// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
 pub(crate) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
@@ -21,65 +25,72 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let product = self.0;
-        let mut j = 0;
-        // SAFETY: all blocks are inside the product's shape.
+        let part = product.n / TOGETHER;
+        // SAFETY: all columns are inside the product's shape.
         unsafe {
-            while j + 4 <= product.n {
-                rows::<S, T, V, FUSED, 4>(&product, j);
-                j += 4;
+            for j in 0..part {
+                // Memory is faster at places far apart than at one after the other, where the processor foresees what is read.
+                let (start, step) = if asks::<V>() { (j * TOGETHER, 1) } else { (j, part) };
+                let columns = std::array::from_fn(|c| start + c * step);
+                rows::<S, T, V, FUSED, TOGETHER>(&product, columns);
             }
-            while j < product.n {
-                rows::<S, T, V, FUSED, 1>(&product, j);
-                j += 1;
+            for j in part * TOGETHER..product.n {
+                rows::<S, T, V, FUSED, 1>(&product, [j]);
             }
         }
     }
 }
 
-/// Columns `j..j + C` of the product.
+/// Must memory be asked for what comes next? Where vectors are shorter than lines, that only delays what the processor asks for.
+const fn asks<V>() -> bool {
+    size_of::<V>() == LINE
+}
+
+/// Some columns of the product.
 #[inline(always)]
 unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(
     product: &Product<S, T, T>,
-    j: usize,
+    columns: [usize; C],
 ) {
     /// Bytes of vectors of which there are 32, room for 16 sums and more.
     const MANY: usize = 64;
     let has_many = size_of::<V>() == MANY;
+    let pair = |first: usize| [columns[first], columns[first + 1]];
     let mut i = 0;
     // SAFETY: the caller's; rows are bounded here.
     unsafe {
         // Where vectors have to be widened, that is done for more rows at once.
-        while C == 4 && has_many && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
-            block::<S, T, V, FUSED, 8, 2>(product, i, j);
-            block::<S, T, V, FUSED, 8, 2>(product, i, j + 2);
+        while C == TOGETHER && has_many && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
+            block::<S, T, V, FUSED, 8, 2>(product, i, pair(0));
+            block::<S, T, V, FUSED, 8, 2>(product, i, pair(2));
             i += 8;
         }
-        while C == 4 && !has_many && i + 4 <= product.m {
-            block::<S, T, V, FUSED, 4, 2>(product, i, j);
-            block::<S, T, V, FUSED, 4, 2>(product, i, j + 2);
+        while C == TOGETHER && !has_many && i + 4 <= product.m {
+            block::<S, T, V, FUSED, 4, 2>(product, i, pair(0));
+            block::<S, T, V, FUSED, 4, 2>(product, i, pair(2));
             i += 4;
         }
         while i + 4 <= product.m {
-            block::<S, T, V, FUSED, 4, C>(product, i, j);
+            block::<S, T, V, FUSED, 4, C>(product, i, columns);
             i += 4;
         }
         while i + 2 <= product.m {
-            block::<S, T, V, FUSED, 2, C>(product, i, j);
+            block::<S, T, V, FUSED, 2, C>(product, i, columns);
             i += 2;
         }
         while i < product.m {
-            block::<S, T, V, FUSED, 1, C>(product, i, j);
+            block::<S, T, V, FUSED, 1, C>(product, i, columns);
             i += 1;
         }
     }
 }
 
-/// Rows `i..i + R` and columns `j..j + C` of the product.
+/// Rows `i..i + R` of some columns of the product.
 #[inline(always)]
 unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C: usize>(
     product: &Product<S, T, T>,
     i: usize,
-    j: usize,
+    columns: [usize; C],
 ) {
     let Product { k, a, b, out, out_row, .. } = *product;
     let mut sums = [[V::splat(T::ZERO); C]; R];
@@ -88,12 +99,12 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
     unsafe {
         while depth + V::COUNT <= k {
             let mut right = [V::splat(T::ZERO); C];
-            for (c, right) in right.iter_mut().enumerate() {
-                *right = S::load::<V>(b.at(depth, j + c));
-                if R == 1 {
+            for (right, j) in right.iter_mut().zip(columns) {
+                *right = S::load::<V>(b.at(depth, j));
+                if R == 1 && asks::<V>() {
                     // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
                     // matrices of a batch, or blocks of keys, come from beyond the second cache too.
-                    prefetch(b.at(depth, j + c + C));
+                    prefetch(b.at(depth, j + C));
                 }
             }
             for (r, sums) in sums.iter_mut().enumerate() {
@@ -105,12 +116,12 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             depth += V::COUNT;
         }
         for (r, sums) in sums.iter().enumerate() {
-            for (c, sum) in sums.iter().enumerate() {
+            for (sum, j) in sums.iter().zip(columns) {
                 let mut total = sum.total();
                 for u in depth..k {
-                    total = T::add_product::<FUSED>(total, *a.at(i + r, u), (*b.at(u, j + c)).term());
+                    total = T::add_product::<FUSED>(total, *a.at(i + r, u), (*b.at(u, j)).term());
                 }
-                let target = out.offset((i + r) as isize * out_row + (j + c) as isize);
+                let target = out.offset((i + r) as isize * out_row + j as isize);
                 *target = T::plus(*target, total);
             }
         }
