@@ -10,13 +10,11 @@ use umber_types::match_dtype;
 use crate::caches::Aligned;
 use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::{Loop, Nest};
-use crate::row::{BLOCK, Buffer, LANES, Real, Sums, Work};
+use crate::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, tree_of_eight};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
-/// Elements of a row between requests for what follows: whole turns of the sums' loop.
-const STRETCH: usize = 512;
 /// Columns worked on side by side.
 const WIDTH: usize = 64;
 /// Rows of a block of columns.
@@ -187,23 +185,20 @@ impl<T: Real> Task<T> {
                     &buffer.load(from, self.step, count, T::Work::default())[..count]
                 }
             };
+            // Half of what follows is asked for in either pass, as fast as memory brings it.
+            let ask = |at: usize| {
+                if in_place {
+                    let next = from.wrapping_add(count + at / 2);
+                    prefetch_lines(next, STRETCH / 2 * size_of::<T>(), Cache::Second);
+                }
+            };
             // Distances from any of them are small where the mean is far from zero.
             let origin = values[0];
-            let offsets = sum_over(values, origin, |value| value - origin, |_| {});
+            let offsets = sum_over(values, origin, |value| value - origin, ask);
             let mean = (origin.wide() - first) + offsets / count as f64;
             let centre = T::Work::nearest(first + mean);
-            let squares = sum_over(
-                values,
-                centre,
-                |value| (value - centre) * (value - centre),
-                |at| {
-                    if in_place {
-                        // The next block, whose first pass is as fast as it comes.
-                        let next = from.wrapping_add(BLOCK + at);
-                        prefetch_lines(next, STRETCH * size_of::<T>(), Cache::Second);
-                    }
-                },
-            );
+            let distance = |value: T::Work| (value - centre) * (value - centre);
+            let squares = sum_over(values, centre, distance, |at| ask(count + at));
             let squares = around_mean(squares, count as f64, first + mean - centre.wide());
             let block = Moments { count: count as f64, mean, squares };
             all = if start == part.start { block } else { all.joined(block) };
@@ -344,10 +339,7 @@ impl<T: Real> Task<T> {
 fn sum_over<W: Work>(values: &[W], nothing: W, part: impl Fn(W) -> W + Copy, before: impl Fn(usize)) -> f64 {
     let mut sums = Sums::default();
     let (vectors, rest) = values.split_at(values.len() / LANES * LANES);
-    for (i, stretch) in vectors.chunks(STRETCH).enumerate() {
-        before(i * STRETCH);
-        sums.add(stretch, part);
-    }
+    sums.add_stretches(vectors, part, before);
     if !rest.is_empty() {
         let mut last = [nothing; LANES];
         last[..rest.len()].copy_from_slice(rest);
@@ -389,9 +381,8 @@ unsafe fn column_sums<W: Work>(
         (first..first + 8).for_each(&before);
         // SAFETY: the caller's promise.
         let rows: [&[W; WIDTH]; 8] = std::array::from_fn(|k| unsafe { block.row(first + k) });
-        for (j, sum) in sums.iter_mut().enumerate() {
-            let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
-            *sum += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
+        for (sum, part) in sums.iter_mut().zip(tree_of_eight(rows, &part)) {
+            *sum += part.wide();
         }
     }
     for row in whole..block.height {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use umber_types::match_dtype;
 
 use crate::caches::{Aligned, STREAM_FROM, finish_streaming, stores_past_them_pay, stream};
-use crate::isa::vectorised;
+use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::Nest;
-use crate::row::{BLOCK, Buffer, LANES, Real, Work, sum_of};
+use crate::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
@@ -65,6 +65,7 @@ fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>,
             eps,
             length,
             stride: x.strides()[leading.len()],
+            step: nest.inner().strides[0],
             weight: weight.map(|weight| parameter::<T>(&weight)),
             bias: bias.map(|bias| parameter::<T>(&bias)),
             streams: x.size() * size_of::<T>() >= STREAM_FROM && stores_past_them_pay(),
@@ -100,6 +101,8 @@ struct Rows<T: Real> {
     eps: f64,
     length: usize,
     stride: isize,
+    /// From a row to the next one, as a rule.
+    step: isize,
     weight: Option<Vec<T::Work>>,
     bias: Option<Vec<T::Work>>,
     /// Does the result go past the caches?
@@ -128,7 +131,18 @@ impl<T: Real> Rows<T> {
                 values[self.length..].fill(mean);
                 (&*values, mean)
             };
-            let squares = sum_of(values, |value| (value - mean) * (value - mean));
+            let mut squares = Sums::default();
+            squares.add_stretches(
+                values,
+                |value| (value - mean) * (value - mean),
+                |at| {
+                    if self.stride == 1 {
+                        let next = src.at(self.step + at as isize);
+                        prefetch_lines(next, STRETCH * size_of::<T>(), Cache::Second);
+                    }
+                },
+            );
+            let squares = squares.total();
             // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
             if self.streams {

@@ -13,6 +13,10 @@ use crate::peak;
 pub(crate) const BLOCK: usize = 2048;
 /// Values worked on side by side; blocks are padded to a multiple of it.
 pub(crate) const LANES: usize = 16;
+/// Sums of eight elements each that are made before they are added to others.
+const WIDE: usize = 64;
+/// Elements of a row between requests for what follows: whole turns of the sums' loop.
+pub(crate) const STRETCH: usize = 512;
 
 /// A float dtype.
 pub(crate) trait Real: Element {
@@ -330,6 +334,22 @@ pub(crate) fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W) -> f64 {
     sums.total()
 }
 
+/// The sums of `part` of the elements at each place of eight rows.
+///
+/// An array by itself, so that the compiler adds as many at once as vectors hold, not as they hold when these are widened.
+#[inline(always)]
+pub(crate) fn tree_of_eight<W: Work, const N: usize>(
+    rows: [&[W; N]; 8],
+    part: impl Fn(W, usize) -> W,
+) -> [W; N] {
+    let mut sums = [W::default(); N];
+    for (j, sum) in sums.iter_mut().enumerate() {
+        let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
+        *sum = (pair(0) + pair(2)) + (pair(4) + pair(6));
+    }
+    sums
+}
+
 /// Sums side by side, which come together once there is nothing more to add.
 #[derive(Default)]
 #[repr(align(64))]
@@ -340,11 +360,14 @@ impl Sums {
     #[inline(always)]
     pub(crate) fn add<W: Work>(&mut self, values: &[W], part: impl Fn(W) -> W) {
         let mut lanes = self.0;
-        let mut blocks = values.chunks_exact(8 * LANES);
+        let mut blocks = values.chunks_exact(8 * WIDE);
         for block in &mut blocks {
-            for (j, lane) in lanes.iter_mut().enumerate() {
-                let pair = |k: usize| part(block[k * LANES + j]) + part(block[(k + 1) * LANES + j]);
-                *lane += ((pair(0) + pair(2)) + (pair(4) + pair(6))).wide();
+            let rows: [&[W; WIDE]; 8] =
+                std::array::from_fn(|k| block[k * WIDE..].first_chunk().expect("eight rows"));
+            for sums in tree_of_eight(rows, |value, _| part(value)).as_chunks::<LANES>().0 {
+                for (lane, sum) in lanes.iter_mut().zip(sums) {
+                    *lane += sum.wide();
+                }
             }
         }
         for vector in blocks.remainder().chunks_exact(LANES) {
@@ -353,6 +376,20 @@ impl Sums {
             }
         }
         self.0 = lanes;
+    }
+
+    /// As [`Sums::add`]; `before` is called with the place of each stretch of values before it is added.
+    #[inline(always)]
+    pub(crate) fn add_stretches<W: Work>(
+        &mut self,
+        values: &[W],
+        part: impl Fn(W) -> W + Copy,
+        before: impl Fn(usize),
+    ) {
+        for (i, stretch) in values.chunks(STRETCH).enumerate() {
+            before(i * STRETCH);
+            self.add(stretch, part);
+        }
     }
 
     /// All of them.

@@ -7,7 +7,7 @@ use num_traits::Float;
 use umber_types::match_dtype;
 
 use crate::caches::Aligned;
-use crate::isa::vectorised;
+use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::Nest;
 use crate::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store};
 use crate::shared::{Source, Target};
@@ -23,6 +23,8 @@ const CHUNK: usize = 8 * LANES;
 /// Rows no longer than this are still in the caches when exponentials that were stored are taken up again: that costs
 /// less than computing them anew, which longer rows do.
 const KEPT: usize = 1 << 17;
+/// Bytes of rows that leave room for the next one in the second cache.
+const SHORT: usize = 1 << 17;
 
 /// `exp(x - max x) / sum exp(x - max x)` of each row along the last axis, into `dst` of the same shape and dtype, whose
 /// rows are dense.
@@ -60,6 +62,8 @@ struct Row<T> {
     src: Source<T>,
     stride: isize,
     length: usize,
+    /// From this row to the one that is read after it, if it is worth asking for.
+    ahead: Option<isize>,
 }
 
 /// Loops over the rows of a view and of another one.
@@ -67,6 +71,18 @@ fn rows(src: &View, other: &[isize]) -> (Nest<2>, usize, isize) {
     let (&length, leading) = src.shape().split_last().expect("a row has an axis");
     let nest = Nest::new(leading, [&src.strides()[..leading.len()], &other[..leading.len()]]);
     (nest, length, src.strides()[leading.len()])
+}
+
+/// The rows at some offsets, most of which follow each other as the innermost loop of the nest says.
+fn rows_of<T: Real>(
+    src: Source<T>,
+    nest: &Nest<2>,
+    stride: isize,
+    length: usize,
+) -> impl Fn(isize) -> Row<T> + Sync {
+    let step = nest.inner().strides[0];
+    let ahead = (stride == 1 && length * size_of::<T>() <= SHORT).then_some(step);
+    move |at| Row { src: src.shifted(at), stride, length, ahead }
 }
 
 fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
@@ -79,7 +95,7 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
         "rows of the result of softmax are dense"
     );
     let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
-    let row = |at: isize| Row { src: from.shifted(at), stride, length };
+    let row = rows_of(from, &nest, stride, length);
     if nest.count() < num_threads() && length >= LONG {
         nest.walk(0..nest.count(), |[at, out]| share_softmax(row(at), to.shifted(out)));
         return;
@@ -124,6 +140,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     for block in blocks(whole) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
+            row.ask_ahead(place, chunk.len());
             let values = exponentials(chunk, peak, &mut room.0, &mut sums);
             // SAFETY: as above.
             unsafe { store(values, dst.at(place as isize), chunk.len()) };
@@ -190,6 +207,15 @@ impl<T: Real> Stage<T> {
 }
 
 impl<T: Real> Row<T> {
+    /// Ask for some elements of the row that is read next, while others of this one are worked on.
+    #[inline(always)]
+    fn ask_ahead(self, from: usize, count: usize) {
+        if let Some(step) = self.ahead {
+            let next = self.src.at(from as isize + step);
+            prefetch_lines(next, count * size_of::<T>(), Cache::Second);
+        }
+    }
+
     /// A range of the row, no longer than a block, side by side: in memory where it is so there.
     #[inline(always)]
     fn dense(self, range: Range<usize>, stage: &mut Stage<T>) -> &[T] {
@@ -267,8 +293,11 @@ fn row_total<T: Real>(row: Row<T>, range: Range<usize>, peak: T::Work, stage: &m
     let mut room = Aligned([T::Work::default(); CHUNK]);
     let mut sums = Sums::default();
     for block in blocks(range) {
+        let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
+            row.ask_ahead(place, chunk.len());
             exponentials(chunk, peak, &mut room.0, &mut sums);
+            place += chunk.len();
         }
     }
     sums.total()
@@ -289,6 +318,7 @@ fn write_row<T: Real>(
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
+            row.ask_ahead(place, chunk.len());
             let values = exponentials(chunk, peak, &mut room.0, &mut known);
             scale(values, total);
             // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
@@ -301,7 +331,7 @@ fn write_row<T: Real>(
 fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
     let (nest, length, stride) = rows(src, dst.strides());
     let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
-    let row = |at: isize| Row { src: from.shifted(at), stride, length };
+    let row = rows_of(from, &nest, stride, length);
     let finish = |peak: T::Work, total: f64| {
         // An infinite or NaN peak is the answer; the total is then NaN.
         let sum = if peak.is_finite() { T::Work::nearest(peak.wide() + total.ln()) } else { peak };
