@@ -9,8 +9,8 @@ use umber_kernels::reduce::reduce_program;
 use umber_kernels::tape::Program;
 use umber_types::tape::{Step, Tape};
 use umber_types::{
-    Axes, BinaryKind, Bool, DType, Element, KeepAxes, Layout, ReduceKind, Shape, UnaryKind, bf16, f16,
-    match_dtype,
+    Axes, BinaryKind, Bool, Complex32, DType, Element, KeepAxes, Layout, ReduceKind, Shape, UnaryKind, bf16,
+    f16, match_dtype,
 };
 
 /// The reduction by its definition, one element after another; `None` for the extremum of nothing.
@@ -139,6 +139,24 @@ fn long_and_wide_arrays() {
                 check::<f32>(kind, layout, &axes, KeepAxes::No, 5);
                 check::<i64>(kind, layout, &axes, KeepAxes::No, 6);
                 check::<u8>(kind, layout, &axes, KeepAxes::No, 7);
+                check::<f16>(kind, layout, &axes, KeepAxes::No, 8);
+                check::<bf16>(kind, layout, &axes, KeepAxes::No, 9);
+            }
+        }
+    }
+}
+
+#[test]
+fn long_rows_are_those_of_their_places() {
+    // Some are read side by side; what is left of them is not.
+    for count in 1..=9 {
+        for length in [1024, 1155, 4099] {
+            let layout = Layout::contiguous(Shape::from([count, length]));
+            for &kind in ReduceKind::ALL {
+                check::<f32>(kind, &layout, &Axes::one(1), KeepAxes::No, 5);
+                check::<i32>(kind, &layout, &Axes::one(1), KeepAxes::No, 6);
+                check::<f64>(kind, &layout, &Axes::one(1), KeepAxes::No, 7);
+                check::<Complex32>(kind, &layout, &Axes::one(1), KeepAxes::No, 8);
             }
         }
     }

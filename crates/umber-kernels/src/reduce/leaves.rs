@@ -19,14 +19,18 @@ const TOGETHER: usize = 32;
 /// Short runs whose totals are joined one after another.
 const AT_ONCE: usize = 4;
 
-/// Places that a long run is read at in turn, and its bytes: what one core has on its way from memory is more than one place of it.
+/// Places that memory is read at in turn: what one core has on its way from there is more than one place of it.
 const STREAMS: usize = 4;
+/// Bytes of a run that is read so by itself.
 const FAR: usize = 32 << 10;
-/// Bytes of runs that are read two by two, for the same reason.
+/// Bytes of runs that are read so together.
 const APART: usize = 4 << 10;
 
 /// How far behind what is folded of a pile's rows they are asked for, in bytes.
 const AHEAD: usize = 2 << 10;
+
+/// Columns whose lanes are made before totals absorb them.
+const STRIP: usize = 64;
 
 /// Columns of a pile folded at once.
 const TILE: usize = 128;
@@ -124,8 +128,21 @@ unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
 
 unsafe fn runs<F: Fold>(runs: Runs) {
     let (src, dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
+    let bytes = runs.length * size_of::<F::In>();
+    // Narrow elements take the processor longer than memory takes to bring them.
+    let part = if size_of::<F::In>() >= 4 && bytes >= APART { runs.count / STREAMS } else { 0 };
+    for i in 0..part as isize {
+        let place = |k: usize| i + (k * part) as isize;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let starts = from_fn(|k| src.wrapping_offset(place(k) * runs.stride));
+            for (k, total) in fold_apart::<F>(starts, runs.length).into_iter().enumerate() {
+                dst.offset(place(k) * runs.dst_stride).write(F::finish(total));
+            }
+        }
+    }
     let mut totals = [F::NOTHING; TOGETHER];
-    for first in (0..runs.count).step_by(TOGETHER) {
+    for first in (part * STREAMS..runs.count).step_by(TOGETHER) {
         let totals = &mut totals[..TOGETHER.min(runs.count - first)];
         let src = src.wrapping_offset(first as isize * runs.stride);
         // SAFETY: the caller's promise.
@@ -200,9 +217,39 @@ fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     let width = totals.len();
     // Equal lengths that the compiler sees are checked once, not at every element.
     let rows = rows.map(|row| &row[..width]);
-    for (j, total) in totals.iter_mut().enumerate() {
+    let strips = if const { F::IN_TURN && size_of::<F::Total>() > size_of::<F::Lane>() } {
+        absorb_strips::<F>(rows, totals)
+    } else {
+        0
+    };
+    for (j, total) in totals.iter_mut().enumerate().skip(strips) {
         *total = F::absorb(*total, F::tree(|k| rows[k][j]));
     }
+}
+
+/// [`absorb_eight`] for whole strips of columns; answers how many columns these are.
+#[inline(always)]
+fn absorb_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
+    for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
+        let strip = rows.map(|row| row[i * STRIP..].first_chunk().expect("as many elements as totals"));
+        for (total, lane) in totals.iter_mut().zip(lanes_of_eight::<F>(strip)) {
+            *total = F::absorb(*total, lane);
+        }
+    }
+    totals.len() / STRIP * STRIP
+}
+
+/// The lanes of a strip of eight rows, an array by itself: the compiler makes vectors of as many lanes as fit, not of as many as
+/// totals fit.
+#[inline(always)]
+fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
+    let mut lanes = rows[0].map(F::load);
+    for row in &rows[1..] {
+        for (lane, &value) in lanes.iter_mut().zip(*row) {
+            *lane = F::merge(*lane, F::load(value));
+        }
+    }
+    lanes
 }
 
 #[inline(always)]
@@ -277,6 +324,42 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
             }
         }
     }
+}
+
+/// The totals of long runs of one length, read side by side.
+///
+/// # Safety
+/// The runs are readable.
+#[inline(always)]
+unsafe fn fold_apart<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
+    // SAFETY: the caller's promise.
+    let runs = starts.map(|start| unsafe { std::slice::from_raw_parts(start, length) });
+    if const { F::VECTORS || size_of::<F::In>() == 4 } {
+        fold_side_by_side::<F, 16>(runs)
+    } else {
+        fold_side_by_side::<F, 8>(runs)
+    }
+}
+
+/// [`fold_lanes`] of runs of one length.
+#[inline(never)]
+fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::Total; STREAMS] {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        || {
+            let mut totals = Aligned([[F::NOTHING; N]; STREAMS]);
+            let whole = runs[0].len() / (TREE * N) * (TREE * N);
+            for at in (0..whole).step_by(TREE * N) {
+                for (run, totals) in runs.iter().zip(&mut totals.0) {
+                    F::absorb_block(&run[at..][..TREE * N], totals);
+                }
+            }
+            for (run, totals) in runs.iter().zip(&mut totals.0) {
+                F::absorb_rest(&run[whole..], totals);
+            }
+            totals.0.each_ref().map(|totals| joined(totals, F::join))
+        },
+    )
 }
 
 /// The totals of some runs of one length, `stride` elements apart.

@@ -10,8 +10,11 @@ use crate::moving::by_size;
 use crate::nest::Nest;
 use crate::threads::parallel_ranges;
 
-/// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
-const SEGMENT: usize = 1 << 14;
+/// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors. Sums of float32 are wider than
+/// that, and longer runs are read at places that last longer.
+const fn longest_run(in_size: usize) -> usize {
+    if in_size == 4 { 1 << 16 } else { 1 << 14 }
+}
 /// Elements that are first brought together when they lie apart.
 const STAGE: usize = 512;
 /// Runs at least this long are folded where they lie.
@@ -44,7 +47,10 @@ fn fold_results(task: &Task, range: Range<usize>) {
     let work = task.reduced.count();
     let inner = task.reduced.inner();
     // Of nothing there is no place to step through.
-    if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && (1..=SEGMENT).contains(&work) {
+    if task.reduced.loops().len() == 1
+        && inner.strides[0] == 1
+        && (1..=longest_run(task.leaves.in_size)).contains(&work)
+    {
         let [stride, dst_stride] = task.kept.inner().strides;
         task.kept.runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
@@ -70,15 +76,16 @@ fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<u
     let stride = inner.strides[0];
     let size = leaves.in_size;
     if stride == 1 && inner.length >= LONG {
+        let longest = longest_run(size);
         reduced.runs(range, |[at], length| {
-            for start in (0..length).step_by(SEGMENT) {
+            for start in (0..length).step_by(longest) {
                 // SAFETY: the total was made by the leaves.
                 if unsafe { (leaves.is_settled)(total) } {
                     return;
                 }
                 let run = src.wrapping_offset((at + start as isize) * size as isize);
                 // SAFETY: the layout of the source holds this run.
-                unsafe { (leaves.run)(run, SEGMENT.min(length - start), total) };
+                unsafe { (leaves.run)(run, longest.min(length - start), total) };
             }
         });
         return;
