@@ -8,6 +8,12 @@ use crate::isa::level;
 /// Bytes of a line of the caches, as processors have them today.
 pub(crate) const LINE: usize = 64;
 
+/// Is a vector a whole line? Then memory has to be asked for what comes next; where vectors are shorter, that only delays what the
+/// processor asks for by itself.
+pub(crate) const fn fills_line<V>() -> bool {
+    size_of::<V>() == LINE
+}
+
 /// What begins at a cache line, so that no vector of it lies across two: where the stack happens to begin would decide how
 /// fast a loop is.
 #[derive(Clone, Copy)]

@@ -186,19 +186,20 @@ impl<T: Real> Task<T> {
                 }
             };
             // Half of what follows is asked for in either pass, as fast as memory brings it.
-            let ask = |at: usize| {
+            let ask = |pass: usize, at: usize| {
                 if in_place {
-                    let next = from.wrapping_add(count + at / 2);
-                    prefetch_lines(next, STRETCH / 2 * size_of::<T>(), Cache::Second);
+                    let half = |elements: usize| elements / 2;
+                    let next = from.wrapping_add(count + half(pass * count + at));
+                    prefetch_lines(next, half(STRETCH.min(count - at)) * size_of::<T>(), Cache::Second);
                 }
             };
             // Distances from any of them are small where the mean is far from zero.
             let origin = values[0];
-            let offsets = sum_over(values, origin, |value| value - origin, ask);
+            let offsets = sum_over(values, origin, |value| value - origin, |at| ask(0, at));
             let mean = (origin.wide() - first) + offsets / count as f64;
             let centre = T::Work::nearest(first + mean);
             let distance = |value: T::Work| (value - centre) * (value - centre);
-            let squares = sum_over(values, centre, distance, |at| ask(count + at));
+            let squares = sum_over(values, centre, distance, |at| ask(1, at));
             let squares = around_mean(squares, count as f64, first + mean - centre.wide());
             let block = Moments { count: count as f64, mean, squares };
             all = if start == part.start { block } else { all.joined(block) };

@@ -138,7 +138,8 @@ impl<T: Real> Rows<T> {
                 |at| {
                     if self.stride == 1 {
                         let next = src.at(self.step + at as isize);
-                        prefetch_lines(next, STRETCH * size_of::<T>(), Cache::Second);
+                        let count = STRETCH.min(self.length - at);
+                        prefetch_lines(next, count * size_of::<T>(), Cache::Second);
                     }
                 },
             );

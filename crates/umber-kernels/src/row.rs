@@ -16,7 +16,7 @@ pub(crate) const LANES: usize = 16;
 /// Sums of eight elements each that are made before they are added to others.
 const WIDE: usize = 64;
 /// Elements of a row between requests for what follows: whole turns of the sums' loop.
-pub(crate) const STRETCH: usize = 512;
+pub(crate) const STRETCH: usize = 8 * WIDE;
 
 /// A float dtype.
 pub(crate) trait Real: Element {
@@ -328,7 +328,7 @@ pub(crate) fn larger<W: Work>(a: W, b: W) -> W {
 
 /// The sum of `part` of each of padded values, in float64 but for trees of eight.
 #[inline(always)]
-pub(crate) fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W) -> f64 {
+pub(crate) fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
     let mut sums = Sums::default();
     sums.add(values, part);
     sums.total()
@@ -350,6 +350,25 @@ pub(crate) fn tree_of_eight<W: Work, const N: usize>(
     sums
 }
 
+/// Add `part` of each of the values to lanes, in trees of eight rows of `N` of them; answers what fills none.
+#[inline(always)]
+fn add_trees<'v, W: Work, const N: usize>(
+    lanes: &mut [f64; LANES],
+    values: &'v [W],
+    part: impl Fn(W) -> W,
+) -> &'v [W] {
+    let mut blocks = values.chunks_exact(8 * N);
+    for block in &mut blocks {
+        let rows: [&[W; N]; 8] = std::array::from_fn(|k| block[k * N..].first_chunk().expect("eight rows"));
+        for sums in tree_of_eight(rows, |value, _| part(value)).as_chunks::<LANES>().0 {
+            for (lane, sum) in lanes.iter_mut().zip(sums) {
+                *lane += sum.wide();
+            }
+        }
+    }
+    blocks.remainder()
+}
+
 /// Sums side by side, which come together once there is nothing more to add.
 #[derive(Default)]
 #[repr(align(64))]
@@ -358,19 +377,11 @@ pub(crate) struct Sums([f64; LANES]);
 impl Sums {
     /// Add `part` of each of padded values.
     #[inline(always)]
-    pub(crate) fn add<W: Work>(&mut self, values: &[W], part: impl Fn(W) -> W) {
+    pub(crate) fn add<W: Work>(&mut self, values: &[W], part: impl Fn(W) -> W + Copy) {
         let mut lanes = self.0;
-        let mut blocks = values.chunks_exact(8 * WIDE);
-        for block in &mut blocks {
-            let rows: [&[W; WIDE]; 8] =
-                std::array::from_fn(|k| block[k * WIDE..].first_chunk().expect("eight rows"));
-            for sums in tree_of_eight(rows, |value, _| part(value)).as_chunks::<LANES>().0 {
-                for (lane, sum) in lanes.iter_mut().zip(sums) {
-                    *lane += sum.wide();
-                }
-            }
-        }
-        for vector in blocks.remainder().chunks_exact(LANES) {
+        let rest = add_trees::<W, WIDE>(&mut lanes, values, part);
+        let rest = add_trees::<W, LANES>(&mut lanes, rest, part);
+        for vector in rest.chunks_exact(LANES) {
             for (lane, &value) in lanes.iter_mut().zip(vector) {
                 *lane += part(value).wide();
             }

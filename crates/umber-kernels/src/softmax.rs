@@ -318,7 +318,6 @@ fn write_row<T: Real>(
     for block in blocks(range) {
         let mut place = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            row.ask_ahead(place, chunk.len());
             let values = exponentials(chunk, peak, &mut room.0, &mut known);
             scale(values, total);
             // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.

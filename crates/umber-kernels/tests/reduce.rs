@@ -162,6 +162,36 @@ fn long_rows_are_those_of_their_places() {
     }
 }
 
+/// Is each row's sum the same, to the bit, whichever rows are summed up with it? So threads may share rows in any way.
+fn check_alone<T: Value>(length: usize, of: fn(f64) -> T) {
+    let mut random = Random(11);
+    let rows: Vec<T> = (0..9 * length).map(|_| of(random.uniform() - 0.4)).collect();
+    let sums = |first: usize, count: usize| {
+        let src = Operand::dense(rows[first * length..(first + count) * length].to_vec(), &[count, length]);
+        let mut sums = Operand::dense(vec![T::from_i64(0); count], &[count]);
+        reduce(ReduceKind::Sum, src.view(), &[1], sums.view_mut());
+        sums.data
+    };
+    let alone: Vec<T> = (0..9).flat_map(|row| sums(row, 1)).collect();
+    for count in 2..=9 {
+        assert!(sums(0, count) == alone[..count], "{} {length} {count}", T::DTYPE);
+    }
+}
+
+#[test]
+fn sums_of_rows_do_not_depend_on_other_rows() {
+    for length in [100, 1025, 5000, 12_000] {
+        check_alone::<f64>(length, |x| x);
+        check_alone::<f32>(length, |x| x as f32);
+        check_alone::<f16>(length, f16::from_f64);
+        check_alone::<bf16>(length, bf16::from_f64);
+    }
+    // Longer ones are cut.
+    check_alone::<f64>(40_000, |x| x);
+    check_alone::<f32>(40_000, |x| x as f32);
+    check_alone::<f16>(40_000, f16::from_f64);
+}
+
 #[test]
 fn sums_of_ten_million_are_accurate() {
     let mut random = Random(1);

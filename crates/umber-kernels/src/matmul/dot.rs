@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
-use crate::caches::LINE;
+use crate::caches::fills_line;
 use crate::isa::prefetch;
 
 /// Columns summed up together.
@@ -30,7 +30,7 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
         unsafe {
             for j in 0..part {
                 // Memory is faster at places far apart than at one after the other, where the processor foresees what is read.
-                let (start, step) = if asks::<V>() { (j * TOGETHER, 1) } else { (j, part) };
+                let (start, step) = if fills_line::<V>() { (j * TOGETHER, 1) } else { (j, part) };
                 let columns = std::array::from_fn(|c| start + c * step);
                 rows::<S, T, V, FUSED, TOGETHER>(&product, columns);
             }
@@ -39,11 +39,6 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
             }
         }
     }
-}
-
-/// Must memory be asked for what comes next? Where vectors are shorter than lines, that only delays what the processor asks for.
-const fn asks<V>() -> bool {
-    size_of::<V>() == LINE
 }
 
 /// Some columns of the product.
@@ -101,7 +96,7 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             let mut right = [V::splat(T::ZERO); C];
             for (right, j) in right.iter_mut().zip(columns) {
                 *right = S::load::<V>(b.at(depth, j));
-                if R == 1 && asks::<V>() {
+                if R == 1 && fills_line::<V>() {
                     // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
                     // matrices of a batch, or blocks of keys, come from beyond the second cache too.
                     prefetch(b.at(depth, j + C));

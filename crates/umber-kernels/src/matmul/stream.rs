@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::product::{Into, Product};
-use crate::caches::LINE;
+use crate::caches::{LINE, fills_line};
 use crate::isa::prefetch;
 
 /// Bytes of output columns worked on at a time: a few rows of them and of the right matrix stay in the first cache.
@@ -133,8 +133,8 @@ unsafe fn lines<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: 
         }
         for u in 0..D {
             let right = b.at(depth + u, j);
-            // The rows after these; of more rows the sums take longer than memory. Where vectors are shorter, the processor foresees them.
-            if V::COUNT * size_of::<T>() == LINE {
+            // The rows after these; of more rows the sums take longer than memory.
+            if fills_line::<V>() {
                 prefetch(b.at(depth + D + u, j));
             }
             // SAFETY: inside the product's shape.

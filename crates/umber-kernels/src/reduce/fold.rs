@@ -65,9 +65,9 @@ pub(crate) trait Fold: 'static {
             *total = Self::absorb(*total, Self::tree(|k| block[k * N + j]));
         }
     }
-    /// Are vectors absorbed one after another where there is no whole block, and rows of strips of columns? Elsewhere, the compiler
-    /// makes a loop that gathers what each of their places has in all of them. Of floats that are widened in many steps it makes
-    /// vectors, and nothing good of more than one of them at a time.
+    /// Are vectors absorbed one after another where there is no whole block, and, if totals are wider than lanes, rows of strips of
+    /// columns? Elsewhere, the compiler makes a loop that gathers what each of their places has in all of them. Of floats that are
+    /// widened in many steps it makes vectors, and nothing good of more than one of them at a time.
     const IN_TURN: bool =
         <Self::In as Element>::DTYPE.is_half() && size_of::<Self::Lane>() > size_of::<Self::In>();
     /// Totals absorb less than a block.

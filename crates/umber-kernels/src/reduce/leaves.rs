@@ -121,7 +121,7 @@ unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
     // SAFETY: the caller's promise.
     unsafe {
         let mut more = [F::NOTHING];
-        fold_runs::<F>(run.cast(), 0, length, &mut more);
+        fold_runs::<F>(run.cast(), 0, length, &mut more, Reading::AtPlaces);
         *total = F::join(*total, more[0]);
     }
 }
@@ -146,7 +146,7 @@ unsafe fn runs<F: Fold>(runs: Runs) {
         let totals = &mut totals[..TOGETHER.min(runs.count - first)];
         let src = src.wrapping_offset(first as isize * runs.stride);
         // SAFETY: the caller's promise.
-        unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals) };
+        unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, Reading::InOrder) };
         for (i, &total) in (first as isize..).zip(&*totals) {
             // SAFETY: as above.
             unsafe { dst.offset(i * runs.dst_stride).write(F::finish(total)) };
@@ -239,8 +239,8 @@ fn absorb_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> us
     totals.len() / STRIP * STRIP
 }
 
-/// The lanes of a strip of eight rows, an array by itself: the compiler makes vectors of as many lanes as fit, not of as many as
-/// totals fit.
+/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many lanes as
+/// fit, not of as many as totals fit.
 #[inline(always)]
 fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
     let mut lanes = rows[0].map(F::load);
@@ -341,7 +341,7 @@ unsafe fn fold_apart<F: Fold>(starts: [*const F::In; STREAMS], length: usize) ->
     }
 }
 
-/// [`fold_lanes`] of runs of one length.
+/// [`fold_lanes`] of runs of one length, each in order.
 #[inline(never)]
 fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::Total; STREAMS] {
     vectorised_for::<F, _>(
@@ -362,12 +362,27 @@ fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::
     )
 }
 
+/// How a run is read, on which its total depends where it is rounded.
+#[derive(Clone, Copy, PartialEq)]
+enum Reading {
+    /// From its beginning to its end, whichever others are read beside it.
+    InOrder,
+    /// Long ones at several places in turn.
+    AtPlaces,
+}
+
 /// The totals of some runs of one length, `stride` elements apart.
 ///
 /// # Safety
 /// The runs are readable.
 #[inline(always)]
-unsafe fn fold_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, totals: &mut [F::Total]) {
+unsafe fn fold_runs<F: Fold>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+    reading: Reading,
+) {
     // SAFETY: the caller's promise.
     let run =
         |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
@@ -381,12 +396,14 @@ unsafe fn fold_runs<F: Fold>(src: *const F::In, stride: isize, length: usize, to
     // SAFETY: as above.
     unsafe {
         match const { size_of::<F::In>() } {
-            1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals),
-            2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals),
-            4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals),
+            1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals, reading),
+            2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, reading),
+            4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, reading),
             // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
-            _ if F::VECTORS && length >= TREE * 16 => fold_long_runs::<F, 16>(src, stride, length, totals),
-            _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals),
+            _ if F::VECTORS && length >= TREE * 16 => {
+                fold_long_runs::<F, 16>(src, stride, length, totals, reading);
+            }
+            _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals, reading),
         }
     }
 }
@@ -399,13 +416,14 @@ unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
     stride: isize,
     length: usize,
     totals: &mut [F::Total],
+    reading: Reading,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
         if F::APART && length < TREE * N {
             fold_short_runs::<F, N>(src, stride, length, totals);
         } else {
-            fold_long_runs::<F, N>(src, stride, length, totals);
+            fold_long_runs::<F, N>(src, stride, length, totals, reading);
         }
     }
 }
@@ -420,6 +438,7 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
     stride: isize,
     length: usize,
     totals: &mut [F::Total],
+    reading: Reading,
 ) {
     vectorised_for::<F, _>(
         #[inline(always)]
@@ -436,7 +455,7 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
                 }
             }
             for (i, total) in totals.iter_mut().enumerate().skip(done) {
-                *total = fold_lanes::<F, N>(run(i));
+                *total = fold_lanes::<F, N>(run(i), reading);
             }
         },
     );
@@ -475,11 +494,11 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
 
 /// The total of a run: `N` totals side by side, each absorbing trees of eight.
 #[inline(always)]
-fn fold_lanes<F: Fold, const N: usize>(run: &[F::In]) -> F::Total {
+fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], reading: Reading) -> F::Total {
     let mut totals = Aligned([F::NOTHING; N]);
     let totals = &mut totals.0;
     let mut rest = run;
-    if size_of_val(run) >= FAR {
+    if reading == Reading::AtPlaces && size_of_val(run) >= FAR {
         let stream = run.len() / STREAMS / (TREE * N) * (TREE * N);
         for at in (0..stream).step_by(TREE * N) {
             for start in (at..STREAMS * stream).step_by(stream) {
@@ -507,7 +526,7 @@ fn ask_ahead<T>(block: &[T], distance: isize) {
     }
 }
 
-/// [`fold_lanes`] of two runs of one length, `stride` elements apart, read side by side; of the next two what lies at the same
+/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies at the same
 /// places is asked for.
 #[inline(always)]
 fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {

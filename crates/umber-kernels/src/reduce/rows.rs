@@ -10,11 +10,14 @@ use crate::moving::by_size;
 use crate::nest::Nest;
 use crate::threads::parallel_ranges;
 
-/// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors. Sums of float32 are wider than
-/// that, and longer runs are read at places that last longer.
-const fn longest_run(in_size: usize) -> usize {
-    if in_size == 4 { 1 << 16 } else { 1 << 14 }
+/// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
+const SEGMENT: usize = 1 << 14;
+
+/// The same where totals are wider than elements, and have digits to spare: the longer a run, the less often its reading begins anew.
+const fn longest_run(leaves: &Leaves) -> usize {
+    if leaves.total_size > leaves.in_size { SEGMENT << 2 } else { SEGMENT }
 }
+
 /// Elements that are first brought together when they lie apart.
 const STAGE: usize = 512;
 /// Runs at least this long are folded where they lie.
@@ -47,10 +50,7 @@ fn fold_results(task: &Task, range: Range<usize>) {
     let work = task.reduced.count();
     let inner = task.reduced.inner();
     // Of nothing there is no place to step through.
-    if task.reduced.loops().len() == 1
-        && inner.strides[0] == 1
-        && (1..=longest_run(task.leaves.in_size)).contains(&work)
-    {
+    if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && (1..=SEGMENT).contains(&work) {
         let [stride, dst_stride] = task.kept.inner().strides;
         task.kept.runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
@@ -76,7 +76,7 @@ fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<u
     let stride = inner.strides[0];
     let size = leaves.in_size;
     if stride == 1 && inner.length >= LONG {
-        let longest = longest_run(size);
+        let longest = longest_run(leaves);
         reduced.runs(range, |[at], length| {
             for start in (0..length).step_by(longest) {
                 // SAFETY: the total was made by the leaves.

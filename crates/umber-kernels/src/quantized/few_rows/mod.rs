@@ -11,7 +11,7 @@ use std::ops::Range;
 use self::kinds::{FP4, FP8, INT1, INT2, INT4, INT8, bits_of, is_whole, kind_of};
 use super::fp8::{from_fp4, from_fp8};
 use super::turned_product::{TurnedProduct, largest};
-use crate::caches::LINE;
+use crate::caches::fills_line;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 use crate::isa::{prefetch, vectorised};
@@ -27,8 +27,8 @@ const LARGE: f32 = 1e18;
 const SMALL: f32 = 1e-18;
 /// Rows worked on together.
 const TOGETHER: usize = 4;
-/// Columns worked on together of a row by itself: what is read of it is shared, and memory brings what lies at places far apart faster
-/// than what follows one another.
+/// Columns worked on together of a row by itself: what is read of it is shared, and memory brings what lies at places far apart
+/// faster than one place after the other.
 const APART: usize = 4;
 /// Elements that may be read behind the last scale.
 const PADDING: usize = 16;
@@ -243,10 +243,11 @@ impl Job<'_> {
         let mut sums = [[V::splat(0.0); R]; C];
         let (whole, rest) = (length / V::COUNT, length % V::COUNT);
         for block in 0..whole {
-            let starts = words.map(|words| words.as_ptr().wrapping_add(block * V::COUNT));
-            // Memory that is read at several places is foreseen by itself, unless vectors are whole lines.
-            if C == 1 || size_of::<V>() == LINE {
-                for start in starts {
+            let mut starts = [std::ptr::null(); C];
+            for (start, words) in starts.iter_mut().zip(words) {
+                *start = words.as_ptr().wrapping_add(block * V::COUNT);
+                // Memory that is read at several places is foreseen by itself, unless vectors are whole lines.
+                if C == 1 || fills_line::<V>() {
                     prefetch(start.wrapping_add(length));
                 }
             }
@@ -281,6 +282,20 @@ impl Job<'_> {
         }
     }
 
+    /// For each lane of a vector of words of each of `C` columns, what its group is scaled or shifted by.
+    ///
+    /// # Safety
+    /// Of each column so many numbers lie from that of the first group on as places reach.
+    #[inline(always)]
+    unsafe fn picked<V: Codes, const C: usize>(&self, of: &[f32], group: usize, at: V::Words) -> [V; C] {
+        let mut picked = [V::splat(0.0); C];
+        for (c, picked) in picked.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *picked = unsafe { V::pick(of.as_ptr().wrapping_add(c * self.groups + group), at) };
+        }
+        picked
+    }
+
     /// Add what a vector of words of each of `C` columns holds to the sums of `R` rows.
     ///
     /// # Safety
@@ -301,18 +316,23 @@ impl Job<'_> {
         let log_size = self.product.packed.how.group_size().trailing_zeros();
         // SAFETY: sixteen places are there.
         let places = unsafe { V::words(self.places.as_ptr()) };
-        // SAFETY: the caller's promise.
-        let mut words = starts.map(|start| unsafe { V::words(start) });
+        // Loops, since closures that iterators call need not be inlined.
+        let mut words = [places; C];
+        for (words, start) in words.iter_mut().zip(starts) {
+            // SAFETY: the caller's promise.
+            *words = unsafe { V::words(start) };
+        }
         let group = (block * steps * V::COUNT) >> log_size;
         debug_assert!(group + V::COUNT <= self.groups && C * self.groups <= scales.len());
-        let picked = |from: &[f32]| {
-            std::array::from_fn::<V, C, _>(|c| {
-                // SAFETY: the padding of a column is as long as a vector; places are below its length.
-                unsafe { V::pick(from.as_ptr().add(c * self.groups + group), places) }
-            })
-        };
         // What is summed up meets its scales at the end, and no register holds these before.
-        let weights = if WEIGHTS { Some((picked(scales), picked(biases))) } else { None };
+        let weights = if WEIGHTS {
+            // SAFETY: the padding of a column is as long as a vector; places are below its length.
+            Some(unsafe {
+                (self.picked::<V, C>(scales, group, places), self.picked::<V, C>(biases, group, places))
+            })
+        } else {
+            None
+        };
         let in_place = V::IN_PLACE && is_whole(KIND) && !WEIGHTS;
         let mut inner = if WEIGHTS { *sums } else { [[V::splat(0.0); R]; C] };
         for step in 0..steps {
@@ -342,7 +362,9 @@ impl Job<'_> {
             *sums = inner;
             return;
         }
-        for ((sums, inner), scale) in sums.iter_mut().zip(inner).zip(picked(scales)) {
+        // SAFETY: as above.
+        let scales = unsafe { self.picked::<V, C>(scales, group, places) };
+        for ((sums, inner), scale) in sums.iter_mut().zip(inner).zip(scales) {
             for (sum, inner) in sums.iter_mut().zip(inner) {
                 *sum = sum.add_product::<true>(inner, scale);
             }
