@@ -526,8 +526,8 @@ fn ask_ahead<T>(block: &[T], distance: isize) {
     }
 }
 
-/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies at the same
-/// places is asked for.
+/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies at
+/// the same places is asked for.
 #[inline(always)]
 fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
     let mut totals = Aligned([[F::NOTHING; N]; 2]);

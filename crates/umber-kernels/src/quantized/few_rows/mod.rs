@@ -162,6 +162,7 @@ fn prepared<V: Codes>(
         });
     });
 }
+
 impl Job<'_> {
     /// Compute some columns.
     ///
