@@ -112,6 +112,7 @@ impl Shape {
     }
 
     /// Append an axis.
+    #[inline]
     pub fn push(&mut self, length: usize) {
         self.0.push(length);
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
+use umber_types::layout::row_major_strides;
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
 use super::tracing::{self, Follower};
@@ -176,8 +177,27 @@ impl Array {
     #[inline]
     pub(crate) fn unwritten(shape: &Shape, dtype: DType) -> Result<Array> {
         let buffer = Buffer::allocate(shape.size().saturating_mul(dtype.size()))?;
-        let node = Node::dense(buffer, shape, dtype, device::current_stream());
-        Ok(Array { node, output: 0 })
+        Ok(Array::placed(buffer, dtype, |own, layout| {
+            *own = shape.clone();
+            layout.shape = shape.clone();
+            layout.strides = row_major_strides(shape);
+        }))
+    }
+
+    /// An evaluated array in this memory, whose shape and layout, those of a scalar so far, `place` writes: alike, and within it.
+    #[inline(always)]
+    pub(crate) fn placed(
+        buffer: Arc<Buffer>,
+        dtype: DType,
+        place: impl FnOnce(&mut Shape, &mut Layout),
+    ) -> Array {
+        let array = Array { node: Node::there(buffer, dtype, device::current_stream(), place), output: 0 };
+        debug_assert!(
+            array
+                .storage()
+                .is_some_and(|storage| storage.fits(dtype) && storage.layout.shape == *array.shape())
+        );
+        array
     }
 
     /// A dense copy that shares nothing, of an evaluated array.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use umber_kernels::fork::generation;
-use umber_types::layout::{Strides, row_major_strides};
+use umber_types::layout::Strides;
 use umber_types::{DType, Layout, Result, Shape, Stream};
 
 use super::tracing::Follower;
@@ -218,10 +218,15 @@ impl Node {
         }
     }
 
-    /// A node whose one output is there, in row-major order in this memory. Shape and layout are those of a scalar until they are
-    /// written where they stay: lengths that are written one by one and then copied as a whole would be waited for.
+    /// A node whose one output is there, in this memory. Shape and layout are those of a scalar until `place` writes them where they
+    /// stay: lengths that are written one by one and then copied as a whole would be waited for.
     #[inline(always)]
-    pub(crate) fn dense(buffer: Arc<Buffer>, shape: &Shape, dtype: DType, stream: Stream) -> Arc<Node> {
+    pub(crate) fn there(
+        buffer: Arc<Buffer>,
+        dtype: DType,
+        stream: Stream,
+        place: impl FnOnce(&mut Shape, &mut Layout),
+    ) -> Arc<Node> {
         let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
         let spec = ArraySpec { shape: Shape::scalar(), dtype };
         let outputs = Output::one(spec, Some(Storage { buffer, layout }));
@@ -229,9 +234,7 @@ impl Node {
         // SAFETY: nobody else has the node yet.
         let outputs = unsafe { &mut (*Arc::as_ptr(&node).cast_mut()).outputs };
         if let [Output { spec, storage: Place::There(storage) }] = &mut outputs[..] {
-            spec.shape = shape.clone();
-            storage.layout.shape = shape.clone();
-            storage.layout.strides = row_major_strides(shape);
+            place(&mut spec.shape, &mut storage.layout);
         }
         node
     }

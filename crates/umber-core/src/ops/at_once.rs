@@ -3,10 +3,11 @@
 //!
 //! Each answers `None` for what is recorded as usual, whatever the reason; nothing has happened then.
 
+use std::sync::Arc;
+
 use umber_kernels::tape::Function;
-use umber_types::layout::Strides;
 use umber_types::tape::{binary_dtype, unary_dtype};
-use umber_types::{BinaryKind, DType, Layout, Scalar, Shape, UnaryKind};
+use umber_types::{BinaryKind, DType, Scalar, UnaryKind};
 
 use crate::graph::Array;
 use crate::graph::few::{Operand, elementwise, is_at_once};
@@ -124,7 +125,6 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     if entries.len() > layout.shape.ndim() || !entries.iter().any(|entry| matches!(entry, Entry::Place(_))) {
         return None;
     }
-    let (mut shape, mut strides) = (Shape::scalar(), Strides::new());
     let mut offset = layout.offset;
     for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
         match entries.get(axis) {
@@ -133,13 +133,18 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
                 let place = usize::try_from(place).ok().filter(|&place| place < length)?;
                 offset = offset.checked_add_signed(place as isize * stride)?;
             }
-            None | Some(Entry::All) if length > 0 => {
-                shape.push(length);
-                strides.push(stride);
-            }
+            None | Some(Entry::All) if length > 0 => {}
             None | Some(Entry::All) => return None,
         }
     }
-    let layout = Layout { shape: shape.clone(), strides, offset };
-    Some(Array::over(storage.with_layout(layout), shape, array.dtype()))
+    Some(Array::placed(Arc::clone(&storage.buffer), array.dtype(), |shape, shown| {
+        shown.offset = offset;
+        for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
+            if !matches!(entries.get(axis), Some(Entry::Place(_))) {
+                shape.push(length);
+                shown.shape.push(length);
+                shown.strides.push(stride);
+            }
+        }
+    }))
 }

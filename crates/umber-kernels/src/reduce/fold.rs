@@ -30,6 +30,8 @@ pub(crate) trait Fold: 'static {
     /// Are short runs folded into totals that are joined later? Measured: it pays where totals are wider than elements, or
     /// many.
     const APART: bool;
+    /// Do totals lose nothing, however many lanes they absorb?
+    const EXACT: bool;
     /// The total of nothing.
     const NOTHING: Self::Total;
 
@@ -170,6 +172,18 @@ macro_rules! is_apart {
     };
 }
 
+macro_rules! is_exact {
+    (Min, $total:ty) => {
+        true
+    };
+    (Max, $total:ty) => {
+        true
+    };
+    ($other:ident, $total:ty) => {
+        !<$total as Element>::DTYPE.is_inexact()
+    };
+}
+
 /// One `impl Fold`: types, the neutral total, loading, the lane operation, and how lanes and totals convert.
 macro_rules! fold {
     (
@@ -184,6 +198,7 @@ macro_rules! fold {
             type Out = $out;
             const VECTORS: bool = $vectors;
             const APART: bool = is_apart!($name, $in);
+            const EXACT: bool = is_exact!($name, $total);
             const NOTHING: $total = $nothing;
             #[inline(always)]
             fn load(value: $in) -> $lane {

@@ -48,6 +48,8 @@ pub(super) struct Leaves {
     pub(super) total_size: usize,
     /// Bytes of a result.
     pub(super) out_size: usize,
+    /// Do totals lose nothing, or little since they have more digits than elements, however long a run is?
+    pub(super) has_long_runs: bool,
     /// Make so many totals those of nothing.
     pub(super) clear: unsafe fn(totals: *mut u8, count: usize),
     /// Fold a run of neighbours into a total.
@@ -96,6 +98,7 @@ impl Leaves {
             in_size: size_of::<F::In>(),
             total_size: size_of::<F::Total>(),
             out_size: size_of::<F::Out>(),
+            has_long_runs: F::EXACT || size_of::<F::Total>() > size_of::<F::In>(),
             clear: clear::<F>,
             run: run::<F>,
             runs: runs::<F>,

@@ -13,9 +13,9 @@ use crate::threads::parallel_ranges;
 /// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
 const SEGMENT: usize = 1 << 14;
 
-/// The same where totals are wider than elements, and have digits to spare: the longer a run, the less often its reading begins anew.
+/// The same where runs may be long: the longer one is, the less often its reading begins anew.
 const fn longest_run(leaves: &Leaves) -> usize {
-    if leaves.total_size > leaves.in_size { SEGMENT << 2 } else { SEGMENT }
+    if leaves.has_long_runs { SEGMENT << 2 } else { SEGMENT }
 }
 
 /// Elements that are first brought together when they lie apart.
