@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import statistics
 import subprocess
@@ -27,6 +28,9 @@ from programs import PROGRAMS, Program
 from worker import sketch
 
 HERE = Path(__file__).resolve().parent
+
+# The programs of large.py.
+LARGE = ("chain", "memory")
 
 
 class Peer:
@@ -219,7 +223,13 @@ def parse() -> argparse.Namespace:
         help="draw the ratios there",
     )
     parser.add_argument("--strict", action="store_true", help="exit with 1 if a limit is missed")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if shutil.which(options.peers) is None:
+        parser.error(f"--peers: got {options.peers}, expected a Python interpreter")
+    programs = [*PROGRAMS, *LARGE]
+    if not any(map(re.compile(options.programs).search, programs)):
+        parser.error(f"--programs: got {options.programs}, expected one of {', '.join(programs)}")
+    return options
 
 
 def main() -> int:
@@ -249,7 +259,7 @@ def main() -> int:
     if "umber" in peers:
         results = {
             program: large(program, sys.executable, options.threads)
-            for program in filter(wanted.search, ("chain", "memory"))
+            for program in filter(wanted.search, LARGE)
         }
         lines, failures = large_lines(results)
         missed += failures

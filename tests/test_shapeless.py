@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import umber.core as mx
 from arrays import assert_close, flatten, to_numpy, to_umber
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from op_table import gather_records
 from test_compile_calls import Traces
 from tolerances import tolerance_of
@@ -183,3 +185,82 @@ def test_state_and_constants():
         want = x * (before + x.max(0)) * factor
         assert mx.allclose(got, want, atol=1e-6)
     assert traced.count == 4
+
+
+LENGTHS = st.sampled_from([2, 3, 4, 5, 6, 8, 10, 12])
+
+
+def joined(x):
+    return mx.concatenate([x.flatten(), x[0]])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        pytest.param(lambda x: x.mean(), id="mean"),
+        pytest.param(lambda x: x.var(), id="var"),
+        pytest.param(lambda x: x.std(axis=(0, 1), ddof=4), id="std"),
+        pytest.param(lambda x: x.sum() / x.mean(), id="count"),
+        pytest.param(lambda x: x.flatten().mean(), id="flat mean"),
+        pytest.param(lambda x: mx.where(x > 0.1, x, x.mean()), id="where"),
+        pytest.param(lambda x: mx.softmax(x, axis=-1) + x.mean(axis=0), id="softmax"),
+        pytest.param(lambda x: joined(x).mean(), id="joined mean"),
+        pytest.param(lambda x: joined(x)[:9], id="joined start"),
+        pytest.param(lambda x: x[:5], id="start"),
+        pytest.param(lambda x: x[-5:], id="end"),
+        pytest.param(lambda x: x[4::-1], id="backwards"),
+        pytest.param(lambda x: x[-8:8] * 2, id="bounds on both sides"),
+        pytest.param(lambda x: x[2:-2].sum() + x, id="middle"),
+        pytest.param(lambda x: x[:, 3::2].sum(), id="steps"),
+        pytest.param(lambda x: x.at[:5].add(1.0), id="update"),
+        pytest.param(lambda x: x.at[-4:, :3].multiply(2.0), id="update of a corner"),
+        pytest.param(lambda x: mx.split(x, [5])[0], id="split"),
+        pytest.param(lambda x: mx.split(x, [4, -2])[1].sum() * x, id="split in the middle"),
+        pytest.param(lambda x: mx.roll(x, 12, axis=0), id="roll"),
+        pytest.param(lambda x: mx.roll(x, 4), id="roll of all"),
+        pytest.param(lambda x: x.reshape(3, -1), id="reshape"),
+        pytest.param(lambda x: x.reshape(12) * 2, id="reshape to a number"),
+        pytest.param(lambda x: mx.diagonal(x), id="diagonal"),
+        pytest.param(lambda x: mx.median(x, axis=0), id="median"),
+        pytest.param(lambda x: x + x.T, id="square"),
+        pytest.param(lambda x: x.sum(axis=0) * x.sum(axis=1), id="sums"),
+        pytest.param(lambda x: mx.grad(lambda x: (x * x).mean())(x), id="gradient"),
+        pytest.param(lambda x: mx.linalg.norm(x) / x[:3, :3].mean(), id="norm"),
+    ],
+)
+@settings(max_examples=20, deadline=None)
+@given(shapes=st.lists(st.tuples(LENGTHS, LENGTHS), min_size=3, max_size=6))
+def test_lengths_that_agree_by_chance(function, shapes):
+    """Equal products and sums, bounds met or not: a function gives what it gives as written."""
+    compiled = mx.compile(function, shapeless=True)
+    for shape in shapes:
+        x = mx.arange(1, shape[0] * shape[1] + 1).reshape(shape).astype(mx.float32) / 7
+        try:
+            want = function(x)
+        except ValueError:
+            with pytest.raises(ValueError, match=r"^\["):
+                mx.eval(compiled(x))
+            continue
+        result = compiled(x)
+        assert result.shape == want.shape
+        np.testing.assert_allclose(to_numpy(result), to_numpy(want), rtol=1e-5, atol=1e-5)
+
+
+def test_equal_sizes_prove_nothing():
+    mean = mx.compile(lambda x: x.mean(), shapeless=True)
+    assert [mean(mx.ones(shape)).item() for shape in ((2, 6), (3, 4), (4, 4), (5, 5))] == [1.0] * 4
+    start = mx.compile(lambda x, y: mx.concatenate([x, y])[:5], shapeless=True)
+    for lengths in ((2, 3), (3, 2), (4, 5), (2, 2), (1, 3), (7, 8)):
+        assert start(*(mx.ones(length) for length in lengths)).shape == (min(5, sum(lengths)),)
+    column = mx.compile(lambda x, y: mx.concatenate([x, y]).reshape(5, 1), shapeless=True)
+    assert column(mx.ones(2), mx.ones(3)).shape == column(mx.ones(3), mx.ones(2)).shape == (5, 1)
+    with pytest.raises(ValueError, match="reshape"):
+        column(mx.ones(4), mx.ones(5))
+
+
+def test_axes_of_one_length_may_be_of_one_by_necessity():
+    add = mx.compile(lambda x, y: x * 0 + mx.ones_like(y), shapeless=True)
+    for length in (4, 5, 6):
+        assert add(mx.ones(length), mx.ones(length)).tolist() == [1.0] * length
+    with pytest.raises(ValueError, match="broadcast"):
+        mx.eval(add(mx.ones(5), mx.ones(7)))

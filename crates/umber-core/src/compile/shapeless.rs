@@ -1,10 +1,16 @@
 //! Shapeless: a program recorded for arguments of some lengths, adapted to others.
 //!
 //! A candidate made by `adapting` is believed only after a trace at other lengths gave the very same program, and only for
-//! the axes that were of other lengths then; and never of a function that read lengths itself. So a wrong guess costs a
-//! trace, not a wrong result. Axes of length zero or one stay what they are, since broadcasting and empty reductions
-//! treat them as something of their own.
+//! the axes that were of other lengths then; and never of a function that read lengths itself, or that had an operation
+//! whose lengths met a bound. So a wrong guess costs a trace, not a wrong result. Axes of length zero or one stay what they
+//! are, since broadcasting and empty reductions treat them as something of their own.
+//!
+//! Constants that come of lengths come of their products, and of their sums where axes are concatenated. They differ if all
+//! lengths that differ are greater, or all are less; where some are greater and some are less a trace tells nothing if
+//! products or sums may agree by chance, as the number of elements of (2, 6) and (3, 4) does. Axes of several arguments that
+//! went from one length to another together may be of one length by necessity, and are free together.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use smallvec::smallvec;
@@ -21,9 +27,19 @@ pub struct Family {
     traced: Traced,
     /// Of the captured arrays.
     origins: Vec<Origin>,
-    /// Of each argument, the axes whose lengths are free.
-    free: Mutex<Vec<Vec<bool>>>,
+    /// The axes whose lengths are free, together with those that changed alike when that was found.
+    free: Mutex<Vec<Alike>>,
 }
+
+/// Of more lengths that changed, some up and some down, products are not looked through.
+const MOST_CHANGES: usize = 4;
+/// How often a product that becomes a constant has one length at most.
+const MOST_TIMES: usize = 4;
+
+/// An axis of an argument.
+type Axis = (usize, usize);
+/// Axes that had one length, and then another one.
+type Alike = Vec<Axis>;
 
 /// How a captured array was made by views: two traces may make the same view of one array anew.
 #[derive(Debug)]
@@ -63,10 +79,8 @@ impl Family {
     /// The family of a function traced at certain lengths.
     pub fn new(traced: Traced) -> Family {
         let traced = traced.opened();
-        let given = &traced.program.arguments[..traced.given];
-        let free = given.iter().map(|spec| vec![false; spec.shape.ndim()]).collect();
         let origins = traced.captured.iter().map(Origin::of).collect();
-        Family { origins, free: Mutex::new(free), traced }
+        Family { origins, free: Mutex::new(Vec::new()), traced }
     }
 
     /// The graph for arguments of other lengths, if a trace would surely give it.
@@ -75,14 +89,24 @@ impl Family {
         if arguments.len() != given.len() || self.traced.reads_sizes {
             return None;
         }
+        let is_like = |(argument, spec): (&Array, &ArraySpec)| {
+            argument.ndim() == spec.shape.ndim() && argument.dtype() == spec.dtype
+        };
+        if !arguments.iter().zip(given).all(is_like) {
+            return None;
+        }
         {
             let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            for ((argument, spec), free) in arguments.iter().zip(given).zip(&*free) {
-                let is_free =
-                    changed(spec, argument.spec()).zip(free).all(|(changed, &free)| free || !changed);
-                if argument.ndim() != spec.shape.ndim() || argument.dtype() != spec.dtype || !is_free {
-                    return None;
-                }
+            let is_free = |axis: &Axis, new: usize| {
+                let goes_along = |&(argument, other): &Axis| {
+                    argument == axis.0 || arguments[argument].shape()[other] == new
+                };
+                free.iter().any(|alike| alike.contains(axis) && alike.iter().all(goes_along))
+            };
+            let specs = arguments.iter().map(Array::spec);
+            let mut changed = changes(given, specs).into_iter();
+            if !changed.all(|((_, new), axes)| axes.iter().all(|axis| is_free(axis, new))) {
+                return None;
             }
         }
         let program = self.traced.program.adapted(&self.with_captured(arguments.iter().map(Array::spec)));
@@ -97,6 +121,10 @@ impl Family {
         }
         let other = other.clone().opened();
         let specs = &other.program.arguments[..other.given];
+        let changes = changes(given, specs);
+        if self.may_agree_by_chance(changes.keys().copied()) {
+            return;
+        }
         let adapted = self.traced.program.adapted(&self.with_captured(specs));
         let mut captured = self.origins.iter().zip(&other.captured);
         // Equal programs capture equally many arrays.
@@ -106,16 +134,21 @@ impl Family {
             return;
         }
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        for ((spec, other), free) in given.iter().zip(specs).zip(&mut *free) {
-            for (changed, free) in changed(spec, other).zip(free) {
-                *free |= changed;
+        for alike in changes.into_values() {
+            if !free.contains(&alike) {
+                free.push(alike);
             }
         }
     }
 
     /// Of each argument, the axes whose lengths are known to be free.
     pub fn free(&self) -> Vec<Vec<bool>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let given = &self.traced.program.arguments[..self.traced.given];
+        let mut free: Vec<_> = given.iter().map(|spec| vec![false; spec.shape.ndim()]).collect();
+        for &(argument, axis) in self.free.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten() {
+            free[argument][axis] = true;
+        }
+        free
     }
 
     /// Why arguments like these have no graph yet, as far as the first trace tells.
@@ -127,6 +160,26 @@ impl Family {
             Ok(_) => "the function does something else at other lengths".to_owned(),
             Err(error) => error.message().to_owned(),
         }
+    }
+
+    /// May the program be the same at lengths that changed so though it depends on them?
+    fn may_agree_by_chance(&self, changes: impl Iterator<Item = (usize, usize)> + Clone) -> bool {
+        let mut ways = changes.clone().map(|(old, new)| old < new);
+        let first = ways.next();
+        if ways.all(|way| Some(way) == first) {
+            return false;
+        }
+        let adds_lengths = |step: &Step| matches!(step.op, Op::Concatenate(_) | Op::Control(_));
+        let growth: Vec<f64> = changes.map(|(old, new)| (new as f64 / old as f64).ln()).collect();
+        if self.traced.program.steps.iter().any(adds_lengths) || growth.len() > MOST_CHANGES {
+            return true;
+        }
+        // A product has each of them so many times.
+        let times = |product: usize, i: usize| (product / (MOST_TIMES + 1).pow(i as u32)) % (MOST_TIMES + 1);
+        (1..(MOST_TIMES + 1).pow(growth.len() as u32)).any(|product| {
+            let grown: f64 = growth.iter().enumerate().map(|(i, log)| times(product, i) as f64 * log).sum();
+            grown.abs() < 1e-9
+        })
     }
 
     fn with_captured<'a>(&'a self, given: impl IntoIterator<Item = &'a ArraySpec>) -> Vec<ArraySpec> {
@@ -204,7 +257,18 @@ impl Traced {
     }
 }
 
-/// Which axes have another length?
-fn changed(old: &ArraySpec, new: &ArraySpec) -> impl Iterator<Item = bool> {
-    old.shape.iter().zip(new.shape.iter()).map(|(old, new)| old != new)
+/// The axes that have another length, by what it was and is.
+fn changes<'a>(
+    old: &[ArraySpec],
+    new: impl IntoIterator<Item = &'a ArraySpec>,
+) -> BTreeMap<(usize, usize), Alike> {
+    let mut changes = BTreeMap::<_, Alike>::new();
+    for (argument, (old, new)) in old.iter().zip(new).enumerate() {
+        for (axis, (&old, &new)) in old.shape.iter().zip(new.shape.iter()).enumerate() {
+            if old != new {
+                changes.entry((old, new)).or_default().push((argument, axis));
+            }
+        }
+    }
+    changes
 }

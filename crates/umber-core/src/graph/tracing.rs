@@ -48,6 +48,13 @@ pub fn note_sizes_read() {
     SIZES_READ.set(SIZES_READ.get() + 1);
 }
 
+/// As [`note_sizes_read`], of an operation whose lengths met a bound: at other lengths it may be another one.
+pub(crate) fn note_bound_met(array: &Array) {
+    if array.is_traced() {
+        note_sizes_read();
+    }
+}
+
 /// How often [`note_sizes_read`] was called on this thread.
 pub fn sizes_read() -> u64 {
     SIZES_READ.get()

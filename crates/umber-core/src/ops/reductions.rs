@@ -8,6 +8,7 @@ use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shap
 use super::elementwise::{isnan, select};
 use super::linalg::power_or;
 use crate::graph::Array;
+use crate::graph::tracing::note_bound_met;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Composite, Softmax, SquaredDeviations};
 use crate::primitives::merged::Merged;
@@ -276,7 +277,11 @@ fn squared_deviations(a: &Array, axes: &Axes) -> Result<Array> {
 /// Variance over axes, which stay with length one, in the dtype computed in.
 fn var_kept(a: &Array, axes: &Axes, ddof: f64) -> Result<Array> {
     let sum = squared_deviations(a, axes)?;
-    div(&sum, &constant(&sum, (count(a, axes) as f64 - ddof).max(0.0)))
+    let freedom = count(a, axes) as f64 - ddof;
+    if freedom < 0.0 {
+        note_bound_met(a);
+    }
+    div(&sum, &constant(&sum, freedom.max(0.0)))
 }
 
 /// The variance, with any number taken off that of the elements; `op` names the function in errors.

@@ -9,6 +9,7 @@ use crate::args::{Ints, Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
+use crate::explain::shortened;
 use crate::made::Made;
 use crate::trees::class_of;
 
@@ -69,12 +70,13 @@ fn no_such_key(index: isize) -> PyErr {
 /// The 64 bits of a seed.
 fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
     seed.extract::<u64>().map_err(|error| {
+        let got = shortened(seed);
         if error.is_instance_of::<PyOverflowError>(seed.py()) {
             return PyValueError::new_err(format!(
-                "[random.{op}] got the seed {seed}, expected an integer from 0 to 2**64 - 1"
+                "[random.{op}] got the seed {got}, expected an integer from 0 to 2**64 - 1"
             ));
         }
-        PyTypeError::new_err(format!("[random.{op}] got {seed:?} as seed, expected an integer"))
+        PyTypeError::new_err(format!("[random.{op}] got {got} as seed, expected an integer"))
     })
 }
 

@@ -71,7 +71,7 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     if let Some(merged) = merge_masked_axes(a, index)? {
         return get(&merged.array, &merged.index);
     }
-    let plan = Plan::new(a.shape(), index)?;
+    let plan = Plan::of(a, index)?;
     let shape = plan.shape();
     if shape.size() == 0 && plan.axes.is_empty() {
         return Ok(Array::full(shape, Scalar::Bool(false), a.dtype()));
@@ -140,7 +140,7 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
         let updated = update(kind, &merged.array, &merged.index, &values)?;
         return rules::reshape(&updated, a.shape().clone());
     }
-    let plan = Plan::new(a.shape(), index)?;
+    let plan = Plan::of(a, index)?;
     let shape = plan.shape();
     let values = fit(&values, &shape)?;
     if shape.size() == 0 {

@@ -8,6 +8,7 @@ use umber_types::shape::out_of_bounds;
 use umber_types::{Result, Shape, bail, ensure};
 
 use super::{Index, bounds, broadcast_indices, check_integers, mask};
+use crate::graph::tracing::note_bound_met;
 use crate::graph::{Array, Inputs};
 use crate::primitives::gather::Places;
 use crate::primitives::rules;
@@ -27,6 +28,8 @@ pub(super) struct Plan {
     kept: Shape,
     /// Before which of the kept axes those of the index arrays go.
     place: usize,
+    /// Was a slice cut off by the ends of its axis?
+    meets_bounds: bool,
 }
 
 /// Where entries that count as index arrays stand.
@@ -51,6 +54,15 @@ impl Group {
 }
 
 impl Plan {
+    /// What an index means for an array, of which a part is taken.
+    pub(super) fn of(a: &Array, index: &[Index]) -> Result<Plan> {
+        let plan = Plan::new(a.shape(), index)?;
+        if plan.meets_bounds {
+            note_bound_met(a);
+        }
+        Ok(plan)
+    }
+
     pub(super) fn new(shape: &Shape, index: &[Index]) -> Result<Plan> {
         let ndim = shape.ndim();
         let used: usize = index.iter().map(axes_used).sum();
@@ -71,6 +83,7 @@ impl Plan {
             picked: Shape::scalar(),
             kept: Shape::scalar(),
             place: 0,
+            meets_bounds: false,
         };
         let mut group = Group::default();
         let mut axis = 0;
@@ -128,14 +141,17 @@ impl Plan {
         let n = length as i64;
         // Backwards, -1 stands for one before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
-        let bound = |given: Option<i64>, default: i64| match given {
-            None => default,
-            Some(place) => (if place < 0 { place.saturating_add(n) } else { place }).clamp(lowest, highest),
+        let counted = |place: i64| if place < 0 { place.saturating_add(n) } else { place };
+        let bound = |given: Option<i64>, default: i64| {
+            given.map_or(default, |place| counted(place).clamp(lowest, highest))
         };
         let (first, last) = if step < 0 { (highest, lowest) } else { (lowest, highest) };
+        self.meets_bounds |=
+            [start, stop].into_iter().flatten().any(|place| !(lowest..=highest).contains(&counted(place)));
         let (start, stop) = (bound(start, first), bound(stop, last));
-        let distance = if step < 0 { start - stop } else { stop - start }.max(0) as u64;
-        let count = distance.div_ceil(step.unsigned_abs()) as usize;
+        let distance = if step < 0 { start - stop } else { stop - start };
+        self.meets_bounds |= distance < 0;
+        let count = (distance.max(0) as u64).div_ceil(step.unsigned_abs()) as usize;
         if count > 0 {
             self.window.starts[axis] = start as usize;
         }

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, bail, ensure, promote};
 
+use crate::graph::tracing::note_bound_met;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::cast_constant;
 use crate::primitives::concatenate;
@@ -137,11 +138,18 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
         Split::Indices(indices) => {
             let signed = length as i64;
             let place = |&index: &i64| {
-                (if index < 0 { index.saturating_add(signed) } else { index }).clamp(0, signed) as usize
+                let place = if index < 0 { index.saturating_add(signed) } else { index };
+                if !(0..=signed).contains(&place) {
+                    note_bound_met(a);
+                }
+                place.clamp(0, signed) as usize
             };
             let mut start = 0;
             let mut parts = Vec::with_capacity(indices.len() + 1);
             for end in indices.iter().map(place).chain([length]) {
+                if end < start {
+                    note_bound_met(a);
+                }
                 parts.push(slice_along(a, axis, start.min(length), end.saturating_sub(start))?);
                 start = end;
             }
@@ -213,6 +221,9 @@ fn roll_along(a: &Array, shift: i64, axis: usize) -> Result<Array> {
     let length = a.shape()[axis];
     if length == 0 {
         return Ok(a.clone());
+    }
+    if shift.unsigned_abs() >= length as u64 {
+        note_bound_met(a);
     }
     let shift = shift.rem_euclid(length as i64) as usize;
     if shift == 0 {
