@@ -1,5 +1,7 @@
 """Shapeless functions: one graph for many lengths where that is right, else one for each."""
 
+import sys
+
 import numpy as np
 import pytest
 import umber.core as mx
@@ -256,6 +258,13 @@ def test_equal_sizes_prove_nothing():
     assert column(mx.ones(2), mx.ones(3)).shape == column(mx.ones(3), mx.ones(2)).shape == (5, 1)
     with pytest.raises(ValueError, match="reshape"):
         column(mx.ones(4), mx.ones(5))
+
+
+def test_bounds_beyond_any_length_mean_the_end():
+    traced = Traces(lambda x: x[: sys.maxsize] + x[-sys.maxsize :], shapeless=True)
+    for length in (3, 4, 9, 12):
+        assert traced(mx.ones(length)).tolist() == [2.0] * length
+    assert traced.count == 2
 
 
 def test_axes_of_one_length_may_be_of_one_by_necessity():

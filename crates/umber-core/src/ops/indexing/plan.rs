@@ -14,6 +14,9 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules;
 use crate::primitives::slice::Window;
 
+/// No axis is as long: bounds from here on mean its ends, whatever its length.
+const BEYOND_ALL: u64 = 1 << 62;
+
 /// An index, resolved.
 pub(super) struct Plan {
     /// The part of the array that is indexed. Its axes are the array's.
@@ -146,8 +149,10 @@ impl Plan {
             given.map_or(default, |place| counted(place).clamp(lowest, highest))
         };
         let (first, last) = if step < 0 { (highest, lowest) } else { (lowest, highest) };
-        self.meets_bounds |=
-            [start, stop].into_iter().flatten().any(|place| !(lowest..=highest).contains(&counted(place)));
+        // What is beyond any length says nothing of this one.
+        let is_cut =
+            |&place: &i64| place.unsigned_abs() < BEYOND_ALL && !(lowest..=highest).contains(&counted(place));
+        self.meets_bounds |= [start, stop].iter().flatten().any(is_cut);
         let (start, stop) = (bound(start, first), bound(stop, last));
         let distance = if step < 0 { start - stop } else { stop - start };
         self.meets_bounds |= distance < 0;
