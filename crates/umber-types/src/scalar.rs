@@ -95,7 +95,16 @@ impl Scalar {
 
     /// The same value as an element of `dtype` would hold it.
     #[must_use]
+    #[inline]
     pub fn cast(self, dtype: DType) -> Scalar {
+        match (self, dtype) {
+            // What most constants of programs are.
+            (Scalar::Float(v), DType::Float32) => Scalar::Float(f64::from(v as f32)),
+            _ => self.cast_to(dtype),
+        }
+    }
+
+    fn cast_to(self, dtype: DType) -> Scalar {
         match dtype {
             DType::Bool => Scalar::Bool(self.as_bool()),
             DType::UInt8 => Scalar::UInt(u64::from(self.as_i32() as u8)),
@@ -202,12 +211,12 @@ impl Scalar {
 
     /// The dtype this constant takes beside an array of `dtype`: a weak constant never raises the array's
     /// precision within its kind, and raises the kind only when it has to (a float beside integers).
+    #[inline]
     pub fn weak_dtype(self, dtype: DType) -> DType {
-        let own = self.default_dtype();
         match (self, dtype.kind()) {
             (Scalar::Bool(_), _) => dtype,
             (Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) if dtype.is_float8() => DType::Float32,
-            (Scalar::Int(_) | Scalar::UInt(_), Kind::Bool) => own,
+            (Scalar::Int(_) | Scalar::UInt(_), Kind::Bool) => self.default_dtype(),
             (Scalar::Int(_) | Scalar::UInt(_), _) => dtype,
             (Scalar::Float(_), Kind::Float | Kind::Complex) => dtype,
             (Scalar::Float(_), _) => DType::Float32,
@@ -216,28 +225,13 @@ impl Scalar {
     }
 
     /// Refuse an integer that an integer dtype cannot hold. Other values are rounded or wrap by the rules of a cast.
+    #[inline]
     pub fn check_fits(self, dtype: DType) -> Result<()> {
-        let wide = match self {
-            Scalar::Int(value) => i128::from(value),
-            Scalar::UInt(value) => i128::from(value),
-            Scalar::Bool(_) | Scalar::Float(_) | Scalar::Complex(..) => return Ok(()),
-        };
-        if !dtype.is_integer() {
-            return Ok(());
+        match self {
+            Scalar::Int(value) if dtype.is_integer() => check_integer(i128::from(value), dtype),
+            Scalar::UInt(value) if dtype.is_integer() => check_integer(i128::from(value), dtype),
+            _ => Ok(()),
         }
-        let bits = dtype.size() as u32 * 8;
-        let (low, high) = if dtype.kind() == Kind::Unsigned {
-            (0, 1 << bits)
-        } else {
-            (-(1 << (bits - 1)), 1 << (bits - 1))
-        };
-        ensure!(
-            (low..high).contains(&wide),
-            Overflow,
-            "Converting to {dtype} would result in overflow: got {wide}, expected {low} to {}",
-            high - 1
-        );
-        Ok(())
     }
 
     fn bits(self) -> (u8, u64, u64) {
@@ -249,6 +243,20 @@ impl Scalar {
             Scalar::Complex(re, im) => (4, re.to_bits(), im.to_bits()),
         }
     }
+}
+
+/// As [`Scalar::check_fits`], of an integer beside integers.
+fn check_integer(value: i128, dtype: DType) -> Result<()> {
+    let bits = dtype.size() as u32 * 8;
+    let (low, high) =
+        if dtype.kind() == Kind::Unsigned { (0, 1 << bits) } else { (-(1 << (bits - 1)), 1 << (bits - 1)) };
+    ensure!(
+        (low..high).contains(&value),
+        Overflow,
+        "Converting to {dtype} would result in overflow: got {value}, expected {low} to {}",
+        high - 1
+    );
+    Ok(())
 }
 
 /// The format of what is none of the dtypes that are computed in.

@@ -1,6 +1,7 @@
 //! Shapes, axes and broadcasting.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
@@ -9,7 +10,7 @@ use smallvec::SmallVec;
 use crate::{Error, Result, ensure};
 
 /// The lengths of an array's axes, 64-bit throughout.
-#[derive(Debug, PartialEq, Eq, Hash, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(try_from = "Vec<i64>")]
 pub struct Shape(SmallVec<[usize; 4]>);
 
@@ -18,10 +19,29 @@ pub struct Shape(SmallVec<[usize; 4]>);
 #[serde(try_from = "Vec<usize>")]
 pub struct Axes(SmallVec<[usize; 4]>);
 
+impl PartialEq for Shape {
+    /// Length by length: most have few, which a call that compares memory takes longer for.
+    #[inline]
+    fn eq(&self, other: &Shape) -> bool {
+        self.ndim() == other.ndim() && self.0.iter().zip(&other.0).all(|(own, other)| own == other)
+    }
+}
+
+impl Hash for Shape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 impl Clone for Shape {
     #[inline]
     fn clone(&self) -> Shape {
         Shape(copied(&self.0))
+    }
+
+    #[inline]
+    fn clone_from(&mut self, source: &Shape) {
+        copy_into(&mut self.0, &source.0);
     }
 }
 
@@ -35,6 +55,22 @@ pub(crate) fn copied<T: Copy>(numbers: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
     let room = numbers.as_ptr().cast::<MaybeUninit<[T; 4]>>();
     // SAFETY: numbers that did not spill are in that room, as many as there are.
     unsafe { SmallVec::from_buf_and_len_unchecked(room.read(), numbers.len()) }
+}
+
+/// As [`copied`], to where other numbers are so far: what is put together elsewhere is waited for when it is read as a whole.
+#[inline]
+pub(crate) fn copy_into<T: Copy>(own: &mut SmallVec<[T; 4]>, numbers: &SmallVec<[T; 4]>) {
+    if own.spilled() || numbers.spilled() {
+        *own = SmallVec::from_slice(numbers);
+        return;
+    }
+    // SAFETY: neither spilled, so that both have that room; two places since one is borrowed for writing.
+    unsafe {
+        own.as_mut_ptr()
+            .cast::<MaybeUninit<[T; 4]>>()
+            .write(numbers.as_ptr().cast::<MaybeUninit<[T; 4]>>().read());
+        own.set_len(numbers.len());
+    }
 }
 
 impl TryFrom<Vec<i64>> for Shape {
@@ -56,8 +92,9 @@ impl TryFrom<Vec<usize>> for Axes {
 
 impl Shape {
     /// The shape of a scalar.
+    #[inline]
     pub fn scalar() -> Shape {
-        Shape::default()
+        Shape(SmallVec::new())
     }
 
     /// A shape with these lengths, without the overflow check: for lengths that come from checked shapes.
@@ -157,24 +194,22 @@ impl Shape {
 
     /// The shape that both broadcast to, by NumPy's rule, or `None`.
     pub fn broadcast(&self, other: &Shape) -> Option<Shape> {
-        if self == other {
-            return Some(self.clone());
-        }
-        let ndim = self.ndim().max(other.ndim());
-        let mut lengths = SmallVec::with_capacity(ndim);
-        for axis in 0..ndim {
-            let length = |shape: &Shape| (axis + shape.ndim()).checked_sub(ndim).map_or(1, |a| shape.0[a]);
-            lengths.push(match (length(self), length(other)) {
-                (a, b) if a == b => a,
-                (1, b) => b,
-                (a, 1) => a,
+        let (long, short) = if self.ndim() < other.ndim() { (other, self) } else { (self, other) };
+        let mut shape = long.clone();
+        let last = shape.ndim() - short.ndim();
+        for (own, &length) in shape.0[last..].iter_mut().zip(&short.0) {
+            match (*own, length) {
+                (a, b) if a == b => {}
+                (1, b) => *own = b,
+                (_, 1) => {}
                 _ => return None,
-            });
+            }
         }
-        Some(Shape(lengths))
+        Some(shape)
     }
 
     /// Can an array of this shape broadcast to `target`?
+    #[inline]
     pub fn broadcasts_to(&self, target: &Shape) -> bool {
         self.ndim() <= target.ndim()
             && self.0.iter().rev().zip(target.0.iter().rev()).all(|(&from, &to)| from == to || from == 1)
@@ -316,6 +351,38 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_shape_takes_the_place_of_any_other(
+            a in prop::collection::vec(0usize..4, 0..8),
+            b in prop::collection::vec(0usize..4, 0..8),
+        ) {
+            let is_equal = a == b;
+            let (mut own, source) = (Shape::from(a), Shape::from(b));
+            prop_assert_eq!(own == source, is_equal);
+            own.clone_from(&source);
+            prop_assert_eq!(&own, &source);
+            prop_assert_eq!(own.to_vec(), source.to_vec());
+            own.push(5);
+            prop_assert_eq!(own.ndim(), source.ndim() + 1);
+        }
+
+        #[test]
+        fn broadcasting_is_numpys(
+            a in prop::collection::vec(0usize..4, 0..7),
+            b in prop::collection::vec(0usize..4, 0..7),
+        ) {
+            let ndim = a.len().max(b.len());
+            let padded = |lengths: &[usize]| [vec![1; ndim - lengths.len()], lengths.to_vec()].concat();
+            let meet = |(a, b): (usize, usize)| match (a, b) {
+                (a, b) if a == b || b == 1 => Some(a),
+                (1, b) => Some(b),
+                _ => None,
+            };
+            let expected: Option<Vec<usize>> = padded(&a).into_iter().zip(padded(&b)).map(meet).collect();
+            let shape = Shape::from(a).broadcast(&Shape::from(b));
+            prop_assert_eq!(shape.map(|shape| shape.to_vec()), expected);
+        }
+
         #[test]
         fn broadcasting_is_commutative_and_reached_by_both(
             a in prop::collection::vec(0usize..4, 0..5),

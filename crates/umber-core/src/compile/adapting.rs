@@ -198,7 +198,7 @@ impl Adapting {
                         let source = self.steps[maker].inputs[0].spec(&self.new).shape.clone();
                         if self.new[slot].shape != shape && source.broadcasts_to(&shape) {
                             self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
-                            self.new[slot].shape = shape.clone();
+                            self.new[slot].shape.clone_from(&shape);
                         }
                     }
                     ensure!(
@@ -209,7 +209,7 @@ impl Adapting {
                         self.new[slot].shape
                     );
                 }
-                Operand::Constant(constant) => constant.0.shape = shape.clone(),
+                Operand::Constant(constant) => constant.0.shape.clone_from(&shape),
             }
         }
         Ok(())

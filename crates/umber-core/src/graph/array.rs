@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use umber_kernels::View;
-use umber_types::layout::row_major_strides;
+use umber_types::layout::{Strides, row_major_strides};
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
+use super::node::UpToTwo;
 use super::tracing::{self, Follower};
 use super::{Inputs, Node, Output, Storage, few, node};
 use crate::device;
 use crate::memory::Buffer;
 use crate::op::Op;
 use crate::primitive::Primitive;
+use crate::primitives::create::Full;
 use crate::primitives::float8;
 use crate::primitives::leaf::Leaf;
-use crate::primitives::transpose::Transpose;
 
 /// One output of a lazy computation. Cloning shares it; it never changes.
 #[derive(Clone)]
@@ -142,11 +143,24 @@ impl Array {
             && !node::lines_are_known()
     }
 
-    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed at once.
-    #[inline]
-    pub(crate) fn record_plain(op: impl Into<Op>, inputs: Inputs, spec: ArraySpec) -> Array {
-        let node = Node::build(op, inputs, Output::one(spec, None), device::current_stream(), None, None);
-        Array { node, output: 0 }
+    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed at once; `fill` is as
+    /// for [`Node::single`].
+    #[inline(always)]
+    pub(crate) fn record_plain(
+        op: impl Into<Op>,
+        inputs: UpToTwo,
+        dtype: DType,
+        fill: impl FnOnce(&mut Op, &[Array], &mut Output),
+    ) -> Array {
+        Array { node: Node::single(op, inputs, dtype, device::current_stream(), None, fill), output: 0 }
+    }
+
+    /// [`Array::record_plain`], where the result has the shape that the inputs have.
+    #[inline(always)]
+    pub(crate) fn record_alike(op: impl Into<Op>, inputs: UpToTwo, dtype: DType) -> Array {
+        Array::record_plain(op, inputs, dtype, |_, inputs, output| {
+            output.spec.shape.clone_from(inputs[0].shape());
+        })
     }
 
     /// An evaluated array over memory that exists.
@@ -158,19 +172,17 @@ impl Array {
             storage.layout.shape,
             storage.buffer.bytes()
         );
-        let shape = storage.layout.shape.clone();
-        Ok(Array::over(storage, shape, dtype))
+        Ok(Array::over(storage, dtype))
     }
 
-    /// An evaluated array over memory that its layout, of this shape, stays in.
-    // Shape and dtype apart: what is put together here would be read as a whole before its parts are written.
+    /// An evaluated array over memory that its layout stays in.
     #[inline]
-    pub(crate) fn over(storage: Storage, shape: Shape, dtype: DType) -> Array {
-        debug_assert!(storage.fits(dtype) && storage.layout.shape == shape);
-        let outputs = Output::one(ArraySpec { shape, dtype }, Some(storage));
-        let stream = device::current_stream();
-        let node = Node::build(Leaf::Data, Inputs::new(), outputs, stream, None, None);
-        Array { node, output: 0 }
+    pub(crate) fn over(storage: Storage, dtype: DType) -> Array {
+        let Storage { buffer, layout } = storage;
+        Array::placed(buffer, dtype, |shape, own| {
+            shape.clone_from(&layout.shape);
+            *own = layout;
+        })
     }
 
     /// An evaluated array in memory of its own that nobody has written yet, in row-major order.
@@ -178,8 +190,8 @@ impl Array {
     pub(crate) fn unwritten(shape: &Shape, dtype: DType) -> Result<Array> {
         let buffer = Buffer::allocate(shape.size().saturating_mul(dtype.size()))?;
         Ok(Array::placed(buffer, dtype, |own, layout| {
-            *own = shape.clone();
-            layout.shape = shape.clone();
+            own.clone_from(shape);
+            layout.shape.clone_from(shape);
             layout.strides = row_major_strides(shape);
         }))
     }
@@ -191,7 +203,13 @@ impl Array {
         dtype: DType,
         place: impl FnOnce(&mut Shape, &mut Layout),
     ) -> Array {
-        let array = Array { node: Node::there(buffer, dtype, device::current_stream(), place), output: 0 };
+        let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
+        let node =
+            Node::single(Leaf::Data, (None, None), dtype, device::current_stream(), None, |_, _, output| {
+                let storage = output.storage.put(Storage { buffer, layout });
+                place(&mut output.spec.shape, &mut storage.layout);
+            });
+        let array = Array { node, output: 0 };
         debug_assert!(
             array
                 .storage()
@@ -251,11 +269,26 @@ impl Array {
 
     /// An array with one value everywhere.
     pub fn full(shape: Shape, value: impl Into<Scalar>, dtype: DType) -> Array {
-        let value = value.into().cast(dtype);
-        let op = crate::primitives::create::Full { value };
-        let spec = ArraySpec { shape, dtype };
-        let stream = device::current_stream();
-        let node = Node::build(op, Inputs::new(), Output::one(spec, None), stream, None, node::users_line());
+        Array::filled(&shape, value.into(), dtype)
+    }
+
+    /// [`Array::full`], of a shape that others have, too.
+    #[inline]
+    pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Array {
+        let (stream, line) = (device::current_stream(), node::users_line());
+        let node = Node::single(
+            Full { value: Scalar::Bool(false) },
+            (None, None),
+            dtype,
+            stream,
+            line,
+            |op, _, output| {
+                if let Op::Full(full) = op {
+                    full.value = value.cast(dtype);
+                }
+                output.spec.shape.clone_from(shape);
+            },
+        );
         Array { node, output: 0 }
     }
 
@@ -318,11 +351,6 @@ impl Array {
     #[inline]
     pub fn node(&self) -> &Arc<Node> {
         &self.node
-    }
-
-    /// The handle to the node itself.
-    pub(super) fn node_mut(&mut self) -> &mut Arc<Node> {
-        &mut self.node
     }
 
     /// Which output of the node.
@@ -436,17 +464,16 @@ fn handles_to(arrays: &[&Array]) -> Inputs {
 /// What an operation shows of an array that is there: the same memory under another layout needs no node.
 fn seen_at_once(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     let [input] = inputs else { return None };
-    if !matches!(op, Op::Slice(_) | Op::Transpose(_) | Op::Reshape(_)) {
+    if !matches!(op, Op::Slice(_) | Op::Reshape(_)) {
         return None;
     }
     let storage = input.seen()?;
     let layout = match op {
         Op::Slice(slice) => slice.of(&storage.layout),
-        Op::Transpose(Transpose { permutation }) => storage.layout.permute(permutation),
         _ if storage.layout.is_contiguous() => storage.layout.reshape(&spec.shape)?,
         _ => return None,
     };
-    Some(Array::over(storage.with_layout(layout), spec.shape.clone(), spec.dtype))
+    Some(Array::over(storage.with_layout(layout), spec.dtype))
 }
 
 /// All outputs of a new node, which nobody else holds then.

@@ -128,5 +128,5 @@ pub(super) fn computed(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<A
         return None;
     }
     let storage = COMPUTE_HOOK.get()?(op, inputs, spec)?;
-    Some(Array::over(storage, spec.shape.clone(), spec.dtype))
+    Some(Array::over(storage, spec.dtype))
 }

@@ -1,26 +1,28 @@
 //! A node: a recorded operation with its inputs and outputs.
 //!
 //! A node is evaluated when its outputs have storage. It then lets go of its inputs, unless a transformation that
-//! is being traced may still walk through it. Dropping is iterative: a chain of a million nodes must not recurse.
+//! is being traced may still walk through it. Dropping is iterative beyond a few nodes: a chain of a million must not recurse.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use smallvec::SmallVec;
 use umber_kernels::fork::generation;
-use umber_types::layout::Strides;
-use umber_types::{DType, Layout, Result, Shape, Stream};
+use umber_types::{DType, Result, Shape, Stream};
 
 use super::tracing::Follower;
 use super::{Array, ArraySpec, Specs, Storage};
-use crate::memory::Buffer;
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
 
 /// The inputs of a node.
 pub type Inputs = SmallVec<[Array; 2]>;
+
+/// The inputs of a node that has no more. Each by itself, since lists of them are memory on their way into memory.
+pub(crate) type UpToTwo = (Option<Array>, Option<Array>);
 
 /// One output: what it is, and where once it is evaluated.
 pub(crate) struct Output {
@@ -54,6 +56,16 @@ impl Place {
         }
     }
 
+    /// Put the elements there, as those of a new node.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, storage: Storage) -> &mut Storage {
+        *self = Place::There(storage);
+        match self {
+            Place::There(storage) => storage,
+            Place::Later(_) => unreachable!("it was put there"),
+        }
+    }
+
     fn into_storage(self) -> Option<Storage> {
         match self {
             Place::There(storage) => Some(storage),
@@ -67,8 +79,7 @@ pub(crate) type Outputs = SmallVec<[Output; 1]>;
 
 impl Output {
     /// One output, where it is there already.
-    // Inlined, as `Node::build`, so that a node is written where it stays rather than copied there.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn one(spec: ArraySpec, storage: Option<Storage>) -> Outputs {
         SmallVec::from_buf([Output {
             spec,
@@ -188,7 +199,6 @@ impl Node {
         Node::build(op, inputs, Output::pending(specs), stream, follower, users_line())
     }
 
-    #[inline(always)]
     pub(crate) fn build(
         op: impl Into<Op>,
         inputs: Inputs,
@@ -197,14 +207,66 @@ impl Node {
         follower: Option<Follower>,
         origin: Option<Arc<str>>,
     ) -> Arc<Node> {
+        let mut node = Node::blank(op, stream, follower, origin);
+        // SAFETY: nobody else has the node yet.
+        let own = unsafe { Node::fresh(&mut node) };
+        *own.inputs.get_mut().unwrap_or_else(PoisonError::into_inner) = inputs;
+        own.outputs = outputs;
+        node
+    }
+
+    /// A node with one output of this dtype, which nobody follows; `fill` is given the operation, the inputs and the output, which is
+    /// a scalar to be computed so far. All is written where it stays: what is written in small pieces and then copied as a whole
+    /// would be waited for.
+    #[inline(always)]
+    pub(crate) fn single(
+        op: impl Into<Op>,
+        inputs: UpToTwo,
+        dtype: DType,
+        stream: Stream,
+        origin: Option<Arc<str>>,
+        fill: impl FnOnce(&mut Op, &[Array], &mut Output),
+    ) -> Arc<Node> {
+        let mut node = Node::blank(op, stream, None, origin);
+        // SAFETY: nobody else has the node yet. Lists without elements have room for as many in themselves, which are written
+        // before they are counted.
+        unsafe {
+            let Node { op, inputs: own_inputs, outputs, .. } = Node::fresh(&mut node);
+            let own_inputs = own_inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if let Some(input) = inputs.0 {
+                own_inputs.as_mut_ptr().write(input);
+                own_inputs.set_len(1);
+            }
+            if let Some(input) = inputs.1 {
+                own_inputs.as_mut_ptr().add(own_inputs.len()).write(input);
+                own_inputs.set_len(own_inputs.len() + 1);
+            }
+            let output = outputs.as_mut_ptr();
+            (&raw mut (*output).spec.shape).write(Shape::scalar());
+            (&raw mut (*output).spec.dtype).write(dtype);
+            (&raw mut (*output).storage).write(Place::Later(OnceLock::new()));
+            outputs.set_len(1);
+            fill(op, own_inputs, &mut *output);
+        }
+        node
+    }
+
+    /// A node that has neither inputs nor outputs yet.
+    #[inline(always)]
+    fn blank(
+        op: impl Into<Op>,
+        stream: Stream,
+        follower: Option<Follower>,
+        origin: Option<Arc<str>>,
+    ) -> Arc<Node> {
         // Memory first: a node that is there before it would be copied into it.
-        let memory = Arc::into_raw(Arc::<Node>::new_uninit()).cast_mut().cast::<Node>();
+        let memory = Arc::into_raw(Arc::new(MaybeUninit::<Node>::uninit())).cast_mut().cast::<Node>();
         // SAFETY: memory for a node that nobody else has, from an `Arc` that it goes back to once it is written.
         unsafe {
             memory.write(Node {
                 op: op.into(),
                 inputs: Mutex::new(Inputs::new()),
-                outputs,
+                outputs: Outputs::new(),
                 stream,
                 traced: follower.is_some(),
                 follower,
@@ -212,31 +274,18 @@ impl Node {
                 mark: AtomicU64::new(0),
                 origin,
             });
-            // By themselves: as a part of the lock they would be copied together with what pads it, in odd pieces.
-            *(*memory).inputs.get_mut().unwrap_or_else(PoisonError::into_inner) = inputs;
             Arc::from_raw(memory)
         }
     }
 
-    /// A node whose one output is there, in this memory. Shape and layout are those of a scalar until `place` writes them where they
-    /// stay: lengths that are written one by one and then copied as a whole would be waited for.
+    /// A node for writing, without making sure that nobody else has it.
+    ///
+    /// # Safety
+    /// Nobody else has it.
     #[inline(always)]
-    pub(crate) fn there(
-        buffer: Arc<Buffer>,
-        dtype: DType,
-        stream: Stream,
-        place: impl FnOnce(&mut Shape, &mut Layout),
-    ) -> Arc<Node> {
-        let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
-        let spec = ArraySpec { shape: Shape::scalar(), dtype };
-        let outputs = Output::one(spec, Some(Storage { buffer, layout }));
-        let node = Node::build(Leaf::Data, Inputs::new(), outputs, stream, None, None);
-        // SAFETY: nobody else has the node yet.
-        let outputs = unsafe { &mut (*Arc::as_ptr(&node).cast_mut()).outputs };
-        if let [Output { spec, storage: Place::There(storage) }] = &mut outputs[..] {
-            place(&mut spec.shape, &mut storage.layout);
-        }
-        node
+    unsafe fn fresh(node: &mut Arc<Node>) -> &mut Node {
+        // SAFETY: the caller's promise.
+        unsafe { &mut *Arc::as_ptr(node).cast_mut() }
     }
 
     /// The operation.
@@ -317,58 +366,40 @@ pub(crate) fn run_if_due(array: &Array, inputs_are_volatile: bool) -> Result<()>
     Ok(())
 }
 
-/// Do others hold these inputs too? An input that is there twice is held twice by whoever has these.
+/// Does letting go of these inputs end with them: do others hold them, or have they no inputs? An input that is there twice is
+/// held twice by whoever has these.
 #[inline]
-fn are_held_elsewhere(inputs: &[Array]) -> bool {
+fn end_here(inputs: &[Array]) -> bool {
     let most_own = match inputs {
         [a, b] if !Arc::ptr_eq(a.node(), b.node()) => 1,
         _ => inputs.len(),
     };
-    inputs.iter().all(|input| Arc::strong_count(input.node()) > most_own)
-}
-
-/// Does letting go of these inputs end with them, or with what they read? Who else holds something must not be among those
-/// that go: of a chain in which each reads the last two, nothing would stay.
-#[inline]
-fn goes_no_deeper(inputs: &mut [Array]) -> bool {
-    if are_held_elsewhere(inputs) {
-        return true;
-    }
-    match inputs {
-        [a] => reads_what_stays(a, &mut []),
-        // An input that is there twice is held by nobody else.
-        [a, b] if !Arc::ptr_eq(a.node(), b.node()) => reads_what_stays(a, std::slice::from_mut(b)),
-        _ => false,
-    }
-}
-
-/// As [`goes_no_deeper`], of one input, or of two that differ.
-#[inline]
-fn reads_what_stays(a: &mut Array, b: &mut [Array]) -> bool {
-    let hold = |array: &Array| (Arc::as_ptr(array.node()), Arc::strong_count(array.node()));
-    let inputs = [Some(hold(a)), b.first().map(hold)];
-    let read = [last_inputs(a), b.first_mut().and_then(last_inputs)];
-    let all_read = || read.iter().flatten().copied().flatten().map(hold);
-    let stays = |(node, holders)| {
-        let own = inputs.iter().flatten().filter(|input| input.0 == node).count();
-        holders > own + all_read().filter(|input| input.0 == node).count()
+    let ends = |node: &Arc<Node>| {
+        Arc::strong_count(node) > most_own || matches!(node.op, Op::Full(_) | Op::Leaf(Leaf::Data))
     };
-    let mut both = inputs.into_iter().zip(&read);
-    both.all(|(input, read)| read.is_some() || input.is_none_or(stays)) && all_read().all(stays)
+    inputs.iter().all(|input| ends(input.node()))
 }
 
-/// What an input reads that nobody else holds.
-#[inline]
-fn last_inputs(input: &mut Array) -> Option<&[Array]> {
-    let node = Arc::get_mut(input.node_mut())?;
-    Some(node.inputs.get_mut().unwrap_or_else(PoisonError::into_inner))
+thread_local! {
+    /// How many nodes are being let go of on this thread, one for the sake of the other.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
+
+/// So many nodes let go of each other by themselves.
+const MOST_DEPTH: usize = 16;
 
 impl Drop for Node {
     fn drop(&mut self) {
         let inputs = self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if goes_no_deeper(inputs) {
+        if end_here(inputs) {
             // If the others let go just now, an input comes here itself.
+            return;
+        }
+        let depth = DEPTH.get();
+        if depth < MOST_DEPTH {
+            DEPTH.set(depth + 1);
+            inputs.clear();
+            DEPTH.set(depth);
             return;
         }
         let inputs = std::mem::take(inputs);

@@ -3,16 +3,15 @@
 //!
 //! Each answers `None` for what is recorded as usual, whatever the reason; nothing has happened then.
 
-use smallvec::{SmallVec, smallvec};
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::tape::{binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Scalar, UnaryKind};
 
 use super::at_once::{Side, takes_dtype};
+use crate::graph::Array;
 use crate::graph::few::is_at_once;
-use crate::graph::{Array, ArraySpec};
 use crate::primitives::binary::Binary;
-use crate::primitives::rules::broadcast;
+use crate::primitives::rules::{broadcast, broadcast_plain};
 use crate::primitives::unary::Unary;
 
 /// `kind(x)` of a dtype that the function is defined for.
@@ -29,10 +28,7 @@ use crate::primitives::unary::Unary;
 pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
     let dtype = x.dtype();
     let is_recorded = !is_at_once(x.shape()) && x.is_plain() && supports_unary(kind, dtype);
-    is_recorded.then(|| {
-        let spec = ArraySpec { shape: x.shape().clone(), dtype: unary_dtype(kind, dtype) };
-        Array::record_plain(Unary(kind), smallvec![x.clone()], spec)
-    })
+    is_recorded.then(|| Array::record_alike(Unary(kind), (Some(x.clone()), None), unary_dtype(kind, dtype)))
 }
 
 /// `kind(a, b)` of arrays of one dtype that it keeps or compares, whose shapes meet.
@@ -53,6 +49,19 @@ pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     if a.shape() == b.shape() {
         return (!is_at_once(a.shape())).then(|| record(kind, a.clone(), b.clone()));
     }
+    // Nearly always one has the shape of the result, which need be neither made nor measured then.
+    let (shape_a, shape_b) = (a.shape(), b.shape());
+    let shape = match (shape_b.broadcasts_to(shape_a), shape_a.broadcasts_to(shape_b)) {
+        (true, _) => shape_a,
+        (_, true) => shape_b,
+        _ => return both_broadcast(kind, a, b),
+    };
+    (!is_at_once(shape)).then(|| record(kind, broadcast_plain(a, shape), broadcast_plain(b, shape)))
+}
+
+/// [`binary`], of plain arrays neither of which has the shape of the result.
+#[cold]
+fn both_broadcast(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     let shape = a.shape().broadcast(b.shape()).filter(|shape| !is_at_once(shape))?;
     Some(record(kind, broadcast(a, &shape).ok()?, broadcast(b, &shape).ok()?))
 }
@@ -77,7 +86,7 @@ pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) 
     if !is_recorded || !takes(kind, dtype) || !takes_dtype(number, dtype) {
         return None;
     }
-    let number = Array::full(array.shape().clone(), number, dtype);
+    let number = Array::filled(array.shape(), number, dtype);
     Some(match side {
         Side::Left => record(kind, number, array.clone()),
         Side::Right => record(kind, array.clone(), number),
@@ -92,6 +101,6 @@ fn takes(kind: BinaryKind, dtype: DType) -> bool {
 
 #[inline]
 fn record(kind: BinaryKind, a: Array, b: Array) -> Array {
-    let spec = ArraySpec { shape: a.shape().clone(), dtype: binary_dtype(kind, a.dtype()) };
-    Array::record_plain(Binary(kind), SmallVec::from_buf([a, b]), spec)
+    let dtype = binary_dtype(kind, a.dtype());
+    Array::record_alike(Binary(kind), (Some(a), Some(b)), dtype)
 }

@@ -1,6 +1,8 @@
 //! Helpers that the rules of several primitives share.
 
-use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
 
 use crate::graph::few::is_at_once;
@@ -123,21 +125,46 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
         Overflow,
         "[broadcast_to] got the shape {shape}, expected no more elements than memory can address"
     );
+    if x.constant().is_some() || x.is_plain() && !is_at_once(shape) {
+        return Ok(broadcast_plain(x, shape));
+    }
+    Array::record_one(Broadcast { shape: shape.clone() }, &[x])
+}
+
+/// As [`broadcast`], of what is [plain](Array::is_plain) or a constant, to a shape that memory can address where nothing is computed
+/// at once.
+#[inline]
+pub(crate) fn broadcast_plain(x: &Array, shape: &Shape) -> Array {
+    if x.shape() == shape {
+        return x.clone();
+    }
     if let Some(value) = x.constant() {
-        return Ok(Array::full(shape.clone(), value, x.dtype()));
+        return Array::filled(shape, value, x.dtype());
     }
-    let op = Broadcast { shape: shape.clone() };
-    if x.is_plain() && !is_at_once(shape) {
-        let spec = ArraySpec { shape: shape.clone(), dtype: x.dtype() };
-        return Ok(Array::record_plain(op, smallvec![x.clone()], spec));
-    }
-    Array::record_one(op, &[x])
+    let op = Broadcast { shape: Shape::scalar() };
+    Array::record_plain(op, (Some(x.clone()), None), x.dtype(), |op, _, output| {
+        if let Op::Broadcast(broadcast) = op {
+            broadcast.shape.clone_from(shape);
+        }
+        output.spec.shape.clone_from(shape);
+    })
 }
 
 /// `x` with its axes in another order, or as it is.
 pub(crate) fn transpose(x: &Array, permutation: &[usize]) -> Result<Array> {
     if permutation.iter().enumerate().all(|(i, &axis)| i == axis) {
         return Ok(x.clone());
+    }
+    if let Some(storage) = x.seen() {
+        let layout = &storage.layout;
+        return Ok(Array::placed(Arc::clone(&storage.buffer), x.dtype(), |shape, shown| {
+            shown.offset = layout.offset;
+            for &axis in permutation {
+                shape.push(layout.shape[axis]);
+                shown.shape.push(layout.shape[axis]);
+                shown.strides.push(layout.strides[axis]);
+            }
+        }));
     }
     Array::record_one(Transpose { permutation: permutation.into() }, &[x])
 }
