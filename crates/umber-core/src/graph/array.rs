@@ -8,7 +8,7 @@ use umber_kernels::View;
 use umber_types::layout::{Strides, row_major_strides};
 use umber_types::{DType, Element, Layout, Result, Scalar, Shape, Stream, bail, ensure};
 
-use super::node::UpToTwo;
+use super::node::{Recorded, UpToTwo};
 use super::tracing::{self, Follower};
 use super::{Inputs, Node, Output, Storage, few, node};
 use crate::device;
@@ -93,7 +93,12 @@ impl Array {
         line: Option<Arc<str>>,
     ) -> Result<impl Iterator<Item = Array>> {
         let (inputs, is_volatile) = keep_from_writers(inputs)?;
-        let node = Node::build(op, inputs, Output::pending(specs.into()), stream, None, line);
+        let node = Node::build(
+            op,
+            inputs,
+            Output::pending(specs.into()),
+            Recorded { stream, follower: None, origin: line },
+        );
         if is_volatile && !specs.is_empty() {
             node::run_if_due(&Array { node: Arc::clone(&node), output: 0 }, is_volatile)?;
         }
@@ -125,10 +130,17 @@ impl Array {
         if let Some(made) = few::computed(&op, inputs, &spec) {
             return Ok(made);
         }
+        if !inputs.iter().any(|input| input.is_volatile())
+            && let Some(few) = up_to_two(inputs)
+        {
+            let (stream, follower) = (device::current_stream(), node::follower_of(inputs.iter().copied()));
+            let recorded = Recorded { stream, follower, origin: node::users_line() };
+            let fill =
+                |_: &mut Op, _: &[Array], output: &mut Output| output.spec.shape.clone_from(&spec.shape);
+            return Ok(Array { node: Node::single(op, few, spec.dtype, recorded, fill), output: 0 });
+        }
         let (inputs, is_volatile) = keep_from_writers(handles_to(inputs))?;
-        let follower = node::follower_of(&inputs);
-        let (output, stream) = (Output::one(spec, None), device::current_stream());
-        let node = Node::build(op, inputs, output, stream, follower, node::users_line());
+        let node = Node::new(op, inputs, spec.into(), device::current_stream());
         let array = Array { node, output: 0 };
         node::run_if_due(&array, is_volatile)?;
         Ok(array)
@@ -152,7 +164,7 @@ impl Array {
         dtype: DType,
         fill: impl FnOnce(&mut Op, &[Array], &mut Output),
     ) -> Array {
-        Array { node: Node::single(op, inputs, dtype, device::current_stream(), None, fill), output: 0 }
+        Array { node: Node::single(op, inputs, dtype, Recorded::plainly(), fill), output: 0 }
     }
 
     /// [`Array::record_plain`], where the result has the shape that the inputs have.
@@ -204,11 +216,10 @@ impl Array {
         place: impl FnOnce(&mut Shape, &mut Layout),
     ) -> Array {
         let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
-        let node =
-            Node::single(Leaf::Data, (None, None), dtype, device::current_stream(), None, |_, _, output| {
-                let storage = output.storage.put(Storage { buffer, layout });
-                place(&mut output.spec.shape, &mut storage.layout);
-            });
+        let node = Node::single(Leaf::Data, (None, None), dtype, Recorded::plainly(), |_, _, output| {
+            let storage = output.storage.put(Storage { buffer, layout });
+            place(&mut output.spec.shape, &mut storage.layout);
+        });
         let array = Array { node, output: 0 };
         debug_assert!(
             array
@@ -275,27 +286,21 @@ impl Array {
     /// [`Array::full`], of a shape that others have, too.
     #[inline]
     pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Array {
-        let (stream, line) = (device::current_stream(), node::users_line());
-        let node = Node::single(
-            Full { value: Scalar::Bool(false) },
-            (None, None),
-            dtype,
-            stream,
-            line,
-            |op, _, output| {
-                if let Op::Full(full) = op {
-                    full.value = value.cast(dtype);
-                }
-                output.spec.shape.clone_from(shape);
-            },
-        );
+        let op = Full { value: Scalar::Bool(false) };
+        let recorded = Recorded { origin: node::users_line(), ..Recorded::plainly() };
+        let node = Node::single(op, (None, None), dtype, recorded, |op, _, output| {
+            if let Op::Full(full) = op {
+                full.value = value.cast(dtype);
+            }
+            output.spec.shape.clone_from(shape);
+        });
         Array { node, output: 0 }
     }
 
     /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
     pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, follower: Option<&Follower>) -> Array {
-        let stream = device::current_stream();
-        let node = Node::build(op, Inputs::new(), Output::one(spec, None), stream, follower.cloned(), None);
+        let recorded = Recorded { follower: follower.cloned(), ..Recorded::plainly() };
+        let node = Node::build(op, Inputs::new(), Output::one(spec, None), recorded);
         Array { node, output: 0 }
     }
 
@@ -307,8 +312,12 @@ impl Array {
         let storage = now.storage().cloned();
         let follower = Follower::outermost([follower].into_iter().chain(self.node.follower()));
         let (op, spec) = (Leaf::Copy, self.spec().clone());
-        let node =
-            Node::build(op, smallvec![now], Output::one(spec, storage), self.node.stream, follower, None);
+        let node = Node::build(
+            op,
+            smallvec![now],
+            Output::one(spec, storage),
+            Recorded { stream: self.node.stream, follower, origin: None },
+        );
         Ok(Array { node, output: 0 })
     }
 
@@ -458,6 +467,16 @@ fn handles_to(arrays: &[&Array]) -> Inputs {
         [a] => smallvec![(*a).clone()],
         [a, b] => SmallVec::from_buf([(*a).clone(), (*b).clone()]),
         _ => arrays.iter().map(|&array| array.clone()).collect(),
+    }
+}
+
+/// As [`handles_to`], where there are so few.
+#[inline]
+fn up_to_two(arrays: &[&Array]) -> Option<UpToTwo> {
+    match arrays {
+        [a] => Some((Some((*a).clone()), None)),
+        [a, b] => Some((Some((*a).clone()), Some((*b).clone()))),
+        _ => None,
     }
 }
 

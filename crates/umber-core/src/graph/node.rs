@@ -15,6 +15,7 @@ use umber_types::{DType, Result, Shape, Stream};
 
 use super::tracing::Follower;
 use super::{Array, ArraySpec, Specs, Storage};
+use crate::device;
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
 
@@ -189,25 +190,38 @@ pub(crate) fn users_line() -> Option<Arc<str>> {
 
 /// Who follows what is recorded from these inputs.
 #[inline]
-pub(crate) fn follower_of(inputs: &[Array]) -> Option<Follower> {
-    Follower::outermost(inputs.iter().filter_map(|input| input.node().follower()))
+pub(crate) fn follower_of<'a>(inputs: impl IntoIterator<Item = &'a Array>) -> Option<Follower> {
+    Follower::outermost(inputs.into_iter().filter_map(|input| input.node().follower()))
+}
+
+/// Where, for whom and on which line a node was recorded.
+pub(crate) struct Recorded {
+    pub(crate) stream: Stream,
+    pub(crate) follower: Option<Follower>,
+    pub(crate) origin: Option<Arc<str>>,
+}
+
+impl Recorded {
+    /// On this thread's default stream, for nobody who would hear of it.
+    #[inline(always)]
+    pub(crate) fn plainly() -> Recorded {
+        Recorded { stream: device::current_stream(), follower: None, origin: None }
+    }
 }
 
 impl Node {
     pub(crate) fn new(op: Op, inputs: Inputs, specs: Specs, stream: Stream) -> Arc<Node> {
         let follower = follower_of(&inputs);
-        Node::build(op, inputs, Output::pending(specs), stream, follower, users_line())
+        Node::build(op, inputs, Output::pending(specs), Recorded { stream, follower, origin: users_line() })
     }
 
     pub(crate) fn build(
         op: impl Into<Op>,
         inputs: Inputs,
         outputs: Outputs,
-        stream: Stream,
-        follower: Option<Follower>,
-        origin: Option<Arc<str>>,
+        recorded: Recorded,
     ) -> Arc<Node> {
-        let mut node = Node::blank(op, stream, follower, origin);
+        let mut node = Node::blank(op, recorded);
         // SAFETY: nobody else has the node yet.
         let own = unsafe { Node::fresh(&mut node) };
         *own.inputs.get_mut().unwrap_or_else(PoisonError::into_inner) = inputs;
@@ -215,7 +229,7 @@ impl Node {
         node
     }
 
-    /// A node with one output of this dtype, which nobody follows; `fill` is given the operation, the inputs and the output, which is
+    /// A node with one output of this dtype; `fill` is given the operation, the inputs and the output, which is
     /// a scalar to be computed so far. All is written where it stays: what is written in small pieces and then copied as a whole
     /// would be waited for.
     #[inline(always)]
@@ -223,11 +237,10 @@ impl Node {
         op: impl Into<Op>,
         inputs: UpToTwo,
         dtype: DType,
-        stream: Stream,
-        origin: Option<Arc<str>>,
+        recorded: Recorded,
         fill: impl FnOnce(&mut Op, &[Array], &mut Output),
     ) -> Arc<Node> {
-        let mut node = Node::blank(op, stream, None, origin);
+        let mut node = Node::blank(op, recorded);
         // SAFETY: nobody else has the node yet. Lists without elements have room for as many in themselves, which are written
         // before they are counted.
         unsafe {
@@ -253,12 +266,7 @@ impl Node {
 
     /// A node that has neither inputs nor outputs yet.
     #[inline(always)]
-    fn blank(
-        op: impl Into<Op>,
-        stream: Stream,
-        follower: Option<Follower>,
-        origin: Option<Arc<str>>,
-    ) -> Arc<Node> {
+    fn blank(op: impl Into<Op>, Recorded { stream, follower, origin }: Recorded) -> Arc<Node> {
         // Memory first: a node that is there before it would be copied into it.
         let memory = Arc::into_raw(Arc::new(MaybeUninit::<Node>::uninit())).cast_mut().cast::<Node>();
         // SAFETY: memory for a node that nobody else has, from an `Arc` that it goes back to once it is written.
