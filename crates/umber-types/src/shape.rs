@@ -272,9 +272,15 @@ pub fn out_of_bounds(index: impl fmt::Display, axis: usize, length: usize) -> Er
     ))
 }
 
+/// A place among `length`, counted from the end if negative, counted from the start; it may lie outside.
+#[inline]
+pub fn from_start(place: i64, length: usize) -> i64 {
+    if place < 0 { place.saturating_add(length as i64) } else { place }
+}
+
 /// Bring one axis, counted from the end if negative, into `0..ndim`.
 pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
-    let shifted = if axis < 0 { axis.saturating_add(ndim as i64) } else { axis };
+    let shifted = from_start(axis, ndim);
     ensure!(
         (0..ndim as i64).contains(&shifted),
         Axis,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use umber_kernels::tape::Function;
+use umber_types::shape::from_start;
 use umber_types::tape::{binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Scalar, UnaryKind};
 
@@ -129,8 +130,8 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
         match entries.get(axis) {
             Some(&Entry::Place(place)) => {
-                let place = if place < 0 { place.checked_add_unsigned(length as u64)? } else { place };
-                let place = usize::try_from(place).ok().filter(|&place| place < length)?;
+                let place =
+                    usize::try_from(from_start(place, length)).ok().filter(|&place| place < length)?;
                 offset = offset.checked_add_signed(place as isize * stride)?;
             }
             None | Some(Entry::All) if length > 0 => {}

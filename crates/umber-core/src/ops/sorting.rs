@@ -1,6 +1,6 @@
 //! Order: sorting, parts of sorting, and searching in what is sorted.
 
-use umber_types::shape::normalize_axis;
+use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{Result, SortOrder, bail, ensure};
 
 use crate::graph::Array;
@@ -123,7 +123,7 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
         -length,
         length - 1
     );
-    Ok((if kth < 0 { kth + length } else { kth }) as usize)
+    Ok(from_start(kth, a.shape()[axis]) as usize)
 }
 
 /// An order in which the element at `kth` is where sorting would put it, no greater one before and no lesser one

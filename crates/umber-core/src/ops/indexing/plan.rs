@@ -4,7 +4,7 @@
 //! are part of the window; where they stand still decides, as in NumPy, where the axes of index arrays go.
 
 use smallvec::SmallVec;
-use umber_types::shape::out_of_bounds;
+use umber_types::shape::{from_start, out_of_bounds};
 use umber_types::{Result, Shape, bail, ensure};
 
 use super::{Index, bounds, broadcast_indices, check_integers, mask};
@@ -144,7 +144,7 @@ impl Plan {
         let n = length as i64;
         // Backwards, -1 stands for one before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
-        let counted = |place: i64| if place < 0 { place.saturating_add(n) } else { place };
+        let counted = |place: i64| from_start(place, length);
         let bound = |given: Option<i64>, default: i64| {
             given.map_or(default, |place| counted(place).clamp(lowest, highest))
         };
@@ -258,7 +258,7 @@ pub(super) fn axes_used(entry: &Index) -> usize {
 
 /// An index counted from the start.
 fn resolve(place: i64, axis: usize, length: usize) -> Result<usize> {
-    let shifted = if place < 0 { place.saturating_add(length as i64) } else { place };
+    let shifted = from_start(place, length);
     if (0..length as i64).contains(&shifted) {
         Ok(shifted as usize)
     } else {

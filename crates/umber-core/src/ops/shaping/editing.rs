@@ -1,6 +1,6 @@
 //! Arrays with elements put in, taken out or added at the end.
 
-use umber_types::shape::normalize_axis;
+use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{Error, Result, ScatterKind, Shape, bail, ensure};
 
 use super::{concatenate, flatten, moveaxis, tile};
@@ -50,11 +50,10 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             bail!(Index, "[{op}] got an ellipsis or a new axis, expected integers, a slice or a mask")
         }
     };
-    let n = length as i64;
     given
         .into_iter()
         .map(|place| {
-            let shifted = if place < 0 { place.saturating_add(n) } else { place };
+            let shifted = from_start(place, length);
             ensure!(
                 (0..limit as i64).contains(&shifted),
                 Index,

@@ -1,7 +1,7 @@
 //! The same elements under another shape or in another order.
 
 use smallvec::{SmallVec, smallvec};
-use umber_types::shape::normalize_axis;
+use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{Axes, Result, Shape, bail, ensure};
 
 use super::tuple;
@@ -68,8 +68,8 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     if ndim == 0 {
         return rules::reshape(a, [1]);
     }
-    let from_front = |axis: i64| if axis < 0 { axis.saturating_add(ndim) } else { axis };
-    let (start, end) = (from_front(start_axis).max(0), from_front(end_axis).min(ndim - 1));
+    let (start, end) =
+        (from_start(start_axis, a.ndim()).max(0), from_start(end_axis, a.ndim()).min(ndim - 1));
     ensure!(
         start <= end,
         Value,
