@@ -273,3 +273,15 @@ def test_axes_of_one_length_may_be_of_one_by_necessity():
         assert add(mx.ones(length), mx.ones(length)).tolist() == [1.0] * length
     with pytest.raises(ValueError, match="broadcast"):
         mx.eval(add(mx.ones(5), mx.ones(7)))
+
+
+@pytest.mark.parametrize("places", [[0], [3], [1, 1]])
+def test_empty_parts_do_not_hold_on_to_other_lengths(places):
+    """A function that splits off nothing is not traced again at each length of the other axis."""
+    parts = Traces(lambda x: mx.split(x, places, axis=0), shapeless=True)
+    for columns in range(4, 10):
+        x = np.arange(3.0 * columns, dtype=np.float32).reshape(3, columns)
+        for part, expected in zip(parts(mx.array(x)), np.split(x, places), strict=True):
+            assert part.shape == expected.shape
+            assert np.array_equal(part, expected)
+    assert parts.count <= 2

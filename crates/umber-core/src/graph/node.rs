@@ -259,7 +259,11 @@ impl Node {
             (&raw mut (*output).spec.dtype).write(dtype);
             (&raw mut (*output).storage).write(Place::Later(OnceLock::new()));
             outputs.set_len(1);
-            fill(op, own_inputs, &mut *output);
+            // The room is the list's own, so that its address is asked for anew once the list was changed.
+            let output = &mut *outputs.as_mut_ptr();
+            // Whoever gives an output another part has to write it above.
+            let Output { spec: ArraySpec { shape: _, dtype: _ }, storage: _ } = output;
+            fill(op, own_inputs, output);
         }
         node
     }

@@ -125,13 +125,16 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
         Overflow,
         "[broadcast_to] got the shape {shape}, expected no more elements than memory can address"
     );
-    if x.constant().is_some() || x.is_plain() && !is_at_once(shape) {
+    if let Some(value) = x.constant() {
+        return Ok(Array::filled(shape, value, x.dtype()));
+    }
+    if x.is_plain() && !is_at_once(shape) {
         return Ok(broadcast_plain(x, shape));
     }
     Array::record_one(Broadcast { shape: shape.clone() }, &[x])
 }
 
-/// As [`broadcast`], of what is [plain](Array::is_plain) or a constant, to a shape that memory can address where nothing is computed
+/// As [`broadcast`], of what is [plain](Array::is_plain), to a shape that memory can address where nothing is computed
 /// at once.
 #[inline]
 pub(crate) fn broadcast_plain(x: &Array, shape: &Shape) -> Array {

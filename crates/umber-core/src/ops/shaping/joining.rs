@@ -1,12 +1,11 @@
 //! Arrays joined, and cut apart.
 
 use smallvec::SmallVec;
-use umber_types::shape::normalize_axis;
+use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{DType, Result, bail, ensure, promote};
 
 use crate::graph::tracing::note_bound_met;
 use crate::graph::{Array, Inputs};
-use crate::ops::indexing::{Index, get};
 use crate::ops::promotion::cast_constant;
 use crate::primitives::concatenate;
 use crate::primitives::rules;
@@ -137,15 +136,24 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
             (0..count as usize).map(|i| slice_along(a, axis, i * part, part)).collect()
         }
         Split::Indices(indices) => {
-            // As slices from each place to the next.
-            let starts = std::iter::once(None).chain(indices.iter().copied().map(Some));
-            let stops = indices.iter().copied().map(Some).chain([None]);
-            let part = |(start, stop)| {
-                let mut index = vec![Index::from(..); axis];
-                index.push(Index::Slice { start, stop, step: None });
-                get(a, &index)
+            let place = |&index: &i64| {
+                let place = from_start(index, length);
+                if !(0..=length as i64).contains(&place) {
+                    note_bound_met(a);
+                }
+                place.clamp(0, length as i64) as usize
             };
-            starts.zip(stops).map(part).collect()
+            let mut start = 0;
+            let mut parts = Vec::with_capacity(indices.len() + 1);
+            for end in indices.iter().map(place).chain([length]) {
+                if end < start {
+                    note_bound_met(a);
+                }
+                // Empty parts are slices, too: as constants they would hold on to the other lengths.
+                parts.push(slice_along(a, axis, start, end.saturating_sub(start))?);
+                start = end;
+            }
+            Ok(parts)
         }
     }
 }
