@@ -23,7 +23,7 @@ use crate::caches::{Aligned, LINE};
 use crate::nest::{Loop, Nest};
 use crate::shared::Target;
 use crate::tape::Program;
-use crate::threads::parallel_for;
+use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
 
 /// Elements that are worth a task of their own.
@@ -266,12 +266,15 @@ fn fold_in_parts(
     let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
     let mut totals = vec![Aligned([0 as Room; LINE / size_of::<Room>()]); shared.tiles * parts * size / LINE];
     let place = Target::over(&mut totals).cast::<u8>();
-    parallel_for(shared.tiles * parts, |i| {
-        let (tile, part) = (i / parts, i % parts);
-        let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
-        // SAFETY: every task has its own stretch of the vector, which outlives the call.
-        unsafe { (leaves.clear)(totals.start, totals.width) };
-        fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
+    // Neighbours to one thread: two that take turns within a stretch of memory are slower than two far apart.
+    parallel_ranges(shared.tiles * parts, 1, |range| {
+        for i in range {
+            let (tile, part) = (i / parts, i % parts);
+            let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
+            // SAFETY: every task has its own stretch of the vector, which outlives the call.
+            unsafe { (leaves.clear)(totals.start, totals.width) };
+            fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
+        }
     });
     for tile in 0..shared.tiles {
         let Results { dst, width, stride } = results(tile);
