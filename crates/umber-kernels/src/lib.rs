@@ -4,6 +4,7 @@
 //! their dtype, so the functions are type-erased; generics are instantiated inside by one `match_dtype!` at the
 //! door.
 
+pub mod allocator;
 pub mod arg_reduce;
 pub mod attention;
 mod caches;
@@ -33,6 +34,7 @@ pub mod quantized;
 pub mod random;
 pub mod reduce;
 pub mod rejection;
+pub mod room;
 pub mod rope;
 mod row;
 pub mod scan;

@@ -68,7 +68,7 @@ impl Buffer {
         let memory = Arc::into_raw(Arc::<Buffer>::new_uninit()).cast_mut().cast::<Buffer>();
         // SAFETY: memory for a buffer that nobody else has, from an `Arc` that it goes back to once it is written.
         unsafe {
-            memory.write(Buffer::new(block.start, bytes, Owner::Allocated(Some(block)), Access::Writable));
+            memory.write(Buffer::new(block.start(), bytes, Owner::Allocated(Some(block)), Access::Writable));
             Ok(Arc::from_raw(memory))
         }
     }

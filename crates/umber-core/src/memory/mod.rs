@@ -1,10 +1,11 @@
 //! Memory: the caching allocator, and buffers with an owner.
 
-pub mod allocator;
 mod buffer;
 mod file;
 mod mapped;
 mod policy;
+
+pub use umber_kernels::allocator;
 
 pub use buffer::{Access, Buffer, Lease, Stability};
 pub use mapped::is_mapped;

@@ -15,6 +15,7 @@ use self::order::{Item, select_item, sort_items};
 use crate::isa::vectorised;
 use crate::keys::{Direction, Invertible, Keyed};
 use crate::nest::Nest;
+use crate::room::Room;
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
@@ -220,14 +221,12 @@ impl Lines {
         }
         let failed = std::sync::atomic::AtomicBool::new(false);
         parallel_ranges(count, GRAIN / self.length, |range| {
-            let (mut items, mut spare) = (Vec::new(), Vec::new());
             let needs_spare = matches!(extent, Extent::All) && self.length >= order::MANY;
-            let has_memory = items.try_reserve_exact(self.length).is_ok()
-                && spare.try_reserve_exact(if needs_spare { self.length } else { 0 }).is_ok();
-            if !has_memory {
+            let rooms = (Room::new(self.length), Room::new(if needs_spare { self.length } else { 0 }));
+            let (Ok(mut items), Ok(mut spare)) = rooms else {
                 failed.store(true, std::sync::atomic::Ordering::Relaxed);
                 return;
-            }
+            };
             self.others.walk(range, |starts| {
                 items.clear();
                 items.extend((0..self.length).map(|i| {

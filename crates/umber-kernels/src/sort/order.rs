@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::room::Room;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
@@ -77,7 +78,7 @@ impl Item for (u128, u32) {
 
 /// Sort items, which differ in `bits` only if places are left out; `spare` is scratch with room for as many, if they are
 /// at least [`MANY`].
-pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>, bits: Range<u32>) {
+pub(super) fn sort_items<I: Item>(items: &mut Room<I>, spare: &mut Room<I>, bits: Range<u32>) {
     if I::sort_with_vectors(items) {
         return;
     }
@@ -86,7 +87,7 @@ pub(super) fn sort_items<I: Item>(items: &mut Vec<I>, spare: &mut Vec<I>, bits: 
         return;
     }
     spare.clear();
-    spare.extend_from_slice(items);
+    spare.extend(items.iter().copied());
     let parts = num_threads().next_power_of_two().min(items.len() / VERY_MANY).max(1);
     let parts = 1 << parts.ilog2();
     let bounds: Vec<usize> = (0..=parts).map(|i| items.len() * i / parts).collect();

@@ -7,6 +7,7 @@ use num_traits::Zero;
 use umber_types::{Error, Result};
 
 use umber_kernels::nest::{Loop, Nest};
+use umber_kernels::room::Room;
 use umber_kernels::shared::{Source, Target};
 use umber_kernels::threads::parallel_ranges;
 use umber_kernels::{View, ViewMut};
@@ -34,19 +35,16 @@ pub(super) struct Lines {
 /// The buffers of one task, for one block of lines.
 pub(super) struct Worker<A, B, S> {
     /// The lines of the source, one after the other.
-    pub(super) input: Vec<A>,
+    pub(super) input: Room<A>,
     /// The lines of the destination.
-    pub(super) output: Vec<B>,
+    pub(super) output: Room<B>,
     /// What the plan needs.
-    pub(super) scratch: Vec<S>,
+    pub(super) scratch: Room<S>,
 }
 
 /// Zeros, if there is memory for them.
-fn zeros<T: Zero + Clone>(length: usize) -> Option<Vec<T>> {
-    let mut buffer = Vec::new();
-    buffer.try_reserve_exact(length).ok()?;
-    buffer.resize(length, T::zero());
-    Some(buffer)
+fn zeros<T: Zero + Copy>(length: usize) -> Option<Room<T>> {
+    Room::filled(T::zero(), length).ok()
 }
 
 impl Lines {
@@ -218,7 +216,7 @@ impl Lines {
     where
         A: Zero + Copy + Send + Sync,
         B: Zero + Copy + Send + Sync,
-        S: Zero + Clone,
+        S: Zero + Copy,
     {
         let block = self.block();
         let room = || {

@@ -148,7 +148,7 @@ where
                     }
                     plan.process_with_scratch(input, output, &mut worker.scratch).expect("lengths fit");
                 }
-                for value in &mut worker.output {
+                for value in worker.output.iter_mut() {
                     *value = *value * factor;
                 }
             })

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use umber_kernels::room::Room;
 use umber_kernels::shared::Target;
 use umber_kernels::threads::{num_threads, parallel_ranges};
 use umber_types::Result;
@@ -13,7 +14,7 @@ use super::ends::{Change, Strides};
 use super::halves::halved_roots;
 use super::lines::{GRAIN, Lines};
 use super::long::{Columns, Matrix, Mirrored, Rows, stretches};
-use super::passes::{Passes, room};
+use super::passes::Passes;
 use super::plans::Real;
 use crate::vector::Lane;
 
@@ -67,10 +68,6 @@ impl<T: Lane> Power<T> {
         Some(Power { how, roots })
     }
 }
-
-/// A cache line, for buffers that begin with one.
-#[repr(align(64))]
-struct Block(#[expect(dead_code, reason = "room only")] [u8; 64]);
 
 /// What is to be done with some lines.
 struct Task<'a, T> {
@@ -200,11 +197,12 @@ impl<T: Real> Task<'_, T> {
     /// Nothing if there is no memory for it.
     fn long_lines(&self, plan: &Power<T>, lines: Range<usize>) -> Option<()> {
         let How::Long(matrix) = &plan.how else { unreachable!("a plan of the way that was asked for") };
-        let blocks = (2 * self.length * size_of::<T>()).div_ceil(size_of::<Block>());
-        let mut turned = room::<Block>(blocks)?;
-        let turned = Target::over(turned.spare_capacity_mut()).cast::<T>();
-        let mut joined = room::<Block>(if self.transform == Transform::RealInverse { blocks } else { 0 })?;
-        let joined = Target::over(joined.spare_capacity_mut()).cast::<T>();
+        let reals = self.length.checked_mul(2)?;
+        let mut turned = Room::<T>::new(reals).ok()?;
+        let turned = Target::over(turned.spare()).cast::<T>();
+        let is_joined = self.transform == Transform::RealInverse;
+        let mut joined = Room::<T>::new(if is_joined { reals } else { 0 }).ok()?;
+        let joined = Target::over(joined.spare()).cast::<T>();
         for line in lines {
             self.long_line(plan, matrix, line, turned, joined)?;
         }

@@ -1,4 +1,4 @@
-//! The host allocator: 64-byte aligned blocks that are kept for reuse.
+//! The host allocator: 64-byte aligned blocks that are kept for reuse, for arrays and for what kernels need while they run.
 //!
 //! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
 //! up to a limit. Small ones wait in a list for each size, so that tiny operations neither search nor allocate for
@@ -9,19 +9,28 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{MutexGuard, OnceLock};
 
-use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_types::{Result, bail};
 
-const ALIGNMENT: usize = 64;
+use crate::fork::{ForkMutex, InChild, Level};
+
+/// What every block is aligned to, in bytes.
+pub const ALIGNMENT: usize = 64;
 const HUGE_PAGE: usize = 2 << 20;
 /// Blocks up to this size come in multiples of [`ALIGNMENT`].
 const SMALL: usize = 4096;
 
 /// A block of memory: where and how large. Freed by [`free`], never by itself.
 #[derive(Debug)]
-pub(crate) struct Block {
-    pub(crate) start: NonNull<u8>,
-    pub(crate) capacity: usize,
+pub struct Block {
+    start: NonNull<u8>,
+    capacity: usize,
+}
+
+impl Block {
+    /// Where it begins: at a multiple of [`ALIGNMENT`].
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
 }
 
 // SAFETY: a block is plain memory that any thread may use and free.
@@ -143,7 +152,10 @@ fn layout_of(capacity: usize) -> Option<Layout> {
 }
 
 /// A block of at least `bytes` bytes, contents undefined.
-pub(crate) fn allocate(bytes: usize) -> Result<Block> {
+///
+/// # Errors
+/// If that is beyond the memory limit, or more than the system gives.
+pub fn allocate(bytes: usize) -> Result<Block> {
     let Some(capacity) = capacity_of(bytes) else {
         bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
     };
@@ -200,7 +212,7 @@ fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
 }
 
 /// Give a block back: to the cache, or to the system when the cache is full.
-pub(crate) fn free(block: Block) {
+pub fn free(block: Block) {
     let released = {
         let mut state = state();
         state.active = state.active.saturating_sub(block.capacity);
@@ -217,7 +229,7 @@ fn release(block: Block) {
     unsafe { dealloc(block.start.as_ptr(), layout) };
 }
 
-/// Bytes in use by arrays.
+/// Bytes in use by arrays, and by operations that are running.
 pub fn get_active_memory() -> usize {
     state().active
 }

@@ -1,0 +1,157 @@
+//! Memory that a kernel needs while it runs, from the caching allocator: pages that the system has already given are not asked
+//! for again, and what is beyond the memory limit, or cannot be had, is an error.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+
+use umber_types::{Result, bail};
+
+use crate::allocator::{ALIGNMENT, Block, allocate, free};
+
+/// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
+#[derive(Debug)]
+pub struct Room<T> {
+    /// Taken away when the list is dropped.
+    block: Option<Block>,
+    length: usize,
+    capacity: usize,
+    elements: PhantomData<T>,
+}
+
+// SAFETY: owns its memory, as a vector does.
+unsafe impl<T: Send> Send for Room<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Room<T> {}
+
+impl<T: Copy> Room<T> {
+    /// Room for so many elements, of which there are none yet.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn new(capacity: usize) -> Result<Room<T>> {
+        const { assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned for the elements") };
+        let Some(bytes) = capacity.checked_mul(size_of::<T>()) else {
+            bail!(
+                Memory,
+                "got {capacity} elements to find room for, expected no more than memory can address"
+            );
+        };
+        Ok(Room { block: Some(allocate(bytes)?), length: 0, capacity, elements: PhantomData })
+    }
+
+    /// As many elements, all of them `value`.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn filled(value: T, length: usize) -> Result<Room<T>> {
+        let mut room = Room::new(length)?;
+        room.extend(std::iter::repeat_n(value, length));
+        Ok(room)
+    }
+
+    fn start(&self) -> *mut T {
+        let block = self.block.as_ref().expect("the list has its memory until it is dropped");
+        block.start().as_ptr().cast()
+    }
+
+    /// The places behind the elements.
+    pub fn spare(&mut self) -> &mut [MaybeUninit<T>] {
+        // SAFETY: inside of the block, which is aligned for the elements, and nobody else's.
+        unsafe {
+            let first = self.start().add(self.length).cast();
+            std::slice::from_raw_parts_mut(first, self.capacity - self.length)
+        }
+    }
+
+    /// Forget the elements.
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// Append elements.
+    ///
+    /// # Panics
+    /// If there is no room for all of them.
+    pub fn extend(&mut self, elements: impl IntoIterator<Item = T>) {
+        let mut elements = elements.into_iter();
+        let mut count = 0;
+        for (place, element) in self.spare().iter_mut().zip(&mut elements) {
+            place.write(element);
+            count += 1;
+        }
+        self.length += count;
+        assert!(
+            self.length < self.capacity || elements.next().is_none(),
+            "room for {} elements",
+            self.capacity
+        );
+    }
+}
+
+impl<T: Copy> Deref for Room<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: so many elements were written.
+        unsafe { std::slice::from_raw_parts(self.start(), self.length) }
+    }
+}
+
+impl<T: Copy> DerefMut for Room<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and the list is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
+    }
+}
+
+impl<T> Drop for Room<T> {
+    fn drop(&mut self) {
+        if let Some(block) = self.block.take() {
+            free(block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_what_was_appended() {
+        let mut room = Room::new(5).expect("small");
+        room.extend([1u16, 2, 3]);
+        assert_eq!(room[..], [1, 2, 3]);
+        assert_eq!(room.spare().len(), 2);
+        room[1] = 7;
+        room.extend([4, 5]);
+        assert_eq!(&room[..], [1, 7, 3, 4, 5]);
+        room.clear();
+        assert!(room.is_empty());
+        room.extend(10..15);
+        assert_eq!(&room[..], [10, 11, 12, 13, 14]);
+        assert_eq!(&Room::filled(2.5f64, 3).expect("small")[..], [2.5; 3]);
+        assert!(Room::<f64>::filled(1.0, 0).expect("nothing").is_empty());
+    }
+
+    #[test]
+    fn begins_at_a_cache_line() {
+        for count in [1, 7, 1000, 1 << 20] {
+            let room = Room::filled(0u8, count).expect("small");
+            assert!((room.as_ptr() as usize).is_multiple_of(ALIGNMENT));
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        for count in [usize::MAX, usize::MAX / 8, 1 << 58] {
+            assert!(matches!(Room::<u64>::new(count), Err(umber_types::Error::Memory(_))));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "room for 2 elements")]
+    fn more_than_there_is_room_for_is_a_mistake() {
+        Room::new(2).expect("small").extend([1u8, 2, 3]);
+    }
+}
