@@ -227,3 +227,41 @@ def test_shared_memory_beside_arguments_without_values(exported):
     value, slope = mx.value_and_grad(lambda t: (t * shared).sum())(mx.ones(3))
     view[:] = 5
     assert (value.item(), slope.tolist()) == (3, [1, 1, 1])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+@pytest.mark.parametrize(
+    ("call", "shape", "dtype"),
+    [
+        (lambda x: mx.argsort(x, axis=-1), (16, 2**16), mx.float32),
+        (lambda x: mx.argsort(x), (2**20,), mx.complex64),
+        (lambda x: mx.sort(x), (2**20,), mx.float16),
+        (lambda x: mx.fft.fft(x), (2**20,), mx.complex64),
+        (lambda x: mx.fft.fft(x), (12, 100_003), mx.complex64),
+        (lambda x: mx.fft.rfft(x), (1_000_003,), mx.float32),
+        (lambda x: mx.fft.irfft(x), (2**19 + 1,), mx.complex64),
+    ],
+)
+def test_what_a_kernel_needs_is_no_memory_of_arrays(threads, call, shape, dtype):
+    """Whether a program fits its limit must not depend on how many threads there are."""
+    x = mx.random.normal(shape).astype(dtype)
+    expected = call(x)
+    mx.eval(x, expected)
+    gc.collect()
+    before = mx.set_memory_limit(2**62)
+    count = mx.get_num_threads()
+    mx.set_num_threads(threads)
+    try:
+        base = mx.get_active_memory()
+        mx.set_memory_limit(base + expected.nbytes + expected.nbytes // 8 + 2**18)
+        mx.reset_peak_memory()
+        answer = call(x)
+        mx.eval(answer)
+        assert mx.get_peak_memory() - base <= expected.nbytes + expected.nbytes // 8 + 2**18
+        assert mx.array_equal(answer, expected, equal_nan=True)
+        del answer
+        gc.collect()
+        assert mx.get_active_memory() <= base + 2**12
+    finally:
+        mx.set_memory_limit(before)
+        mx.set_num_threads(count)

@@ -14,7 +14,7 @@ use umber_types::{Result, bail};
 use crate::fork::{ForkMutex, InChild, Level};
 
 /// What every block is aligned to, in bytes.
-pub const ALIGNMENT: usize = 64;
+pub(crate) const ALIGNMENT: usize = 64;
 const HUGE_PAGE: usize = 2 << 20;
 /// Blocks up to this size come in multiples of [`ALIGNMENT`].
 const SMALL: usize = 4096;
@@ -179,24 +179,52 @@ pub fn allocate(bytes: usize) -> Result<Block> {
         state.shrink(room)
     };
     released.into_iter().for_each(release);
-    let start = match system_allocate(capacity) {
-        Some(start) => start,
-        None => {
-            // The cache may be what is in the way.
-            clear_cache();
-            match system_allocate(capacity) {
-                Some(start) => start,
-                None => bail!(
-                    Memory,
-                    "[malloc] got {bytes} bytes to allocate, which the system refused, expected \
-                 fewer"
-                ),
-            }
-        }
-    };
+    let block = fresh(capacity, bytes)?;
     let mut state = state();
     state.active += capacity;
     state.peak = state.peak.max(state.active);
+    Ok(block)
+}
+
+/// A block as [`allocate`] gives it, for what a kernel needs while it runs: no memory in use by arrays, which the limit is for.
+///
+/// # Errors
+/// If it is more than the system gives.
+pub(crate) fn lend(bytes: usize) -> Result<Block> {
+    let Some(capacity) = capacity_of(bytes) else {
+        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
+    };
+    let cached = state().reuse(capacity);
+    cached.map_or_else(|| fresh(capacity, bytes), Ok)
+}
+
+/// Give back what was lent.
+pub(crate) fn take_back(block: Block) {
+    keep(block, 0);
+}
+
+/// Keep a block for reuse, of which so many bytes were in use by arrays, or give it to the system when the cache is full.
+fn keep(block: Block, counted: usize) {
+    let released = {
+        let mut state = state();
+        state.active = state.active.saturating_sub(counted);
+        state.keep(block);
+        let limit = state.cache_limit();
+        state.shrink(limit)
+    };
+    released.into_iter().for_each(release);
+}
+
+/// A block from the system, for so many bytes.
+fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
+    let start = system_allocate(capacity).or_else(|| {
+        // The cache may be what is in the way.
+        clear_cache();
+        system_allocate(capacity)
+    });
+    let Some(start) = start else {
+        bail!(Memory, "[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer");
+    };
     Ok(Block { start, capacity })
 }
 
@@ -213,14 +241,8 @@ fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
 
 /// Give a block back: to the cache, or to the system when the cache is full.
 pub fn free(block: Block) {
-    let released = {
-        let mut state = state();
-        state.active = state.active.saturating_sub(block.capacity);
-        state.keep(block);
-        let limit = state.cache_limit();
-        state.shrink(limit)
-    };
-    released.into_iter().for_each(release);
+    let counted = block.capacity;
+    keep(block, counted);
 }
 
 fn release(block: Block) {
@@ -229,7 +251,7 @@ fn release(block: Block) {
     unsafe { dealloc(block.start.as_ptr(), layout) };
 }
 
-/// Bytes in use by arrays, and by operations that are running.
+/// Bytes in use by arrays.
 pub fn get_active_memory() -> usize {
     state().active
 }

@@ -1,18 +1,20 @@
 //! Memory that a kernel needs while it runs, from the caching allocator: pages that the system has already given are not asked
-//! for again, and what is beyond the memory limit, or cannot be had, is an error.
+//! for again, and what cannot be had is an error. It is not memory in use by arrays: neither the peak nor the limit counts it,
+//! since how much it is depends on how many threads there are.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 use umber_types::{Result, bail};
 
-use crate::allocator::{ALIGNMENT, Block, allocate, free};
+use crate::allocator::{ALIGNMENT, Block, lend, take_back};
 
 /// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
 #[derive(Debug)]
 pub struct Room<T> {
-    /// Taken away when the list is dropped.
+    /// None where there is no room.
     block: Option<Block>,
     length: usize,
     capacity: usize,
@@ -37,7 +39,8 @@ impl<T: Copy> Room<T> {
                 "got {capacity} elements to find room for, expected no more than memory can address"
             );
         };
-        Ok(Room { block: Some(allocate(bytes)?), length: 0, capacity, elements: PhantomData })
+        let block = if bytes > 0 { Some(lend(bytes)?) } else { None };
+        Ok(Room { block, length: 0, capacity, elements: PhantomData })
     }
 
     /// As many elements, all of them `value`.
@@ -51,13 +54,12 @@ impl<T: Copy> Room<T> {
     }
 
     fn start(&self) -> *mut T {
-        let block = self.block.as_ref().expect("the list has its memory until it is dropped");
-        block.start().as_ptr().cast()
+        self.block.as_ref().map_or_else(NonNull::dangling, |block| block.start().cast()).as_ptr()
     }
 
     /// The places behind the elements.
     pub fn spare(&mut self) -> &mut [MaybeUninit<T>] {
-        // SAFETY: inside of the block, which is aligned for the elements, and nobody else's.
+        // SAFETY: inside of the block, which is aligned for the elements, and nobody else's; without one no bytes.
         unsafe {
             let first = self.start().add(self.length).cast();
             std::slice::from_raw_parts_mut(first, self.capacity - self.length)
@@ -108,7 +110,7 @@ impl<T: Copy> DerefMut for Room<T> {
 impl<T> Drop for Room<T> {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
-            free(block);
+            take_back(block);
         }
     }
 }

@@ -266,7 +266,8 @@ fn fold_in_parts(
     let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
     let mut totals = vec![Aligned([0 as Room; LINE / size_of::<Room>()]); shared.tiles * parts * size / LINE];
     let place = Target::over(&mut totals).cast::<u8>();
-    // Neighbours to one thread: two that take turns within a stretch of memory are slower than two far apart.
+    // Where there are many, neighbours go to one thread: two that take turns within a stretch of memory are slower than two far
+    // apart.
     parallel_ranges(shared.tiles * parts, 1, |range| {
         for i in range {
             let (tile, part) = (i / parts, i % parts);

@@ -221,7 +221,7 @@ impl Lines {
         }
         let failed = std::sync::atomic::AtomicBool::new(false);
         parallel_ranges(count, GRAIN / self.length, |range| {
-            let needs_spare = matches!(extent, Extent::All) && self.length >= order::MANY;
+            let needs_spare = matches!(extent, Extent::All) && order::needs_spare::<I>(self.length);
             let rooms = (Room::new(self.length), Room::new(if needs_spare { self.length } else { 0 }));
             let (Ok(mut items), Ok(mut spare)) = rooms else {
                 failed.store(true, std::sync::atomic::Ordering::Relaxed);

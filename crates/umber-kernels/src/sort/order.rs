@@ -8,7 +8,7 @@ use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
 
 /// From this many on, sorting by digits is faster than by comparison.
-pub(super) const MANY: usize = 1 << 11;
+const MANY: usize = 1 << 11;
 /// From this many on, threads share the work.
 const VERY_MANY: usize = 1 << 16;
 /// Bits of a digit.
@@ -76,13 +76,17 @@ impl Item for (u128, u32) {
     }
 }
 
-/// Sort items, which differ in `bits` only if places are left out; `spare` is scratch with room for as many, if they are
-/// at least [`MANY`].
+/// Is there something to be sorted by digits, for which items are copied?
+pub(super) fn needs_spare<I: Item>(count: usize) -> bool {
+    count >= MANY && I::HAS_DIGITS && !I::has_vectors()
+}
+
+/// Sort items, which differ in `bits` only if places are left out; `spare` has room for as many, if [`needs_spare`] says so.
 pub(super) fn sort_items<I: Item>(items: &mut Room<I>, spare: &mut Room<I>, bits: Range<u32>) {
     if I::sort_with_vectors(items) {
         return;
     }
-    if items.len() < MANY || !I::HAS_DIGITS {
+    if !needs_spare::<I>(items.len()) {
         items.sort_unstable();
         return;
     }
