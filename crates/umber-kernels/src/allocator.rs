@@ -24,6 +24,8 @@ const SMALL: usize = 4096;
 pub struct Block {
     start: NonNull<u8>,
     capacity: usize,
+    /// Bytes that count as in use: what was asked for, whatever block it came to lie in, or none if it is lent.
+    counted: usize,
 }
 
 impl Block {
@@ -87,7 +89,7 @@ impl State {
 
     /// A cached block that wastes at most an eighth (and never less than what is asked for).
     fn reuse(&mut self, capacity: usize) -> Option<Block> {
-        let block = if capacity <= SMALL {
+        let mut block = if capacity <= SMALL {
             self.small[capacity / ALIGNMENT].pop()?
         } else {
             let most = capacity + capacity / 8;
@@ -99,7 +101,16 @@ impl State {
             block
         };
         self.cached -= block.capacity;
+        block.counted = 0;
         Some(block)
+    }
+
+    /// Count a block as in use.
+    fn count(&mut self, mut block: Block, bytes: usize) -> Block {
+        block.counted = bytes;
+        self.active += bytes;
+        self.peak = self.peak.max(self.active);
+        block
     }
 
     fn keep(&mut self, block: Block) {
@@ -171,22 +182,18 @@ pub fn allocate(bytes: usize) -> Result<Block> {
             );
         }
         if let Some(block) = state.reuse(capacity) {
-            state.active += block.capacity;
-            state.peak = state.peak.max(state.active);
-            return Ok(block);
+            return Ok(state.count(block, capacity));
         }
         let room = limit.saturating_sub(state.active + capacity);
         state.shrink(room)
     };
     released.into_iter().for_each(release);
     let block = fresh(capacity, bytes)?;
-    let mut state = state();
-    state.active += capacity;
-    state.peak = state.peak.max(state.active);
-    Ok(block)
+    Ok(state().count(block, capacity))
 }
 
-/// A block as [`allocate`] gives it, for what a kernel needs while it runs: no memory in use by arrays, which the limit is for.
+/// A block as [`allocate`] gives it, to be freed in the same way, for what a kernel needs while it runs: no memory in use by
+/// arrays, which the limit is for.
 ///
 /// # Errors
 /// If it is more than the system gives.
@@ -196,23 +203,6 @@ pub(crate) fn lend(bytes: usize) -> Result<Block> {
     };
     let cached = state().reuse(capacity);
     cached.map_or_else(|| fresh(capacity, bytes), Ok)
-}
-
-/// Give back what was lent.
-pub(crate) fn take_back(block: Block) {
-    keep(block, 0);
-}
-
-/// Keep a block for reuse, of which so many bytes were in use by arrays, or give it to the system when the cache is full.
-fn keep(block: Block, counted: usize) {
-    let released = {
-        let mut state = state();
-        state.active = state.active.saturating_sub(counted);
-        state.keep(block);
-        let limit = state.cache_limit();
-        state.shrink(limit)
-    };
-    released.into_iter().for_each(release);
 }
 
 /// A block from the system, for so many bytes.
@@ -225,7 +215,7 @@ fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
     let Some(start) = start else {
         bail!(Memory, "[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer");
     };
-    Ok(Block { start, capacity })
+    Ok(Block { start, capacity, counted: 0 })
 }
 
 fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
@@ -241,8 +231,14 @@ fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
 
 /// Give a block back: to the cache, or to the system when the cache is full.
 pub fn free(block: Block) {
-    let counted = block.capacity;
-    keep(block, counted);
+    let released = {
+        let mut state = state();
+        state.active = state.active.saturating_sub(block.counted);
+        state.keep(block);
+        let limit = state.cache_limit();
+        state.shrink(limit)
+    };
+    released.into_iter().for_each(release);
 }
 
 fn release(block: Block) {

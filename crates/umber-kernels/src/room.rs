@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 use umber_types::{Result, bail};
 
-use crate::allocator::{ALIGNMENT, Block, lend, take_back};
+use crate::allocator::{ALIGNMENT, Block, free, lend};
 
 /// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl<T: Copy> DerefMut for Room<T> {
 impl<T> Drop for Room<T> {
     fn drop(&mut self) {
         if let Some(block) = self.block.take() {
-            take_back(block);
+            free(block);
         }
     }
 }
