@@ -261,7 +261,7 @@ def test_what_a_kernel_needs_is_no_memory_of_arrays(threads, call, shape, dtype)
         assert mx.array_equal(answer, expected, equal_nan=True)
         del answer
         gc.collect()
-        assert mx.get_active_memory() <= base + 2**12
+        assert near(base)
     finally:
         mx.set_memory_limit(before)
         mx.set_num_threads(count)

@@ -149,13 +149,16 @@ impl State {
 }
 
 /// Round a request to the sizes that blocks come in.
-fn capacity_of(bytes: usize) -> Option<usize> {
+fn capacity_of(bytes: usize) -> Result<usize> {
     let unit = match bytes {
         0..=SMALL => ALIGNMENT,
         _ if bytes < HUGE_PAGE => 4096,
         _ => HUGE_PAGE / 16,
     };
-    bytes.max(1).checked_next_multiple_of(unit)
+    let Some(capacity) = bytes.max(1).checked_next_multiple_of(unit) else {
+        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
+    };
+    Ok(capacity)
 }
 
 fn layout_of(capacity: usize) -> Option<Layout> {
@@ -167,9 +170,7 @@ fn layout_of(capacity: usize) -> Option<Layout> {
 /// # Errors
 /// If that is beyond the memory limit, or more than the system gives.
 pub fn allocate(bytes: usize) -> Result<Block> {
-    let Some(capacity) = capacity_of(bytes) else {
-        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
-    };
+    let capacity = capacity_of(bytes)?;
     let released = {
         let mut state = state();
         let limit = state.memory_limit();
@@ -198,9 +199,7 @@ pub fn allocate(bytes: usize) -> Result<Block> {
 /// # Errors
 /// If it is more than the system gives.
 pub(crate) fn lend(bytes: usize) -> Result<Block> {
-    let Some(capacity) = capacity_of(bytes) else {
-        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
-    };
+    let capacity = capacity_of(bytes)?;
     let cached = state().reuse(capacity);
     cached.map_or_else(|| fresh(capacity, bytes), Ok)
 }
