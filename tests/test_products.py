@@ -344,3 +344,40 @@ def test_einsum_widens_where_it_only_sums(dtype):
         assert got.tolist() == want.tolist()
     assert mx.einsum("ij,k->k", a, a[0]).dtype == mx.sum(a).dtype
     assert mx.einsum("ij,ij->j", a, a).dtype == a.dtype
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_left_operands_that_lie_across(dtype, threads, rng):
+    """Sums of whole numbers are exact, whatever copies threads make of what they read."""
+    rows, depth, columns = 530, 517, 600
+    a, b, c = (
+        rng.integers(-3, 4, shape) for shape in [(depth, rows), (depth, columns), (rows, columns)]
+    )
+    x, y, z = (to_umber(operand, dtype) for operand in (a, b, c))
+    before = mx.set_num_threads(threads)
+    try:
+        product, sum_, rest = x.T @ y, mx.addmm(z, x.T, y, 2.0, 3.0), mx.maximum(x.T @ y + z, 0)
+        mx.eval(product, sum_, rest)
+    finally:
+        mx.set_num_threads(before)
+    expected = a.T @ b
+    for found, exact in [
+        (product, expected),
+        (sum_, 2 * expected + 3 * c),
+        (rest, np.maximum(expected + c, 0)),
+    ]:
+        np.testing.assert_array_equal(to_numpy(found), exact.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+@pytest.mark.parametrize(("depth", "columns"), [(32, 33), (67, 64), (515, 130), (128, 1000)])
+def test_few_rows_by_a_matrix_that_lies_across(dtype, depth, columns, rng):
+    """Every number of rows has tiles of its own."""
+    b = rng.integers(-3, 4, (columns, depth))
+    y = to_umber(b, dtype)
+    for rows in range(1, 21):
+        a = rng.integers(-3, 4, (rows, depth))
+        x = to_umber(a, dtype)
+        exact = to_umber(a @ b.T, dtype)
+        assert mx.array_equal(x @ y.T, exact), rows

@@ -110,9 +110,16 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             }
             depth += V::COUNT;
         }
-        for (r, sums) in sums.iter().enumerate() {
-            for (sum, j) in sums.iter().zip(columns) {
-                let mut total = sum.total();
+        // A loop that is too long to be written out would keep the sums in memory, and store each after each product.
+        let mut totals = [[T::ZERO; C]; R];
+        for (totals, sums) in totals.iter_mut().zip(sums) {
+            for (total, sum) in totals.iter_mut().zip(sums) {
+                *total = sum.total();
+            }
+        }
+        for (r, totals) in totals.iter().enumerate() {
+            for (&total, j) in totals.iter().zip(columns) {
+                let mut total = total;
                 for u in depth..k {
                     total = T::add_product::<FUSED>(total, *a.at(i + r, u), (*b.at(u, j)).term());
                 }

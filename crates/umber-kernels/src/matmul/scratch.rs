@@ -12,7 +12,7 @@ thread_local! {
 }
 
 /// Most bytes kept between calls.
-const KEEP: usize = 16 << 20;
+pub(super) const KEEP: usize = 16 << 20;
 
 /// Call `body` with memory for `count` elements, whose values are any.
 pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {

@@ -11,6 +11,7 @@ use super::micro_kernel::{LINES, Tile, height};
 use super::pack::copy;
 use super::product::{Into, Matrix, Product};
 use super::scratch;
+use crate::isa::level;
 
 /// Rows that are worth turning: of fewer, sums along the depth are faster, and with more packing pays.
 pub(crate) const ROWS: RangeInclusive<usize> = 17..=96;
@@ -25,10 +26,16 @@ pub(super) fn is_behind_panels(m: usize) -> bool {
     !m.is_multiple_of(LANES) || m > 2 * LANES
 }
 
+/// The fewest rows that are worth turning for a matrix that lies in memory: sums along the depth end inside of vectors, which takes the
+/// longer the more lanes they have.
+fn fewest() -> usize {
+    if level() == 2 { 13 } else { *ROWS.start() }
+}
+
 /// Compute `a @ b` for `b` with dense rows, or answer `false` where this is no way to do it.
 pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
     let Product { m, n, k, a, b, out, out_row } = *product;
-    if !T::IN_REGISTERS || !ROWS.contains(&m) || b.rows != 1 || n < 32 || k < 32 {
+    if !T::IN_REGISTERS || !(fewest()..=*ROWS.end()).contains(&m) || b.rows != 1 || n < 32 || k < 32 {
         return false;
     }
     let lines = |columns: Range<usize>, depths: Range<usize>, _: &mut [T]| {

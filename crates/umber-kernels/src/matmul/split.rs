@@ -7,12 +7,14 @@ use umber_types::{Element, Shape};
 use super::finish::{Finish, run_block, run_elsewhere, run_shared};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
+use super::pack::copy;
 use super::product::{Matrix, Product};
-use super::{packed, past};
+use super::{packed, past, scratch};
 use crate::View;
-use crate::caches::{STREAM_FROM, stores_past_them_pay};
+use crate::caches::{LINE, STREAM_FROM, stores_past_them_pay};
 use crate::isa::level;
-use crate::threads::{num_threads, parallel_for};
+use crate::shared::Target;
+use crate::threads::{num_threads, parallel_for, parallel_ranges};
 use crate::turn::Stores;
 
 /// Nanoseconds of work worth a job of its own.
@@ -25,6 +27,9 @@ const BANDWIDTH: f64 = 30.0;
 /// Bytes of a matrix that is read by parts of its depth, if parts of its rows have less than so many bytes.
 const LONG: usize = 1 << 20;
 const ROW: usize = 16 << 10;
+/// From so many rows, columns and terms on a left operand that lies across is turned before it is read; rows that are turned at once.
+const LEAST_TURNED: usize = 512;
+const TURNED: usize = 64;
 /// Blocks of a result with fewer elements are not worth handing over one by one.
 const MANY: usize = 1 << 12;
 /// Parts of rows that are shorter are not walked well.
@@ -119,6 +124,9 @@ impl<'a, T: Multiply> Whole<'a, T> {
             run_shared(&product, finish, after);
             return after.is_some();
         }
+        if count == 1 && jobs > 1 && self.is_left_turned() {
+            return self.with_left_turned(after);
+        }
         let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
         let grid = self.grid(pieces);
         if count == 1 && jobs > 1 && (grid.count() == 1 || self.reads_rows(jobs)) {
@@ -165,6 +173,36 @@ impl<'a, T: Multiply> Whole<'a, T> {
             }
         });
         after.is_some()
+    }
+
+    /// Does it pay to turn a left operand that lies across, rather than that each job turns what it reads?
+    fn is_left_turned(&self) -> bool {
+        let Matrix { rows, columns, .. } = self.a.first;
+        let is_large = self.m.min(self.n).min(self.k) >= LEAST_TURNED;
+        let is_kept = self.m * self.turned_row() * size_of::<T>() <= scratch::KEEP;
+        T::DIRECT && T::Wide::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
+    }
+
+    /// Distance between rows of a copy of the left operand: not a power of two, or they would compete for places in the cache.
+    fn turned_row(&self) -> usize {
+        self.k + LINE / size_of::<T>()
+    }
+
+    /// As [`run`](Self::run) one product, with a copy of the left operand that does not lie across.
+    fn with_left_turned(&self, after: Option<After<'_>>) -> bool {
+        let (product, row) = (self.product(0).0, self.turned_row());
+        scratch::with(self.m * row, |turned: &mut [T]| {
+            let to = Target::over(turned);
+            parallel_ranges(self.m, TURNED, |rows| {
+                let Product { m, k, a, .. } = product.rows(rows.clone());
+                // SAFETY: these rows of the copy are this task's.
+                let to =
+                    unsafe { std::slice::from_raw_parts_mut(to.at((rows.start * row) as isize), m * row) };
+                copy(a, m, k, to, row);
+            });
+            let first = Matrix { start: to.at(0), rows: row as isize, columns: 1 };
+            Whole { a: Stack { first, strides: &[] }, ..*self }.run(after)
+        })
     }
 
     /// Is memory read faster if jobs share the depth, since parts of rows are short?

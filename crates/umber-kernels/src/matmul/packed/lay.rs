@@ -2,6 +2,7 @@
 
 use super::interleave::{SLACK, interleave};
 use super::kernel::{FEWEST, VECTORS, most_rows, parts, with_height};
+use crate::caches::LINE;
 use crate::matmul::lanes::{Lanes, Ring, Source, VectorLoop};
 use crate::matmul::multiply::{Multiply, widen};
 use crate::matmul::pack::{copy, pack};
@@ -17,9 +18,9 @@ pub(super) fn room(depth: usize) -> usize {
     LINES * depth
 }
 
-/// Elements that a block takes.
-pub(super) fn block(rows: usize, depth: usize) -> usize {
-    rows * depth + SLACK
+/// Elements that a block takes. Panels lie behind it and begin at cache lines, lest each of their vectors lies across two.
+pub(super) fn block<T>(rows: usize, depth: usize) -> usize {
+    (rows * depth + SLACK).next_multiple_of(LINE / size_of::<T>())
 }
 
 /// Lay out a block of the left matrix: tile after tile, and of each tile the elements of one depth side by side.

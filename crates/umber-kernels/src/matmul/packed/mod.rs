@@ -16,6 +16,7 @@ use lay::{Columns, block, lay_rows, room};
 use super::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 use super::multiply::{FEW_ROWS, LARGE, Multiply};
 use super::product::{Into, Product};
+use super::split::After;
 use super::{scratch, some_rows};
 use crate::isa::level;
 use crate::shared::Target;
@@ -94,8 +95,8 @@ pub(super) fn product<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Prod
     // What one block alone meets need not be kept.
     let (together, kept) =
         if height < m { (GROUP, STRIP.min(n.next_multiple_of(GROUP))) } else { (2 * GROUP, 2 * GROUP) };
-    scratch::with(block(height, depth) + kept * depth + room(depth), |memory: &mut [T]| {
-        let (left, memory) = memory.split_at_mut(block(height, depth));
+    scratch::with(block::<T>(height, depth) + kept * depth + room(depth), |memory: &mut [T]| {
+        let (left, memory) = memory.split_at_mut(block::<T>(height, depth));
         let (right, room) = memory.split_at_mut(kept * depth);
         for strip in strips(n, STRIP) {
             for depths in strips(k, depth) {
@@ -121,10 +122,7 @@ pub(super) fn product<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Prod
 }
 
 /// Compute `a @ b` on all threads; `done` is called with each block of the result (its rows and columns) that is complete.
-pub(super) fn shared<S: Multiply<Wide = T> + Source<T>, T: Ring>(
-    product: &Product<S, T>,
-    done: &(dyn Fn(Range<usize>, Range<usize>) + Sync),
-) {
+pub(super) fn shared<S: Multiply<Wide = T> + Source<T>, T: Ring>(product: &Product<S, T>, done: After<'_>) {
     let Product { m, n, k, .. } = *product;
     let depth = depth::<T>(k);
     let width = n.div_ceil(n.div_ceil(WIDE)).next_multiple_of(GROUP);
@@ -144,8 +142,8 @@ pub(super) fn shared<S: Multiply<Wide = T> + Source<T>, T: Ring>(
                 parallel_for(blocks.len(), |index| {
                     let (rows, columns) = blocks[index].clone();
                     let part = slice.rows(rows.clone()).columns(columns.clone());
-                    scratch::with(block(part.m, depth) + room(depth), |memory: &mut [T]| {
-                        let (left, room) = memory.split_at_mut(block(part.m, depth));
+                    scratch::with(block::<T>(part.m, depth) + room(depth), |memory: &mut [T]| {
+                        let (left, room) = memory.split_at_mut(block::<T>(part.m, depth));
                         for depths in strips(part.k, depth) {
                             let fresh = fresh && depths.start == 0;
                             let right = &right[depths.start * laid(slice.n) + columns.start * depths.len()..];
