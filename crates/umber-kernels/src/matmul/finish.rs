@@ -133,9 +133,9 @@ pub(super) fn run_shared<T: Multiply>(product: &Product<T>, finish: Finish<T>, a
     });
 }
 
-/// Distance between rows of sums: long rows begin at cache lines, and not a power of two apart, or they would compete for
+/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would compete for
 /// the same few places in the cache.
-fn stride(width: usize) -> usize {
+pub(super) fn stride(width: usize) -> usize {
     if width < 64 {
         return width;
     }

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use umber_types::{Element, Shape};
 
-use super::finish::{Finish, run_block, run_elsewhere, run_shared};
+use super::finish::{Finish, run_block, run_elsewhere, run_shared, stride};
 use super::lanes::Ring;
 use super::multiply::{FEW_ROWS, Multiply};
 use super::pack::copy;
 use super::product::{Matrix, Product};
 use super::{packed, past, scratch};
 use crate::View;
-use crate::caches::{LINE, STREAM_FROM, stores_past_them_pay};
+use crate::caches::{STREAM_FROM, stores_past_them_pay};
 use crate::isa::level;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
@@ -179,18 +179,13 @@ impl<'a, T: Multiply> Whole<'a, T> {
     fn is_left_turned(&self) -> bool {
         let Matrix { rows, columns, .. } = self.a.first;
         let is_large = self.m.min(self.n).min(self.k) >= LEAST_TURNED;
-        let is_kept = self.m * self.turned_row() * size_of::<T>() <= scratch::KEEP;
+        let is_kept = self.m * stride(self.k) * size_of::<T>() <= scratch::KEEP;
         T::DIRECT && T::Wide::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
-    }
-
-    /// Distance between rows of a copy of the left operand: not a power of two, or they would compete for places in the cache.
-    fn turned_row(&self) -> usize {
-        self.k + LINE / size_of::<T>()
     }
 
     /// As [`run`](Self::run) one product, with a copy of the left operand that does not lie across.
     fn with_left_turned(&self, after: Option<After<'_>>) -> bool {
-        let (product, row) = (self.product(0).0, self.turned_row());
+        let (product, row) = (self.product(0).0, stride(self.k));
         scratch::with(self.m * row, |turned: &mut [T]| {
             let to = Target::over(turned);
             parallel_ranges(self.m, TURNED, |rows| {
