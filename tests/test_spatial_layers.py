@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import umber.core as mx
 from umber import nn
+from umber.nn.layers import upsample
 
 AXES = [1, 2, 3]
 
@@ -330,6 +331,26 @@ def test_nearest_elements():
     assert nn.Upsample(0.7)(x).tolist() == [[[0], [1]]]
     assert nn.Upsample(1)(x).tolist() == x.tolist()
     assert nn.Upsample((1, 2))(x[..., None]).shape == (1, 3, 2, 1)
+
+
+@pytest.mark.parametrize("factor", [2, (2, 1.5), (0.5, 0.3)])
+def test_interpolation_by_functions(factor, rng):
+    """What the layer does, under the names by which programs import it from its module."""
+    x = mx.array(rng.normal(size=(2, 4, 5, 3)))
+    assert upsample.upsample_nearest(x, factor).tolist() == nn.Upsample(factor)(x).tolist()
+    for function, mode in [
+        (upsample.upsample_linear, "linear"),
+        (upsample.upsample_cubic, "cubic"),
+    ]:
+        for options in [{}, {"align_corners": True}, {"antialias": True}]:
+            expected = nn.Upsample(factor, mode, **options)(x)
+            assert function(x, factor, **options).tolist() == expected.tolist()
+        with pytest.raises(ValueError, match=rf"^\[upsample_{mode}\] got antialias with mode="):
+            function(x, factor, align_corners=True, antialias=True)
+    with pytest.raises(ValueError, match=r"^\[upsample_nearest\] got the scale factor -1"):
+        upsample.upsample_nearest(x, -1)
+    with pytest.raises(ValueError, match=r"^\[upsample_cubic\] got an input with the shape \(4,\)"):
+        upsample.upsample_cubic(mx.zeros(4), factor)
 
 
 @pytest.mark.parametrize("mode", ["linear", "cubic"])

@@ -1,10 +1,10 @@
-"""`Upsample`: interpolation along the spatial axes."""
+"""`Upsample`, and its modes as functions: interpolation along the spatial axes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal, NamedTuple, get_args
 
 import umber.core as mx
@@ -13,6 +13,9 @@ from umber.nn.layers.base import Module
 __all__ = ["Upsample"]
 
 Mode = Literal["nearest", "linear", "cubic"]
+# One for all spatial axes, or one for each.
+Factors = float | tuple[float, ...]
+Way = Callable[[mx.array, int, float], mx.array]
 
 
 class Upsample(Module):
@@ -38,7 +41,7 @@ class Upsample(Module):
 
     def __init__(
         self,
-        scale_factor: float | tuple[float, ...],
+        scale_factor: Factors,
         mode: Mode = "nearest",
         align_corners: bool = False,
         antialias: bool = False,
@@ -48,21 +51,8 @@ class Upsample(Module):
             raise ValueError(
                 f"[Upsample] got the mode {mode!r}, expected one of {list(get_args(Mode))}"
             )
-        if antialias and (mode == "nearest" or align_corners):
-            raise ValueError(
-                f"[Upsample] got antialias with mode={mode!r}, align_corners={align_corners}, "
-                "expected linear or cubic without align_corners"
-            )
-        if isinstance(scale_factor, (list, tuple)):
-            self.scale_factor: float | tuple[float, ...] = tuple(map(float, scale_factor))
-        else:
-            self.scale_factor = float(scale_factor)
-        factors = self.scale_factor
-        factors = factors if isinstance(factors, tuple) else (factors,)
-        if not all(0 < factor < math.inf for factor in factors):
-            raise ValueError(
-                f"[Upsample] got the scale factor {scale_factor}, expected more than 0"
-            )
+        self.scale_factor = _checked("Upsample", scale_factor)
+        _way("Upsample", mode, align_corners, antialias)
         self.mode = mode
         self.align_corners = align_corners
         self.antialias = antialias
@@ -75,43 +65,93 @@ class Upsample(Module):
         return text + ", antialias=True" if self.antialias else text
 
     def __call__(self, x: mx.array) -> mx.array:
-        spatial = x.ndim - 2
-        if spatial < 1:
-            raise ValueError(
-                f"[Upsample] got an input with the shape {x.shape}, "
-                "expected at least one spatial axis, (N, *spatial, C)"
-            )
-        factors = self.scale_factor
-        if not isinstance(factors, tuple):
-            factors = (factors,) * spatial
-        if len(factors) != spatial:
-            raise ValueError(
-                f"[Upsample] got {len(factors)} scale factors for {spatial} spatial axes, "
-                "expected one for each"
-            )
-        for axis, factor in enumerate(factors, start=1):
-            if self.mode == "nearest":
-                x = _nearest(x, axis, factor)
-            else:
-                x = self._interpolated(x, axis, factor)
-        return x
+        way = _way("Upsample", self.mode, self.align_corners, self.antialias)
+        return _enlarged("Upsample", x, self.scale_factor, way)
 
-    def _interpolated(self, x: mx.array, axis: int, factor: float) -> mx.array:
-        size = x.shape[axis]
-        kernel = {
-            "linear": LINEAR,
-            "cubic": KEYS if self.antialias else KEYS_OPENCV,
-        }[self.mode]
-        reach = max(1.0, 1 / factor) if self.antialias else 1.0
-        places, weights = _taps(size, factor, kernel, reach, self.align_corners, self.antialias)
-        dtype = mx.result_type(x, mx.float32)
-        weights_dtype = mx.float64 if dtype in (mx.float64, mx.complex128) else mx.float32
-        rest = (1,) * (x.ndim - 1 - axis)
-        total = mx.zeros((*x.shape[:axis], _length(size, factor), *x.shape[axis + 1 :]), dtype)
-        for taken, factors in zip(places, weights, strict=True):
-            weight = mx.array(factors, weights_dtype).reshape(-1, *rest)
-            total = total + mx.take(x, mx.array(taken, mx.int32), axis=axis) * weight
-        return total
+
+def upsample_nearest(x: mx.array, scale_factor: Factors) -> mx.array:
+    """`Upsample` with `mode="nearest"`, as a function.
+
+    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`, same dtype.
+    """
+    return _function("upsample_nearest", x, scale_factor, "nearest")
+
+
+def upsample_linear(
+    x: mx.array, scale_factor: Factors, align_corners: bool = False, antialias: bool = False
+) -> mx.array:
+    """`Upsample` with `mode="linear"`, as a function.
+
+    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`; at least float32.
+    """
+    return _function("upsample_linear", x, scale_factor, "linear", align_corners, antialias)
+
+
+def upsample_cubic(
+    x: mx.array, scale_factor: Factors, align_corners: bool = False, antialias: bool = False
+) -> mx.array:
+    """`Upsample` with `mode="cubic"`, as a function.
+
+    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`; at least float32.
+    """
+    return _function("upsample_cubic", x, scale_factor, "cubic", align_corners, antialias)
+
+
+def _function(
+    name: str,
+    x: mx.array,
+    scale_factor: Factors,
+    mode: Mode,
+    align_corners: bool = False,
+    antialias: bool = False,
+) -> mx.array:
+    factors = _checked(name, scale_factor)
+    return _enlarged(name, x, factors, _way(name, mode, align_corners, antialias))
+
+
+def _checked(name: str, scale_factor: Factors) -> Factors:
+    if isinstance(scale_factor, (list, tuple)):
+        factors = tuple(map(float, scale_factor))
+        answer: Factors = factors
+    else:
+        answer = float(scale_factor)
+        factors = (answer,)
+    if not all(0 < factor < math.inf for factor in factors):
+        raise ValueError(f"[{name}] got the scale factor {scale_factor}, expected more than 0")
+    return answer
+
+
+def _way(name: str, mode: Mode, align_corners: bool, antialias: bool) -> Way:
+    """How one axis is interpolated."""
+    if antialias and (mode == "nearest" or align_corners):
+        raise ValueError(
+            f"[{name}] got antialias with mode={mode!r}, align_corners={align_corners}, "
+            "expected linear or cubic without align_corners"
+        )
+    if mode == "nearest":
+        return _nearest
+    cubic = KEYS if antialias else KEYS_OPENCV
+    kernel = LINEAR if mode == "linear" else cubic
+    return partial(_interpolated, kernel=kernel, align_corners=align_corners, antialias=antialias)
+
+
+def _enlarged(name: str, x: mx.array, factors: Factors, way: Way) -> mx.array:
+    spatial = x.ndim - 2
+    if spatial < 1:
+        raise ValueError(
+            f"[{name}] got an input with the shape {x.shape}, "
+            "expected at least one spatial axis, (N, *spatial, C)"
+        )
+    if not isinstance(factors, tuple):
+        factors = (factors,) * spatial
+    if len(factors) != spatial:
+        raise ValueError(
+            f"[{name}] got {len(factors)} scale factors for {spatial} spatial axes, "
+            "expected one for each"
+        )
+    for axis, factor in enumerate(factors, start=1):
+        x = way(x, axis, factor)
+    return x
 
 
 class Kernel(NamedTuple):
@@ -153,6 +193,28 @@ def _nearest(x: mx.array, axis: int, factor: float) -> mx.array:
     places = mx.arange(length).astype(mx.float32)
     places = mx.round((places + 0.5) * step - 0.5) if length > size else mx.floor(places * step)
     return mx.take(x, mx.clip(places, 0, max(size - 1, 0)).astype(mx.int32), axis=axis)
+
+
+def _interpolated(
+    x: mx.array,
+    axis: int,
+    factor: float,
+    *,
+    kernel: Kernel,
+    align_corners: bool,
+    antialias: bool,
+) -> mx.array:
+    size = x.shape[axis]
+    reach = max(1.0, 1 / factor) if antialias else 1.0
+    places, weights = _taps(size, factor, kernel, reach, align_corners, antialias)
+    dtype = mx.result_type(x, mx.float32)
+    weights_dtype = mx.float64 if dtype in (mx.float64, mx.complex128) else mx.float32
+    rest = (1,) * (x.ndim - 1 - axis)
+    total = mx.zeros((*x.shape[:axis], _length(size, factor), *x.shape[axis + 1 :]), dtype)
+    for taken, factors in zip(places, weights, strict=True):
+        weight = mx.array(factors, weights_dtype).reshape(-1, *rest)
+        total = total + mx.take(x, mx.array(taken, mx.int32), axis=axis) * weight
+    return total
 
 
 @lru_cache(maxsize=256)
