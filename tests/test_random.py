@@ -480,6 +480,67 @@ def test_draws_do_not_depend_on_when_their_key_is_known():
     assert [mx.random.uniform() for _ in range(3)] == want
 
 
+def write_all(key, words):
+    key[:] = words
+
+
+def write_words(key, words):
+    key[0] = words[0]
+    key[1] = words[1]
+
+
+def write_by_difference(key, words):
+    key += words - key
+
+
+@pytest.mark.parametrize("write", [write_all, write_words, write_by_difference])
+def test_what_is_written_into_the_key_is_the_key(write):
+    mx.random.seed(1)
+    saved = mx.array(mx.random.state[0])
+    want = [mx.random.uniform().item() for _ in range(2)]
+    write(mx.random.state[0], saved)
+    assert [mx.random.uniform().item() for _ in range(2)] == want
+    key = mx.random.state[0]
+    assert mx.random.state[0] is key
+    write(key, saved)
+    assert mx.random.state[0] is not saved
+    assert [mx.random.uniform().item() for _ in range(2)] == want
+
+
+def test_a_key_from_before_a_draw_is_an_array_as_any_other():
+    mx.random.seed(1)
+    key = mx.random.state[0]
+    mx.random.uniform()
+    now = mx.random.state[0].tolist()
+    key[:] = 7
+    assert key.tolist() == [7, 7]
+    assert mx.random.state[0].tolist() == now
+
+
+def test_what_is_no_key_cannot_be_written_into_it():
+    mx.random.seed(1)
+    key = mx.random.state[0]
+    with pytest.raises(ValueError, match=r"\[random.state\] got .*float32"):
+        key += 0.5
+    assert key.tolist() == mx.random.state[0].tolist() == [0, 1]
+    assert key.dtype == mx.uint32
+
+
+@pytest.mark.parametrize("state", [lambda: mx.random.state, lambda: [mx.random.state]])
+def test_compiled_functions_write_into_the_key(state):
+    """A draw after it continues from there, and the written key is no constant of the function."""
+
+    def drawn(words):
+        mx.random.state[0][:] = words
+        return mx.random.uniform()
+
+    compiled = mx.compile(drawn, inputs=state(), outputs=state())
+    for words in ([0, 1], [3, 4]):
+        words = mx.array(words, mx.uint32)
+        want = [drawn(words).item(), mx.random.uniform().item()]
+        assert [compiled(words).item(), mx.random.uniform().item()] == want
+
+
 FAMILIES = {
     "exponential": (lambda **k: mx.random.exponential((N,), scale=2.0, **k), stats.expon(0, 2)),
     "gamma": (lambda **k: mx.random.gamma(2.5, (N,), scale=2.0, **k), stats.gamma(2.5, 0, 2)),

@@ -20,6 +20,7 @@ use crate::explain::under;
 use crate::interop::{Copying, from_ndarray};
 use crate::made::Made;
 use crate::outside;
+use crate::random_key;
 
 /// An N-dimensional array of numbers of one dtype.
 ///
@@ -92,6 +93,7 @@ impl PyArray {
         if array.is_traced() {
             outside::check_write(self.address(), self.born)?;
         }
+        random_key::follow(py, self, &array)?;
         self.set(py, array);
         Ok(())
     }

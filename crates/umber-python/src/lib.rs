@@ -22,6 +22,7 @@ mod operators;
 mod ops;
 mod outside;
 mod printing;
+mod random_key;
 mod streams;
 mod transforms;
 mod trees;

@@ -11,6 +11,7 @@ use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
 use crate::explain::shortened;
 use crate::made::Made;
+use crate::random_key;
 use crate::trees::class_of;
 
 /// An optional array argument, as the core takes it.
@@ -38,11 +39,11 @@ impl RandomState {
         1
     }
 
-    fn __getitem__(&self, index: isize) -> PyResult<Made> {
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyArray>> {
         if index != 0 && index != -1 {
             return Err(no_such_key(index));
         }
-        random::state().or_raise().map(Made::from)
+        random_key::object(py)
     }
 
     fn __reduce__(&self) -> PyResult<()> {
