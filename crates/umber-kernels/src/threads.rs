@@ -7,10 +7,12 @@
 //! Invariant: a worker reads `Pool::job` only while it is counted in `Pool::gate`; the caller keeps the closure
 //! alive until the gate is closed and the count is back to zero.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
@@ -26,7 +28,8 @@ struct Job {
     run: *const (dyn Fn(usize) + Sync),
     next: AtomicUsize,
     count: usize,
-    panicked: AtomicBool,
+    /// What the first chunk that panicked did so with.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 struct Pool {
@@ -93,7 +96,7 @@ pub fn set_num_threads(count: usize) -> usize {
 /// Calls from inside a running chunk, and calls while another thread's job is on offer, run where they are.
 ///
 /// # Panics
-/// If `body` panics on any thread.
+/// If `body` panics on any thread, as it does there.
 pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
     run(count, &body);
 }
@@ -115,10 +118,12 @@ fn run(count: usize, body: &(dyn Fn(usize) + Sync)) {
     pool.hire(&mut workers, num_threads() - 1);
     // SAFETY: only the lifetime changes; `offer` returns after the last worker has left the job.
     let body: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(body) };
-    let job = Job { run: body, next: AtomicUsize::new(0), count, panicked: AtomicBool::new(false) };
+    let job = Job { run: body, next: AtomicUsize::new(0), count, panic: Mutex::new(None) };
     pool.offer(&job, &workers);
     drop(workers);
-    assert!(!job.panicked.load(Ordering::Relaxed), "a kernel panicked on a worker thread");
+    if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        resume_unwind(panic);
+    }
 }
 
 /// Split `0..total` into ranges of about equal length, at least `grain` long, and run `body` on each.
@@ -145,8 +150,8 @@ impl Job {
             }
             // SAFETY: the closure outlives the job (module invariant).
             let run = unsafe { &*self.run };
-            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(i))).is_err() {
-                self.panicked.store(true, Ordering::Relaxed);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| run(i))) {
+                self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
                 self.next.store(self.count, Ordering::Relaxed);
             }
         }
@@ -311,8 +316,9 @@ mod tests {
 
     #[test]
     fn a_panic_reaches_the_caller() {
-        let result = std::panic::catch_unwind(|| parallel_for(64, |i| assert!(i != 40, "on purpose")));
-        assert!(result.is_err());
+        let panic =
+            catch_unwind(|| parallel_for(64, |i| assert!(i != 40, "on purpose"))).expect_err("panics");
+        assert_eq!(panic.downcast_ref(), Some(&"on purpose"));
         parallel_for(4, |_| ());
     }
 }

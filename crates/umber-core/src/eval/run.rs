@@ -54,9 +54,13 @@ fn finish(plan: &mut Plan, nodes: impl IntoIterator<Item = u32>) {
     notify_progress();
 }
 
-/// Turn a panic of a kernel into an error, and say where the node comes from.
+/// Turn a panic of a kernel into an error, which it may have been all along, and say where the node comes from.
 fn guard(plan: &Plan, i: usize, body: impl FnOnce(&Plan) -> Result<()>) -> Result<()> {
     let result = catch_unwind(AssertUnwindSafe(|| body(plan))).unwrap_or_else(|panic| {
+        let panic = match panic.downcast::<Error>() {
+            Ok(error) => return Err(*error),
+            Err(panic) => panic,
+        };
         let text = panic
             .downcast_ref::<String>()
             .map(String::as_str)

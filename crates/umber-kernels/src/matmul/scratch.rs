@@ -1,28 +1,33 @@
 //! Memory for packed blocks, kept by each thread for its next call.
 
 use std::cell::Cell;
+use std::panic::resume_unwind;
 
 use umber_types::Element;
 
 use crate::caches::{Aligned, LINE};
+use crate::room::Room;
+
+type Lines = Room<Aligned<[u8; LINE]>>;
 
 thread_local! {
     /// One for each level of nested calls, the outermost last.
-    static KEPT: Cell<Vec<Vec<Aligned<[u8; LINE]>>>> = const { Cell::new(Vec::new()) };
+    static KEPT: Cell<Vec<Lines>> = const { Cell::new(Vec::new()) };
 }
 
 /// Most bytes kept between calls.
 pub(super) const KEEP: usize = 16 << 20;
 
 /// Call `body` with memory for `count` elements, whose values are any.
+///
+/// Where there is no memory, the error unwinds, as a panic would but without its message: jobs of a kernel have no other way to end
+/// it, and what runs kernels hands it on.
 pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     let mut kept = KEPT.take();
-    let mut lines = kept.pop().unwrap_or_default();
+    let lines = kept.pop();
     KEPT.set(kept);
-    let wanted = (count * size_of::<T>()).div_ceil(LINE);
-    if lines.len() < wanted {
-        lines = vec![Aligned([0; LINE]); wanted];
-    }
+    let wanted = count.saturating_mul(size_of::<T>()).div_ceil(LINE);
+    let mut lines = lines.filter(|lines| lines.len() >= wanted).unwrap_or_else(|| fresh(wanted));
     // SAFETY: the lines are initialised, aligned for any element and hold `count` of them, and every bit pattern is
     // an element.
     let answer = body(unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), count) });
@@ -32,4 +37,46 @@ pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R
         KEPT.set(kept);
     }
     answer
+}
+
+fn fresh(count: usize) -> Lines {
+    Room::filled(Aligned([0; LINE]), count).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use umber_types::Error;
+
+    use super::*;
+    use crate::threads::parallel_for;
+
+    fn is_memory_error(panic: Box<dyn std::any::Any + Send>) -> bool {
+        panic.downcast::<Error>().is_ok_and(|error| matches!(*error, Error::Memory(_)))
+    }
+
+    #[test]
+    fn calls_may_be_nested() {
+        for _ in 0..2 {
+            with(100, |outer: &mut [f32]| {
+                outer.fill(1.0);
+                with(3000, |inner: &mut [f64]| inner.fill(2.0));
+                assert!(outer.iter().all(|&value| value == 1.0));
+                assert_eq!(outer.len(), 100);
+            });
+        }
+        with(0, |none: &mut [u8]| assert!(none.is_empty()));
+    }
+
+    #[test]
+    fn what_memory_cannot_hold_is_an_error() {
+        for count in [1 << 58, usize::MAX] {
+            let panic = catch_unwind(|| with(count, |_: &mut [f64]| ())).expect_err("too much");
+            assert!(is_memory_error(panic));
+            let on_threads = || parallel_for(8, |_| with(count, |_: &mut [f64]| ()));
+            assert!(is_memory_error(catch_unwind(on_threads).expect_err("too much")));
+        }
+        with(10, |few: &mut [f64]| assert_eq!(few.len(), 10));
+    }
 }
