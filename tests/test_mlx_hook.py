@@ -190,6 +190,8 @@ def test_devices_that_are_not_there():
         assert mx.metal is mlx.core.metal
         assert mx.metal.is_available() is False and mx.cuda.is_available() is False
         assert mx.metal.get_active_memory() == mx.get_active_memory()
+        assert mx.metal.set_wired_limit(0) == 0
+        assert mx.metal.start_capture("a.gputrace") is None and mx.metal.stop_capture() is None
         """
     )
 
@@ -367,5 +369,38 @@ def test_threads_that_import_at_once():
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
         assert len(found) == 20 and all(here.startswith("umber") for _, here in found), found
+        """
+    )
+
+
+def test_arrays_of_others_are_narrowed_as_mlx_does():
+    run(
+        """
+        import mlx.core as mx
+        import numpy as np
+        import umber.mlx
+
+        def dtypes(a):
+            operand = mx.ones(3, mx.bfloat16)
+            return [
+                mx.array(a).dtype,
+                mx.array(memoryview(a)).dtype,
+                (mx.ones(3) * a).dtype,
+                (operand + mx.array(a)).dtype,
+                mx.maximum(a, operand).dtype,
+            ]
+
+        real, complex_ = np.hanning(3), np.ones(3, np.complex128)
+        assert dtypes(real) == [mx.float32] * 5
+        assert dtypes(complex_)[:3] == [mx.complex64] * 3
+        assert mx.array(real).tolist() == real.tolist()
+        assert mx.array(np.array(0.1)).dtype == mx.float32
+        # What is asked for, what is MLX's own, and what shares memory stay.
+        assert mx.array(real, mx.float64).dtype == mx.float64
+        assert mx.array(mx.array(real, mx.float64)).dtype == mx.float64
+        assert mx.asarray(real).dtype == mx.from_dlpack(real).dtype == mx.float64
+        assert mx.array(np.arange(3)).dtype == mx.int64
+        umber.mlx.uninstall()
+        assert dtypes(real)[:3] == [mx.float64] * 3
         """
     )

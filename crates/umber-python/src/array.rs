@@ -133,7 +133,7 @@ impl PyArray {
                 && args.len() == 1
                 && let Some(copied) = from_ndarray(&args.get_item(0)?, Copying::Always)?
             {
-                return Ok(Made::sharing(copied));
+                return convert::narrowed(copied).map(Made::sharing);
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype

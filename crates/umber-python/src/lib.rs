@@ -39,6 +39,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(module)?;
     streams::register(module)?;
     array::register(module)?;
+    convert::register(module)?;
     array_like::register(module)?;
     indexing::register(module)?;
     interop::register(module)?;

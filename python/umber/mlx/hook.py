@@ -50,7 +50,9 @@ def install() -> None:
     """Let umber answer for `mlx` from now on, here and in the processes that are started from here.
 
     Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
-    and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX.
+    and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX. Arrays
+    of other libraries, float64 or complex128, become float32 or complex64 as they do there: where
+    `array` is given no dtype, and as operands.
 
     Raises:
         MlxImportedError: the real MLX has been imported already.
@@ -77,6 +79,7 @@ def install() -> None:
                 setattr(umber.core, name, value)
                 _added.append(name)
         umber.core.__version__ = MLX_VERSION
+        umber.core._set_narrowing(True)  # type: ignore[attr-defined]
         multiprocessing.spawn.get_preparation_data = _tell_children
         sys.meta_path.insert(0, _finder)
 
@@ -98,6 +101,7 @@ def uninstall() -> None:
         while _added:
             delattr(umber.core, _added.pop())
         umber.core.__version__ = _VERSION
+        umber.core._set_narrowing(False)  # type: ignore[attr-defined]
 
 
 def _modules_of_mlx() -> list[tuple[str, ModuleType | None]]:

@@ -9,6 +9,7 @@ from umber.core import (
     reset_peak_memory,
     set_cache_limit,
     set_memory_limit,
+    set_wired_limit,
 )
 
 __all__ = [
@@ -21,9 +22,20 @@ __all__ = [
     "reset_peak_memory",
     "set_cache_limit",
     "set_memory_limit",
+    "set_wired_limit",
+    "start_capture",
+    "stop_capture",
 ]
 
 
 def is_available() -> bool:
     """Whether arrays can live on an Apple GPU: they cannot."""
     return False
+
+
+def start_capture(path: str) -> None:
+    """Record what an Apple GPU does from now on: nothing, and no file is written."""
+
+
+def stop_capture() -> None:
+    """End the recording that `start_capture` began."""
