@@ -420,6 +420,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "Captured or given, a parameter is a parameter.",
         ),
         Difference(
+            "checkpoint",
+            "(mx.random.seed(0), mx.grad(mx.checkpoint("
+            "lambda x: (mx.random.uniform(shape=(2,)) * x).sum()))(mx.ones(2)))[1]",
+            "draws other random numbers for the gradient than for the value",
+            "the gradient of the value that was computed",
+            "A gradient belongs to its value.",
+        ),
+        Difference(
             "custom_function",
             "(lambda f: (f.vjp(lambda x, c, o: 10 * c), "
             "mx.grad(lambda x: mx.vmap(f)(x).sum())(mx.ones(2)))[1])"

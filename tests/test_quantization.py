@@ -113,6 +113,29 @@ def test_products(mode, size, bits, rows, transpose):
     np.testing.assert_allclose(to_numpy(exact), to_numpy(x).astype(float) @ dense, atol=1e-11)
 
 
+@pytest.mark.parametrize("size", [32, 64, 128])
+@pytest.mark.parametrize("bits", [1, 2, 3, 4, 5, 6, 8])
+def test_sums_of_whole_numbers_are_exact(bits, size):
+    """Codes lie at all places of words, and across two, in rows of any number of groups."""
+    rng = np.random.default_rng(size + bits)
+    for groups, columns, rows in [
+        (1, 3, 1),
+        (2, 9, 4),
+        (3, 1, 2),
+        (5, 6, 7),
+        (8, 2, 1),
+        (11, 5, 12),
+    ]:
+        codes = rng.integers(0, 1 << bits, (columns, groups * size)).astype(np.uint32)
+        scales = rng.choice([-2, 1, 4], (columns, groups)).astype(np.float32)
+        biases = rng.integers(-9, 9, (columns, groups)).astype(np.float32)
+        x = rng.integers(-8, 9, (rows, groups * size)).astype(np.float32)
+        weights = codes * np.repeat(scales, size, 1) + np.repeat(biases, size, 1)
+        parts = map(mx.array, (quantized.pack(codes, bits), scales, biases))
+        found = mx.quantized_matmul(mx.array(x), *parts, group_size=size, bits=bits)
+        np.testing.assert_array_equal(to_numpy(found), x @ weights.T)
+
+
 def dense_of(parts, mode="affine", size=64, bits=4):
     return mx.dequantize(*parts, group_size=size, bits=bits, mode=mode)
 
@@ -179,7 +202,7 @@ def test_outliers_cost_no_digits(bits, rows, gathered, rng):
 
 @pytest.mark.parametrize("rows", [1, 3, 16, 40])
 @pytest.mark.parametrize("size", [32, 64, 128])
-@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize("bits", [2, 3, 4, 5, 6, 8])
 def test_weights_of_one_sign_cost_no_digits(bits, size, rows):
     rng = np.random.default_rng(bits)
     x = rng.standard_normal((rows, 256)).astype(np.float32)

@@ -4,18 +4,25 @@
 //! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups. Where that would cost
 //! digits, codes are made weights before they are multiplied.
 
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod codes;
 mod kinds;
 
 use std::ops::Range;
 
-use self::kinds::{FP4, FP8, INT1, INT2, INT4, INT8, bits_of, is_whole, kind_of};
-use super::fp8::{from_fp4, from_fp8};
+use codes::{Codes, Plain};
+use kinds::{
+    FP4, FP8, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, is_whole, kind_of, per_unit, unit_of,
+};
+
 use super::turned_product::{TurnedProduct, largest};
 use crate::caches::fills_line;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 use crate::isa::{prefetch, vectorised};
-use crate::matmul::lanes::Lanes;
 use crate::matmul::scratch;
 use crate::threads::parallel_ranges;
 
@@ -73,32 +80,6 @@ pub(super) fn compute(product: &TurnedProduct) {
     unsafe { prepared::<Plain>(product, kind, |job, part, room| job.dispatch::<Plain>(kind, part, room)) };
 }
 
-/// A vector of floats, and the words whose codes it can hold.
-trait Codes: Lanes<f32> {
-    type Words: Copy;
-    /// Are codes that stand for whole numbers worth taking where they lie in their words, at each step but the last without a shift? The
-    /// left rows are laid out divided by what the places are worth.
-    const IN_PLACE: bool = false;
-    /// Read words.
-    ///
-    /// # Safety
-    /// There are so many.
-    unsafe fn words(from: *const u32) -> Self::Words;
-    /// What the lowest codes of the words stand for.
-    fn level<const KIND: u8>(words: Self::Words) -> Self;
-    /// What the codes are at a step, at their places in the words, but for the last ones.
-    fn in_place<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
-        unreachable!("codes are not taken in their places")
-    }
-    /// The words without their lowest codes.
-    fn next<const KIND: u8>(words: Self::Words) -> Self::Words;
-    /// For each lane the float at its place.
-    ///
-    /// # Safety
-    /// As many floats as lanes can be read, and places are below that.
-    unsafe fn pick(from: *const f32, places: Self::Words) -> Self;
-}
-
 /// A product whose left rows are laid out.
 struct Job<'a> {
     product: &'a TurnedProduct<'a>,
@@ -123,7 +104,7 @@ fn prepared<V: Codes>(
 ) {
     let TurnedProduct { packed, x, rows, columns, .. } = *product;
     let (how, length) = (packed.how, product.depth());
-    let (per_word, size) = (32 / bits_of(kind), how.group_size());
+    let (per_word, size) = (per_unit(kind), how.group_size());
     let block = V::COUNT * per_word;
     let blocks = length.div_ceil(block);
     let groups = packed.groups.next_multiple_of(PADDING) + PADDING;
@@ -140,8 +121,8 @@ fn prepared<V: Codes>(
                 for (lane, word) in row.chunks(per_word).enumerate() {
                     let mut unit = 1.0;
                     for (step, &x) in word.iter().enumerate() {
-                        // The last codes of words are shifted.
-                        let is_divided = divides && step + 1 < per_word;
+                        // Codes at the upper end of words are shifted.
+                        let is_divided = divides && (step + 1) * bits_of(kind) < 32;
                         turned[step * V::COUNT + lane] = if is_divided { x * unit } else { x };
                         unit *= per_code;
                     }
@@ -163,6 +144,20 @@ fn prepared<V: Codes>(
     });
 }
 
+/// The bytes of four units of so many bits that follow each other, each in a word; the half of a byte before a unit comes with it.
+#[cfg(target_arch = "x86_64")]
+const fn bytes_of_four(unit: usize) -> [i8; 16] {
+    let mut bytes = [i8::MIN; 16];
+    let mut i = 0;
+    while i < 16 {
+        if i % 4 < 3 {
+            bytes[i] = (i / 4 * unit / 8 + i % 4) as i8;
+        }
+        i += 1;
+    }
+    bytes
+}
+
 impl Job<'_> {
     /// Compute some columns.
     ///
@@ -173,7 +168,10 @@ impl Job<'_> {
         match kind {
             INT1 => self.kind::<V, INT1>(part, room),
             INT2 => self.kind::<V, INT2>(part, room),
+            INT3 => self.kind::<V, INT3>(part, room),
             INT4 => self.kind::<V, INT4>(part, room),
+            INT5 => self.kind::<V, INT5>(part, room),
+            INT6 => self.kind::<V, INT6>(part, room),
             INT8 => self.kind::<V, INT8>(part, room),
             FP4 => self.kind::<V, FP4>(part, room),
             _ => self.kind::<V, FP8>(part, room),
@@ -242,11 +240,12 @@ impl Job<'_> {
         let words = columns.map(|column| self.product.words(column));
         let length = words[0].len();
         let mut sums = [[V::splat(0.0); R]; C];
-        let (whole, rest) = (length / V::COUNT, length % V::COUNT);
+        let stride = const { V::COUNT * unit_of(KIND) / 32 };
+        let (whole, rest) = (length / stride, length % stride);
         for block in 0..whole {
             let mut starts = [std::ptr::null(); C];
             for (start, words) in starts.iter_mut().zip(words) {
-                *start = words.as_ptr().wrapping_add(block * V::COUNT);
+                *start = words.as_ptr().wrapping_add(block * stride);
                 // Memory that is read at several places is foreseen by itself, unless vectors are whole lines.
                 if C == 1 || fills_line::<V>() {
                     prefetch(start.wrapping_add(length));
@@ -259,7 +258,7 @@ impl Job<'_> {
         if rest > 0 {
             let mut last = [[0; 16]; C];
             for (last, words) in last.iter_mut().zip(words) {
-                last[..rest].copy_from_slice(&words[whole * V::COUNT..]);
+                last[..rest].copy_from_slice(&words[whole * stride..]);
             }
             let starts = last.each_ref().map(|last| last.as_ptr());
             // SAFETY: a vector of words for each column.
@@ -311,7 +310,7 @@ impl Job<'_> {
         biases: &[f32],
         sums: &mut [[V; R]; C],
     ) {
-        let steps = 32 / bits_of(KIND);
+        let steps = const { per_unit(KIND) };
         let row_length = self.blocks * steps * V::COUNT;
         // Groups have a power of two of codes, and a division would take as long as all else here.
         let log_size = self.product.packed.how.group_size().trailing_zeros();
@@ -321,7 +320,7 @@ impl Job<'_> {
         let mut words = [places; C];
         for (words, start) in words.iter_mut().zip(starts) {
             // SAFETY: the caller's promise.
-            *words = unsafe { V::words(start) };
+            *words = unsafe { V::units::<KIND>(start) };
         }
         let group = (block * steps * V::COUNT) >> log_size;
         debug_assert!(group + V::COUNT <= self.groups && C * self.groups <= scales.len());
@@ -369,229 +368,6 @@ impl Job<'_> {
             for (sum, inner) in sums.iter_mut().zip(inner) {
                 *sum = sum.add_product::<true>(inner, scale);
             }
-        }
-    }
-}
-
-/// Without instructions of its own.
-type Plain = [f32; 8];
-
-impl Codes for Plain {
-    type Words = [u32; 8];
-
-    #[inline(always)]
-    unsafe fn words(from: *const u32) -> [u32; 8] {
-        // SAFETY: the caller's.
-        unsafe { from.cast::<[u32; 8]>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    fn level<const KIND: u8>(words: [u32; 8]) -> Plain {
-        words.map(|word| match KIND {
-            FP4 => from_fp4(word & 15),
-            FP8 => from_fp8(word & 255),
-            _ => (word & ((1 << bits_of(KIND)) - 1)) as f32,
-        })
-    }
-
-    #[inline(always)]
-    fn next<const KIND: u8>(words: [u32; 8]) -> [u32; 8] {
-        words.map(|word| word >> bits_of(KIND))
-    }
-
-    #[inline(always)]
-    unsafe fn pick(from: *const f32, places: [u32; 8]) -> Plain {
-        // SAFETY: the caller's.
-        places.map(|place| unsafe { *from.add(place as usize) })
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx512 {
-    use std::arch::x86_64::*;
-    use std::ops::Range;
-
-    use super::kinds::{FP4, INT1, INT2, INT4, INT8, bits_of, table};
-    use super::{Codes, Job, TurnedProduct, prepared};
-
-    pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
-        // SAFETY: the caller's.
-        prepared::<__m512>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-    unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
-        // SAFETY: the caller's.
-        unsafe { job.dispatch::<__m512>(kind, part, room) };
-    }
-
-    // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
-    impl Codes for __m512 {
-        type Words = __m512i;
-
-        #[inline(always)]
-        unsafe fn words(from: *const u32) -> __m512i {
-            // SAFETY: the caller's.
-            unsafe { _mm512_loadu_si512(from.cast()) }
-        }
-
-        #[inline(always)]
-        fn level<const KIND: u8>(words: __m512i) -> __m512 {
-            // SAFETY: see above.
-            unsafe {
-                match KIND {
-                    // A place in a table is the low four bits.
-                    FP4 | INT1 | INT2 | INT4 => {
-                        let table = const { table::<KIND>() };
-                        _mm512_permutexvar_ps(words, _mm512_loadu_ps(table.as_ptr()))
-                    }
-                    INT8 => _mm512_cvtepi32_ps(_mm512_and_si512(words, _mm512_set1_epi32(255))),
-                    _ => {
-                        let magnitude = _mm512_and_si512(words, _mm512_set1_epi32(0x7f));
-                        let normal = _mm512_add_epi32(
-                            _mm512_slli_epi32::<20>(magnitude),
-                            _mm512_set1_epi32(120 << 23),
-                        );
-                        let small = _mm512_mul_ps(_mm512_cvtepi32_ps(magnitude), _mm512_set1_ps(1.0 / 512.0));
-                        let is_small = _mm512_cmplt_epi32_mask(magnitude, _mm512_set1_epi32(8));
-                        let is_nan = _mm512_cmpeq_epi32_mask(magnitude, _mm512_set1_epi32(0x7f));
-                        let value = _mm512_mask_blend_ps(is_small, _mm512_castsi512_ps(normal), small);
-                        let value = _mm512_mask_blend_ps(is_nan, value, _mm512_set1_ps(f32::NAN));
-                        let sign =
-                            _mm512_and_si512(_mm512_slli_epi32::<24>(words), _mm512_set1_epi32(i32::MIN));
-                        _mm512_castsi512_ps(_mm512_or_si512(_mm512_castps_si512(value), sign))
-                    }
-                }
-            }
-        }
-
-        #[inline(always)]
-        fn next<const KIND: u8>(words: __m512i) -> __m512i {
-            // SAFETY: see above.
-            unsafe {
-                match bits_of(KIND) {
-                    1 => _mm512_srli_epi32::<1>(words),
-                    2 => _mm512_srli_epi32::<2>(words),
-                    4 => _mm512_srli_epi32::<4>(words),
-                    _ => _mm512_srli_epi32::<8>(words),
-                }
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn pick(from: *const f32, places: __m512i) -> __m512 {
-            // SAFETY: the caller's.
-            unsafe { _mm512_permutexvar_ps(places, _mm512_loadu_ps(from)) }
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use std::arch::x86_64::*;
-    use std::ops::Range;
-
-    use super::kinds::{FP4, FP8, INT1, INT2, INT4, bits_of, table};
-    use super::{Codes, Job, TurnedProduct, prepared};
-
-    pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
-        // SAFETY: the caller's.
-        prepared::<__m256>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
-        // SAFETY: the caller's.
-        unsafe { job.dispatch::<__m256>(kind, part, room) };
-    }
-
-    // SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
-    impl Codes for __m256 {
-        type Words = __m256i;
-        const IN_PLACE: bool = true;
-
-        #[inline(always)]
-        unsafe fn words(from: *const u32) -> __m256i {
-            // SAFETY: the caller's.
-            unsafe { _mm256_loadu_si256(from.cast()) }
-        }
-
-        #[inline(always)]
-        fn level<const KIND: u8>(words: __m256i) -> __m256 {
-            // SAFETY: see above.
-            unsafe {
-                match KIND {
-                    FP4 => {
-                        // A place in a table is the low three bits; the fourth is the sign.
-                        let table = const { table::<FP4>() };
-                        let value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), words);
-                        let sign =
-                            _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
-                        _mm256_or_ps(value, _mm256_castsi256_ps(sign))
-                    }
-                    FP8 => {
-                        let magnitude = _mm256_and_si256(words, _mm256_set1_epi32(0x7f));
-                        let normal = _mm256_add_epi32(
-                            _mm256_slli_epi32::<20>(magnitude),
-                            _mm256_set1_epi32(120 << 23),
-                        );
-                        let small = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(1.0 / 512.0));
-                        let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), magnitude);
-                        let is_nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f));
-                        let value = _mm256_blendv_ps(
-                            _mm256_castsi256_ps(normal),
-                            small,
-                            _mm256_castsi256_ps(is_small),
-                        );
-                        let value =
-                            _mm256_blendv_ps(value, _mm256_set1_ps(f32::NAN), _mm256_castsi256_ps(is_nan));
-                        let sign =
-                            _mm256_and_si256(_mm256_slli_epi32::<24>(words), _mm256_set1_epi32(i32::MIN));
-                        _mm256_or_ps(value, _mm256_castsi256_ps(sign))
-                    }
-                    _ => {
-                        let mask = _mm256_set1_epi32((1 << bits_of(KIND)) - 1);
-                        _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
-                    }
-                }
-            }
-        }
-
-        #[inline(always)]
-        fn in_place<const KIND: u8>(words: __m256i, step: usize) -> __m256 {
-            let bits = bits_of(KIND);
-            // SAFETY: see above.
-            unsafe {
-                if (step + 1) * bits == 32 {
-                    return _mm256_cvtepi32_ps(match KIND {
-                        INT1 => _mm256_srli_epi32::<31>(words),
-                        INT2 => _mm256_srli_epi32::<30>(words),
-                        INT4 => _mm256_srli_epi32::<28>(words),
-                        _ => _mm256_srli_epi32::<24>(words),
-                    });
-                }
-                let mask = _mm256_set1_epi32(((1 << bits) - 1) << (step * bits));
-                _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
-            }
-        }
-
-        #[inline(always)]
-        fn next<const KIND: u8>(words: __m256i) -> __m256i {
-            // SAFETY: see above.
-            unsafe {
-                match bits_of(KIND) {
-                    1 => _mm256_srli_epi32::<1>(words),
-                    2 => _mm256_srli_epi32::<2>(words),
-                    4 => _mm256_srli_epi32::<4>(words),
-                    _ => _mm256_srli_epi32::<8>(words),
-                }
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn pick(from: *const f32, places: __m256i) -> __m256 {
-            // SAFETY: the caller's.
-            unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), places) }
         }
     }
 }

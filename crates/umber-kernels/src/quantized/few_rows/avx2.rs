@@ -1,0 +1,128 @@
+//! Codes in vectors of eight words.
+
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+use super::codes::Codes;
+use super::kinds::{FP4, FP8, INT1, INT2, INT4, bits_of, table, unit_of};
+use super::{Job, TurnedProduct, bytes_of_four, prepared};
+
+pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
+    // SAFETY: the caller's.
+    prepared::<__m256>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
+}
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
+    // SAFETY: the caller's.
+    unsafe { job.dispatch::<__m256>(kind, part, room) };
+}
+
+// SAFETY of all: only used inside of `some`, whose caller knows that the processor has these instructions.
+impl Codes for __m256 {
+    type Words = __m256i;
+    const IN_PLACE: bool = true;
+
+    #[inline(always)]
+    unsafe fn words(from: *const u32) -> __m256i {
+        // SAFETY: the caller's.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn units<const KIND: u8>(from: *const u32) -> __m256i {
+        let unit = const { unit_of(KIND) };
+        // SAFETY: the caller's; both halves end with the units or before.
+        unsafe {
+            if unit == 32 {
+                return Self::words(from);
+            }
+            let behind = unit - 16;
+            let low = _mm_loadu_si128(from.cast());
+            let high = _mm_loadu_si128(from.byte_add(behind).cast());
+            let bytes = const { bytes_of_four(unit_of(KIND)) };
+            let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
+            // The upper units begin in the middle, of which `behind` bytes are left out. What is no place has its highest bit set still.
+            let later = _mm_add_epi8(bytes, _mm_set1_epi8((unit / 2 - behind) as i8));
+            let words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), _mm256_set_m128i(later, bytes));
+            if unit.is_multiple_of(8) {
+                return words;
+            }
+            _mm256_srlv_epi32(words, _mm256_setr_epi32(0, 4, 0, 4, 0, 4, 0, 4))
+        }
+    }
+
+    #[inline(always)]
+    fn level<const KIND: u8>(words: __m256i) -> __m256 {
+        // SAFETY: see above.
+        unsafe {
+            match KIND {
+                FP4 => {
+                    // A place in a table is the low three bits; the fourth is the sign.
+                    let table = const { table::<FP4>() };
+                    let value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), words);
+                    let sign = _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
+                    _mm256_or_ps(value, _mm256_castsi256_ps(sign))
+                }
+                FP8 => {
+                    let magnitude = _mm256_and_si256(words, _mm256_set1_epi32(0x7f));
+                    let normal =
+                        _mm256_add_epi32(_mm256_slli_epi32::<20>(magnitude), _mm256_set1_epi32(120 << 23));
+                    let small = _mm256_mul_ps(_mm256_cvtepi32_ps(magnitude), _mm256_set1_ps(1.0 / 512.0));
+                    let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(8), magnitude);
+                    let is_nan = _mm256_cmpeq_epi32(magnitude, _mm256_set1_epi32(0x7f));
+                    let value =
+                        _mm256_blendv_ps(_mm256_castsi256_ps(normal), small, _mm256_castsi256_ps(is_small));
+                    let value =
+                        _mm256_blendv_ps(value, _mm256_set1_ps(f32::NAN), _mm256_castsi256_ps(is_nan));
+                    let sign = _mm256_and_si256(_mm256_slli_epi32::<24>(words), _mm256_set1_epi32(i32::MIN));
+                    _mm256_or_ps(value, _mm256_castsi256_ps(sign))
+                }
+                _ => {
+                    let mask = _mm256_set1_epi32((1 << bits_of(KIND)) - 1);
+                    _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn in_place<const KIND: u8>(words: __m256i, step: usize) -> __m256 {
+        let bits = bits_of(KIND);
+        // SAFETY: see above.
+        unsafe {
+            if (step + 1) * bits == 32 {
+                return _mm256_cvtepi32_ps(match KIND {
+                    INT1 => _mm256_srli_epi32::<31>(words),
+                    INT2 => _mm256_srli_epi32::<30>(words),
+                    INT4 => _mm256_srli_epi32::<28>(words),
+                    _ => _mm256_srli_epi32::<24>(words),
+                });
+            }
+            let mask = _mm256_set1_epi32(((1 << bits) - 1) << (step * bits));
+            _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
+        }
+    }
+
+    #[inline(always)]
+    fn next<const KIND: u8>(words: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe {
+            match bits_of(KIND) {
+                1 => _mm256_srli_epi32::<1>(words),
+                2 => _mm256_srli_epi32::<2>(words),
+                3 => _mm256_srli_epi32::<3>(words),
+                4 => _mm256_srli_epi32::<4>(words),
+                5 => _mm256_srli_epi32::<5>(words),
+                6 => _mm256_srli_epi32::<6>(words),
+                _ => _mm256_srli_epi32::<8>(words),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn pick(from: *const f32, places: __m256i) -> __m256 {
+        // SAFETY: the caller's.
+        unsafe { _mm256_permutevar8x32_ps(_mm256_loadu_ps(from), places) }
+    }
+}
