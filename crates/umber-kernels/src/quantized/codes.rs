@@ -15,10 +15,10 @@ pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
         (QuantizationMode::Mxfp8, _) => bytes(words, out, from_fp8),
         (QuantizationMode::Affine, 1) => integers::<1, 32>(words, out),
         (QuantizationMode::Affine, 2) => integers::<2, 16>(words, out),
-        (QuantizationMode::Affine, 3) => across::<3, _>(words, out, integer),
+        (QuantizationMode::Affine, 3) => integers_across::<3>(words, out),
         (QuantizationMode::Affine, 4) => integers::<4, 8>(words, out),
-        (QuantizationMode::Affine, 5) => across::<5, _>(words, out, integer),
-        (QuantizationMode::Affine, 6) => across::<6, _>(words, out, integer),
+        (QuantizationMode::Affine, 5) => integers_across::<5>(words, out),
+        (QuantizationMode::Affine, 6) => integers_across::<6>(words, out),
         (QuantizationMode::Affine, _) => bytes(words, out, integer),
     }
 }
@@ -146,9 +146,7 @@ fn across<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32
         || {
             for (words, out) in words.chunks_exact(BITS).zip(out.chunks_exact_mut(32)) {
                 for (part, out) in out.chunks_exact_mut(8).enumerate() {
-                    let (first, shift) = (part * 8 * BITS / 32, part * 8 * BITS % 32);
-                    let high = if first + 1 < BITS { u64::from(words[first + 1]) } else { 0 };
-                    let string = (u64::from(words[first]) | high << 32) >> shift;
+                    let string = eight::<BITS>(words, part);
                     for (i, out) in out.iter_mut().enumerate() {
                         *out = level((string >> (i * BITS)) as u32 & ((1 << BITS) - 1));
                     }
@@ -156,4 +154,45 @@ fn across<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32
             }
         },
     );
+}
+
+/// Eight codes that cross the borders of words, in the lowest bits: number `part` of the four that `BITS` words hold.
+#[inline(always)]
+fn eight<const BITS: usize>(words: &[u32], part: usize) -> u64 {
+    let (first, shift) = (part * 8 * BITS / 32, part * 8 * BITS % 32);
+    let high = if first + 1 < BITS { u64::from(words[first + 1]) } else { 0 };
+    (u64::from(words[first]) | high << 32) >> shift
+}
+
+/// As [`across`] for integers. Left to the compiler, they would be shifted as words of 64 bits.
+fn integers_across<const BITS: usize>(words: &[u32], out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() > 0 {
+        assert!(words.len() / BITS * 32 <= out.len(), "there is room for all codes");
+        // SAFETY: the processor has the instructions; as asserted.
+        return unsafe { integers_across_avx2::<BITS>(words, out.as_mut_ptr()) };
+    }
+    across::<BITS, _>(words, out, integer);
+}
+
+/// # Safety
+/// There is room for all codes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn integers_across_avx2<const BITS: usize>(words: &[u32], out: *mut f32) {
+    use std::arch::x86_64::*;
+    // Four codes fit a word.
+    let places = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+    let shifts = _mm256_mullo_epi32(places, _mm256_set1_epi32(BITS as i32));
+    let code = _mm256_set1_epi32((1 << BITS) - 1);
+    for (i, words) in words.chunks_exact(BITS).enumerate() {
+        for part in 0..4 {
+            let string = eight::<BITS>(words, part);
+            let (low, high) = (string as i32, (string >> (4 * BITS)) as i32);
+            let fours = _mm256_setr_m128i(_mm_set1_epi32(low), _mm_set1_epi32(high));
+            let codes = _mm256_and_si256(_mm256_srlv_epi32(fours, shifts), code);
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_storeu_ps(out.add(i * 32 + part * 8), _mm256_cvtepi32_ps(codes)) };
+        }
+    }
 }
