@@ -19,6 +19,7 @@ use crate::enter::{OrRaise, enter, item, to_exception, warn_if_traced};
 use crate::explain::under;
 use crate::interop::{Copying, from_ndarray};
 use crate::made::Made;
+use crate::narrowing::narrowed;
 use crate::outside;
 use crate::random_key;
 
@@ -133,7 +134,7 @@ impl PyArray {
                 && args.len() == 1
                 && let Some(copied) = from_ndarray(&args.get_item(0)?, Copying::Always)?
             {
-                return convert::narrowed(copied).map(Made::sharing);
+                return narrowed(copied, &args.get_item(0)?).map(Made::sharing);
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype
@@ -142,7 +143,10 @@ impl PyArray {
                 .transpose()?;
             let none = args.py().None().into_bound(args.py());
             let val = val.as_ref().unwrap_or(&none);
-            let array = convert::array(val, dtype.map(|dtype| dtype.0))?;
+            let array = match dtype {
+                Some(dtype) => convert::array(val, Some(dtype.0))?,
+                None => narrowed(convert::array(val, None)?, val)?,
+            };
             let is_given = val.cast::<PyArray>().is_ok_and(|given| given.get().get().is_same(&array));
             // What is still to be computed has no memory yet, and none that is written through a view while it is shared.
             let has_memory = array.is_evaluated() || ViewPolicy::current() == ViewPolicy::Writable;

@@ -1,7 +1,5 @@
 //! Python values to arrays and back: numbers, nested sequences, and whatever shares memory.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
@@ -34,31 +32,7 @@ pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
     let Some(array) = shared(object, Copying::IfNeeded)? else { return Ok(None) };
     match dtype {
         Some(dtype) => ops::astype(&array, dtype).or_raise().map(Some),
-        None => narrowed(array).map(Some),
-    }
-}
-
-/// Do float64 and complex128 of others become float32 and complex64, where no dtype is asked for? MLX does so, and programs that
-/// were written for it count on it.
-static NARROWING: AtomicBool = AtomicBool::new(false);
-
-/// Set whether arrays of others are narrowed, as MLX does.
-#[pyfunction]
-#[pyo3(name = "_set_narrowing")]
-fn set_narrowing(is_on: bool) {
-    NARROWING.store(is_on, Ordering::Relaxed);
-}
-
-/// An array that was made of another library's, for which no dtype was asked for.
-#[inline]
-pub(crate) fn narrowed(array: Array) -> PyResult<Array> {
-    if !NARROWING.load(Ordering::Relaxed) {
-        return Ok(array);
-    }
-    match array.dtype() {
-        DType::Float64 => ops::astype(&array, DType::Float32).or_raise(),
-        DType::Complex128 => ops::astype(&array, DType::Complex64).or_raise(),
-        _ => Ok(array),
+        None => Ok(Some(array)),
     }
 }
 
@@ -469,7 +443,7 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
     let made = match shared_by_others(object)? {
         Some(array) => match dtype {
             Some(dtype) => Some(ops::astype(&array, dtype).or_raise()?),
-            None => Some(narrowed(array)?),
+            None => Some(array),
         },
         None => from_object(object, dtype)?,
     };
@@ -491,8 +465,4 @@ fn shared_by_others(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 pub(crate) fn dense_bytes(dense: &Array) -> &[u8] {
     let storage = dense.storage().expect("evaluated by the caller");
     storage.dense_bytes(dense.dtype()).expect("dense by the caller")
-}
-
-pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(set_narrowing, module)?)
 }

@@ -18,6 +18,7 @@ mod made;
 mod memory;
 mod named_tuple;
 mod namespace;
+mod narrowing;
 mod operators;
 mod ops;
 mod outside;
@@ -39,7 +40,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dtype::register(module)?;
     streams::register(module)?;
     array::register(module)?;
-    convert::register(module)?;
+    narrowing::register(module)?;
     array_like::register(module)?;
     indexing::register(module)?;
     interop::register(module)?;

@@ -50,9 +50,9 @@ def install() -> None:
     """Let umber answer for `mlx` from now on, here and in the processes that are started from here.
 
     Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
-    and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX. Arrays
-    of other libraries, float64 or complex128, become float32 or complex64 as they do there: where
-    `array` is given no dtype, and as operands.
+    and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX.
+    `array` makes float32 and complex64 of other libraries' float64 and complex128 where no dtype is
+    given, as it does there.
 
     Raises:
         MlxImportedError: the real MLX has been imported already.
