@@ -5,9 +5,10 @@
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
 use std::ptr::NonNull;
 
-use umber_types::{Result, bail};
+use umber_types::{Error, Result, bail};
 
 use crate::allocator::{ALIGNMENT, Block, free, lend};
 
@@ -53,6 +54,12 @@ impl<T: Copy> Room<T> {
         Ok(room)
     }
 
+    /// [`Room::filled`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
+    /// would but without its message, and what runs kernels hands it on.
+    pub(crate) fn filled_or_unwind(value: T, length: usize) -> Room<T> {
+        Room::filled(value, length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+    }
+
     fn start(&self) -> *mut T {
         self.block.as_ref().map_or_else(NonNull::dangling, |block| block.start().cast()).as_ptr()
     }
@@ -89,6 +96,18 @@ impl<T: Copy> Room<T> {
             self.capacity
         );
     }
+}
+
+/// An empty vector with room for as many elements, or else an error that unwinds, as of [`Room::filled_or_unwind`].
+pub(crate) fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
+    let mut vector = Vec::new();
+    if vector.try_reserve_exact(capacity).is_err() {
+        let bytes = capacity.saturating_mul(size_of::<T>());
+        resume_unwind(Box::new(Error::Memory(format!(
+            "[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer"
+        ))));
+    }
+    vector
 }
 
 impl<T: Copy> Deref for Room<T> {
@@ -149,6 +168,21 @@ mod tests {
         for count in [usize::MAX, usize::MAX / 8, 1 << 58] {
             assert!(matches!(Room::<u64>::new(count), Err(umber_types::Error::Memory(_))));
         }
+    }
+
+    #[test]
+    fn impossible_sizes_unwind_as_errors() {
+        let is_memory_error = |panic: Box<dyn std::any::Any + Send>| {
+            panic.downcast::<Error>().is_ok_and(|error| matches!(*error, Error::Memory(_)))
+        };
+        for count in [1 << 58, usize::MAX] {
+            let filled = std::panic::catch_unwind(|| drop(Room::filled_or_unwind(1f64, count)));
+            assert!(is_memory_error(filled.expect_err("too much")));
+            let vector = std::panic::catch_unwind(|| drop(vector_or_unwind::<f64>(count)));
+            assert!(is_memory_error(vector.expect_err("too much")));
+        }
+        assert_eq!(Room::filled_or_unwind(3u8, 2)[..], [3, 3]);
+        assert!(vector_or_unwind::<u8>(7).capacity() >= 7);
     }
 
     #[test]

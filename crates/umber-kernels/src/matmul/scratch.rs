@@ -1,7 +1,6 @@
 //! Memory for packed blocks, kept by each thread for its next call.
 
 use std::cell::Cell;
-use std::panic::resume_unwind;
 
 use umber_types::Element;
 
@@ -20,14 +19,15 @@ pub(super) const KEEP: usize = 16 << 20;
 
 /// Call `body` with memory for `count` elements, whose values are any.
 ///
-/// Where there is no memory, the error unwinds, as a panic would but without its message: jobs of a kernel have no other way to end
-/// it, and what runs kernels hands it on.
+/// Where there is no memory, the error unwinds.
 pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
     let mut kept = KEPT.take();
     let lines = kept.pop();
     KEPT.set(kept);
     let wanted = count.saturating_mul(size_of::<T>()).div_ceil(LINE);
-    let mut lines = lines.filter(|lines| lines.len() >= wanted).unwrap_or_else(|| fresh(wanted));
+    let mut lines = lines
+        .filter(|lines| lines.len() >= wanted)
+        .unwrap_or_else(|| Room::filled_or_unwind(Aligned([0; LINE]), wanted));
     // SAFETY: the lines are initialised, aligned for any element and hold `count` of them, and every bit pattern is
     // an element.
     let answer = body(unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), count) });
@@ -37,10 +37,6 @@ pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R
         KEPT.set(kept);
     }
     answer
-}
-
-fn fresh(count: usize) -> Lines {
-    Room::filled(Aligned([0; LINE]), count).unwrap_or_else(|error| resume_unwind(Box::new(error)))
 }
 
 #[cfg(test)]

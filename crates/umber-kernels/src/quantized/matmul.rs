@@ -12,6 +12,7 @@ use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::{Into, Matrix, Product as Dense};
 use crate::matmul::{indexed, micro_kernel, packed, scratch, some_rows};
+use crate::room::{Room, vector_or_unwind};
 use crate::row::{Real, Work};
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for};
@@ -120,7 +121,11 @@ fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
     let x: &[W] = match product.x.as_slice::<W>() {
         Some(x) => x,
         None => {
-            wide = given.iter().map(|&x| x.widen()).collect();
+            wide = {
+                let mut wide = vector_or_unwind(given.len());
+                wide.extend(given.iter().map(|&x| x.widen()));
+                wide
+            };
             &wide
         }
     };
@@ -132,11 +137,11 @@ fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
         }
         return Ok(());
     }
-    let mut sums = vec![W::ZERO; count * m * n];
+    let mut sums = Room::filled(W::ZERO, count * m * n)?;
     for run in &runs {
-        let mut joined = Vec::with_capacity(run.pairs.len() * m * k);
+        let mut joined = vector_or_unwind(run.pairs.len() * m * k);
         run.pairs.iter().for_each(|&(left, _)| joined.extend_from_slice(&x[left * m * k..][..m * k]));
-        let mut products = vec![W::ZERO; run.pairs.len() * m * n];
+        let mut products = Room::filled(W::ZERO, run.pairs.len() * m * n)?;
         task.multiply(run.right, &joined, run.pairs.len() * m, Target::over(&mut products));
         for (&(_, place), product) in run.pairs.iter().zip(products.chunks_exact(m * n)) {
             let sums = &mut sums[place * m * n..][..m * n];
@@ -144,7 +149,7 @@ fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
         }
     }
     let out = out.as_mut_slice::<T>().expect("dense");
-    out.iter_mut().zip(&sums).for_each(|(out, &sum)| *out = T::narrow(sum));
+    out.iter_mut().zip(&*sums).for_each(|(out, &sum)| *out = T::narrow(sum));
     Ok(())
 }
 

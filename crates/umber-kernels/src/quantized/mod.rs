@@ -24,6 +24,7 @@ pub use groups::{quantize, rounded};
 pub use matmul::{Picks, Product, Turned, matmul};
 
 use crate::nest::Nest;
+use crate::room::vector_or_unwind;
 use crate::row::Real;
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
@@ -40,7 +41,7 @@ pub(crate) fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
         return Cow::Borrowed(slice);
     }
     let source = Source::<T>::of(&view);
-    let mut copy = Vec::with_capacity(view.size());
+    let mut copy = vector_or_unwind(view.size());
     Nest::new(view.shape(), [view.strides()]).walk(0..view.size(), |[offset]| {
         // SAFETY: an element of the view.
         copy.push(unsafe { *source.at(offset) });
