@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::sync::{MutexGuard, OnceLock};
 
-use umber_types::{Result, bail};
+use umber_types::{Error, Result, bail};
 
 use crate::fork::{ForkMutex, InChild, Level};
 
@@ -204,6 +204,11 @@ pub(crate) fn lend(bytes: usize) -> Result<Block> {
     cached.map_or_else(|| fresh(capacity, bytes), Ok)
 }
 
+/// The error of so many bytes that the system does not give.
+pub(crate) fn refused(bytes: usize) -> Error {
+    Error::Memory(format!("[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer"))
+}
+
 /// A block from the system, for so many bytes.
 fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
     let start = system_allocate(capacity).or_else(|| {
@@ -212,7 +217,7 @@ fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
         system_allocate(capacity)
     });
     let Some(start) = start else {
-        bail!(Memory, "[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer");
+        return Err(refused(bytes));
     };
     Ok(Block { start, capacity, counted: 0 })
 }

@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 
 use umber_types::{Error, Result, bail};
 
-use crate::allocator::{ALIGNMENT, Block, free, lend};
+use crate::allocator::{ALIGNMENT, Block, free, lend, refused};
 
 /// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<T: Copy> Room<T> {
     /// [`Room::filled`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
     /// would but without its message, and what runs kernels hands it on.
     pub(crate) fn filled_or_unwind(value: T, length: usize) -> Room<T> {
-        Room::filled(value, length).unwrap_or_else(|error| resume_unwind(Box::new(error)))
+        Room::filled(value, length).unwrap_or_else(|error| unwind(error))
     }
 
     fn start(&self) -> *mut T {
@@ -102,12 +102,19 @@ impl<T: Copy> Room<T> {
 pub(crate) fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
     let mut vector = Vec::new();
     if vector.try_reserve_exact(capacity).is_err() {
-        let bytes = capacity.saturating_mul(size_of::<T>());
-        resume_unwind(Box::new(Error::Memory(format!(
-            "[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer"
-        ))));
+        unwind(refused(capacity.saturating_mul(size_of::<T>())));
     }
     vector
+}
+
+fn unwind(error: Error) -> ! {
+    resume_unwind(Box::new(error))
+}
+
+/// Is this what unwinds where there is no memory?
+#[cfg(test)]
+pub(crate) fn is_memory_error(panic: Box<dyn std::any::Any + Send>) -> bool {
+    panic.downcast::<Error>().is_ok_and(|error| matches!(*error, Error::Memory(_)))
 }
 
 impl<T: Copy> Deref for Room<T> {
@@ -172,9 +179,6 @@ mod tests {
 
     #[test]
     fn impossible_sizes_unwind_as_errors() {
-        let is_memory_error = |panic: Box<dyn std::any::Any + Send>| {
-            panic.downcast::<Error>().is_ok_and(|error| matches!(*error, Error::Memory(_)))
-        };
         for count in [1 << 58, usize::MAX] {
             let filled = std::panic::catch_unwind(|| drop(Room::filled_or_unwind(1f64, count)));
             assert!(is_memory_error(filled.expect_err("too much")));

@@ -132,9 +132,10 @@ impl PyArray {
             // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.
             if kwargs.is_none()
                 && args.len() == 1
-                && let Some(copied) = from_ndarray(&args.get_item(0)?, Copying::Always)?
+                && let only = args.get_item(0)?
+                && let Some(copied) = from_ndarray(&only, Copying::Always)?
             {
-                return narrowed(copied, &args.get_item(0)?).map(Made::sharing);
+                return narrowed(copied, &only).map(Made::sharing);
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype

@@ -14,7 +14,7 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::made::Made;
 
-/// The object, as long as anybody has it. What holds it may not hold a trace.
+/// The object, as long as anybody has it: held from here it would keep the graph of a trace.
 static SHOWN: Mutex<Option<Py<PyWeakrefReference>>> = Mutex::new(None);
 /// Its address, so that other objects are told apart at once, or that of one that was there.
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);

@@ -43,14 +43,9 @@ pub(crate) fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R
 mod tests {
     use std::panic::catch_unwind;
 
-    use umber_types::Error;
-
     use super::*;
+    use crate::room::is_memory_error;
     use crate::threads::parallel_for;
-
-    fn is_memory_error(panic: Box<dyn std::any::Any + Send>) -> bool {
-        panic.downcast::<Error>().is_ok_and(|error| matches!(*error, Error::Memory(_)))
-    }
 
     #[test]
     fn calls_may_be_nested() {

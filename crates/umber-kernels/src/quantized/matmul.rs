@@ -117,15 +117,12 @@ fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
     let packed = Packed::new(product.how, product.words, product.scales, product.biases, length);
     let rows = product.words.shape()[1];
     let given = dense::<T>(product.x);
-    let wide: Vec<W>;
+    let mut wide: Vec<W>;
     let x: &[W] = match product.x.as_slice::<W>() {
         Some(x) => x,
         None => {
-            wide = {
-                let mut wide = vector_or_unwind(given.len());
-                wide.extend(given.iter().map(|&x| x.widen()));
-                wide
-            };
+            wide = vector_or_unwind(given.len());
+            wide.extend(given.iter().map(|&x| x.widen()));
             &wide
         }
     };

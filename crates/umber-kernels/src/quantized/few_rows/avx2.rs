@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::codes::Codes;
-use super::kinds::{FP4, FP8, INT1, INT2, INT4, bits_of, table, unit_of};
+use super::kinds::{FP4, FP8, bits_of, table, unit_of};
 use super::{Job, TurnedProduct, bytes_of_four, prepared};
 
 pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
@@ -59,7 +59,7 @@ impl Codes for __m256 {
             match KIND {
                 FP4 => {
                     // A place in a table is the low three bits; the fourth is the sign.
-                    let table = const { table::<FP4>() };
+                    let table = const { table::<FP4>(0) };
                     let value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), words);
                     let sign = _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
                     _mm256_or_ps(value, _mm256_castsi256_ps(sign))
@@ -92,12 +92,7 @@ impl Codes for __m256 {
         // SAFETY: see above.
         unsafe {
             if (step + 1) * bits == 32 {
-                return _mm256_cvtepi32_ps(match KIND {
-                    INT1 => _mm256_srli_epi32::<31>(words),
-                    INT2 => _mm256_srli_epi32::<30>(words),
-                    INT4 => _mm256_srli_epi32::<28>(words),
-                    _ => _mm256_srli_epi32::<24>(words),
-                });
+                return _mm256_cvtepi32_ps(_mm256_srl_epi32(words, _mm_cvtsi32_si128(32 - bits as i32)));
             }
             let mask = _mm256_set1_epi32(((1 << bits) - 1) << (step * bits));
             _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
@@ -107,17 +102,7 @@ impl Codes for __m256 {
     #[inline(always)]
     fn next<const KIND: u8>(words: __m256i) -> __m256i {
         // SAFETY: see above.
-        unsafe {
-            match bits_of(KIND) {
-                1 => _mm256_srli_epi32::<1>(words),
-                2 => _mm256_srli_epi32::<2>(words),
-                3 => _mm256_srli_epi32::<3>(words),
-                4 => _mm256_srli_epi32::<4>(words),
-                5 => _mm256_srli_epi32::<5>(words),
-                6 => _mm256_srli_epi32::<6>(words),
-                _ => _mm256_srli_epi32::<8>(words),
-            }
-        }
+        unsafe { _mm256_srl_epi32(words, _mm_cvtsi32_si128(bits_of(KIND) as i32)) }
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 use std::ops::Range;
 
 use super::codes::Codes;
-use super::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, count_from, table, unit_of};
+use super::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_of};
 use super::{Job, TurnedProduct, bytes_of_four, prepared};
 
 pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
@@ -69,11 +69,11 @@ impl Codes for __m512 {
             match KIND {
                 // A place in a table is the low four bits.
                 FP4 | INT1 | INT2 | INT3 | INT4 => {
-                    let table = const { table::<KIND>() };
+                    let table = const { table::<KIND>(0) };
                     _mm512_permutexvar_ps(words, _mm512_loadu_ps(table.as_ptr()))
                 }
                 INT5 => {
-                    let (low, high) = const { (count_from(0), count_from(16)) };
+                    let (low, high) = const { (table::<INT5>(0), table::<INT5>(16)) };
                     let (low, high) = (_mm512_loadu_ps(low.as_ptr()), _mm512_loadu_ps(high.as_ptr()));
                     _mm512_permutex2var_ps(low, words, high)
                 }
@@ -100,17 +100,7 @@ impl Codes for __m512 {
     #[inline(always)]
     fn next<const KIND: u8>(words: __m512i) -> __m512i {
         // SAFETY: see above.
-        unsafe {
-            match bits_of(KIND) {
-                1 => _mm512_srli_epi32::<1>(words),
-                2 => _mm512_srli_epi32::<2>(words),
-                3 => _mm512_srli_epi32::<3>(words),
-                4 => _mm512_srli_epi32::<4>(words),
-                5 => _mm512_srli_epi32::<5>(words),
-                6 => _mm512_srli_epi32::<6>(words),
-                _ => _mm512_srli_epi32::<8>(words),
-            }
-        }
+        unsafe { _mm512_srl_epi32(words, _mm_cvtsi32_si128(bits_of(KIND) as i32)) }
     }
 
     #[inline(always)]

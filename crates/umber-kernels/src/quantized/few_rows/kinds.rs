@@ -52,32 +52,21 @@ pub(super) fn kind_of(how: Quantization) -> Option<u8> {
     }
 }
 
-/// The levels of codes of up to four bits: what a vector's worth of them stands for.
+/// The levels of sixteen codes from one on: what a vector's worth of codes of up to four bits stands for, or of half of five bits'.
 #[cfg(target_arch = "x86_64")]
-pub(super) const fn table<const KIND: u8>() -> [f32; 16] {
+pub(super) const fn table<const KIND: u8>(first: usize) -> [f32; 16] {
     let mut levels = [0.0; 16];
-    let mut code = 0;
-    while code < 16 {
-        levels[code] = match KIND {
+    let mut place = 0;
+    while place < 16 {
+        let code = first + place;
+        levels[place] = match KIND {
             FP4 => [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0][code % 8] * if code < 8 { 1.0 } else { -1.0 },
             INT1 => (code % 2) as f32,
             INT2 => (code % 4) as f32,
             INT3 => (code % 8) as f32,
             _ => code as f32,
         };
-        code += 1;
-    }
-    levels
-}
-
-/// The numbers from `first` on, which are the levels of codes of five bits, or of four.
-#[cfg(target_arch = "x86_64")]
-pub(super) const fn count_from(first: usize) -> [f32; 16] {
-    let mut levels = [0.0; 16];
-    let mut code = 0;
-    while code < 16 {
-        levels[code] = (first + code) as f32;
-        code += 1;
+        place += 1;
     }
     levels
 }
