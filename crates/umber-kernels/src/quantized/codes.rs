@@ -2,6 +2,8 @@
 
 use umber_types::{Quantization, QuantizationMode};
 
+#[cfg(target_arch = "x86_64")]
+use super::bytes_apart;
 use super::fp8::{from_fp4, from_fp8};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
@@ -25,7 +27,7 @@ pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
 
 /// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
 #[cfg(target_arch = "x86_64")]
-pub(super) fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
+fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
     #[inline(always)]
     fn code<const BITS: usize>(byte: u8, place: usize) -> u8 {
         byte >> (place * BITS) & ((1 << BITS) - 1)
@@ -45,6 +47,10 @@ pub(super) fn codes(how: Quantization, words: &[u32], out: &mut [u8]) {
         code as u8
     }
     match how.bits() {
+        // SAFETY: asked for.
+        bits @ (3 | 5 | 6) if bytes_apart::is_available() => unsafe {
+            bytes_apart::codes(bits as u32, as_bytes(words), out);
+        },
         3 => across::<3, _>(words, out, byte),
         5 => across::<5, _>(words, out, byte),
         6 => across::<6, _>(words, out, byte),

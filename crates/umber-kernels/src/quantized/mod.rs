@@ -2,9 +2,12 @@
 //!
 //! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
 //! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: a turned
-//! matrix ([`turned_product`]) in whole numbers where the processor has them ([`digits`]), else with few rows ([`few_rows`])
-//! straight from the packed words, and with more by blocks of them read into floats.
+//! matrix ([`turned_product`]) in whole numbers where the processor has them ([`digits`], to which `bytes_apart` brings codes that
+//! lie across bytes), else with few rows ([`few_rows`]) straight from the packed words, and with more by blocks of them read into
+//! floats.
 
+#[cfg(target_arch = "x86_64")]
+mod bytes_apart;
 mod codes;
 #[cfg(target_arch = "x86_64")]
 mod digits;

@@ -44,10 +44,16 @@ impl TurnedProduct<'_> {
         self.packed.words(self.first + column)
     }
 
-    /// The packed words that some columns are of, as bytes, one column after the other.
+    /// The packed words that some columns are of, one column after the other.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn all_words(&self, columns: Range<usize>) -> &[u32] {
+        self.packed.all_words(self.first + columns.start..self.first + columns.end)
+    }
+
+    /// As [`all_words`](Self::all_words), as bytes.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn bytes(&self, columns: Range<usize>) -> &[u8] {
-        as_bytes(self.packed.all_words(self.first + columns.start..self.first + columns.end))
+        as_bytes(self.all_words(columns))
     }
 
     /// Is nothing far above its neighbours?

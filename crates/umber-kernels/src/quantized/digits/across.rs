@@ -11,7 +11,7 @@ use super::{BYTES, LANES, beginnings, centre, joined, split, sum, sums_of_middle
 use crate::isa::{Cache, prefetch_lines};
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
-use crate::quantized::codes::spread;
+use crate::quantized::codes::{as_bytes, codes};
 use crate::quantized::turned_product::TurnedProduct;
 use crate::shared::Target;
 use crate::threads::{num_threads, parallel_for, parallel_ranges};
@@ -150,13 +150,13 @@ impl<const D: usize> Job<'_, D> {
     fn columns(&self, part: Range<usize>) {
         let TurnedProduct { packed, first, rows, columns: row_length, out, .. } = *self.product;
         let (depth, groups) = (self.product.depth(), packed.groups);
-        let (count, bytes) = (part.len(), self.product.bytes(part.clone()));
+        let (count, words) = (part.len(), self.product.all_words(part.clone()));
         let in_place = is_in_place(packed.how);
         scratch::with(if in_place { 0 } else { count * depth }, |memory: &mut [u8]| {
             let codes = if in_place {
-                bytes
+                as_bytes(words)
             } else {
-                spread(packed.how, bytes, memory);
+                codes(packed.how, words, memory);
                 memory
             };
             scratch::with(count * (2 * groups + VECTORS * LANES), |memory: &mut [f32]| {

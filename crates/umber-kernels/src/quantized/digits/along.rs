@@ -1,4 +1,5 @@
-//! A few rows: a vector of packed bytes holds a code at every step of a shift, and meets digits laid out in that order.
+//! A few rows: a vector of packed bytes holds a code at every step of a shift, and meets digits laid out in that order. Codes that
+//! lie across bytes are moved to bytes of their own first.
 
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -10,6 +11,7 @@ use super::{BYTES, Digits, JOB, LANES, beginnings, is_centred, joined, middle, s
 use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
+use crate::quantized::bytes_apart::{self, BytesApart, block_bytes, is_across};
 use crate::quantized::turned_product::TurnedProduct;
 use crate::threads::parallel_ranges;
 
@@ -23,6 +25,16 @@ const HALF: usize = COLUMNS / 2;
 /// room in the first cache. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
 const fn evenly(bits: u32, is_whole: bool) -> bool {
     bits == 8 && is_whole
+}
+
+/// Codes of a byte, which are the steps of a vector of them.
+const fn steps(bits: u32) -> usize {
+    if is_across(bits) { 1 } else { (8 / bits) as usize }
+}
+
+/// Has the processor what codes of so many bits need?
+pub(super) fn suits(bits: u32) -> bool {
+    !is_across(bits) || bytes_apart::is_available()
 }
 
 /// A product whose left rows are laid out.
@@ -39,14 +51,15 @@ struct Job<'a, const D: usize> {
 /// Compute a product.
 ///
 /// # Safety
-/// The processor has AVX-512 with VNNI.
+/// The processor has AVX-512 with VNNI, and the packed matrix [`suits`].
 pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     let TurnedProduct { packed, rows, columns, .. } = *product;
     let (how, depth) = (packed.how, product.depth());
-    let (steps, size) = (8 / how.bits(), how.group_size());
+    let (bits, size) = (how.bits() as u32, how.group_size());
+    let steps = steps(bits);
     let group_bytes = size / steps;
     let row_bytes = how.words(depth) * 4;
-    let blocks = row_bytes.div_ceil(BYTES);
+    let blocks = row_bytes.div_ceil(block_bytes(bits));
     let block_digits = BYTES * steps * D;
     // A vector is read from any group on.
     let groups = packed.groups.next_multiple_of(LANES) + LANES;
@@ -58,9 +71,15 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
         parallel_ranges(columns, JOB / row_bytes + 1, |part| {
             // SAFETY: the caller's.
             unsafe {
-                match (how.bits(), group_bytes >= BYTES) {
+                match (bits, group_bytes >= BYTES) {
                     (1, _) => job.columns::<1, false>(part),
                     (2, _) => job.columns::<2, false>(part),
+                    (3, false) => job.columns::<3, false>(part),
+                    (3, true) => job.columns::<3, true>(part),
+                    (5, false) => job.columns::<5, false>(part),
+                    (5, true) => job.columns::<5, true>(part),
+                    (6, false) => job.columns::<6, false>(part),
+                    (6, true) => job.columns::<6, true>(part),
                     (4, false) => job.columns::<4, false>(part),
                     (4, true) => job.columns::<4, true>(part),
                     (_, false) => job.columns::<8, false>(part),
@@ -75,7 +94,7 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usize, laid: &mut LaidRows) {
     let (how, depth) = (product.packed.how, product.depth());
-    let (steps, size) = (8 / how.bits(), how.group_size());
+    let (steps, size) = (steps(how.bits() as u32), how.group_size());
     let (group_bytes, block_digits) = (size / steps, BYTES * steps * D);
     laid.digits.fill(0);
     laid.units.fill(0.0);
@@ -239,17 +258,18 @@ impl<const D: usize> Job<'_, D> {
         is_centred: bool,
     ) {
         let (product, laid, groups) = (self.product, &self.laid, self.groups);
-        let steps = (8 / BITS) as usize;
+        let (steps, block_bytes) = const { (steps(BITS), block_bytes(BITS)) };
         let bytes = product.bytes(column..column + C);
         let (first, length) = (bytes.as_ptr(), bytes.len() / C);
-        let row_digits = length.next_multiple_of(BYTES) * steps * D;
+        let blocks = length.div_ceil(block_bytes);
+        let row_digits = blocks * BYTES * steps * D;
         let digits = &laid.digits[r * row_digits..][..row_digits];
-        let blocks = length.div_ceil(BYTES);
         // Groups have a power of two of codes.
         let (block_codes, log_size) = (BYTES * steps, product.packed.how.group_size().trailing_zeros());
         // SAFETY: so many places are there.
         let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
         let code = _mm512_set1_epi8(((1u32 << BITS) - 1) as u8 as i8);
+        let apart = BytesApart::new(BITS);
         // Numbers, or vectors, for each place: of each block, or of all.
         let width = if const { evenly(BITS, WHOLE) } { 1 } else { LANES };
         let mut from_zero = [0; 4 * LANES];
@@ -266,7 +286,7 @@ impl<const D: usize> Job<'_, D> {
         };
         let mut sums = [_mm512_setzero_ps(); C];
         for (block, digits) in digits.chunks_exact(BYTES * steps * D).enumerate() {
-            let start = block * BYTES;
+            let start = block * block_bytes;
             let mut begin = [_mm512_setzero_si512(); D];
             for (place, begin) in begin.iter_mut().enumerate() {
                 let start = block * step + place * width;
@@ -286,15 +306,10 @@ impl<const D: usize> Job<'_, D> {
             for (c, sum) in sums.iter_mut().enumerate() {
                 // The rows after these, which the processor does not foresee, since rows are too short for that. They lie behind
                 // each other, and are asked for in the order of memory.
-                prefetch(first.wrapping_add(COLUMNS * length + C * start + c * BYTES));
+                prefetch(first.wrapping_add(COLUMNS * length + C * start + c * block_bytes));
                 let row = first.wrapping_add(c * length + start);
-                let mut words = if WHOLE || length - start >= BYTES {
-                    // SAFETY: a vector of the row.
-                    unsafe { _mm512_loadu_si512(row.cast()) }
-                } else {
-                    // SAFETY: only what is inside of the row is read.
-                    unsafe { _mm512_maskz_loadu_epi8((1 << (length - start)) - 1, row.cast()) }
-                };
+                // SAFETY: what is left of the row; who calls [`run`] has asked for the instructions.
+                let mut words = unsafe { read::<BITS, WHOLE>(row, length - start, &apart) };
                 let mut inner = begin;
                 for (step, digits) in digits.chunks_exact(BYTES * D).enumerate() {
                     let codes = if BITS == 8 { words } else { _mm512_and_si512(words, code) };
@@ -332,6 +347,29 @@ impl<const D: usize> Job<'_, D> {
             // SAFETY: inside the output, in a column that this job alone writes.
             unsafe { *product.out.at(place as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, rest)) };
         }
+    }
+}
+
+/// The next codes of a row of which `rest` bytes are left, several steps of them or, of those that lie across bytes, a code a byte;
+/// where one group fills a vector (`WHOLE`), so do the packed bytes, if those are whole numbers of codes.
+///
+/// # Safety
+/// The row can be read, and the processor has what [`suits`] asks for.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+unsafe fn read<const BITS: u32, const WHOLE: bool>(
+    row: *const u8,
+    rest: usize,
+    apart: &BytesApart,
+) -> __m512i {
+    // SAFETY: only what is inside of the row is read; the caller's promise.
+    unsafe {
+        let packed = if WHOLE && !is_across(BITS) || rest >= BYTES {
+            _mm512_loadu_si512(row.cast())
+        } else {
+            _mm512_maskz_loadu_epi8((1 << rest) - 1, row.cast())
+        };
+        if is_across(BITS) { apart.move_codes(packed) } else { packed }
     }
 }
 

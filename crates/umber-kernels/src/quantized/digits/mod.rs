@@ -44,7 +44,8 @@ const LEAST: i32 = -64;
 /// Does this suit a product?
 pub(super) fn suits(product: &TurnedProduct) -> bool {
     let how = product.packed.how;
-    let is_whole = how.mode() == QuantizationMode::Affine && (8 % how.bits() == 0 || tiles::suit(product));
+    let is_along = product.rows < ACROSS;
+    let is_whole = how.mode() == QuantizationMode::Affine && (!is_along || along::suits(how.bits() as u32));
     let is_moderate = || {
         vectorised(
             #[inline(always)]
@@ -392,7 +393,9 @@ mod tests {
             [33, 9, 2],
             [70, 3, 1],
         ];
-        for bits in [1, 2, 4, 8] {
+        for bits in [1, 2, 3, 4, 5, 6, 8] {
+            let least = if along::suits(bits as u32) { 0 } else { ACROSS };
+            let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= least).collect();
             check_products(bits, &shapes, [compute; 2]);
         }
     }
@@ -439,7 +442,6 @@ mod tests {
     #[test]
     fn rows_of_usual_size_suit() {
         let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
-        // Two rows of them are too few for tiles.
         let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
         // Of a matrix without rows, by a row of ones and one of `x`.
         let suits = |how: Quantization, x: f32| {
@@ -455,6 +457,6 @@ mod tests {
         for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
             assert!(!suits(how, wild), "{wild}");
         }
-        assert!(!suits(odd, 1.0));
+        assert_eq!(suits(odd, 1.0), is_available() && along::suits(5));
     }
 }
