@@ -320,6 +320,116 @@ def test_memory_beyond_the_limit(op, call, more):
     assert run.returncode == 0, run.stderr
 
 
+SHRINKING = """
+import resource
+import umber.core as mx
+{given}
+def call():
+    out = {call}
+    mx.eval(out)
+    return out
+expected = call()
+mx.clear_cache()
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+texts = []
+for part in range(24, 0, -1):
+    more = part * {most} * 2**20 // 24
+    resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+    try:
+        call()
+    except MemoryError as error:
+        texts.append(str(error))
+    mx.clear_cache()
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+assert any(text.startswith("[{op}] no memory for the result: got ") for text in texts), texts
+assert mx.array_equal(call(), expected)
+"""
+
+PICKED = """
+a, b = mx.random.normal((8, 1, 1)), mx.random.normal(({matrices}, 1, 1))
+i, j = mx.arange(2**18) % 8, mx.arange(2**18) % {matrices}
+"""
+QUANTIZED = """
+x = mx.random.normal(({matrices}, 1, 32), mx.float16)
+w = [part.reshape({matrices}, 1, -1) for part in mx.quantize(x[:, 0], 32, 4)]
+i = mx.arange(2**17) % {matrices}
+"""
+ATTENTION = """
+q, k = mx.random.normal((1, 1, 64, 128)), mx.random.normal((1, 1, 2**13, 128))
+attend = lambda k: mx.fast.scaled_dot_product_attention(q, k, k, scale=1.0).sum()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the address space is limited there")
+@pytest.mark.parametrize(
+    ("op", "given", "call", "most"),
+    [
+        ("sum", "x = mx.random.normal((2**13, 2**12))", "mx.sum(x, axis=0)", 12),
+        ("sum", "x = mx.random.normal((2**13, 2**12))", "mx.sum(mx.abs(x), axis=0)", 12),
+        ("max", "x = mx.random.normal((2**13, 2**12))", "mx.max(x, axis=0)", 6),
+        ("var", "x = mx.random.normal((64, 2**17))", "mx.var(x, axis=0)", 12),
+        ("var", "x = mx.random.normal((2**17, 16))", "mx.var(x, axis=1)", 12),
+        ("gather_mm", PICKED.format(matrices=4), "mx.gather_mm(a, b, i, j)", 40),
+        ("gather_mm", PICKED.format(matrices=2**17), "mx.gather_mm(a, b, i, j)", 40),
+        (
+            "segmented_mm",
+            "a, b, i = mx.ones((1, 8)), mx.ones((8, 1)), mx.zeros((2**18, 2), mx.uint32)",
+            "mx.segmented_mm(a, b, i)",
+            40,
+        ),
+        (
+            "gather_qmm",
+            QUANTIZED.format(matrices=4),
+            "mx.gather_qmm(x, *w, i, i, group_size=32, bits=4)",
+            40,
+        ),
+        (
+            "quantized_matmul",
+            QUANTIZED.format(matrices=2**17),
+            "mx.quantized_matmul(x, *w, group_size=32, bits=4)",
+            80,
+        ),
+        (
+            "dequantize",
+            "w = mx.quantize(mx.random.normal((1, 2**20)), 32, 4)",
+            "mx.dequantize(*w, 32, 4)",
+            40,
+        ),
+        (
+            "rope",
+            "x, i = mx.random.normal((2**18, 1, 1, 4)), mx.arange(2**18)",
+            "mx.fast.rope(x, 4, traditional=False, base=10.0, scale=1.0, offset=i)",
+            40,
+        ),
+        (
+            "rope",
+            "x = mx.random.normal((1, 1, 2**20))",
+            "mx.fast.rope(x, 2**20, traditional=False, base=10.0, scale=1.0, offset=1)",
+            160,
+        ),
+        (
+            "layer_norm",
+            "x = mx.random.normal((1, 2**20), mx.float16)",
+            "mx.fast.layer_norm(x, x[0], x[0], 1e-5)",
+            20,
+        ),
+        ("rms_norm", "x = mx.random.normal((1, 2**20))", "mx.fast.rms_norm(x, x[0], 1e-5)", 20),
+        ("scaled_dot_product_attention", ATTENTION, "mx.grad(attend)(k)", 80),
+    ],
+)
+def test_memory_that_shrinks(op, given, call, most):
+    """What a kernel needs besides its result is an error as well, and the process goes on."""
+    run = subprocess.run(
+        [sys.executable, "-c", SHRINKING.format(op=op, given=given, call=call, most=most)],
+        env=os.environ | {"UMBER_NUM_THREADS": "2", "MALLOC_MMAP_THRESHOLD_": "65536"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+
+
 @pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
 @pytest.mark.parametrize("norm", ["backward", "ortho"])
 @pytest.mark.parametrize("kind", [1, 2, 3, 4])

@@ -10,6 +10,7 @@ use umber_types::match_dtype;
 use crate::caches::Aligned;
 use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::{Loop, Nest};
+use crate::room::Room;
 use crate::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, tree_of_eight};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
@@ -129,8 +130,8 @@ impl<T: Real> Task<T> {
     /// Each result by itself.
     fn by_rows(&self) {
         let (count, parts) = (self.results.count(), self.parts());
-        let mut found = vec![Moments::default(); count * parts];
-        let slots = Target::over(&mut found);
+        let mut found = Room::new_or_unwind(count * parts);
+        let slots = Target::over(found.spare());
         parallel_ranges(count * parts, GRAIN / self.length.min(PART) + 1, |range| {
             let mut buffer = Buffer::new();
             for item in range {
@@ -142,9 +143,11 @@ impl<T: Real> Task<T> {
                     || self.row(self.src.shifted(at), part, &mut buffer),
                 );
                 // SAFETY: the slot of this item.
-                unsafe { *slots.at(item as isize) = moments };
+                unsafe { (*slots.at(item as isize)).write(moments) };
             }
         });
+        // SAFETY: every item has written its slot.
+        unsafe { found.grow(count * parts) };
         let mut rows = found.chunks_exact(parts);
         self.results.walk(0..count, |[from, to]| {
             let moments = rows.next().expect("a row of parts for each result");
@@ -223,8 +226,8 @@ impl<T: Real> Task<T> {
         // A part of as many elements in all.
         let height = (PART / WIDTH).next_multiple_of(HEIGHT);
         let parts = self.length.div_ceil(height);
-        let mut found = vec![[Moments::default(); WIDTH]; groups * tiles * parts];
-        let slots = Target::over(&mut found);
+        let mut found = Room::new_or_unwind(groups * tiles * parts);
+        let slots = Target::over(found.spare());
         let grain = GRAIN / (height.min(self.length) * WIDTH.min(inner.length)) + 1;
         let begin = |group: usize| {
             let mut places = [0; 2];
@@ -240,13 +243,15 @@ impl<T: Real> Task<T> {
                 let rows = part * height..self.length.min((part + 1) * height);
                 let src = self.src.shifted(begin(group)[0] + first as isize);
                 // SAFETY: the slot of this item.
-                let slot = unsafe { &mut *slots.at(item as isize) };
+                let slot = unsafe { (*slots.at(item as isize)).write([Moments::default(); WIDTH]) };
                 vectorised(
                     #[inline(always)]
                     || self.columns(src, rows, columns, &mut block.0, slot),
                 );
             }
         });
+        // SAFETY: every item has written its slot.
+        unsafe { found.grow(groups * tiles * parts) };
         for (tile, parts) in found.chunks_exact(parts).enumerate() {
             let (group, first) = (tile / tiles, tile % tiles * WIDTH);
             let [from, to] = begin(group);

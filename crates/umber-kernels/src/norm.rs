@@ -7,6 +7,7 @@ use umber_types::match_dtype;
 use crate::caches::{Aligned, STREAM_FROM, finish_streaming, stores_past_them_pay, stream};
 use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::Nest;
+use crate::room::vector_or_unwind;
 use crate::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
@@ -91,8 +92,10 @@ fn parameter<T: Real>(view: &View) -> Vec<T::Work> {
     let (src, stride) = (Source::<T>::of(view), view.strides()[0]);
     // SAFETY: the layout of the view holds the elements.
     let element = |i: usize| unsafe { *src.at(i as isize * stride) }.widen();
-    let mut values: Vec<T::Work> = (0..view.size()).map(element).collect();
-    values.resize(values.len().next_multiple_of(LANES), T::Work::default());
+    let padded = view.size().next_multiple_of(LANES);
+    let mut values = vector_or_unwind(padded);
+    values.extend((0..view.size()).map(element));
+    values.resize(padded, T::Work::default());
     values
 }
 

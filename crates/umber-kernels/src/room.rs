@@ -44,6 +44,12 @@ impl<T: Copy> Room<T> {
         Ok(Room { block, length: 0, capacity, elements: PhantomData })
     }
 
+    /// [`Room::new`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
+    /// would but without its message, and what runs kernels hands it on.
+    pub(crate) fn new_or_unwind(capacity: usize) -> Room<T> {
+        Room::new(capacity).unwrap_or_else(|error| unwind(error))
+    }
+
     /// As many elements, all of them `value`.
     ///
     /// # Errors
@@ -54,8 +60,7 @@ impl<T: Copy> Room<T> {
         Ok(room)
     }
 
-    /// [`Room::filled`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
-    /// would but without its message, and what runs kernels hands it on.
+    /// [`Room::filled`], or else an error that unwinds, as of [`Room::new_or_unwind`].
     pub(crate) fn filled_or_unwind(value: T, length: usize) -> Room<T> {
         Room::filled(value, length).unwrap_or_else(|error| unwind(error))
     }
@@ -71,6 +76,15 @@ impl<T: Copy> Room<T> {
             let first = self.start().add(self.length).cast();
             std::slice::from_raw_parts_mut(first, self.capacity - self.length)
         }
+    }
+
+    /// Take what was written to the places behind the elements for elements.
+    ///
+    /// # Safety
+    /// As many of them were written, from the first on.
+    pub(crate) unsafe fn grow(&mut self, count: usize) {
+        assert!(count <= self.capacity - self.length, "room for {} elements", self.capacity);
+        self.length += count;
     }
 
     /// Forget the elements.
@@ -98,11 +112,29 @@ impl<T: Copy> Room<T> {
     }
 }
 
-/// An empty vector with room for as many elements, or else an error that unwinds, as of [`Room::filled_or_unwind`].
+/// An empty vector with room for as many elements, or else an error that unwinds, as of [`Room::new_or_unwind`].
 pub(crate) fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
     let mut vector = Vec::new();
     if vector.try_reserve_exact(capacity).is_err() {
         unwind(refused(capacity.saturating_mul(size_of::<T>())));
+    }
+    vector
+}
+
+/// The elements in a vector, or else an error that unwinds, as of [`Room::new_or_unwind`].
+pub(crate) fn collect_or_unwind<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
+    let elements = elements.into_iter();
+    let (least, most) = elements.size_hint();
+    let mut vector = vector_or_unwind(least);
+    if most == Some(least) {
+        vector.extend(elements);
+        return vector;
+    }
+    for element in elements {
+        if vector.len() == vector.capacity() && vector.try_reserve(1).is_err() {
+            unwind(refused(vector.len().saturating_mul(2 * size_of::<T>())));
+        }
+        vector.push(element);
     }
     vector
 }
@@ -158,6 +190,13 @@ mod tests {
         assert!(room.is_empty());
         room.extend(10..15);
         assert_eq!(&room[..], [10, 11, 12, 13, 14]);
+        room.clear();
+        for place in &mut room.spare()[..2] {
+            place.write(8);
+        }
+        // SAFETY: just written.
+        unsafe { room.grow(2) };
+        assert_eq!(&room[..], [8, 8]);
         assert_eq!(&Room::filled(2.5f64, 3).expect("small")[..], [2.5; 3]);
         assert!(Room::<f64>::filled(1.0, 0).expect("nothing").is_empty());
     }
@@ -184,9 +223,15 @@ mod tests {
             assert!(is_memory_error(filled.expect_err("too much")));
             let vector = std::panic::catch_unwind(|| drop(vector_or_unwind::<f64>(count)));
             assert!(is_memory_error(vector.expect_err("too much")));
+            let room = std::panic::catch_unwind(|| drop(Room::<f64>::new_or_unwind(count)));
+            assert!(is_memory_error(room.expect_err("too much")));
+            let list = std::panic::catch_unwind(|| drop(collect_or_unwind(std::iter::repeat_n(1f64, count))));
+            assert!(is_memory_error(list.expect_err("too much")));
         }
         assert_eq!(Room::filled_or_unwind(3u8, 2)[..], [3, 3]);
         assert!(vector_or_unwind::<u8>(7).capacity() >= 7);
+        assert_eq!(collect_or_unwind(0..9), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(collect_or_unwind((0..9).filter(|i| i % 2 == 0)), [0, 2, 4, 6, 8]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use umber_types::{Pairing, match_dtype};
 
 use crate::isa::vectorised;
 use crate::nest::Nest;
+use crate::room::{collect_or_unwind, vector_or_unwind};
 use crate::row::{Real, Work};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_for;
@@ -34,7 +35,7 @@ pub fn rope(x: View, offset: View, speeds: &[f64], pairing: Pairing, out: ViewMu
     }
     let nest = Nest::new(batch, [&x.strides()[..batch.len()], offset.strides()]);
     let from = Source::<i64>::of(&offset);
-    let mut starts = Vec::with_capacity(nest.count());
+    let mut starts = vector_or_unwind(nest.count());
     nest.walk(0..nest.count(), |[at, place]| {
         // SAFETY: the layout of the offsets holds the element.
         starts.push((at, unsafe { *from.at(place) }));
@@ -72,7 +73,7 @@ impl<T: Real> Whole<'_, T> {
         let chunks = self.length.div_ceil(POSITIONS);
         let most = (GRAIN / (POSITIONS.min(self.length) * self.features)).max(1);
         // Sequences that begin at the same position share sines and cosines.
-        let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut runs: Vec<Range<usize>> = vector_or_unwind(starts.len());
         for (i, &(_, first)) in starts.iter().enumerate() {
             match runs.last_mut() {
                 Some(run) if starts[run.start].1 == first && run.len() < most => run.end = i + 1,
@@ -93,7 +94,7 @@ impl<T: Real> Whole<'_, T> {
     fn turn(&self, starts: &[(isize, i64)], run: Range<usize>, rows: Range<usize>) {
         let table =
             Table::<T::Work>::new(starts[run.start].1 as f64 + rows.start as f64, rows.len(), self.speeds);
-        let mut row = vec![T::Work::default(); self.features];
+        let mut row = collect_or_unwind(std::iter::repeat_n(T::Work::default(), self.features));
         for sequence in run {
             for (place, at) in rows.clone().enumerate() {
                 let from = self.x.shifted(starts[sequence].0 + at as isize * self.row_stride);
@@ -126,13 +127,10 @@ impl<W: Work> Table<W> {
     #[inline(always)]
     fn new(first: f64, count: usize, speeds: &[f64]) -> Table<W> {
         let pairs = speeds.len();
-        let mut now: Vec<(f64, f64)> = speeds.iter().map(|speed| (first * speed).sin_cos()).collect();
-        let step: Vec<(f64, f64)> = speeds.iter().map(|speed| speed.sin_cos()).collect();
-        let mut table = Table {
-            cosines: Vec::with_capacity(count * pairs),
-            sines: Vec::with_capacity(count * pairs),
-            pairs,
-        };
+        let mut now = collect_or_unwind(speeds.iter().map(|speed| (first * speed).sin_cos()));
+        let step = collect_or_unwind(speeds.iter().map(|speed| speed.sin_cos()));
+        let mut table =
+            Table { cosines: vector_or_unwind(count * pairs), sines: vector_or_unwind(count * pairs), pairs };
         for _ in 0..count {
             table.cosines.extend(now.iter().map(|&(_, cosine)| W::nearest(cosine)));
             table.sines.extend(now.iter().map(|&(sine, _)| W::nearest(sine)));

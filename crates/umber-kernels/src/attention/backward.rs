@@ -108,23 +108,25 @@ impl<W: Computes> Task<'_, W> {
             });
             return;
         }
-        for index in 0..stacks {
-            let stack = self.problem.stack(index);
-            let mut room = vec![W::ZERO; parts * size];
-            let shared = Target::over(&mut room);
-            parallel_for(parts, |part| {
-                // SAFETY: each part has its own room.
-                let room = unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
-                part_of(&stack, part, room);
-            });
-            let (first, rest) = room.split_at_mut(size);
-            for other in rest.chunks_exact(size.max(1)) {
-                for (sum, &term) in first.iter_mut().zip(other) {
-                    *sum = *sum + term;
+        scratch::with(parts * size, |room: &mut [W]| {
+            for index in 0..stacks {
+                let stack = self.problem.stack(index);
+                let shared = Target::over(room);
+                parallel_for(parts, |part| {
+                    // SAFETY: each part has its own room.
+                    let room =
+                        unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
+                    part_of(&stack, part, room);
+                });
+                let (first, rest) = room.split_at_mut(size);
+                for other in rest.chunks_exact(size.max(1)) {
+                    for (sum, &term) in first.iter_mut().zip(other) {
+                        *sum = *sum + term;
+                    }
                 }
+                self.finish(index, first);
             }
-            self.finish(index, first);
-        }
+        });
     }
 
     fn sums<'r>(&self, room: &'r mut [W]) -> Sums<'r, W> {

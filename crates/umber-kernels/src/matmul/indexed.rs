@@ -8,6 +8,7 @@ use super::pack::pack;
 use super::product::{Into, Matrix, Product};
 use super::scratch;
 use crate::indices::{BATCH, Indices, batches};
+use crate::room::{Room, collect_or_unwind};
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for};
 use crate::{View, ViewMut};
@@ -34,14 +35,13 @@ pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: Vie
     assert!(out.layout().is_contiguous(), "the output is dense");
     let (left, right) = (read(left, a.shape()[0])?, read(right, b.shape()[0])?);
     let places = read(places, out.shape()[0])?;
-    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &places], out));
-    Ok(())
+    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &places], out))
 }
 
 /// Indices into an axis, counted from its start.
-pub(crate) fn read(view: View, length: usize) -> Result<Vec<usize>> {
+pub(crate) fn read(view: View, length: usize) -> Result<Room<usize>> {
     let indices = Indices::new(&[length], &[1], &[view], &[0], &[1]);
-    let mut found = Vec::with_capacity(indices.count());
+    let mut found = Room::new(indices.count())?;
     let mut offsets = [0; BATCH];
     for batch in batches(0..indices.count()) {
         indices.offsets(batch.clone(), &mut offsets)?;
@@ -51,20 +51,23 @@ pub(crate) fn read(view: View, length: usize) -> Result<Vec<usize>> {
 }
 
 /// Numbers of `keys`, those of equal keys together: key `i` has `order[starts[i]..starts[i + 1]]`.
-pub(crate) fn sorted(keys: &[usize], count: usize) -> (Vec<usize>, Vec<usize>) {
-    let mut starts = vec![0; count + 1];
+pub(crate) fn sorted(keys: &[usize], count: usize) -> Result<(Room<usize>, Room<usize>)> {
+    let (mut found_starts, mut found_order) = (Room::filled(0, count + 1)?, Room::filled(0, keys.len())?);
+    let (starts, order) = (&mut found_starts[..], &mut found_order[..]);
     for &key in keys {
         starts[key + 1] += 1;
     }
     for i in 0..count {
         starts[i + 1] += starts[i];
     }
-    let (mut next, mut order) = (starts.clone(), vec![0; keys.len()]);
+    // The starts of the keys become their ends, which are the starts of the next ones.
     for (i, &key) in keys.iter().enumerate() {
-        order[next[key]] = i;
-        next[key] += 1;
+        order[starts[key]] = i;
+        starts[key] += 1;
     }
-    (starts, order)
+    starts.copy_within(..count, 1);
+    starts[0] = 0;
+    Ok((found_starts, found_order))
 }
 
 /// The matrices of a stack.
@@ -105,27 +108,26 @@ fn widened<T: Multiply>(
     Matrix { start: memory.as_ptr(), rows: columns as isize, columns: 1 }
 }
 
-fn run<T: Multiply>(a: View, b: View, [left, right, places]: [&[usize]; 3], out: ViewMut) {
+fn run<T: Multiply>(a: View, b: View, [left, right, places]: [&[usize]; 3], out: ViewMut) -> Result<()> {
     let &[count, m, n] = out.shape() else { panic!("a stack of matrices has three axes") };
     let k = a.shape()[2];
     assert!(a.shape()[1] == m && b.shape()[1..] == [k, n], "the matrices of all stacks fit");
     if m * n == 0 {
-        return;
+        return Ok(());
     }
     let task =
         Task { m, n, k, a: Stack::<T>::of(&a), b: Stack::<T>::of(&b), out: Target::of(&out), left, right };
-    let (starts, order) = sorted(places, count);
+    let (starts, order) = sorted(places, count)?;
     let is_single = starts.windows(2).all(|pair| pair[1] - pair[0] <= 1);
     if is_single && m < FEW_ROWS && k > 0 && places.len() > b.shape()[0] {
         for r in (0..count).filter(|&r| starts[r] == starts[r + 1]) {
             task.sum(r, &[], 0..n);
         }
-        let (starts, order) = sorted(right, b.shape()[0]);
+        let (starts, order) = sorted(right, b.shape()[0])?;
         let step = (JOINED / m).max(1);
-        let runs: Vec<&[usize]> =
-            starts.windows(2).flat_map(|pair| order[pair[0]..pair[1]].chunks(step)).collect();
+        let runs = collect_or_unwind(starts.windows(2).flat_map(|pair| order[pair[0]..pair[1]].chunks(step)));
         parallel_for(runs.len(), |i| task.join_rows(runs[i], places));
-        return;
+        return Ok(());
     }
     let wanted = if places.len() * m * n * k > 1 << 18 { num_threads() } else { 1 };
     let across = wanted.div_ceil(count.max(1)).min(n.div_ceil(64));
@@ -133,6 +135,7 @@ fn run<T: Multiply>(a: View, b: View, [left, right, places]: [&[usize]; 3], out:
         let (r, part) = (job / across, job % across);
         task.sum(r, &order[starts[r]..starts[r + 1]], n * part / across..n * (part + 1) / across);
     });
+    Ok(())
 }
 
 struct Task<'a, T> {

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use umber_types::{Error, Layout, Result, Shape};
+use umber_types::{Layout, Result, Shape, bail};
 
 use super::lanes::Ring;
 use super::multiply::{Multiply, match_multiply};
 use super::pack::pack;
 use super::product::{Into, Matrix, Product};
 use super::{matmul, scratch};
+use crate::room::vector_or_unwind;
 use crate::shared::{Source, Target};
 use crate::threads::{num_threads, parallel_for};
 use crate::{View, ViewMut};
@@ -19,17 +20,20 @@ const ROWS: usize = 64;
 /// The segments of an axis of this length: from where to where; none goes backwards.
 fn segments(view: View, length: usize) -> Result<Vec<Range<usize>>> {
     let ends: &[i64] = view.as_slice().expect("the ends of segments are dense int64");
-    let pairs = ends.chunks_exact(2).map(|pair| {
+    let mut found = vector_or_unwind(ends.len() / 2);
+    for pair in ends.chunks_exact(2) {
         let [from, to] = [pair[0], pair[1]].map(usize::try_from);
         match (from, to) {
-            (Ok(from), Ok(to)) if from <= length && to <= length => Ok(from..to.max(from)),
-            _ => Err(Error::Index(format!(
+            (Ok(from), Ok(to)) if from <= length && to <= length => found.push(from..to.max(from)),
+            _ => bail!(
+                Index,
                 "the segment lies outside: got {} to {}, expected places in an axis of length {length}",
-                pair[0], pair[1]
-            ))),
+                pair[0],
+                pair[1]
+            ),
         }
-    });
-    pairs.collect()
+    }
+    Ok(found)
 }
 
 /// `out[s] = a[:, from..to] @ b[from..to]` for each segment `s`, `[from, to]`, of the depth: shapes `[m, k]`, `[k, n]` and

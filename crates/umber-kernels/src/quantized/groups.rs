@@ -94,16 +94,16 @@ fn each_group<T: Real>(
     let (size, values) = (how.group_size(), dense::<T>(src));
     let count = values.len() / size;
     let largest = largest.map(dense::<f32>);
-    let factors: Option<Vec<T::Work>> = largest.map(|largest| {
-        let unit = (LARGEST_FP4 * LARGEST_FP8) as f32;
-        largest.iter().map(|&largest| T::Work::of_f32(unit / largest)).collect()
-    });
+    let unit = (LARGEST_FP4 * LARGEST_FP8) as f32;
     parallel_ranges(count, (1 << 13) / size, |range| {
         let mut wide = [T::Work::default(); LARGEST_GROUP];
         for g in range {
             let group = &values[g * size..][..size];
             wide.iter_mut().zip(group).for_each(|(wide, &value)| *wide = value.widen());
-            let factor = factors.as_ref().map_or(T::Work::nearest(1.0), |all| all[g * all.len() / count]);
+            let factor = match &largest {
+                Some(all) => T::Work::of_f32(unit / all[g * all.len() / count]),
+                None => T::Work::nearest(1.0),
+            };
             body(g, &wide[..size], factor);
         }
     });

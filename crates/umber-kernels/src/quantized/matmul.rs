@@ -79,26 +79,28 @@ pub fn matmul(product: &Product, out: ViewMut) -> Result<()> {
     match_dtype!(float out.dtype(), T => run::<T, <T as Real>::Work>(product, out), else => panic!("of floats"))
 }
 
-/// Products with the same right matrix.
-struct Run {
-    right: usize,
+/// Products with the same right matrix, one after the other.
+struct Runs {
+    /// Where those of each matrix begin, and where the last end.
+    starts: Room<usize>,
     /// Left matrices, and where the products go.
-    pairs: Vec<(usize, usize)>,
+    pairs: Room<(usize, usize)>,
 }
 
-fn runs(product: &Product, count: usize) -> Result<Vec<Run>> {
+fn runs(product: &Product, count: usize) -> Result<Runs> {
     let Some(Picks { left, right, places }) = product.picks else {
-        return Ok((0..count).map(|i| Run { right: i, pairs: vec![(i, i)] }).collect());
+        let (mut starts, mut pairs) = (Room::new(count + 1)?, Room::new(count)?);
+        starts.extend(0..=count);
+        pairs.extend((0..count).map(|i| (i, i)));
+        return Ok(Runs { starts, pairs });
     };
     let (left, right) =
         (indexed::read(left, product.x.shape()[0])?, indexed::read(right, product.words.shape()[0])?);
     let places = indexed::read(places, count)?;
-    let (starts, order) = indexed::sorted(&right, product.words.shape()[0]);
-    let run = |(right, ends): (usize, &[usize])| Run {
-        right,
-        pairs: order[ends[0]..ends[1]].iter().map(|&s| (left[s], places[s])).collect(),
-    };
-    Ok(starts.windows(2).enumerate().map(run).filter(|run| !run.pairs.is_empty()).collect())
+    let (starts, order) = indexed::sorted(&right, product.words.shape()[0])?;
+    let mut pairs = Room::new(order.len())?;
+    pairs.extend(order.iter().map(|&s| (left[s], places[s])));
+    Ok(Runs { starts, pairs })
 }
 
 fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
@@ -135,12 +137,15 @@ fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
         return Ok(());
     }
     let mut sums = Room::filled(W::ZERO, count * m * n)?;
-    for run in &runs {
-        let mut joined = vector_or_unwind(run.pairs.len() * m * k);
-        run.pairs.iter().for_each(|&(left, _)| joined.extend_from_slice(&x[left * m * k..][..m * k]));
-        let mut products = Room::filled(W::ZERO, run.pairs.len() * m * n)?;
-        task.multiply(run.right, &joined, run.pairs.len() * m, Target::over(&mut products));
-        for (&(_, place), product) in run.pairs.iter().zip(products.chunks_exact(m * n)) {
+    for (right, ends) in runs.starts.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]) {
+        let pairs = &runs.pairs[ends[0]..ends[1]];
+        let mut joined = vector_or_unwind(pairs.len() * m * k);
+        for &(left, _) in pairs {
+            joined.extend_from_slice(&x[left * m * k..][..m * k]);
+        }
+        let mut products = Room::filled(W::ZERO, pairs.len() * m * n)?;
+        task.multiply(right, &joined, pairs.len() * m, Target::over(&mut products));
+        for (&(_, place), product) in pairs.iter().zip(products.chunks_exact(m * n)) {
             let sums = &mut sums[place * m * n..][..m * n];
             sums.iter_mut().zip(product).for_each(|(sum, &term)| *sum = W::plus(*sum, term));
         }

@@ -17,10 +17,11 @@ use smallvec::SmallVec;
 use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
 use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide};
+use self::leaves::Leaves;
 pub(crate) use self::leaves::vectorised_for;
-use self::leaves::{Leaves, Room};
-use crate::caches::{Aligned, LINE};
+use crate::caches::LINE;
 use crate::nest::{Loop, Nest};
+use crate::room::Room;
 use crate::shared::Target;
 use crate::tape::Program;
 use crate::threads::parallel_ranges;
@@ -264,15 +265,16 @@ fn fold_in_parts(
 ) {
     let (parts, steps) = (shared.tasks, shared.steps);
     let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
-    let mut totals = vec![Aligned([0 as Room; LINE / size_of::<Room>()]); shared.tiles * parts * size / LINE];
-    let place = Target::over(&mut totals).cast::<u8>();
+    // Not written here: tasks begin their totals themselves, since one thread would take as long over all of them.
+    let mut totals = Room::<u8>::new_or_unwind(shared.tiles * parts * size);
+    let place = Target::over(totals.spare()).cast::<u8>();
     // Where there are many, neighbours go to one thread: two that take turns within a stretch of memory are slower than two far
     // apart.
     parallel_ranges(shared.tiles * parts, 1, |range| {
         for i in range {
             let (tile, part) = (i / parts, i % parts);
             let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
-            // SAFETY: every task has its own stretch of the vector, which outlives the call.
+            // SAFETY: every task has its own stretch of the memory, which begins at a cache line and outlives the call.
             unsafe { (leaves.clear)(totals.start, totals.width) };
             fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
         }

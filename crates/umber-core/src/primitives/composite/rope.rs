@@ -1,5 +1,6 @@
 //! Rope: pairs of features turned by angles that grow with the position.
 
+use umber_kernels::room::Room;
 use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
 
 use super::{Decompose, Parameter};
@@ -58,9 +59,11 @@ impl Rope {
     }
 
     /// The angle between one position and the next for each pair, from `base`.
-    fn speeds(self, base: f64) -> Vec<f64> {
+    fn speeds(self, base: f64) -> Result<Room<f64>> {
         let half = self.dims / 2;
-        (0..half).map(|i| self.signed_scale() * (i as f64 * (-base.ln() / half as f64)).exp()).collect()
+        let mut speeds = Room::new(half)?;
+        speeds.extend((0..half).map(|i| self.signed_scale() * (i as f64 * (-base.ln() / half as f64)).exp()));
+        Ok(speeds)
     }
 
     /// The angles, float64, of shape `[..., t, dims / 2]`.
@@ -188,13 +191,16 @@ impl Decompose for Rope {
         let layout = task.inputs[1].layout.broadcast_to(&before);
         task.inputs[1] = task.inputs[1].with_layout(layout);
         let speeds = match self.base {
-            Some(base) => self.speeds(base.value()),
+            Some(base) => self.speeds(base.value())?,
             None => {
                 let given = task.view(2);
-                let mut dense = vec![0.0f64; given.size()];
+                let mut dense = Room::filled(0.0f64, given.size())?;
                 let layout = umber_types::Layout::contiguous([given.size()].into());
                 umber_kernels::tape::copy(given, umber_kernels::ViewMut::of(&mut dense, &layout));
-                dense.iter().map(|frequency| self.signed_scale() / frequency).collect()
+                for frequency in &mut *dense {
+                    *frequency = self.signed_scale() / *frequency;
+                }
+                dense
             }
         };
         task.run_one(|inputs, output| {
