@@ -113,6 +113,44 @@ def test_products(mode, size, bits, rows, transpose):
     np.testing.assert_allclose(to_numpy(exact), to_numpy(x).astype(float) @ dense, atol=1e-11)
 
 
+@pytest.mark.parametrize("rows", [1, 4, 12, 40])
+@pytest.mark.parametrize(("mode", "size", "bits"), [how for how in FORMATS if how[0] != "affine"])
+def test_every_float_of_few_bits_in_products(mode, size, bits, rows):
+    codes = np.arange(1 << bits)
+    sign = np.where(codes & 8, -1.0, 1.0)
+    levels = quantized.from_fp8(codes) if bits == 8 else sign * quantized.FP4[codes & 7]
+    # A column of each, and one of all that are numbers.
+    table = np.repeat(codes[:, None], 256, axis=1)
+    table = np.vstack([table, np.resize(codes[np.isfinite(levels)], 256)])
+    scales = np.full((len(table), 256 // size), 0x38 if mode == "nvfp4" else 127, np.uint8)
+    x = np.arange(rows * 256.0).reshape(rows, 256) * 7 % 32 - 15
+    found = to_numpy(
+        mx.quantized_matmul(
+            mx.array(x.astype(np.float32)), mx.array(quantized.pack(table, bits)), mx.array(scales),
+            group_size=size, bits=bits, mode=mode,
+        )
+    )  # fmt: skip
+    expected = x @ levels[table].T
+    same_bits(found[:, :-1], expected[:, :-1].astype(np.float32))
+    bound = np.abs(x) @ np.abs(levels[table[-1]]) * 1e-6
+    assert (np.abs(found[:, -1] - expected[:, -1]) <= bound).all()
+
+
+@pytest.mark.parametrize("rows", [1, 4, 12, 40])
+@pytest.mark.parametrize("mode", ["mxfp4", "mxfp8"])
+def test_scales_of_any_size(mode, rows):
+    bits = 4 if mode == "mxfp4" else 8
+    # A half, or one, in all places; the last scale is infinite.
+    words = mx.full((7, bits), 0x11111111 if bits == 4 else 0x38383838, dtype=mx.uint32)
+    scales = np.array([[10], [30], [100], [127], [200], [254], [255]], np.uint8)
+    found = mx.quantized_matmul(
+        mx.full((rows, 32), 2**-9), words, mx.array(scales), group_size=32, bits=bits, mode=mode
+    )
+    sums = 32 * 2**-9 * (0.5 if bits == 4 else 1) * 2.0 ** (scales[:, 0] - 127.0)
+    sums[-1] = np.inf
+    same_bits(to_numpy(found), np.tile(sums.astype(np.float32), (rows, 1)))
+
+
 @pytest.mark.parametrize("size", [32, 64, 128])
 @pytest.mark.parametrize("bits", [1, 2, 3, 4, 5, 6, 8])
 def test_sums_of_whole_numbers_are_exact(bits, size):

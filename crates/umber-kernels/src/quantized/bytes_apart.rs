@@ -9,13 +9,13 @@ use crate::isa::{is_unlimited, level};
 const BYTES: usize = 64;
 
 /// Do codes of so many bits lie across bytes?
-pub(super) const fn is_across(bits: u32) -> bool {
-    !8u32.is_multiple_of(bits)
+pub(super) const fn is_across(bits: usize) -> bool {
+    !8usize.is_multiple_of(bits)
 }
 
 /// Packed bytes whose codes fill a vector, or, where bytes hold whole numbers of codes, as many vectors as these.
-pub(super) const fn block_bytes(bits: u32) -> usize {
-    if is_across(bits) { bits as usize * BYTES / 8 } else { BYTES }
+pub(super) const fn block_bytes(bits: usize) -> usize {
+    if is_across(bits) { bits * BYTES / 8 } else { BYTES }
 }
 
 /// Has the processor the instructions?
@@ -34,7 +34,7 @@ pub(super) struct BytesApart {
 impl BytesApart {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn new(bits: u32) -> Self {
+    pub(super) fn new(bits: usize) -> Self {
         let (places, shifts) = match bits {
             3 => const { &places_and_shifts(3) },
             5 => const { &places_and_shifts(5) },
@@ -86,7 +86,7 @@ const fn places_and_shifts(bits: usize) -> ([u8; BYTES], [u8; BYTES]) {
 /// # Safety
 /// The instructions are there ([`is_available`]).
 #[target_feature(enable = "avx512f,avx512bw")]
-pub(super) unsafe fn codes(bits: u32, packed: &[u8], out: &mut [u8]) {
+pub(super) unsafe fn codes(bits: usize, packed: &[u8], out: &mut [u8]) {
     let (apart, code) = (BytesApart::new(bits), _mm512_set1_epi8((1 << bits) - 1));
     for (packed, out) in packed.chunks(block_bytes(bits)).zip(out.chunks_mut(BYTES)) {
         // SAFETY: what is inside of the chunks; the caller's promise.

@@ -25,6 +25,14 @@ pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
     }
 }
 
+/// What stands for zero among [`FP4_NUMBERS`].
+#[cfg(target_arch = "x86_64")]
+pub(super) const FP4_MIDDLE: u8 = 12;
+
+/// Floats of four bits as whole numbers, in halves above the least.
+#[cfg(target_arch = "x86_64")]
+pub(super) const FP4_NUMBERS: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
+
 /// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
 #[cfg(target_arch = "x86_64")]
 fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
@@ -40,22 +48,43 @@ fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The codes in some words of affine mode, which hold whole groups, one in each byte.
+/// The codes in some words of affine mode, which hold whole groups, one in each byte, or those of four-bit floats as [`FP4_NUMBERS`].
 #[cfg(target_arch = "x86_64")]
 pub(super) fn codes(how: Quantization, words: &[u32], out: &mut [u8]) {
     fn byte(code: u32) -> u8 {
         code as u8
     }
     match how.bits() {
+        // SAFETY: who has whole numbers multiplied has these instructions.
+        _ if !how.has_biases() => unsafe { fp4_numbers(as_bytes(words), out) },
         // SAFETY: asked for.
         bits @ (3 | 5 | 6) if bytes_apart::is_available() => unsafe {
-            bytes_apart::codes(bits as u32, as_bytes(words), out);
+            bytes_apart::codes(bits, as_bytes(words), out);
         },
         3 => across::<3, _>(words, out, byte),
         5 => across::<5, _>(words, out, byte),
         6 => across::<6, _>(words, out, byte),
         8 => out.copy_from_slice(as_bytes(words)),
         _ => spread(how, as_bytes(words), out),
+    }
+}
+
+/// Packed floats of four bits as [`FP4_NUMBERS`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn fp4_numbers(packed: &[u8], out: &mut [u8]) {
+    use std::arch::x86_64::*;
+    // SAFETY: as many bytes as are read.
+    let (numbers, low) = unsafe { (_mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()), _mm_set1_epi8(15)) };
+    // Groups are of sixteen codes or more.
+    for (packed, out) in packed.as_chunks::<8>().0.iter().zip(out.as_chunks_mut::<16>().0) {
+        // SAFETY: eight bytes, and room for sixteen.
+        unsafe {
+            let packed = _mm_loadl_epi64(packed.as_ptr().cast());
+            let codes = _mm_unpacklo_epi8(packed, _mm_srli_epi16::<4>(packed));
+            let codes = _mm_shuffle_epi8(numbers, _mm_and_si128(codes, low));
+            _mm_storeu_si128(out.as_mut_ptr().cast(), codes);
+        }
     }
 }
 

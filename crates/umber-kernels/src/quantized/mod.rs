@@ -14,6 +14,7 @@ mod digits;
 mod few_rows;
 mod fp8;
 mod groups;
+mod kinds;
 mod matmul;
 mod packed;
 mod turned_product;

@@ -85,7 +85,7 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
                 let (units, sums) =
                     (from_raw_parts_mut(units.at(at), width), from_raw_parts_mut(sums.at(at), width));
                 let digits = from_raw_parts_mut(digits.at(before as isize), size * width * D);
-                lay_group::<D>(numbers, digits, units, sums);
+                lay_group::<D>(packed.how, numbers, digits, units, sums);
                 digits
             };
             let vectors = width / LANES;
@@ -109,6 +109,7 @@ unsafe fn lay<const D: usize>(product: &TurnedProduct, laid: &mut LaidRows) {
 /// Lay out a group of each of the rows of a tile, with nothing in the other lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn lay_group<'a, const D: usize>(
+    how: Quantization,
     rows: impl Iterator<Item = &'a [f32]>,
     digits: &mut [i8],
     units: &mut [f32],
@@ -120,7 +121,7 @@ fn lay_group<'a, const D: usize>(
     sums.fill(0.0);
     let mut split_up = [[0; LARGEST_GROUP]; D];
     for (lane, group) in rows.enumerate() {
-        units[lane] = split(group, &mut split_up);
+        units[lane] = split(how, group, &mut split_up);
         sums[lane] = sum(group);
         for (place, split_up) in split_up.iter().enumerate() {
             for (four, codes) in split_up[..group.len()].as_chunks::<4>().0.iter().enumerate() {

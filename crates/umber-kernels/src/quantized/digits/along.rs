@@ -12,6 +12,8 @@ use crate::isa::prefetch;
 use crate::matmul::scratch;
 use crate::quantized::LARGEST_GROUP;
 use crate::quantized::bytes_apart::{self, BytesApart, block_bytes, is_across};
+use crate::quantized::codes::FP4_NUMBERS;
+use crate::quantized::kinds::{FP4, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, kind_of};
 use crate::quantized::turned_product::TurnedProduct;
 use crate::threads::parallel_ranges;
 
@@ -23,17 +25,21 @@ const HALF: usize = COLUMNS / 2;
 
 /// Do all lanes of a vector of codes begin with the same sums? Then those of a place are one number, not a vector, which leaves
 /// room in the first cache. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
-const fn evenly(bits: u32, is_whole: bool) -> bool {
-    bits == 8 && is_whole
+const fn evenly(kind: u8, is_whole: bool) -> bool {
+    kind == INT8 && is_whole
+}
+
+fn kind(how: Quantization) -> u8 {
+    kind_of(how).expect("kernels are compiled for codes of so many bits")
 }
 
 /// Codes of a byte, which are the steps of a vector of them.
-const fn steps(bits: u32) -> usize {
-    if is_across(bits) { 1 } else { (8 / bits) as usize }
+const fn steps(bits: usize) -> usize {
+    if is_across(bits) { 1 } else { 8 / bits }
 }
 
 /// Has the processor what codes of so many bits need?
-pub(super) fn suits(bits: u32) -> bool {
+pub(super) fn suits(bits: usize) -> bool {
     !is_across(bits) || bytes_apart::is_available()
 }
 
@@ -55,7 +61,7 @@ struct Job<'a, const D: usize> {
 pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
     let TurnedProduct { packed, rows, columns, .. } = *product;
     let (how, depth) = (packed.how, product.depth());
-    let (bits, size) = (how.bits() as u32, how.group_size());
+    let (bits, size) = (how.bits(), how.group_size());
     let steps = steps(bits);
     let group_bytes = size / steps;
     let row_bytes = how.words(depth) * 4;
@@ -71,19 +77,20 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
         parallel_ranges(columns, JOB / row_bytes + 1, |part| {
             // SAFETY: the caller's.
             unsafe {
-                match (bits, group_bytes >= BYTES) {
-                    (1, _) => job.columns::<1, false>(part),
-                    (2, _) => job.columns::<2, false>(part),
-                    (3, false) => job.columns::<3, false>(part),
-                    (3, true) => job.columns::<3, true>(part),
-                    (5, false) => job.columns::<5, false>(part),
-                    (5, true) => job.columns::<5, true>(part),
-                    (6, false) => job.columns::<6, false>(part),
-                    (6, true) => job.columns::<6, true>(part),
-                    (4, false) => job.columns::<4, false>(part),
-                    (4, true) => job.columns::<4, true>(part),
-                    (_, false) => job.columns::<8, false>(part),
-                    (_, true) => job.columns::<8, true>(part),
+                match (kind(how), group_bytes >= BYTES) {
+                    (INT1, _) => job.columns::<INT1, false>(part),
+                    (INT2, _) => job.columns::<INT2, false>(part),
+                    (INT3, false) => job.columns::<INT3, false>(part),
+                    (INT3, true) => job.columns::<INT3, true>(part),
+                    (INT4, false) => job.columns::<INT4, false>(part),
+                    (INT4, true) => job.columns::<INT4, true>(part),
+                    (INT5, false) => job.columns::<INT5, false>(part),
+                    (INT5, true) => job.columns::<INT5, true>(part),
+                    (INT6, false) => job.columns::<INT6, false>(part),
+                    (INT6, true) => job.columns::<INT6, true>(part),
+                    (FP4, _) => job.columns::<FP4, false>(part),
+                    (_, false) => job.columns::<INT8, false>(part),
+                    (_, true) => job.columns::<INT8, true>(part),
                 }
             }
         });
@@ -94,7 +101,7 @@ pub(super) unsafe fn run<const D: usize>(product: &TurnedProduct) {
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usize, laid: &mut LaidRows) {
     let (how, depth) = (product.packed.how, product.depth());
-    let (steps, size) = (steps(how.bits() as u32), how.group_size());
+    let (steps, size) = (steps(how.bits()), how.group_size());
     let (group_bytes, block_digits) = (size / steps, BYTES * steps * D);
     laid.digits.fill(0);
     laid.units.fill(0.0);
@@ -103,7 +110,7 @@ fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usiz
     for (r, row) in product.x.chunks_exact(depth).enumerate() {
         let digits = &mut laid.digits[r * blocks * block_digits..][..blocks * block_digits];
         for (g, group) in row.chunks_exact(size).enumerate() {
-            laid.units[r * groups + g] = split(group, &mut split_up);
+            laid.units[r * groups + g] = split(how, group, &mut split_up);
             laid.sums[r * groups + g] = sum(group);
             let bytes = g * group_bytes..(g + 1) * group_bytes;
             match steps {
@@ -114,10 +121,10 @@ fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usiz
             }
         }
     }
-    let even = evenly(how.bits() as u32, group_bytes >= BYTES);
-    let step = if even { 1 } else { LANES };
+    let even = evenly(kind(how), group_bytes >= BYTES);
+    let width = if even { 1 } else { LANES };
     for (block, begun) in
-        laid.digits.chunks_exact(block_digits).zip(laid.beginnings.chunks_exact_mut(D * step))
+        laid.digits.chunks_exact(block_digits).zip(laid.beginnings.chunks_exact_mut(D * width))
     {
         let sums = sums_of_middles::<D>(how, block, BYTES, D * BYTES);
         let sums = if even {
@@ -125,9 +132,9 @@ fn lay_rows<const D: usize>(product: &TurnedProduct, blocks: usize, groups: usiz
         } else {
             sums
         };
-        for (begun, begin) in begun.chunks_exact_mut(step).zip(beginnings(sums)) {
+        for (begun, begin) in begun.chunks_exact_mut(width).zip(beginnings(sums)) {
             // SAFETY: as many numbers as are written.
-            unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - step), begin) };
+            unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - width), begin) };
         }
     }
 }
@@ -155,7 +162,7 @@ fn lay<const STEPS: usize, const D: usize>(split_up: &Digits<D>, bytes: Range<us
 impl<const D: usize> Job<'_, D> {
     /// Compute some columns, where a vector of bytes is of one group (`WHOLE`) or perhaps of several.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn columns<const BITS: u32, const WHOLE: bool>(&self, part: Range<usize>) {
+    fn columns<const KIND: u8, const WHOLE: bool>(&self, part: Range<usize>) {
         let (packed, groups) = (self.product.packed, self.groups);
         scratch::with(COLUMNS * (groups + 2 * packed.groups), |memory: &mut [f32]| {
             let (factors, memory) = memory.split_at_mut(COLUMNS * groups);
@@ -166,7 +173,8 @@ impl<const D: usize> Job<'_, D> {
                 let count = if part.end - column >= COLUMNS { COLUMNS } else { 1 };
                 let row = self.product.first + column;
                 let scales = packed.all_scales(row..row + count, scales);
-                let biases = packed.all_biases(row..row + count, biases);
+                let biases =
+                    if packed.how.has_biases() { packed.all_biases(row..row + count, biases) } else { &[] };
                 // Each stretch of them is read at once and long after the last, which the processor does not foresee either.
                 packed.prefetch_factors(row + count, count);
                 for r in 0..self.product.rows {
@@ -176,20 +184,20 @@ impl<const D: usize> Job<'_, D> {
                         if is_centred && centred != (1 << COLUMNS) - 1 {
                             for (c, rest) in rest.into_iter().enumerate() {
                                 let (factors, is_centred) = (&factors[c * groups..], centred >> c & 1 != 0);
-                                self.some::<BITS, WHOLE, 1>(r, column + c, factors, [rest], is_centred);
+                                self.some::<KIND, WHOLE, 1>(r, column + c, factors, [rest], is_centred);
                             }
-                        } else if const { evenly(BITS, WHOLE) } {
+                        } else if const { evenly(KIND, WHOLE) } {
                             for (half, rest) in rest.as_chunks::<HALF>().0.iter().enumerate() {
                                 let factors = &factors[half * HALF * groups..];
                                 let column = column + half * HALF;
-                                self.some::<BITS, WHOLE, HALF>(r, column, factors, *rest, is_centred);
+                                self.some::<KIND, WHOLE, HALF>(r, column, factors, *rest, is_centred);
                             }
                         } else {
-                            self.some::<BITS, WHOLE, COLUMNS>(r, column, factors, rest, is_centred);
+                            self.some::<KIND, WHOLE, COLUMNS>(r, column, factors, rest, is_centred);
                         }
                     } else {
                         let (rest, centred) = self.factors::<1>(r, scales, biases, factors);
-                        self.some::<BITS, WHOLE, 1>(r, column, factors, rest, centred != 0);
+                        self.some::<KIND, WHOLE, 1>(r, column, factors, rest, centred != 0);
                     }
                 }
                 column += count;
@@ -209,7 +217,9 @@ impl<const D: usize> Job<'_, D> {
         factors: &mut [f32],
     ) -> ([__m512; C], u32) {
         let count = self.product.packed.groups;
-        assert!(scales.len() == C * count && biases.len() == C * count && C * self.groups <= factors.len());
+        let has_biases = !biases.is_empty();
+        assert!(scales.len() == C * count && C * self.groups <= factors.len());
+        assert!(biases.len() == scales.len() || !has_biases);
         let units = &self.laid.units[r * self.groups..][..self.groups];
         let of_x = &self.laid.sums[r * self.groups..][..self.groups];
         let middle = _mm512_set1_ps(f32::from(middle(self.product.packed.how)));
@@ -221,10 +231,13 @@ impl<const D: usize> Job<'_, D> {
                 // SAFETY: only what is inside of a column is read of scales and biases; the others are padded.
                 unsafe {
                     let scale = _mm512_maskz_loadu_ps(mask, scales.as_ptr().add(c * count + g));
-                    let bias = _mm512_maskz_loadu_ps(mask, biases.as_ptr().add(c * count + g));
                     let unit = _mm512_loadu_ps(units.as_ptr().add(g));
                     let factor = factors.as_mut_ptr().add(c * self.groups + g);
                     _mm512_storeu_ps(factor, _mm512_mul_ps(scale, unit));
+                    if !has_biases {
+                        continue;
+                    }
+                    let bias = _mm512_maskz_loadu_ps(mask, biases.as_ptr().add(c * count + g));
                     let centred = _mm512_fmadd_ps(scale, middle, bias);
                     *rest = _mm512_fmadd_ps(centred, _mm512_loadu_ps(of_x.as_ptr().add(g)), *rest);
                     let loss = _mm512_sub_ps(_mm512_abs_ps(centred), _mm512_abs_ps(bias));
@@ -249,7 +262,7 @@ impl<const D: usize> Job<'_, D> {
     /// `C` columns of a row, to whose sums `rest` is added: last, since it may be much larger than what each group adds.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn some<const BITS: u32, const WHOLE: bool, const C: usize>(
+    fn some<const KIND: u8, const WHOLE: bool, const C: usize>(
         &self,
         r: usize,
         column: usize,
@@ -258,7 +271,8 @@ impl<const D: usize> Job<'_, D> {
         is_centred: bool,
     ) {
         let (product, laid, groups) = (self.product, &self.laid, self.groups);
-        let (steps, block_bytes) = const { (steps(BITS), block_bytes(BITS)) };
+        let bits = const { bits_of(KIND) };
+        let (steps, block_bytes) = (steps(bits), block_bytes(bits));
         let bytes = product.bytes(column..column + C);
         let (first, length) = (bytes.as_ptr(), bytes.len() / C);
         let blocks = length.div_ceil(block_bytes);
@@ -268,10 +282,12 @@ impl<const D: usize> Job<'_, D> {
         let (block_codes, log_size) = (BYTES * steps, product.packed.how.group_size().trailing_zeros());
         // SAFETY: so many places are there.
         let places = unsafe { _mm512_loadu_si512(self.places.as_ptr().cast()) };
-        let code = _mm512_set1_epi8(((1u32 << BITS) - 1) as u8 as i8);
-        let apart = BytesApart::new(BITS);
+        let code = _mm512_set1_epi8(((1u32 << bits) - 1) as u8 as i8);
+        let apart = BytesApart::new(bits);
+        // SAFETY: as many bytes as are read.
+        let numbers = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()) });
         // Numbers, or vectors, for each place: of each block, or of all.
-        let width = if const { evenly(BITS, WHOLE) } { 1 } else { LANES };
+        let width = if const { evenly(KIND, WHOLE) } { 1 } else { LANES };
         let mut from_zero = [0; 4 * LANES];
         let (begun, step) = if is_centred {
             (&laid.beginnings[r * blocks * D * width..][..blocks * D * width], D * width)
@@ -294,7 +310,7 @@ impl<const D: usize> Job<'_, D> {
                 // SAFETY: inside of what was made for this.
                 *begin = unsafe {
                     let start = begun.as_ptr().add(start);
-                    if const { evenly(BITS, WHOLE) } {
+                    if const { evenly(KIND, WHOLE) } {
                         _mm512_set1_epi32(*start)
                     } else {
                         _mm512_loadu_si512(start.cast())
@@ -309,10 +325,11 @@ impl<const D: usize> Job<'_, D> {
                 prefetch(first.wrapping_add(COLUMNS * length + C * start + c * block_bytes));
                 let row = first.wrapping_add(c * length + start);
                 // SAFETY: what is left of the row; who calls [`run`] has asked for the instructions.
-                let mut words = unsafe { read::<BITS, WHOLE>(row, length - start, &apart) };
+                let mut words = unsafe { read::<KIND, WHOLE>(row, length - start, &apart) };
                 let mut inner = begin;
                 for (step, digits) in digits.chunks_exact(BYTES * D).enumerate() {
-                    let codes = if BITS == 8 { words } else { _mm512_and_si512(words, code) };
+                    let codes = if KIND == INT8 { words } else { _mm512_and_si512(words, code) };
+                    let codes = if KIND == FP4 { _mm512_shuffle_epi8(numbers, codes) } else { codes };
                     for place in 0..D {
                         // SAFETY: a vector of digits for each place.
                         let x = unsafe { _mm512_loadu_si512(digits.as_ptr().add(place * BYTES).cast()) };
@@ -322,7 +339,7 @@ impl<const D: usize> Job<'_, D> {
                         inner[place] = _mm512_dpbusd_epi32(inner[place], codes, x);
                     }
                     if step + 1 < steps {
-                        words = _mm512_srli_epi16::<BITS>(words);
+                        words = _mm512_srl_epi16(words, _mm_cvtsi32_si128(bits as i32));
                     }
                 }
                 let pair = if steps == 1 {
@@ -357,19 +374,20 @@ impl<const D: usize> Job<'_, D> {
 /// The row can be read, and the processor has what [`suits`] asks for.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-unsafe fn read<const BITS: u32, const WHOLE: bool>(
+unsafe fn read<const KIND: u8, const WHOLE: bool>(
     row: *const u8,
     rest: usize,
     apart: &BytesApart,
 ) -> __m512i {
     // SAFETY: only what is inside of the row is read; the caller's promise.
     unsafe {
-        let packed = if WHOLE && !is_across(BITS) || rest >= BYTES {
+        let is_across = is_across(const { bits_of(KIND) });
+        let packed = if WHOLE && !is_across || rest >= BYTES {
             _mm512_loadu_si512(row.cast())
         } else {
             _mm512_maskz_loadu_epi8((1 << rest) - 1, row.cast())
         };
-        if is_across(BITS) { apart.move_codes(packed) } else { packed }
+        if is_across { apart.move_codes(packed) } else { packed }
     }
 }
 

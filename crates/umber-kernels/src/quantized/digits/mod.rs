@@ -1,5 +1,6 @@
 //! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI, AMX).
 //!
+//! Codes are whole numbers, or stand for floats of four bits, which are halves of whole numbers.
 //! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
 //! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
 //! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
@@ -18,6 +19,7 @@ use std::arch::x86_64::*;
 use umber_types::{Quantization, QuantizationMode};
 
 use super::LARGEST_GROUP;
+use super::codes::FP4_MIDDLE;
 use super::turned_product::{TurnedProduct, largest, sum_over};
 use crate::isa::{is_unlimited, level, vectorised};
 
@@ -45,7 +47,7 @@ const LEAST: i32 = -64;
 pub(super) fn suits(product: &TurnedProduct) -> bool {
     let how = product.packed.how;
     let is_along = product.rows < ACROSS;
-    let is_whole = how.mode() == QuantizationMode::Affine && (!is_along || along::suits(how.bits() as u32));
+    let is_whole = how.mode() != QuantizationMode::Mxfp8 && (!is_along || along::suits(how.bits()));
     let is_moderate = || {
         vectorised(
             #[inline(always)]
@@ -102,11 +104,11 @@ fn power(exponent: i32) -> f32 {
 /// The digits of a group: those of each place, the highest first.
 type Digits<const D: usize> = [[i8; LARGEST_GROUP]; D];
 
-/// Write the digits of a group; answers what 1 in the second place stands for.
+/// Write the digits of a group; answers what 1 in the second place stands for where it meets a code one above the middle.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn split<const D: usize>(group: &[f32], digits: &mut Digits<D>) -> f32 {
-    let (scale, unit) = scale_of::<D>(group);
+fn split<const D: usize>(how: Quantization, group: &[f32], digits: &mut Digits<D>) -> f32 {
+    let (scale, unit) = scale_of::<D>(how, group);
     let scale = _mm512_set1_ps(scale);
     assert!(group.len() <= LARGEST_GROUP, "there is room for the digits");
     for (i, numbers) in group.chunks(LANES).enumerate() {
@@ -126,13 +128,14 @@ fn split<const D: usize>(group: &[f32], digits: &mut Digits<D>) -> f32 {
     unit
 }
 
-/// What makes the numbers of a group whole ones of `D` digits, and what 1 in the second place stands for then.
+/// What makes the numbers of a group whole ones of `D` digits, and what [`split`] answers.
 #[inline(always)]
-fn scale_of<const D: usize>(group: &[f32]) -> (f32, f32) {
+fn scale_of<const D: usize>(how: Quantization, group: &[f32]) -> (f32, f32) {
     let bits = 8 * D as i32 - 1;
     // The highest digit is less than 127.5, not 128.
     let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
-    (power(bits - exponent), power(exponent - 15))
+    let halves = i32::from(!how.has_biases());
+    (power(bits - exponent), power(exponent - 15 - halves))
 }
 
 /// The sum of a group, rounded once.
@@ -143,7 +146,11 @@ fn sum(group: &[f32]) -> f32 {
 
 /// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
 fn middle(how: Quantization) -> u8 {
-    if how.bits() == 1 { 0 } else { 1 << (how.bits() - 1) }
+    match (how.has_biases(), how.bits()) {
+        (false, _) => FP4_MIDDLE,
+        (_, 1) => 0,
+        (_, bits) => 1 << (bits - 1),
+    }
 }
 
 /// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD`] and [`FOURTH`]
@@ -170,8 +177,13 @@ fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
 }
 
 /// Biases for the codes of a column, which are counted from zero where they should and may be; answers whether from their middle.
+/// Floats of four bits have no biases, and their middle is zero.
 #[inline(always)]
 fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
+    if !how.has_biases() {
+        biases.fill(0.0);
+        return true;
+    }
     let is_centred = is_centred(how, scales, biases) || !fits_from_zero::<D>(how);
     if is_centred {
         let middle = f32::from(middle(how));
@@ -288,9 +300,10 @@ mod tests {
         if !is_available() {
             return Ok(());
         }
+        let how = Quantization::new("quantize", QuantizationMode::Affine, None, None).unwrap();
         let mut digits = [[0; LARGEST_GROUP]; D];
         // SAFETY: the processor has the instructions.
-        let unit = f64::from(unsafe { split(values, &mut digits) }) * 256f64.powi(2 - D as i32);
+        let unit = f64::from(unsafe { split(how, values, &mut digits) }) * 256f64.powi(2 - D as i32);
         // Half of what 1 stands for, which is chosen with room for the highest digit.
         let bound = f64::from(largest(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
         for (i, value) in values.iter().enumerate() {
@@ -329,32 +342,38 @@ mod tests {
         }
         let of = |shape: &[usize]| Layout::contiguous(Shape::from(shape));
         let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, how.words(length)]));
-        let packed = Packed::new(
-            how,
-            View::of(&words, &packed_shape),
-            View::of(&scales, &shape),
-            Some(View::of(&biases, &shape)),
-            length,
-        );
+        // As powers of two from 1/128 to 128, or as floats of eight bits, of which 127 is none.
+        let most = if how.mode() == QuantizationMode::Nvfp4 { 127 } else { 255 };
+        let small: Vec<u8> = (0..columns * groups).map(|i| ((i * 37 % 15 + 120) % most) as u8).collect();
+        let (scales, biases) = if how.has_biases() {
+            (View::of(&scales, &shape), Some(View::of(&biases, &shape)))
+        } else {
+            (View::of(&small, &shape), None)
+        };
+        let packed = Packed::new(how, View::of(&words, &packed_shape), scales, biases, length);
         let mut out = vec![f32::NAN; rows * columns];
         let out_start = Target::over(&mut out);
         let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start };
         assert_eq!(is_even(&product), !uneven);
         run(&product);
-        let mut line = vec![0f64; length];
+        let (mut line, mut scales, mut biases) = (vec![0f64; length], vec![0f64; groups], vec![0f64; groups]);
         let mut worst = 0f64;
         for column in 0..columns {
             packed.read(column, 0, &mut line);
-            let at = |g: usize, of: &[f32]| f64::from(of[column * groups + g]);
-            let half = f64::from((1u32 << how.bits()) - 1) / 2.0;
+            packed.scales(column, 0, &mut scales);
+            let half = if packed.biases(column, 0, &mut biases) {
+                f64::from((1u32 << how.bits()) - 1) / 2.0
+            } else {
+                6.0
+            };
             for (r, x) in x.chunks_exact(length).enumerate() {
                 let terms = x.iter().zip(&line);
                 let exact: f64 = terms.map(|(&x, &w)| f64::from(x) * w).sum();
                 let magnitudes = x.iter().enumerate().map(|(i, &x)| {
                     // Of the weights of a group as they are at most, near their middle.
                     let g = i / how.group_size();
-                    let (scale, bias) = (at(g, &scales), at(g, &biases));
-                    f64::from(x).abs() * ((scale * half).abs() + (bias + scale * half).abs())
+                    let middle = if how.has_biases() { biases[g] + scales[g] * half } else { 0.0 };
+                    f64::from(x).abs() * ((scales[g] * half).abs() + middle.abs())
                 });
                 let difference = (f64::from(out[r * columns + column]) - exact).abs();
                 worst = worst.max(difference / magnitudes.sum::<f64>().max(1e-30));
@@ -365,13 +384,17 @@ mod tests {
 
     /// Check products of so many rows, columns and groups: the first way has rows that three digits are enough for.
     pub(super) fn check_products(bits: i64, shapes: &[[usize; 3]], [even, uneven]: [Run; 2]) {
-        for size in [32, 64, 128] {
-            let how =
-                Quantization::new("quantize", QuantizationMode::Affine, Some(size), Some(bits)).unwrap();
+        let mut ways: Vec<_> =
+            [32, 64, 128].into_iter().map(|size| (QuantizationMode::Affine, size)).collect();
+        if bits == 4 {
+            ways.extend([(QuantizationMode::Mxfp4, 32), (QuantizationMode::Nvfp4, 16)]);
+        }
+        for (mode, size) in ways {
+            let how = Quantization::new("quantize", mode, Some(size), Some(bits)).unwrap();
             for &shape in shapes {
                 for (is_uneven, run) in [(false, even), (true, uneven)] {
                     let error = error(how, shape, is_uneven, run);
-                    assert!(error <= 3e-7, "{bits} bits in {size}, {shape:?}: {error:e}");
+                    assert!(error <= 3e-7, "{mode:?}, {bits} bits in {size}, {shape:?}: {error:e}");
                 }
             }
         }
@@ -394,7 +417,7 @@ mod tests {
             [70, 3, 1],
         ];
         for bits in [1, 2, 3, 4, 5, 6, 8] {
-            let least = if along::suits(bits as u32) { 0 } else { ACROSS };
+            let least = if along::suits(bits as usize) { 0 } else { ACROSS };
             let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= least).collect();
             check_products(bits, &shapes, [compute; 2]);
         }

@@ -104,7 +104,7 @@ impl Group<'_> {
         sums.fill(0.0);
         let mut split_up = [[0i8; LARGEST_GROUP]; D];
         for (lane, numbers) in rows.enumerate() {
-            let (scale, unit) = scale_of::<D>(numbers);
+            let (scale, unit) = scale_of::<D>(how, numbers);
             (units[lane], sums[lane]) = (unit, sum(numbers));
             let mut totals = [0; D];
             for (i, number) in numbers.iter().enumerate() {

@@ -3,16 +3,16 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::codes::Codes;
-use super::kinds::{FP4, FP8, bits_of, table, unit_of};
+use super::codes::{Codes, step_by_step};
 use super::{Job, TurnedProduct, bytes_of_four, prepared};
+use crate::quantized::kinds::{FP4, FP8, bits_of, table, unit_of};
 
 pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
     // SAFETY: the caller's.
     prepared::<__m256>(product, kind, |job, part, room| unsafe { some(job, kind, part, room) });
 }
 
-#[target_feature(enable = "avx2,fma")]
+#[target_feature(enable = "avx2,fma,f16c")]
 unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
     // SAFETY: the caller's.
     unsafe { job.dispatch::<__m256>(kind, part, room) };
@@ -83,6 +83,32 @@ impl Codes for __m256 {
                     _mm256_cvtepi32_ps(_mm256_and_si256(words, mask))
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    fn float8s(words: __m256i) -> [__m256; 4] {
+        // SAFETY: see above.
+        unsafe {
+            let magnitude = _mm256_set1_epi8(0x7f);
+            let is_nan = _mm256_cmpeq_epi8(_mm256_and_si256(words, magnitude), magnitude);
+            if _mm256_movemask_epi8(is_nan) != 0 {
+                return step_by_step(words);
+            }
+            // The lower halves of all words, then the upper ones.
+            let places = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
+            let halves = _mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(places));
+            let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(halves);
+            let mut levels = [_mm256_setzero_ps(); 4];
+            for (i, codes) in [_mm256_slli_epi16::<8>(halves), halves].into_iter().enumerate() {
+                // The bits of a float of sixteen bits, but for its exponent, which is eight less.
+                let codes = _mm256_and_si256(_mm256_srai_epi16::<1>(codes), _mm256_set1_epi16(!0x407f));
+                let parts = [_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes)];
+                for (level, part) in levels[i..].iter_mut().step_by(2).zip(parts) {
+                    *level = _mm256_mul_ps(_mm256_cvtph_ps(part), _mm256_set1_ps(256.0));
+                }
+            }
+            levels
         }
     }
 

@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 use std::ops::Range;
 
-use super::codes::Codes;
-use super::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_of};
+use super::codes::{Codes, step_by_step};
 use super::{Job, TurnedProduct, bytes_of_four, prepared};
+use crate::quantized::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_of};
 
 pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
     // SAFETY: the caller's.
@@ -16,6 +16,17 @@ pub(super) unsafe fn run(product: &TurnedProduct, kind: u8) {
 unsafe fn some(job: &Job, kind: u8, part: Range<usize>, room: &mut [f32]) {
     // SAFETY: the caller's.
     unsafe { job.dispatch::<__m512>(kind, part, room) };
+}
+
+/// Places of the lower halves of all words, then of the upper ones.
+const fn halves() -> [u16; 32] {
+    let mut places = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        places[i] = (i % 16 * 2 + i / 16) as u16;
+        i += 1;
+    }
+    places
 }
 
 /// Where the pairs of bytes of each four units of so many bits lie.
@@ -94,6 +105,30 @@ impl Codes for __m512 {
                     _mm512_cvtepi32_ps(_mm512_and_si512(words, mask))
                 }
             }
+        }
+    }
+
+    #[inline(always)]
+    fn float8s(words: __m512i) -> [__m512; 4] {
+        // SAFETY: see above.
+        unsafe {
+            let magnitude = _mm512_set1_epi8(0x7f);
+            if _mm512_cmpeq_epi8_mask(_mm512_and_si512(words, magnitude), magnitude) != 0 {
+                return step_by_step(words);
+            }
+            // The lower halves of all words, then the upper ones.
+            let places = const { halves() };
+            let halves = _mm512_permutexvar_epi16(_mm512_loadu_si512(places.as_ptr().cast()), words);
+            let mut levels = [_mm512_setzero_ps(); 4];
+            for (i, codes) in [_mm512_slli_epi16::<8>(halves), halves].into_iter().enumerate() {
+                // The bits of a float of sixteen bits, but for its exponent, which is eight less.
+                let codes = _mm512_and_si512(_mm512_srai_epi16::<1>(codes), _mm512_set1_epi16(!0x407f));
+                let parts = [_mm512_castsi512_si256(codes), _mm512_extracti64x4_epi64::<1>(codes)];
+                for (level, part) in levels[i..].iter_mut().step_by(2).zip(parts) {
+                    *level = _mm512_mul_ps(_mm512_cvtph_ps(part), _mm512_set1_ps(256.0));
+                }
+            }
+            levels
         }
     }
 

@@ -1,8 +1,8 @@
 //! Vectors of codes, and those without instructions of their own.
 
-use super::kinds::{FP4, FP8, bits_of, unit_of};
 use crate::matmul::lanes::Lanes;
 use crate::quantized::fp8::{from_fp4, from_fp8};
+use crate::quantized::kinds::{FP4, FP8, bits_of, unit_of};
 
 /// A vector of floats, and the words whose codes it can hold.
 pub(super) trait Codes: Lanes<f32> {
@@ -22,6 +22,11 @@ pub(super) trait Codes: Lanes<f32> {
     unsafe fn units<const KIND: u8>(from: *const u32) -> Self::Words;
     /// What the lowest codes of the words stand for.
     fn level<const KIND: u8>(words: Self::Words) -> Self;
+    /// What floats of eight bits stand for: [`level`](Self::level) at every step.
+    #[inline(always)]
+    fn float8s(words: Self::Words) -> [Self; 4] {
+        step_by_step(words)
+    }
     /// What the codes are at a step, at their places in the words, but for those at the upper end.
     fn in_place<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
         unreachable!("codes are not taken in their places")
@@ -33,6 +38,17 @@ pub(super) trait Codes: Lanes<f32> {
     /// # Safety
     /// As many floats as lanes can be read, and places are below that.
     unsafe fn pick(from: *const f32, places: Self::Words) -> Self;
+}
+
+/// [`Codes::float8s`], NaN among them or not.
+#[inline(always)]
+pub(super) fn step_by_step<V: Codes>(mut words: V::Words) -> [V; 4] {
+    let mut levels = [V::splat(0.0); 4];
+    for level in &mut levels {
+        *level = V::level::<FP8>(words);
+        words = V::next::<FP8>(words);
+    }
+    levels
 }
 
 /// Without instructions of its own.

@@ -9,15 +9,14 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod codes;
-mod kinds;
 
 use std::ops::Range;
 
 use codes::{Codes, Plain};
-use kinds::{
+
+use super::kinds::{
     FP4, FP8, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, is_whole, kind_of, per_unit, unit_of,
 };
-
 use super::turned_product::{TurnedProduct, largest};
 use crate::caches::fills_line;
 #[cfg(target_arch = "x86_64")]
@@ -194,7 +193,8 @@ impl Job<'_> {
         room.fill(0.0);
         let (scales, biases) = room.split_at_mut(APART * self.groups);
         let mut rest = part.clone();
-        if rows == 1 && is_whole(KIND) && !WEIGHTS {
+        // Floats of eight bits fill the registers by themselves.
+        if rows == 1 && KIND != FP8 && !WEIGHTS {
             let each = part.len() / APART;
             for column in part.start..part.start + each {
                 let columns = std::array::from_fn(|c| column + c * each);
@@ -334,17 +334,30 @@ impl Job<'_> {
             None
         };
         let in_place = V::IN_PLACE && is_whole(KIND) && !WEIGHTS;
+        let mut float8s = [[V::splat(0.0); 4]; C];
+        if KIND == FP8 {
+            for (float8s, words) in float8s.iter_mut().zip(words) {
+                *float8s = V::float8s(words);
+            }
+        }
         let mut inner = if WEIGHTS { *sums } else { [[V::splat(0.0); R]; C] };
+        #[expect(
+            clippy::needless_range_loop,
+            reason = "steps are those of all kinds, and one kind has its levels beforehand"
+        )]
         for step in 0..steps {
             let mut levels = [V::splat(0.0); C];
             for (c, level) in levels.iter_mut().enumerate() {
-                *level =
-                    if in_place { V::in_place::<KIND>(words[c], step) } else { V::level::<KIND>(words[c]) };
+                *level = match KIND {
+                    FP8 => float8s[c][step],
+                    _ if in_place => V::in_place::<KIND>(words[c], step),
+                    _ => V::level::<KIND>(words[c]),
+                };
                 if let Some((scale, bias)) = &weights {
                     // Rounded twice, as weights are read elsewhere, so that codes that stand for zero become zero.
                     *level = bias[c].add_product::<false>(*level, scale[c]);
                 }
-                if !in_place {
+                if !in_place && KIND != FP8 {
                     words[c] = V::next::<KIND>(words[c]);
                 }
             }
