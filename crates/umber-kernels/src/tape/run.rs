@@ -7,6 +7,7 @@
 //! Outputs may be the memory of inputs (donation): then every block is computed into registers and stored last.
 
 use std::cell::Cell;
+use std::iter::repeat_n;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -18,6 +19,7 @@ use super::walk::Walk;
 use crate::caches::{self, Aligned, LINE, STREAM_FROM, finish_streaming};
 use crate::elementwise::LANES;
 use crate::isa::Cache;
+use crate::room::collect_or_unwind;
 use crate::threads::parallel_ranges;
 use crate::view::{View, ViewMut};
 
@@ -348,7 +350,8 @@ thread_local! {
 pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
     let mut lines = SCRATCH.take();
     if lines.len() * LINE < bytes {
-        lines.resize(bytes.div_ceil(LINE), Aligned([0; LINE]));
+        drop(lines);
+        lines = collect_or_unwind(repeat_n(Aligned([0; LINE]), bytes.div_ceil(LINE)));
     }
     body(lines.as_mut_ptr().cast());
     SCRATCH.set(lines);

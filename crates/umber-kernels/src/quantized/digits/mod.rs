@@ -75,21 +75,23 @@ fn is_moderate(row: &[f32]) -> bool {
 }
 
 /// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
-/// is then as little as float32 rounds away from a sum of such numbers.
+/// is then as little as float32 rounds away from a sum of such numbers, unless few of the weights are other than zero, which those
+/// without biases often are exactly.
 fn is_even(product: &TurnedProduct) -> bool {
     /// The largest number, in means of the magnitudes of its group.
     const MOST: f32 = 8.0;
     let size = product.packed.how.group_size() as f32;
-    vectorised(
-        #[inline(always)]
-        || {
-            let mut all = true;
-            for group in product.groups() {
-                all &= largest(group) * size <= MOST * sum_over(group, f32::abs);
-            }
-            all
-        },
-    )
+    product.packed.how.has_biases()
+        && vectorised(
+            #[inline(always)]
+            || {
+                let mut all = true;
+                for group in product.groups() {
+                    all &= largest(group) * size <= MOST * sum_over(group, f32::abs);
+                }
+                all
+            },
+        )
 }
 
 /// The least `e` with `value < 2**e`, for a value that is not subnormal.
@@ -354,7 +356,7 @@ mod tests {
         let mut out = vec![f32::NAN; rows * columns];
         let out_start = Target::over(&mut out);
         let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start };
-        assert_eq!(is_even(&product), !uneven);
+        assert_eq!(is_even(&product), !uneven && how.has_biases());
         run(&product);
         let (mut line, mut scales, mut biases) = (vec![0f64; length], vec![0f64; groups], vec![0f64; groups]);
         let mut worst = 0f64;
