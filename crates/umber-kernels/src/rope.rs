@@ -6,7 +6,7 @@ use umber_types::{Pairing, match_dtype};
 
 use crate::isa::vectorised;
 use crate::nest::Nest;
-use crate::room::{collect_or_unwind, vector_or_unwind};
+use crate::room::{Room, collect_or_unwind, vector_or_unwind};
 use crate::row::{Real, Work};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_for;
@@ -94,7 +94,7 @@ impl<T: Real> Whole<'_, T> {
     fn turn(&self, starts: &[(isize, i64)], run: Range<usize>, rows: Range<usize>) {
         let table =
             Table::<T::Work>::new(starts[run.start].1 as f64 + rows.start as f64, rows.len(), self.speeds);
-        let mut row = collect_or_unwind(std::iter::repeat_n(T::Work::default(), self.features));
+        let mut row = Room::filled_or_unwind(T::Work::default(), self.features);
         for sequence in run {
             for (place, at) in rows.clone().enumerate() {
                 let from = self.x.shifted(starts[sequence].0 + at as isize * self.row_stride);

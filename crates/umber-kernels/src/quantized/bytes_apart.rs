@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 use crate::isa::{is_unlimited, level};
 
 /// Bytes of a vector.
-const BYTES: usize = 64;
+pub(super) const BYTES: usize = 64;
 
 /// Do codes of so many bits lie across bytes?
 pub(super) const fn is_across(bits: usize) -> bool {

@@ -6,6 +6,8 @@ use umber_types::{Quantization, QuantizationMode};
 use super::bytes_apart;
 use super::fp8::{from_fp4, from_fp8};
 #[cfg(target_arch = "x86_64")]
+use super::kinds::{FP4, table};
+#[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 use crate::isa::vectorised;
 
@@ -31,7 +33,15 @@ pub(super) const FP4_MIDDLE: u8 = 12;
 
 /// Floats of four bits as whole numbers, in halves above the least.
 #[cfg(target_arch = "x86_64")]
-pub(super) const FP4_NUMBERS: [u8; 16] = [12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0];
+pub(super) const FP4_NUMBERS: [u8; 16] = {
+    let (levels, mut numbers) = (table::<FP4>(0), [0; 16]);
+    let mut code = 0;
+    while code < 16 {
+        numbers[code] = (2.0 * levels[code] + FP4_MIDDLE as f32) as u8;
+        code += 1;
+    }
+    numbers
+};
 
 /// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
 #[cfg(target_arch = "x86_64")]

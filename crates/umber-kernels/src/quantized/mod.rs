@@ -28,7 +28,7 @@ pub use groups::{quantize, rounded};
 pub use matmul::{Picks, Product, Turned, matmul};
 
 use crate::nest::Nest;
-use crate::room::{collect_or_unwind, vector_or_unwind};
+use crate::room::{Room, vector_or_unwind};
 use crate::row::Real;
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
@@ -69,7 +69,7 @@ pub fn dequantize(how: Quantization, words: View, scales: View, biases: Option<V
         let packed = Packed::new(how, words, scales, biases, length);
         let target = Target::<T>::of(&out);
         parallel_ranges(out.size() / length, (1 << 14) / length + 1, |range| {
-            let mut line = collect_or_unwind(std::iter::repeat_n(<T as Real>::Work::default(), length));
+            let mut line = Room::filled_or_unwind(<T as Real>::Work::default(), length);
             for row in range {
                 packed.read(row, 0, &mut line);
                 // SAFETY: a row of the output, ours alone.

@@ -19,14 +19,13 @@ use std::arch::x86_64::*;
 use umber_types::{Quantization, QuantizationMode};
 
 use super::LARGEST_GROUP;
+use super::bytes_apart::BYTES;
 use super::codes::FP4_MIDDLE;
 use super::turned_product::{TurnedProduct, largest, sum_over};
 use crate::isa::{is_unlimited, level, vectorised};
 
 /// Lanes of sums in a vector, of four bytes each.
 const LANES: usize = 16;
-/// Bytes of a vector.
-const BYTES: usize = 64;
 /// Bytes of packed words worth a job of its own.
 const JOB: usize = 1 << 16;
 /// Fewer rows than this have their lanes along the depth.
