@@ -1,9 +1,11 @@
 """Files that are memory: mapped when loaded, whole when saved, refused when damaged."""
 
 import contextlib
+import gzip
 import io
 import os
 import pathlib
+import pickle
 import resource
 import signal
 import stat
@@ -814,6 +816,119 @@ def test_what_is_no_file(tmp_path):
     (tmp_path / "garbage").write_bytes(b"garbage " * 10)
     with pytest.raises(ValueError, match=r"^\[load\] .*garbage: got content that tells no format"):
         mx.load(tmp_path / "garbage")
+
+
+# Files of other formats
+
+
+def torch_checkpoint():
+    """What torch.save writes: a zip archive of a pickle and the bytes of tensors."""
+    return archive(
+        ("model/data.pkl", pickle.dumps({"w": 1}, protocol=2)),
+        ("model/data/0", bytes(64)),
+        ("model/version", b"3\n"),
+    )
+
+
+FOREIGN = {
+    "checkpoint": (torch_checkpoint(), "got a PyTorch checkpoint, .*safetensors.torch.save_file"),
+    "old checkpoint": (pickle.dumps({"w": 1}, protocol=2), "got a pickle, .*torch.load"),
+    "newer pickle": (pickle.dumps([1], protocol=5), "got a pickle"),
+    "script": (archive(("m/constants.pkl", b"")), "got a TorchScript archive"),
+    "texts": (
+        archive(("a.txt", b"hello"), ("b/c.txt", b"x")),
+        "got a zip archive of 2 members of which none .*'a.txt'",
+    ),
+    "many texts": (
+        archive(*((f"{i}.txt", b"") for i in range(9))),
+        "got a zip archive of 9 members of which .*; …",
+    ),
+    "empty archive": (archive(), "got a zip archive without members"),
+    "folder": (archive(("a/", b"")), "got a zip archive without members"),
+    "hdf5": (b"\x89HDF\r\n\x1a\n" + bytes(100), "got an HDF5 file"),
+    "gzip": (gzip.compress(GOOD), "got a gzip file, .*unpack it first"),
+    "pointer": (
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+        "got a Git LFS pointer, .*git lfs pull",
+    ),
+    "page": (b"\n<!DOCTYPE html><html></html>", "got an HTML page"),
+    "text": (b'{"weight_map": {}}', "got a JSON text"),
+    "ggml": (b"lmgg" + bytes(40), "got a GGML file, .*convert it to GGUF"),
+    "tar": (bytes(257) + b"ustar\x0000" + bytes(248), "got a tar archive"),
+}
+
+
+@pytest.mark.parametrize("suffix", ["pt", "bin", "npz", "npy", "safetensors", "gguf"])
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_foreign_files_are_named(kind, suffix, tmp_path):
+    content, message = FOREIGN[kind]
+    is_plain_archive = content.startswith(b"PK") and "Torch" not in message
+    if is_plain_archive and suffix in ("npy", "safetensors", "gguf"):
+        message = 'got the content of an npz file .*format="npz"'
+    path = tmp_path / f"model.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=rf"^\[load\] .*model\.{suffix}: {message}"):
+        mx.load(path)
+    with path.open("rb") as file, pytest.raises(ValueError, match=FOREIGN[kind][1]):
+        mx.load(file)
+    with pytest.raises(ValueError, match=FOREIGN[kind][1]):
+        mx.load(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.parametrize("extension", ["npy", "npz", "safetensors", "gguf"])
+def test_extensions_of_other_formats(writer, extension, tmp_path):
+    format = writer.removeprefix("compressed.")
+    if format == extension:
+        return
+    written = tmp_path / f"x.{writer}"
+    WRITERS[writer](written, mx.arange(3))
+    path = written.replace(tmp_path / f"y.{extension}")
+    with pytest.raises(ValueError, match=rf'got the content of an? {format} .*format="{format}"'):
+        mx.load(path)
+    assert only(mx.load(path, format=format)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_members_are_arrays_by_content(compression, tmp_path):
+    path = tmp_path / "x.npz"
+    one, two = (npy(header(shape="(1,)"), data=struct.pack("<d", value)) for value in (1, 2))
+    members = {
+        "w": one,
+        "b.npy": two,
+        "both": one,
+        "both.npy": two,
+        "deep/a.bin": two,
+        "x.npy.npy": one,
+    }
+    path.write_bytes(archive(*members.items(), ("notes", b"hello, world"), compression=compression))
+    with pytest.warns(RuntimeWarning, match="'notes' is left out"):
+        loaded = mx.load(path)
+    with np.load(path) as expected:
+        assert {name: array.tolist() for name, array in loaded.items()} == {
+            "w": [1],
+            "b": [2],
+            "both": [1],
+            "both.npy": [2],
+            "deep/a.bin": [2],
+            "x.npy": [1],
+        }
+        assert all(array.tolist() == expected[name].tolist() for name, array in loaded.items())
+
+
+def test_archives_without_arrays(tmp_path):
+    path = tmp_path / "x.npz"
+    for save in (mx.savez, mx.savez_compressed):
+        save(path)
+        assert mx.load(path) == {}
+        assert zipfile.ZipFile(path).namelist() == []
+    np.savez(path, name=np.array("text"))
+    with pytest.raises(ValueError, match=r"only texts, .*return_metadata=True"):
+        mx.load(path)
+    assert mx.load(path, return_metadata=True) == ({}, {"name": "text"})
+    np.savez(path, dates=np.array(["2020-01-01"], "M8[D]"))
+    with pytest.raises(ValueError, match=r"1 members? of which none is an array \('dates', "):
+        mx.load(path)
 
 
 # Random damage

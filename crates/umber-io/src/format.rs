@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use umber_core::Array;
-use umber_types::{Result, bail};
+use umber_types::{Error, Result, bail};
 
+use crate::signature::{Content, content};
 use crate::{Mapping, Source, gguf, npy, npz, safetensors};
 
 /// A file format.
@@ -44,23 +45,60 @@ impl Format {
         Format::from_name(&path.extension()?.to_str()?.to_ascii_lowercase())
     }
 
-    /// The format that bytes begin like.
+    /// The format whose signature the content begins with.
+    ///
+    /// Fails with [`Error::Value`](umber_types::Error::Value) for any other content, and says what it looks like.
     pub fn of_content(source: &Source) -> Result<Format> {
-        source.named(|| {
-            let start = source.bytes(0..source.length().min(9))?;
-            Ok(match &*start {
-                [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Format::Npy,
-                [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Format::Npz,
-                [b'G', b'G', b'U', b'F', ..] => Format::Gguf,
-                // The length of the header, and its first character.
-                [.., 0, 0, b'{'] if start.len() == 9 => Format::Safetensors,
-                _ => bail!(
-                    Value,
-                    "got content that tells no format, expected an npy, npz, safetensors or gguf file, or format="
-                ),
-            })
+        source.named(|| match content(source)? {
+            Content::Known(format) => Ok(format),
+            Content::Foreign(what, advice) => {
+                Err(foreign(what, "an npy, npz, safetensors or gguf file", advice))
+            }
+            Content::Unknown => bail!(
+                Value,
+                "got content that tells no format, expected an npy, npz, safetensors or gguf file, or format="
+            ),
         })
     }
+
+    /// Refuse content whose signature is that of another format.
+    fn check_content(self, source: &Source) -> Result<()> {
+        let expected = self.described();
+        source.named(|| match content(source)? {
+            Content::Known(format) if format == self => Ok(()),
+            Content::Known(format) => {
+                if format == Format::Npz
+                    && let Some((what, advice)) = npz::foreign_archive(source)
+                {
+                    return Err(foreign(what, expected, advice));
+                }
+                bail!(
+                    Value,
+                    "got the content of {}, expected {expected}: give format={:?}",
+                    format.described(),
+                    format.name()
+                )
+            }
+            Content::Foreign(what, advice) => Err(foreign(what, expected, advice)),
+            // The reader names the fault.
+            Content::Unknown => Ok(()),
+        })
+    }
+
+    /// Its name with an article.
+    const fn described(self) -> &'static str {
+        match self {
+            Format::Npy => "an npy file",
+            Format::Npz => "an npz file (a zip archive)",
+            Format::Safetensors => "a safetensors file",
+            Format::Gguf => "a gguf file",
+        }
+    }
+}
+
+/// The error about a file of a format that has no reader.
+pub(crate) fn foreign(what: &str, expected: &str, advice: &str) -> Error {
+    Error::Value(format!("got {what}, expected {expected}: {advice}"))
 }
 
 /// What stands beside arrays in a file.
@@ -109,7 +147,10 @@ pub fn load(path: &Path) -> Result<Loaded> {
 /// The arrays in `source`, which is in this format, or in the one that it begins like.
 pub fn read(source: &Source, format: Option<Format>) -> Result<Loaded> {
     let format = match format {
-        Some(format) => format,
+        Some(format) => {
+            format.check_content(source)?;
+            format
+        }
         None => Format::of_content(source)?,
     };
     Ok(match format {

@@ -16,6 +16,7 @@ mod npy_header;
 pub mod npz;
 mod pipe;
 pub mod safetensors;
+mod signature;
 mod source;
 mod target;
 mod whole;

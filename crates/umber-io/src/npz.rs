@@ -3,11 +3,17 @@
 use std::path::Path;
 
 use umber_core::{Array, eval};
-use umber_types::Result;
+use umber_types::{Error, Result};
 
+use crate::format::foreign;
 use crate::npy::{self, Held, Prepared};
-use crate::zip::{Archive, members};
-use crate::{Mapping, Source, Target, Value};
+use crate::zip::{Archive, Member, members};
+use crate::{Mapping, Source, Target, Value, npy_header, signature};
+
+/// What NumPy appends to the name of an array.
+const SUFFIX: &str = ".npy";
+/// The comment of an archive that was saved without arrays, which tells it from a zip archive of something else.
+const NO_ARRAYS: &[u8] = b"npz without arrays";
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -36,25 +42,64 @@ pub fn load(path: &Path) -> Result<Contents> {
 }
 
 /// The arrays in the bytes of a file.
+///
+/// A member is an array by its content; its name loses the suffix `.npy` unless another member has the shorter name.
+///
+/// Fails with [`Error::Value`] for an archive that holds neither arrays nor texts, and says what it looks like.
 pub fn read(source: &Source) -> Result<Contents> {
-    let mut contents = Contents::default();
-    for member in source.named(|| members(source))? {
-        eval::check_interrupted()?;
-        let Some(name) = member.name.strip_suffix(".npy").map(str::to_owned) else {
-            contents.others.push((member.name, "no npy file".to_owned()));
-            continue;
-        };
-        let held = source.named(|| {
-            let held = member.bytes(source).and_then(|bytes| npy::element(&bytes));
-            held.map_err(|error| error.map_message(|text| format!("'{}': {text}", member.name)))
-        })?;
-        match held {
-            Held::Array(array) => contents.arrays.push((name, array)),
-            Held::Text(value) => contents.texts.push((name, value)),
-            Held::Foreign(what) => contents.others.push((name, what)),
+    source.named(|| {
+        let archive = members(source)?;
+        let mut contents = Contents::default();
+        for member in &archive.members {
+            eval::check_interrupted()?;
+            read_member(source, member, &archive.members, &mut contents)
+                .map_err(|error| error.map_message(|text| format!("'{}': {text}", member.name)))?;
         }
+        let is_empty = contents.arrays.is_empty() && contents.texts.is_empty();
+        if is_empty && archive.comment != NO_ARRAYS {
+            return Err(without_arrays(&archive.members, &contents.others));
+        }
+        Ok(contents)
+    })
+}
+
+fn read_member(source: &Source, member: &Member, all: &[Member], contents: &mut Contents) -> Result<()> {
+    let short = member.name.strip_suffix(SUFFIX);
+    if short.is_none() && !member.begins_with(source, npy_header::MAGIC)? {
+        contents.others.push((member.name.clone(), "no npy file".to_owned()));
+        return Ok(());
     }
-    Ok(contents)
+    let name = short.filter(|short| all.iter().all(|other| other.name != *short)).unwrap_or(&member.name);
+    let name = name.to_owned();
+    match npy::element(&member.bytes(source)?)? {
+        Held::Array(array) => contents.arrays.push((name, array)),
+        Held::Text(value) => contents.texts.push((name, value)),
+        Held::Foreign(what) => contents.others.push((name, what)),
+    }
+    Ok(())
+}
+
+/// What a zip archive is by the names of its members, if they tell, and the way out.
+pub(crate) fn foreign_archive(source: &Source) -> Option<(&'static str, &'static str)> {
+    signature::archive(members(source).ok()?.members.iter().map(|member| &*member.name))
+}
+
+/// The error about an archive in which no member is an array.
+fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
+    const SHOWN: usize = 3;
+    if let Some((what, advice)) = signature::archive(members.iter().map(|member| &*member.name)) {
+        return foreign(what, "an npz file", advice);
+    }
+    if members.is_empty() {
+        return Error::Value("got a zip archive without members, expected an npz file with an array".into());
+    }
+    let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
+    let more = if others.len() > SHOWN { "; …" } else { "" };
+    Error::Value(format!(
+        "got a zip archive of {} members of which none is an array ({}{more}), expected an npz file",
+        members.len(),
+        shown.join("; "),
+    ))
 }
 
 /// Write arrays into a file, whole or not at all.
@@ -86,8 +131,14 @@ pub fn save<'a>(
         let mut archive = Archive::default();
         for (name, array) in arrays {
             let prepared = Prepared::new(array)?;
-            archive.add(output, &format!("{name}.npy"), &prepared.header, prepared.data(), compression)?;
+            archive.add(
+                output,
+                &format!("{name}{SUFFIX}"),
+                &prepared.header,
+                prepared.data(),
+                compression,
+            )?;
         }
-        archive.finish(output)
+        archive.finish(output, if arrays.is_empty() { NO_ARRAYS } else { b"" })
     })
 }

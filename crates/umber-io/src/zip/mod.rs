@@ -6,7 +6,7 @@
 mod read;
 mod write;
 
-pub(crate) use read::members;
+pub(crate) use read::{Member, members};
 pub(crate) use write::Archive;
 
 const LOCAL: u32 = 0x0403_4b50;

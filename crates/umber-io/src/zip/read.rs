@@ -12,6 +12,8 @@ use crate::Source;
 
 /// Bytes between two looks for an interruption.
 const PIECE: usize = 8 << 20;
+/// Bytes that hold the first of what a member inflates to: the tables of a block take less.
+const FIRST_BLOCK: usize = 64 << 10;
 
 /// A file in an archive.
 pub(crate) struct Member {
@@ -44,10 +46,17 @@ fn place(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// Where the directory is, and how many members it lists.
+/// Where the directory is, how many members it lists, and the archive's comment.
 struct Directory {
     range: Range<usize>,
     count: u64,
+    comment: Vec<u8>,
+}
+
+/// The members of an archive, and its comment.
+pub(crate) struct Members {
+    pub(crate) members: Vec<Member>,
+    pub(crate) comment: Vec<u8>,
 }
 
 fn directory(source: &Source) -> Result<Directory> {
@@ -91,11 +100,11 @@ fn directory(source: &Source) -> Result<Directory> {
         range.start,
         range.end
     );
-    Ok(Directory { range, count })
+    Ok(Directory { range, count, comment: tail[at + RECORD..].to_vec() })
 }
 
 /// The members of the archive, which do not overlap and have names of their own.
-pub(crate) fn members(source: &Source) -> Result<Vec<Member>> {
+pub(crate) fn members(source: &Source) -> Result<Members> {
     let directory = directory(source)?;
     let bytes = source.bytes(directory.range.clone())?;
     let mut rest: &[u8] = &bytes;
@@ -123,7 +132,7 @@ pub(crate) fn members(source: &Source) -> Result<Vec<Member>> {
             pair[1].start
         );
     }
-    Ok(found)
+    Ok(Members { members: found, comment: directory.comment })
 }
 
 /// The first member of a directory, where it begins, and the length of its entry.
@@ -210,6 +219,22 @@ impl Member {
         }
         let packed = source.bytes(self.data.clone())?;
         Source::made(self.size, self.name.clone(), |into| self.inflate(&packed, into))
+    }
+
+    /// Does its content begin with `magic`?
+    pub(crate) fn begins_with(&self, source: &Source, magic: &[u8]) -> Result<bool> {
+        if self.size < magic.len() {
+            return Ok(false);
+        }
+        let end = self.data.end.min(self.data.start.saturating_add(FIRST_BLOCK));
+        let packed = source.bytes(self.data.start..end)?;
+        if self.method == STORED {
+            return Ok(packed.starts_with(magic));
+        }
+        let mut start = vec![0; magic.len()];
+        // Damage is the reader's to name; here it is another content.
+        let inflated = Decompress::new(false).decompress(&packed, &mut start, FlushDecompress::None);
+        Ok(inflated.is_ok() && start == magic)
     }
 
     fn check(&self, checksum: crc32fast::Hasher) -> Result<()> {

@@ -110,8 +110,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Write the directory.
-    pub(crate) fn finish(self, output: &mut Output<'_, '_>) -> Result<()> {
+    /// Write the directory, with the archive's comment.
+    pub(crate) fn finish(self, output: &mut Output<'_, '_>, comment: &[u8]) -> Result<()> {
         let begin = output.position();
         for entry in &self.entries {
             output.plain(&entry.central())?;
@@ -124,8 +124,16 @@ impl Archive {
             end.u32(LOCATOR_64).u32(0).u64(at).u32(1);
         }
         let few = count.min(0xffff) as u16;
-        end.u32(END).u16(0).u16(0).u16(few).u16(few).u32(near(size)).u32(near(begin)).u16(0);
-        output.plain(&end.0)
+        end.u32(END)
+            .u16(0)
+            .u16(0)
+            .u16(few)
+            .u16(few)
+            .u32(near(size))
+            .u32(near(begin))
+            .u16(comment.len() as u16);
+        output.plain(&end.0)?;
+        output.plain(comment)
     }
 }
 

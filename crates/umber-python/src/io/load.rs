@@ -33,8 +33,9 @@ use crate::made::Made;
 /// Tensors of a safetensors file in F8_E4M3 and F8_E8M0 are their bits in uint8, as MLX has them, and with `float8=True`
 /// float8_e4m3fn and float8_e8m0fnu, which `view` makes of the bits as well.
 ///
-/// Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged or in no known
-/// format, and TypeError where its elements have no dtype. Pickled objects are never loaded.
+/// Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged, in no known
+/// format, in another than its extension says, or an archive without arrays, and TypeError where its elements have no
+/// dtype. Pickled objects are never loaded; the error about a PyTorch checkpoint says how to convert it.
 #[pyfunction]
 #[pyo3(signature = (file, /, format = None, return_metadata = false, *, mmap = true, float8 = false, stream = None))]
 fn load<'py>(
@@ -66,6 +67,12 @@ fn load<'py>(
             )));
         }
         Loaded::Npz(contents) => {
+            if contents.arrays.is_empty() && !contents.texts.is_empty() && !return_metadata {
+                return Err(PyValueError::new_err(format!(
+                    "[load] {}: got an npz file that holds only texts, expected arrays: return_metadata=True gives texts",
+                    source.name()
+                )));
+            }
             for (name, what) in &contents.others {
                 warn(py, &source, name, &format!("{what}, for which there is no dtype"))?;
             }
