@@ -260,6 +260,100 @@ def test_learning_rate_may_be_a_schedule():
     assert w.item() == -(1 + 0.5 + 0.25 + 0.125)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("make", [optimizers.SGD, optimizers.Adam, optimizers.Muon])
+def test_a_schedule_may_be_assigned(make, compiled):
+    schedule = optimizers.linear_schedule(1.0, 0.0, 4)
+    given, assigned = make(schedule), make(0.5)
+    assigned.learning_rate = schedule
+    rates = []
+    for optimizer in (given, assigned):
+        w = mx.ones((2,))
+        optimizer.init({"w": w})
+
+        def step(w, optimizer=optimizer):
+            return optimizer.apply_gradients({"w": mx.ones((2,))}, {"w": w})["w"]
+
+        if compiled:
+            step = mx.compile(step, inputs=optimizer.state, outputs=optimizer.state)
+        rates.append([])
+        for _ in range(3):
+            w = step(w)
+            rates[-1].append(optimizer.learning_rate.item())
+        rates[-1] += w.tolist()
+    assert rates[0][:3] == [1.0, 0.75, 0.5]
+    assert rates[0] == rates[1]
+
+
+def test_schedules_are_assigned_to_all_optimizers():
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.SGD(0.1), optimizers.Adam(0.2)], [lambda path, x: path == "a"]
+    )
+    optimizer.learning_rate = lambda step: 0.5 ** (step + 1)
+    tree = {"a": mx.ones(1), "b": mx.ones(1)}
+    optimizer.apply_gradients(tree, tree)
+    optimizer.apply_gradients(tree, tree)
+    assert [o.learning_rate.item() for o in optimizer.optimizers] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize("value", [0.5, 1, np.float32(0.5), np.array([0.5])])
+def test_a_schedule_may_give_a_number(value):
+    optimizer = optimizers.Adam(lambda step: value)
+    tree = {"a": mx.ones(1)}
+    assert optimizer.apply_gradients(tree, tree)["a"].dtype == mx.float32
+    assert optimizer.learning_rate.dtype == mx.float32
+
+
+def test_a_model_is_no_gradient():
+    model = nn.Linear(2, 2)
+    gradients = tree_map(mx.ones_like, model.parameters())
+    multi = optimizers.MultiOptimizer([optimizers.SGD(0.1)])
+    for optimizer in (optimizers.Adam(0.1), optimizers.SGD(0.1), multi):
+        before = tree_flatten(gradients)
+        with pytest.raises(
+            TypeError, match=r"^\[update\] got a Linear in the place of the gradients"
+        ):
+            optimizer.update(gradients, model)
+        with pytest.raises(TypeError, match=r"^\[apply_gradients\] got a Linear in the place of"):
+            optimizer.apply_gradients(model, gradients)
+        after = tree_flatten(gradients)
+        assert all(a is b for (_, a), (_, b) in zip(after, before, strict=True))
+        assert all(
+            optimizer.step.item() == 0
+            for optimizer in getattr(optimizer, "optimizers", [optimizer])
+        )
+        optimizer.update(model, gradients)
+
+
+@pytest.mark.parametrize("eps", [0, 0.0, -1e-8, float("nan")])
+@pytest.mark.parametrize("make", [optimizers.RMSprop, optimizers.Adagrad, optimizers.AdaDelta])
+def test_eps_above_zero(make, eps):
+    with pytest.raises(
+        ValueError, match=rf"^\[{make.__name__}\] got eps .*, expected a number above"
+    ):
+        make(0.1, eps=eps)
+
+
+@pytest.mark.parametrize("make", [optimizers.Adam, optimizers.AdamW, optimizers.Adamax])
+def test_eps_from_zero(make):
+    make(0.1, eps=0)
+    for eps in (-1e-8, float("nan")):
+        with pytest.raises(ValueError, match=r"got eps .*, expected at least 0"):
+            make(0.1, eps=eps)
+
+
+@pytest.mark.parametrize("tree", [{"a.b": 1, "c": [{"d.e": 2}, (3, 4)]}, {0: 1, 1: 2}])
+def test_several_optimizers_keep_keys_and_tuples(tree):
+    tree = tree_map(lambda n: mx.full((n,), 1.0), tree)
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.SGD(1.0), optimizers.SGD(0.5)], [lambda path, x: x.size % 2 == 0]
+    )
+    new = optimizer.apply_gradients(tree, tree)
+    expected = tree_map(lambda x: 0.0 if x.size % 2 == 0 else 0.5, tree)
+    assert {path: x[0].item() for path, x in tree_flatten(new)} == dict(tree_flatten(expected))
+    assert new.keys() == tree.keys()
+
+
 def test_schedulers_of_a_rule_of_ones_own():
     class Noisy(optimizers.Optimizer):
         def init_single(self, parameter, state):

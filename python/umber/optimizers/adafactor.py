@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
+from umber.optimizers.ranges import in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -69,6 +70,10 @@ class Adafactor(Optimizer):
         if self.beta_1 is not None:
             state["exp_avg"] = mx.zeros_like(parameter)
 
+    def _state_dtype(self, gradient: mx.array, parameter: mx.array) -> mx.Dtype:
+        return mx.result_type(gradient, parameter)
+
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:

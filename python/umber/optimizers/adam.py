@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
+from umber.optimizers.ranges import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
 
 
@@ -32,7 +33,7 @@ class Adam(Optimizer):
         name = type(self).__name__
         if len(betas) != 2 or not all(0 <= beta < 1 for beta in betas):
             raise ValueError(f"[{name}] got betas {betas}, expected two numbers in [0, 1)")
-        if eps < 0:
+        if not eps >= 0:
             raise ValueError(f"[{name}] got eps {eps}, expected at least 0")
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
@@ -45,6 +46,7 @@ class Adam(Optimizer):
         state["m"] = mx.zeros_like(parameter)
         state["v"] = mx.zeros_like(parameter)
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
@@ -58,7 +60,7 @@ class Adam(Optimizer):
         if self.bias_correction:
             rate = rate / (1 - b1**self.step)
             root = root * mx.rsqrt(1 - b2**self.step).astype(v.dtype)
-        return parameter - rate.astype(gradient.dtype) * m / (root + self.eps)
+        return parameter - rate.astype(gradient.dtype) * m / (root + nonzero(self.eps))
 
 
 class AdamW(Adam):
@@ -85,6 +87,7 @@ class AdamW(Adam):
         super().__init__(learning_rate, betas, eps, bias_correction)
         self.weight_decay = weight_decay
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
@@ -113,6 +116,7 @@ class Adamax(Adam):
     ) -> None:
         super().__init__(learning_rate, betas, eps)
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
@@ -122,4 +126,4 @@ class Adamax(Adam):
         v = mx.maximum(b2 * state["v"], mx.abs(gradient))
         state["m"], state["v"] = m, v
         rate = self.learning_rate.astype(gradient.dtype)
-        return parameter - rate * m / (v + self.eps)
+        return parameter - rate * m / (v + nonzero(self.eps))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
+from umber.optimizers.ranges import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
 
 
@@ -14,11 +15,11 @@ class Adagrad(Optimizer):
 
     Args:
         learning_rate: `λ`, a number or a function of the step.
-        eps: `ε`, at least 0. Default: 1e-8.
+        eps: `ε`, above 0. Default: 1e-8.
     """
 
     def __init__(self, learning_rate: float | Schedule, eps: float = 1e-8) -> None:
-        _check_not_negative("Adagrad", "eps", eps)
+        _check_positive("Adagrad", "eps", eps)
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
         self.eps = eps
@@ -27,6 +28,7 @@ class Adagrad(Optimizer):
         """The sum of squares `v`."""
         state["v"] = mx.zeros_like(parameter)
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
@@ -34,7 +36,7 @@ class Adagrad(Optimizer):
         rate = self.learning_rate.astype(gradient.dtype)
         v = state["v"] + mx.square(gradient)
         state["v"] = v
-        return parameter - rate * gradient / (mx.sqrt(v) + self.eps)
+        return parameter - rate * gradient / (mx.sqrt(v) + nonzero(self.eps))
 
 
 class RMSprop(Optimizer):
@@ -45,14 +47,14 @@ class RMSprop(Optimizer):
     Args:
         learning_rate: `λ`, a number or a function of the step.
         alpha: `α`, at least 0. Default: 0.99.
-        eps: `ε`, at least 0. Default: 1e-8.
+        eps: `ε`, above 0. Default: 1e-8.
     """
 
     def __init__(
         self, learning_rate: float | Schedule, alpha: float = 0.99, eps: float = 1e-8
     ) -> None:
         _check_not_negative("RMSprop", "alpha", alpha)
-        _check_not_negative("RMSprop", "eps", eps)
+        _check_positive("RMSprop", "eps", eps)
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
         self.alpha = alpha
@@ -62,6 +64,7 @@ class RMSprop(Optimizer):
         """The running mean of squares `v`."""
         state["v"] = mx.zeros_like(parameter)
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
@@ -69,7 +72,7 @@ class RMSprop(Optimizer):
         rate = self.learning_rate.astype(gradient.dtype)
         v = self.alpha * state["v"] + (1 - self.alpha) * mx.square(gradient)
         state["v"] = v
-        return parameter - rate * gradient / (mx.sqrt(v) + self.eps)
+        return parameter - rate * gradient / (mx.sqrt(v) + nonzero(self.eps))
 
 
 class AdaDelta(Optimizer):
@@ -80,14 +83,14 @@ class AdaDelta(Optimizer):
     Args:
         learning_rate: `λ`, a number or a function of the step.
         rho: `ρ`, at least 0. Default: 0.9.
-        eps: `ε`, at least 0. Default: 1e-6.
+        eps: `ε`, above 0. Default: 1e-6.
     """
 
     def __init__(
         self, learning_rate: float | Schedule, rho: float = 0.9, eps: float = 1e-6
     ) -> None:
         _check_not_negative("AdaDelta", "rho", rho)
-        _check_not_negative("AdaDelta", "eps", eps)
+        _check_positive("AdaDelta", "eps", eps)
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
         self.rho = rho
@@ -98,6 +101,7 @@ class AdaDelta(Optimizer):
         state["v"] = mx.zeros_like(parameter)
         state["u"] = mx.zeros_like(parameter)
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
@@ -105,12 +109,18 @@ class AdaDelta(Optimizer):
         rate = self.learning_rate.astype(gradient.dtype)
         u = state["u"]
         v = self.rho * state["v"] + (1 - self.rho) * mx.square(gradient)
-        d = mx.sqrt(u + self.eps) / mx.sqrt(v + self.eps) * gradient
+        eps = nonzero(self.eps)
+        d = mx.sqrt(u + eps) / mx.sqrt(v + eps) * gradient
         state["v"] = v
         state["u"] = self.rho * u + (1 - self.rho) * mx.square(d)
         return parameter - rate * d
 
 
 def _check_not_negative(op: str, name: str, value: float) -> None:
-    if value < 0:
+    if not value >= 0:
         raise ValueError(f"[{op}] got {name} {value}, expected at least 0")
+
+
+def _check_positive(op: str, name: str, value: float) -> None:
+    if not value > 0:
+        raise ValueError(f"[{op}] got {name} {value}, expected a number above 0")

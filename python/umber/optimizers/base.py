@@ -8,8 +8,9 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn import Module
+from umber.nn.layers.slots import by_key
 from umber.optimizers.schedulers import Schedule
-from umber.utils import tree_flatten, tree_map, tree_merge, tree_unflatten
+from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
 
 
 class Optimizer:
@@ -66,6 +67,10 @@ class Optimizer:
         """The new value of one parameter; updates its state."""
         raise _undefined(self, "apply_single")
 
+    def _state_dtype(self, gradient: mx.array, parameter: mx.array) -> mx.Dtype:
+        """The dtype of what the entries of a state are updated with."""
+        return gradient.dtype
+
     def update(self, model: Module, gradients: dict) -> None:
         """Replace the model's parameters that have gradients by their new values.
 
@@ -74,6 +79,7 @@ class Optimizer:
             gradients: a tree shaped like a part of the model's parameters, as
                 `umber.nn.value_and_grad` gives it.
         """
+        _check_order("model, gradients", gradients, model)
         model.update(self.apply_gradients(gradients, model))
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
@@ -85,6 +91,7 @@ class Optimizer:
             gradients: the tree that decides which parameters are updated.
             parameters: a tree that has at least the places of `gradients`, such as a module.
         """
+        _check_order("gradients, parameters", gradients, parameters)
         _check_gradients(type(self).__name__, gradients, parameters)
         # Parameters may join later, when a layer is unfrozen.
         is_new = not self._initialized or not _has_places(self._state, gradients)
@@ -93,7 +100,7 @@ class Optimizer:
         try:
             with _restored_on_error(self._state):
                 for name, schedule in self._schedulers.items():
-                    self.state[name] = schedule(self.step)
+                    self.state[name] = _number_as_array(schedule(self.step))
                 self.state["step"] = self.step + 1
                 updated = tree_map(self._apply_to, gradients, parameters, self.state)
                 # A state that was assigned may have wrong shapes that broadcast.
@@ -171,12 +178,15 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> mx.array:
-        """The learning rate, float32 without axes; a number may be assigned."""
+        """The learning rate, float32 without axes; a number or a schedule may be assigned.
+
+        A schedule replaces the one before. A number lasts until the next update if there is one.
+        """
         return self._entry("learning_rate")
 
     @learning_rate.setter
-    def learning_rate(self, learning_rate: float | mx.array) -> None:
-        self.state["learning_rate"] = self._as_array("learning_rate", learning_rate)
+    def learning_rate(self, learning_rate: float | mx.array | Schedule) -> None:
+        self._maybe_schedule("learning_rate", learning_rate)
 
     def _entry(self, name: str) -> mx.array:
         if name not in self.state:
@@ -186,23 +196,17 @@ class Optimizer:
             )
         return self.state[name]
 
-    def _maybe_schedule(self, name: str, value: float | Schedule) -> None:
+    def _maybe_schedule(self, name: str, value: float | mx.array | Schedule) -> None:
         """Set an entry of the state to a number, or to what a schedule gives for each step."""
-        if callable(value):
-            self._schedulers[name] = value
-            value = value(self.step)
-        self.state[name] = self._as_array(name, value)
-
-    def _as_array(self, name: str, value: float | mx.array) -> mx.array:
-        if isinstance(value, mx.array):
-            return value
-        # `float` reads strings too, which are no numbers.
-        if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        entry = _number_as_array(value(self.step) if callable(value) else value)
+        if not isinstance(entry, mx.array):
             raise TypeError(
-                f"[{type(self).__name__}] {name}: got {type(value).__name__}, "
+                f"[{type(self).__name__}] {name}: got {type(entry).__name__}, "
                 "expected a number, an array or a function of the step"
             )
-        return mx.array(float(value), mx.float32)
+        if callable(value):
+            self._schedulers[name] = value
+        self.state[name] = entry
 
 
 class MultiOptimizer(Optimizer):
@@ -244,6 +248,7 @@ class MultiOptimizer(Optimizer):
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """The new values of the parameters that have gradients, as a tree."""
+        _check_order("gradients, parameters", gradients, parameters)
         _check_gradients(type(self).__name__, gradients, parameters)
         parts = self._split(gradients)
         updated: Any = {}
@@ -285,16 +290,49 @@ class MultiOptimizer(Optimizer):
         return self.optimizers[0].learning_rate
 
     @learning_rate.setter
-    def learning_rate(self, learning_rate: float | mx.array) -> None:
+    def learning_rate(self, learning_rate: float | mx.array | Schedule) -> None:
         for optimizer in self.optimizers:
             optimizer.learning_rate = learning_rate
 
     def _split(self, tree: Any) -> list[Any]:
-        parts: list[list] = [[] for _ in self.optimizers]
-        for path, leaf in tree_flatten(tree):
-            owner = next(i for i, holds in enumerate(self.filters) if holds(path, leaf))
-            parts[owner].append((path, leaf))
-        return [tree_unflatten(part) if part else {} for part in parts]
+        def owner(path: str, leaf: Any) -> int:
+            return next(i for i, holds in enumerate(self.filters) if holds(path, leaf))
+
+        owners = tree_map_with_path(owner, tree, path="")
+        return [_part_of(tree, owners, i) for i in range(len(self.optimizers))]
+
+
+def _part_of(tree: Any, owners: Any, owner: int) -> Any:
+    """The part of a tree whose leaves have this owner; `{}` where there is none."""
+    if isinstance(tree, dict):
+        parts = {key: _part_of(child, owners[key], owner) for key, child in tree.items()}
+        return {key: part for key, part in parts.items() if not _is_empty(part)}
+    if isinstance(tree, (list, tuple)):
+        parts = [_part_of(child, owners[i], owner) for i, child in enumerate(tree)]
+        return {} if all(map(_is_empty, parts)) else parts
+    return tree if owners == owner else {}
+
+
+def _is_empty(tree: Any) -> bool:
+    return isinstance(tree, dict) and not tree
+
+
+def _check_order(expected: str, gradients: Any, model: Any) -> None:
+    """Refuse a model in the place of the gradients."""
+    if isinstance(gradients, Module) and not isinstance(model, Module):
+        raise TypeError(
+            f"[update] got a {type(gradients).__name__} in the place of the gradients, "
+            f"expected ({expected}): the arguments are in the wrong order"
+        )
+
+
+def _number_as_array(value: Any) -> Any:
+    """A number, also one of NumPy's, as a float32 array; everything else as it is."""
+    if isinstance(value, mx.array) or not (
+        hasattr(value, "__float__") or hasattr(value, "__index__")
+    ):
+        return value
+    return mx.array(value if hasattr(value, "shape") else float(value), mx.float32)
 
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
@@ -388,7 +426,7 @@ def _has_places(state: Any, gradients: Any) -> bool:
 def _with_places(state: Any, parameters: Any, init_single: Callable) -> Any:
     """`state` with a place, made by `init_single`, for each parameter that had none."""
     if isinstance(parameters, dict):
-        state = dict(state or {})
+        state = dict(by_key(parameters, state or {}, mx.array))
         for key, child in parameters.items():
             state[key] = _with_places(state.get(key), child, init_single)
         return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import umber.core as mx
-from umber.utils import tree_map, tree_reduce
+from umber.utils import tree_flatten, tree_map, tree_reduce
 
 
 def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
@@ -24,19 +24,20 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
         raise ValueError(f"[clip_grad_norm] got max_norm {max_norm}, expected at least 0")
 
     def add_squares(total: mx.array, gradient: mx.array) -> mx.array:
-        # The square of a float16 may overflow where the gradient does not.
-        wide = gradient.astype(mx.float32) if _is_half(gradient) else gradient
-        return total + mx.square(mx.abs(wide)).sum()
+        # Squares of floats that are in range themselves are in the range of float64.
+        is_complex = mx.issubdtype(gradient.dtype, mx.complexfloating)
+        size = mx.abs(gradient) if is_complex else gradient
+        return total + mx.square(size.astype(mx.float64)).sum()
 
-    norm = mx.sqrt(tree_reduce(add_squares, grads, mx.array(0.0)))
-    scale = mx.minimum(max_norm / (norm + 1e-6), 1.0)
+    wide = mx.sqrt(tree_reduce(add_squares, grads, mx.array(0.0, mx.float64)))
+    dtypes = [gradient.dtype for _, gradient in tree_flatten(grads)]
+    is_double = any(dtype in (mx.float64, mx.complex128) for dtype in dtypes)
+    norm = wide if is_double else wide.astype(mx.float32)
+    scale = mx.minimum(max_norm / (wide + 1e-6), 1.0).astype(norm.dtype)
 
     def scaled(gradient: mx.array) -> mx.array:
         product = gradient * scale
-        return product.astype(gradient.dtype) if _is_half(gradient) else product
+        is_floating = mx.issubdtype(gradient.dtype, mx.floating)
+        return product.astype(gradient.dtype) if is_floating else product
 
     return tree_map(scaled, grads), norm
-
-
-def _is_half(x: mx.array) -> bool:
-    return x.dtype in (mx.float16, mx.bfloat16)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
+from umber.optimizers.ranges import in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -38,6 +39,7 @@ class Lion(Optimizer):
         """The momentum `m`."""
         state["m"] = mx.zeros_like(parameter)
 
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
+from umber.optimizers.ranges import in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -46,6 +47,10 @@ class SGD(Optimizer):
         """The momentum `v`."""
         state["v"] = mx.zeros_like(parameter)
 
+    def _state_dtype(self, gradient: mx.array, parameter: mx.array) -> mx.Dtype:
+        return mx.result_type(gradient, parameter) if self.weight_decay != 0 else gradient.dtype
+
+    @in_float32
     def apply_single(
         self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:

@@ -1,9 +1,34 @@
-"""Places in trees of modules, lists and dicts: found by a tree of new values, and filled."""
+"""Places in trees of modules, dicts, lists and tuples: found by a tree of values, and filled."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
+
+
+class Elements:
+    """The elements of a tuple that stands in a container: to replace one replaces the tuple."""
+
+    def __init__(self, container: Any, key: Any) -> None:
+        self.container = container
+        self.key = key
+
+    def __getitem__(self, index: int) -> Any:
+        return self.container[self.key][index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        before = self.container[self.key]
+        elements = [*before]
+        elements[index] = value
+        _put(self.container, self.key, with_elements(before, elements))
+
+    def __len__(self) -> int:
+        return len(self.container[self.key])
+
+    @property
+    def identity(self) -> tuple:
+        """The same for all views of one tuple."""
+        return (*_identity(self.container), self.key)
 
 
 class Slot(NamedTuple):
@@ -14,20 +39,28 @@ class Slot(NamedTuple):
     value: Any
 
     @property
-    def identity(self) -> tuple[int, Any]:
+    def identity(self) -> tuple:
         """The same for all paths that lead to the place."""
-        return id(self.container), self.key
+        return (*_identity(self.container), self.key)
+
+    def is_filled(self) -> bool:
+        """Whether the value stands in the place now."""
+        try:
+            return self.container[self.key] is self.value
+        except (KeyError, IndexError, TypeError):
+            return False
+
+
+def with_elements(like: tuple, elements: Iterable[Any]) -> tuple:
+    """A tuple of the class of `like`, whose constructor may take other arguments."""
+    return tuple.__new__(type(like), elements)
 
 
 def assign(slots: list[Slot]) -> list[Slot]:
     """Put the values into their places; returns the slots that undo it."""
     before = [Slot(container, key, container[key]) for container, key, _ in slots]
     for container, key, value in slots:
-        if isinstance(container, dict):
-            # Past what modules look at when a user assigns, which every step would pay for.
-            dict.__setitem__(container, key, value)
-        else:
-            container[key] = value
+        _put(container, key, value)
     return before
 
 
@@ -44,13 +77,57 @@ def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> li
     return list(_walk(target, updates, leaf, strict, ""))
 
 
-def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Iterator[Slot]:
-    if isinstance(updates, (list, tuple)) and isinstance(target, dict):
-        # A dict with the keys "0", "1", … comes back from a flat file as a list.
+def by_key(target: dict, updates: Any, leaf: type) -> dict:
+    """The updates of a dict by its own keys, from which a flat file may have made others.
+
+    A dict with the keys "0", "1", … comes back from `tree_unflatten` as a list, numbers come back
+    as strings, and keys with dots as nested dicts.
+    """
+    if isinstance(updates, (list, tuple)):
         updates = {str(i): value for i, value in enumerate(updates)}
+    if updates.keys() <= target.keys() and not any("." in str(key) for key in target):
+        return updates
+    names = {str(key): key for key in target}
+
+    def leads_on(path: str) -> bool:
+        return path in names or any(name.startswith(f"{path}.") for name in names)
+
+    found = {}
+    pending = [*reversed(updates.items())]
+    while pending:
+        key, new = pending.pop()
+        own = key if key in target else names.get(str(key), key)
+        held = target.get(own, {})
+        if _is_container(new, leaf) and isinstance(held, dict):
+            inner = dict(new.items() if isinstance(new, dict) else enumerate(new))
+            further = [k for k in inner if k not in held and leads_on(f"{key}.{k}")]
+            pending += [(f"{key}.{k}", inner.pop(k)) for k in reversed(further)]
+            if further:
+                new = {k: child for k, child in inner.items() if not _is_empty(child, leaf)}
+            if further and not new:
+                continue
+        found[own] = new
+    return found
+
+
+def _put(container: Any, key: Any, value: Any) -> None:
+    if isinstance(container, dict):
+        # Past what modules look at when a user assigns, which every step would pay for.
+        dict.__setitem__(container, key, value)
+    else:
+        container[key] = value
+
+
+def _identity(container: Any) -> tuple:
+    return container.identity if isinstance(container, Elements) else (id(container),)
+
+
+def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Iterator[Slot]:
+    if isinstance(target, dict):
+        updates = by_key(target, updates, leaf)
     is_sequence = isinstance(updates, (list, tuple))
-    if is_sequence != isinstance(target, list):
-        if strict and updates:
+    if is_sequence == isinstance(target, dict):
+        if strict and len(updates) > 0:
             raise _mismatch(path, updates, target)
         return
     for key, new in enumerate(updates) if is_sequence else updates.items():
@@ -59,8 +136,9 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
         old = target[key] if is_there else None
         if isinstance(old, leaf) and isinstance(new, leaf):
             yield Slot(target, key, new)
-        elif is_there and isinstance(old, (dict, list)) and _is_container(new, leaf):
-            yield from _walk(old, new, leaf, strict, place)
+        elif is_there and isinstance(old, (dict, list, tuple)) and _is_container(new, leaf):
+            inner = Elements(target, key) if isinstance(old, tuple) else old
+            yield from _walk(inner, new, leaf, strict, place)
         elif strict and ((is_sequence and not is_there) or not _is_empty(new, leaf)):
             if is_there:
                 raise _mismatch(place, new, old)
@@ -75,11 +153,12 @@ def _is_container(value: Any, leaf: type) -> bool:
 
 
 def _is_empty(value: Any, leaf: type) -> bool:
-    return _is_container(value, leaf) and not value
+    return _is_container(value, leaf) and len(value) == 0
 
 
 def _mismatch(path: str, new: Any, old: Any) -> ValueError:
     place = f"for {path} " if path else ""
+    old = old.container[old.key] if isinstance(old, Elements) else old
     return ValueError(
         f"[Module.update] {place}got a value of type {type(new).__name__}, "
         f"expected one that can replace {type(old).__name__}"

@@ -1,0 +1,62 @@
+"""What keeps update rules within the range of their dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import umber.core as mx
+
+# The least normal number of float32.
+_LEAST = 2.0**-126
+
+Rule = Callable[[Any, mx.array, mx.array, dict[str, mx.array]], mx.array]
+
+
+def in_float32(rule: Rule) -> Rule:
+    """The method `apply_single` of an optimizer, computed in float32 where arrays are narrower.
+
+    Squares of gradients, small constants such as `ε` and small learning rates leave the range of
+    float16. The arrays keep their dtypes: the new parameter has the common dtype of gradient and
+    parameter, an entry of the state that of the entry and what it is updated with. Entries out of
+    range are stored as the largest finite number, since an infinite moment would stop the parameter
+    for good.
+    """
+
+    @wraps(rule)
+    def apply_single(
+        self: Any, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
+    ) -> mx.array:
+        if not (is_narrow(gradient) or is_narrow(parameter)):
+            return rule(self, gradient, parameter, state)
+        joining = self._state_dtype(gradient, parameter)
+        wide = {name: widened(entry) for name, entry in state.items()}
+        updated = rule(self, widened(gradient), widened(parameter), wide)
+        for name, entry in wide.items():
+            state[name] = _stored(entry, mx.result_type(state.get(name, gradient), joining))
+        return updated.astype(mx.result_type(gradient, parameter))
+
+    return apply_single
+
+
+def is_narrow(x: Any) -> bool:
+    """Whether `x` is an array of floats with fewer than 32 bits."""
+    return isinstance(x, mx.array) and x.itemsize < 4 and mx.issubdtype(x.dtype, mx.floating)
+
+
+def widened(x: Any) -> Any:
+    """`x` in float32 if it is an array of narrower floats."""
+    return x.astype(mx.float32) if is_narrow(x) else x
+
+
+def nonzero(eps: float) -> float:
+    """`eps`, or the least number that keeps a quotient of two zeros from being NaN."""
+    return max(eps, _LEAST)
+
+
+def _stored(entry: Any, dtype: mx.Dtype) -> Any:
+    if not isinstance(entry, mx.array) or entry.dtype == dtype:
+        return entry
+    largest = mx.finfo(dtype).max
+    return mx.clip(entry, -largest, largest).astype(dtype)
