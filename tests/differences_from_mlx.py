@@ -746,6 +746,29 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "One module has one gradient, the sum over its uses.",
         ),
         Difference(
+            "nn.Module.parameters nn.Module.children",
+            "(lambda m: (setattr(m, 'pair', (mx.ones(1), nn.ReLU())), "
+            "len(utils.tree_flatten(m.parameters())))[1])(nn.Module())",
+            "passes over arrays and modules in tuples",
+            "tuples that hold some count as lists do; sets and other objects cause a warning",
+            "What is not trained, saved or switched to evaluation goes unnoticed.",
+        ),
+        Difference(
+            "nn.Module",
+            "(bool(nn.ReLU()), nn.Dropout(0.1) == nn.Dropout(0.5))",
+            "modules are true if they have entries, and equal if these are",
+            "are true, equal to themselves only, and hashable",
+            "As a value a module is an object, not its entries.",
+        ),
+        Difference(
+            "nn.Module.load_weights",
+            "(lambda m: (setattr(m, 'named', {'a.b': mx.zeros(1)}), "
+            "m.load_weights([('named.a.b', mx.ones(1))]).named['a.b'])[1])(nn.Module())",
+            "passes over parameters with a dot or a number as the key of a dict",
+            "loads what save_weights has saved; two parameters with one path are a ValueError",
+            "Weights are not lost in silence.",
+        ),
+        Difference(
             "nn.Module.unfreeze",
             "len(utils.tree_flatten(nn.Sequential(nn.BatchNorm(3)).unfreeze()"
             ".trainable_parameters()))",
@@ -997,6 +1020,36 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "the norm of 16-bit gradients has their dtype",
             "is float32",
             "The square of a float16 may overflow where the gradient does not.",
+        ),
+        Difference(
+            "optimizers.Optimizer.apply_gradients",
+            'optimizers.Adam(1e-2).apply_gradients({"w": mx.zeros(2, dtype=mx.float16)}, '
+            '{"w": mx.ones(2, dtype=mx.float16)})["w"]',
+            "computes in the dtype of the gradient: in float16 eps is 0 and squares overflow",
+            "in float32; parameters and state keep their dtypes, a state stays finite",
+            "A zero gradient changes nothing.",
+        ),
+        Difference(
+            "optimizers.Adam optimizers.AdamW optimizers.Adamax",
+            'optimizers.Adam(1, eps=0).apply_gradients({"w": mx.zeros(1)}, {"w": mx.ones(1)})["w"]',
+            "NaN for a zero gradient without eps",
+            "the parameter stays as it is",
+            "A zero gradient changes nothing.",
+        ),
+        Difference(
+            "optimizers.Optimizer.learning_rate",
+            "(lambda o: (setattr(o, 'learning_rate', lambda step: mx.array(0.5)), "
+            "o.learning_rate)[1])(optimizers.SGD(0.1))",
+            "ValueError for a schedule that is assigned",
+            "works as one that is given to the constructor",
+            "Rates are set where they are needed.",
+        ),
+        Difference(
+            "optimizers.Optimizer.update",
+            "(lambda m: optimizers.SGD(0.1).update(m.parameters(), m))(nn.Linear(1, 1))",
+            "changes the gradients if they stand in the place of the model",
+            "TypeError",
+            "Mistakes show where they are made.",
         ),
         Difference(
             "optimizers.MultiOptimizer",

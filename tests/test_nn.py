@@ -40,6 +40,9 @@ PARAMETERS = {
     "scale": (2,),
     "head.weight": (1, 1),
     "head.bias": (1,),
+    "pair.0": (1,),
+    "pair.1.weight": (1, 1),
+    "pair.1.bias": (1,),
 }
 
 
@@ -83,6 +86,7 @@ def test_repr_lists_the_children():
         "  (layers.1): ReLU()\n"
         "  (named.x): Linear(input_dims=3, output_dims=1, bias=False)\n"
         "  (head): Linear(input_dims=1, output_dims=1, bias=True)\n"
+        "  (pair.1): Linear(input_dims=1, output_dims=1, bias=True)\n"
         ")"
     )
     nested = nn.Sequential(nn.Sequential(nn.Tanh()))
@@ -198,11 +202,12 @@ def test_freeze_and_unfreeze():
         "layers.0.weight",
         "named.x.weight",
         "head.weight",
+        "pair.1.weight",
     }
     model.unfreeze()
     model.freeze(recurse=False)
     assert set(shapes(model.trainable_parameters())) == {
-        path for path in PARAMETERS if path not in ("scale", "layers.2.0")
+        path for path in PARAMETERS if path not in ("scale", "layers.2.0", "pair.0")
     }
     model.unfreeze(recurse=False)
     model.freeze(keys=["bias", "scale"])

@@ -97,10 +97,28 @@ def test_unflatten_undoes_flatten_up_to_tuples_and_empty_nodes():
         ([("a.2", 7), ("a.0", 5)], {"a": [5, {}, 7]}),
         ([("0", 7), ("a.b", 5)], {"0": 7, "a": {"b": 5}}),
         ({"a.0": 5, "b": 6}, {"a": [5], "b": 6}),
+        # Two numbers for one place of a list are two keys of a dict.
+        ([("01", "a"), ("1", "b"), ("2", "c")], {"01": "a", "1": "b", "2": "c"}),
+        ([("x.1", "a"), ("x.01.y", "b")], {"x": {"1": "a", "01": {"y": "b"}}}),
+        ([("00", "a"), ("0", "b")], {"00": "a", "0": "b"}),
+        ([("1", "a"), ("\u0661", "b")], {"1": "a", "\u0661": "b"}),
+        ([("01", "a"), ("00", "b")], ["b", "a"]),
+        ([("-1", "a"), ("0", "b")], {"-1": "a", "0": "b"}),
+        ([("1_0", "a")], {"1_0": "a"}),
+        ([(" 1", "a"), ("+2", "b")], {" 1": "a", "+2": "b"}),
+        ([("1.5", "a"), ("1.50", "b")], [{}, [*[{}] * 5, "a", *[{}] * 44, "b"]]),
+        ([("0", "a"), ("x", "b")], {"0": "a", "x": "b"}),
+        ([("", "a"), ("0", "b")], {"": "a", "0": "b"}),
     ],
 )
 def test_unflatten(flat, expected):
     assert tree_unflatten(flat) == expected
+
+
+def test_unflatten_refuses_equal_paths():
+    for flat in ([("a", 1), ("a", 2)], [("", 1), ("", 2)], [("x.0", 1), ("x.0", 2), ("y", 3)]):
+        with pytest.raises(ValueError, match=r"^\[tree_unflatten\] 2 leaves have the same path"):
+            tree_unflatten(flat)
 
 
 def test_map_keeps_the_structure():

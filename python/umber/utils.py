@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
 from umber import _errors
@@ -10,6 +10,7 @@ from umber import _errors
 _MISSING = object()
 # Lists with more places that nothing fills are taken for a mistake.
 _MOST_GAPS = 1 << 20
+_MOST_DIGITS = 18
 
 
 def tree_map(
@@ -102,8 +103,9 @@ def tree_flatten(
 def tree_unflatten(tree: Iterable[tuple[str, Any]] | dict[str, Any]) -> Any:
     """The tree that `tree_flatten` took apart.
 
-    A level is a list where all its keys are numbers, with `{}` in the places that have no leaf,
-    else a dict; tuples come back as lists.
+    A level is a list where all its keys are numbers of which no two are equal, with `{}` in the
+    places that have no leaf, else a dict. Tuples come back as lists, and the keys of dicts as
+    strings, split at dots. Two leaves with the same path are an error.
 
     Example:
         >>> tree_unflatten([("a.0", 1), ("a.1.b", 2)])
@@ -217,14 +219,18 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
         return items[0][1]
     if not items:
         return []
+    if all(path == "" for path, _ in items):
+        raise ValueError(
+            f"[tree_unflatten] {len(items)} leaves have the same path, expected different paths"
+        )
     children: dict[str, list[tuple[str, Any]]] = {}
     for path, leaf in items:
         key, _, remainder = path.partition(".")
         children.setdefault(key, []).append((remainder, leaf))
-    if not all(key.isdecimal() for key in children):
+    if not _are_indices(children):
         return {key: _unflatten(child) for key, child in children.items()}
     longest = max(map(len, children))
-    if longest > 18 or max(map(int, children)) >= len(children) + _MOST_GAPS:
+    if longest > _MOST_DIGITS or max(map(int, children)) >= len(children) + _MOST_GAPS:
         worst = max(children, key=len)
         raise ValueError(
             f"[tree_unflatten] got the index {worst[:20]} beside {len(children)} leaves, "
@@ -234,6 +240,14 @@ def _unflatten(items: list[tuple[str, Any]]) -> Any:
     for key, child in children.items():
         level[int(key)] = _unflatten(child)
     return level
+
+
+def _are_indices(keys: Collection[str]) -> bool:
+    """Whether the keys are numbers of which no two are equal, as "1" and "01" are."""
+    if not all(key.isdecimal() for key in keys):
+        return False
+    is_short = max(map(len, keys)) <= _MOST_DIGITS
+    return not is_short or len({int(key) for key in keys}) == len(keys)
 
 
 def _check_function(op: str, name: str, value: Any) -> None:
@@ -289,7 +303,9 @@ def _rebuild(like: list | tuple, children: list[Any]) -> Any:
     The children are a list, not a generator: one that recurses takes of the thread's own stack at
     each level, which may end before Python's limit does.
     """
-    return type(like)(*children) if hasattr(like, "_fields") else type(like)(children)
+    # The constructors of tuples may take other arguments, those of named tuples do.
+    is_tuple = isinstance(like, tuple)
+    return tuple.__new__(type(like), children) if is_tuple else type(like)(children)
 
 
 def _padded(sequence: list | tuple, length: int) -> list[Any]:

@@ -53,13 +53,7 @@ def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, An
             return mx.value_and_grad(with_parameters)(model.trainable_parameters(), *args, **kwargs)
         finally:
             # The model gets its arrays back, also after an error, but keeps what `fn` replaced.
-            assign(
-                [
-                    old
-                    for old, new in zip(before, traced, strict=True)
-                    if new.container[new.key] is new.value
-                ]
-            )
+            assign([old for old, new in zip(before, traced, strict=True) if new.is_filled()])
 
     return value_and_gradients
 

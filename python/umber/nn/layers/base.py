@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
-from umber.nn.layers.slots import Slot, assign, find_slots
-from umber.utils import tree_flatten, tree_unflatten
+from umber.nn.layers.slots import assign, find_slots, with_elements
+from umber.nn.layers.unreached import find_unreached
+from umber.nn.layers.weights import (
+    by_path,
+    check_paths,
+    check_weight,
+    filled,
+    weights_by_path,
+    weights_in,
+)
+from umber.utils import tree_flatten
 
 __all__ = ["Module"]
 
@@ -28,6 +37,12 @@ class Module(dict):
     Attributes that are arrays, modules, lists, tuples or dicts are entries of the dict, so every
     module is a tree of arrays; other attributes are plain Python attributes. Arrays whose name does
     not begin with an underscore are parameters. Subclasses define `__call__`.
+
+    Arrays and modules in other containers, such as sets, or in objects of other classes are not
+    reached: assigning one warns. An entry must not be named like an attribute of the class, which
+    would hide it: assigning one raises `AttributeError`.
+
+    As an object a module is true, hashable and equal to itself only.
 
     A module that stands at several places is one module: its parameters are counted, saved and
     trained once, at the first place. Two modules that hold the same array are still two: they part
@@ -69,8 +84,9 @@ class Module(dict):
         return super().__getattribute__(key)
 
     def __setattr__(self, key: str, value: Any) -> None:
-        _warn_of_foreign_arrays(self, key, value)
-        if isinstance(value, (mx.array, dict, list, tuple)):
+        _warn_of_unreached(self, key, value)
+        is_entry = isinstance(value, (mx.array, dict, list, tuple))
+        if is_entry and not _is_settable(self, key):
             self.__dict__.pop(key, None)
             super().__setitem__(key, value)
         else:
@@ -78,7 +94,7 @@ class Module(dict):
             self.pop(key, None)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        _warn_of_foreign_arrays(self, key, value)
+        _warn_of_unreached(self, key, value)
         super().__setitem__(key, value)
 
     def __delattr__(self, key: str) -> None:
@@ -86,6 +102,19 @@ class Module(dict):
             del self[key]
         else:
             super().__delattr__(key)
+
+    # Dicts are equal by their contents, false when empty, and not hashable.
+
+    def __eq__(self, other: object) -> bool:
+        return self is other if isinstance(other, dict) else NotImplemented
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other if isinstance(other, dict) else NotImplemented
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        return True
 
     @recursive_repr()
     def __repr__(self) -> str:
@@ -118,13 +147,13 @@ class Module(dict):
 
     @staticmethod
     def valid_child_filter(module: Module, key: str, value: Any) -> bool:
-        """Keep modules and the dicts and lists that may hold them."""
-        return isinstance(value, (dict, list))
+        """Keep modules and the dicts, lists and tuples that may hold them."""
+        return _is_node(value)
 
     @staticmethod
     def valid_parameter_filter(module: Module, key: str, value: Any) -> bool:
         """Keep arrays and what may hold them, unless the name begins with an underscore."""
-        return isinstance(value, (dict, list, mx.array)) and not key.startswith("_")
+        return (isinstance(value, mx.array) or _is_node(value)) and not key.startswith("_")
 
     @staticmethod
     def trainable_parameter_filter(module: Module, key: str, value: Any) -> bool:
@@ -140,12 +169,12 @@ class Module(dict):
         """The tree of the entries that pass a filter, each leaf through a function.
 
         Args:
-            filter_fn: called with the module, the key and the value of each entry. Inside a list
-                or a dict the key is the path from the module, such as `"layers.0"`, and what does
-                not pass leaves `{}` in its place.
+            filter_fn: called with the module, the key and the value of each entry. Inside a list,
+                a tuple or a dict the key is the path from the module, such as `"layers.0"`, and
+                what does not pass leaves `{}` in its place.
             map_fn: applied to the leaves. Default: the identity.
             is_leaf_fn: called like `filter_fn`; where it holds, the value is not entered. Default:
-                all but modules, dicts and lists are leaves.
+                all but modules, dicts, lists, and tuples that hold arrays or modules are leaves.
         """
         return _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf).through(self)
 
@@ -169,7 +198,9 @@ class Module(dict):
         """The tree of the modules, at any depth, that contain no module."""
 
         def is_leaf_module(_: Module, __: str, value: Any) -> bool:
-            return isinstance(value, Module) and not tree_flatten(value.children())
+            if not isinstance(value, Module):
+                return False
+            return not tree_flatten(value.children(), is_leaf=Module.is_module)
 
         return self.filter_and_map(Module.valid_child_filter, is_leaf_fn=is_leaf_module)
 
@@ -330,24 +361,23 @@ class Module(dict):
             The module itself.
         """
         if isinstance(file_or_weights, (str, os.PathLike)):
-            weights = _weights_in(os.fspath(file_or_weights))
+            weights = weights_in(os.fspath(file_or_weights))
         elif hasattr(file_or_weights, "read"):
-            weights = _weights_in(file_or_weights)
+            weights = weights_in(file_or_weights)
         else:
-            weights = _weights_by_path(file_or_weights)
+            weights = weights_by_path(file_or_weights)
         # Files may name a module that stands at several places by any of them, or all.
         parameters = self.filter_and_map(Module.valid_parameter_filter)
         slots = find_slots(self, parameters, mx.array)
-        places = {
-            path: slot for (path, _), slot in zip(tree_flatten(parameters), slots, strict=True)
-        }
+        pairs = zip(tree_flatten(parameters), slots, strict=True)
+        places = by_path("load_weights", [(path, slot) for (path, _), slot in pairs])
+        known = {path: value for path, value in weights.items() if path in places}
         if strict:
-            _check_weights(weights, places)
-        kept = dict(tree_flatten(parameters))
-        known = {
-            path: _as_kept(value, kept[path]) for path, value in weights.items() if path in places
-        }
-        return self.update(tree_unflatten(known)) if known else self
+            check_paths(weights, places)
+        for path, value in known.items():
+            check_weight(path, value, places[path].value.shape if strict else None)
+        assign([filled(places[path], value) for path, value in known.items()])
+        return self
 
     def save_weights(self, file: str | os.PathLike | BinaryIO) -> None:
         """Write the parameters by their paths to a `.safetensors` or `.npz` file.
@@ -355,7 +385,7 @@ class Module(dict):
         The file is written whole or not at all, and may be the one they were loaded from. One that
         is open in binary mode gets them in the format of safetensors.
         """
-        weights = dict(tree_flatten(self.parameters()))
+        weights = by_path("save_weights", tree_flatten(self.parameters()))
         if hasattr(file, "write"):
             mx.save_safetensors(file, weights)
             return
@@ -401,101 +431,67 @@ class Module(dict):
         return self
 
 
-def _weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
-    """The arrays of a file by their names."""
-    content = mx.load(file, float8=True)
-    if not isinstance(content, dict):
-        raise ValueError(
-            f"[load_weights] got {file}, which holds one array of shape {content.shape} without "
-            "a name, expected arrays by their names (.safetensors, .npz or .gguf)"
-        )
-    return content
+def _is_settable(module: Module, key: str) -> bool:
+    """Whether the class has a property with a setter of this name, which takes the value.
 
-
-def _as_kept(value: Any, parameter: mx.array) -> Any:
-    """A float of eight bits as its bits where the parameter is one, or the other way round."""
-    if not isinstance(value, mx.array):
-        return value
-    is_other = (value.dtype == mx.uint8 and _is_float8(parameter)) or (
-        parameter.dtype == mx.uint8 and _is_float8(value)
+    Raises `AttributeError` if it has any other attribute of the name, which would hide an entry.
+    """
+    definition = next((base for base in type(module).__mro__ if key in vars(base)), None)
+    if definition is None:
+        return False
+    attribute = vars(definition)[key]
+    is_property = hasattr(type(attribute), "__set__")
+    if is_property and getattr(attribute, "fset", True) is not None:
+        return True
+    # A property that raises AttributeError itself lets the entry through.
+    if is_property and not hasattr(module, key):
+        return False
+    kind = "property" if is_property else "method" if callable(attribute) else "class attribute"
+    name = type(module).__name__
+    raise AttributeError(
+        f"[{name}] {key!r} is a {kind} of {definition.__name__}, which would hide an array, a "
+        f"module or a container of that name, expected another name, such as '{key}_'"
     )
-    return value.view(parameter.dtype) if is_other else value
 
 
-def _is_float8(a: mx.array) -> bool:
-    return a.itemsize == 1 and mx.issubdtype(a.dtype, mx.floating)
-
-
-def _weights_by_path(pairs: Any) -> dict[str, mx.array]:
-    """A dict of pairs, or of a dict."""
-    if not isinstance(pairs, Iterable) or isinstance(pairs, mx.array):
-        raise TypeError(
-            f"[load_weights] got {type(pairs).__name__}, "
-            "expected a file, pairs (path, array) or a dict"
-        )
-    weights = {}
-    for pair in pairs.items() if isinstance(pairs, dict) else pairs:
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
-            raise TypeError(
-                f"[load_weights] got {type(pair).__name__} as an entry, "
-                "expected pairs (path, array) with a string as path"
-            )
-        weights[pair[0]] = pair[1]
-    return weights
-
-
-def _check_weights(weights: dict[str, mx.array], places: dict[str, Slot]) -> None:
-    extra = sorted(weights.keys() - places.keys())
-    if extra:
-        raise ValueError(
-            f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}; "
-            "expected only those of the model"
-        )
-    given = {places[path].identity for path in weights}
-    first = {slot.identity: path for path, slot in reversed(places.items())}
-    missing = sorted(path for identity, path in first.items() if identity not in given)
-    if missing:
-        raise ValueError(
-            f"[load_weights] {len(missing)} parameters of the model are missing: "
-            f"{', '.join(missing)}; got {len(weights)}, expected all"
-        )
-    for path, value in weights.items():
-        if not isinstance(value, mx.array):
-            raise ValueError(
-                f"[load_weights] {path}: got {type(value).__name__}, expected an array"
-            )
-        expected = places[path].value.shape
-        if value.shape != expected:
-            raise ValueError(
-                f"[load_weights] {path}: got the shape {value.shape}, expected {expected}"
-            )
-
-
-def _warn_of_foreign_arrays(module: Module, key: str, value: Any) -> None:
-    if isinstance(value, (mx.array, Module)):
+def _warn_of_unreached(module: Module, key: str, value: Any) -> None:
+    """Warn once of arrays and modules in a value that the module will not reach."""
+    if isinstance(value, (mx.array, Module)) or str(key).startswith("_"):
         return
-    for path, found in _foreign_arrays(key, value):
+
+    def is_reached(found: Any) -> bool:
+        return any(found is other for other in _all_in(module))
+
+    for path, found, holds in find_unreached(key, value, Module.is_module, is_reached):
+        # Copies and pickles of the module keep what it was warned of.
+        known = module.__dict__.setdefault("_warned_of", set())
+        if path in known:
+            continue
+        known.add(path)
+        if holds is None:
+            what = f"{type(found).__module__} array, which is neither a parameter nor saved"
+            instead = f"umber.core.array({path}) if it shall be one"
+        else:
+            what = (
+                f"{type(found).__name__} that holds {holds}, which are neither parameters nor "
+                "saved nor reached by train() and eval()"
+            )
+            instead = f"the {holds} as attributes or in lists, tuples and dicts if they shall be"
         warnings.warn(
-            f"[{type(module).__name__}] {path}: got a {type(found).__module__} array, which is "
-            f"neither a parameter nor saved, expected umber.core.array({path}) if it shall be one",
-            stacklevel=3,
+            f"[{type(module).__name__}] {path}: got a {what}, expected {instead}", stacklevel=3
         )
 
 
-def _foreign_arrays(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The arrays of other libraries, such as NumPy, in a value that are not single numbers."""
-    pending = [(path, value)]
-    entered: set[int] = set()
-    while pending:
-        path, value = pending.pop()
-        if isinstance(value, (mx.array, Module)) or id(value) in entered:
-            continue
-        if isinstance(value, (dict, list, tuple)):
-            entered.add(id(value))
-            children = value.items() if isinstance(value, dict) else enumerate(value)
-            pending += [(f"{path}.{key}", child) for key, child in children]
-        elif hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0:
-            yield path, value
+def _all_in(module: Module) -> list[Any]:
+    """The module, all modules in it and all their arrays."""
+    modules = module.modules()
+    leaves = [
+        leaf
+        for each in modules
+        for value in each.values()
+        for _, leaf in tree_flatten(value, is_leaf=Module.is_module)
+    ]
+    return [*modules, *leaves]
 
 
 def _are_names(names: Any) -> bool:
@@ -509,7 +505,29 @@ def _identity(value: Any) -> Any:
 
 
 def _is_plain_leaf(_: Module, __: str, value: Any) -> bool:
-    return not isinstance(value, (Module, dict, list))
+    return not _is_node(value)
+
+
+def _is_node(value: Any) -> bool:
+    """Whether it is a module or a container that may hold some.
+
+    A tuple is one only if it holds arrays or modules: most are settings, such as sizes.
+    """
+    return isinstance(value, (dict, list)) or (isinstance(value, tuple) and _holds_leaves(value))
+
+
+def _holds_leaves(tree: tuple) -> bool:
+    """Whether there are arrays or modules in a tuple, also in the containers in it."""
+    pending: list[Any] = [tree]
+    entered: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if isinstance(value, (mx.array, Module)):
+            return True
+        if isinstance(value, (dict, list, tuple)) and id(value) not in entered:
+            entered.add(id(value))
+            pending += value.values() if isinstance(value, dict) else value
+    return False
 
 
 class _Walk(NamedTuple):
@@ -542,11 +560,12 @@ class _Walk(NamedTuple):
             return self.through(value)
         if isinstance(value, dict):
             return {k: self.place(module, f"{key}.{k}", child) for k, child in value.items()}
-        if isinstance(value, list):
-            return [self.place(module, f"{key}.{i}", child) for i, child in enumerate(value)]
+        if isinstance(value, (list, tuple)):
+            mapped = [self.place(module, f"{key}.{i}", child) for i, child in enumerate(value)]
+            return with_elements(value, mapped) if isinstance(value, tuple) else mapped
         raise RuntimeError(
             f"[filter_and_map] {key}: got {type(value).__name__}, "
-            "expected a leaf, a module, a dict or a list"
+            "expected a leaf, a module, a dict, a list or a tuple"
         )
 
     def place(self, module: Module, key: str, value: Any) -> Any:

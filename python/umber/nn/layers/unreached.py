@@ -1,0 +1,110 @@
+"""Arrays and modules that a module is assigned in a form in which it does not reach them."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import deque
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, ValuesView
+from typing import Any, NamedTuple
+
+import umber.core as mx
+
+# Containers that are no trees.
+_COLLECTIONS = (set, frozenset, deque, KeysView, ValuesView, ItemsView, types.MappingProxyType)
+# What these refer to is not held as data.
+_OPAQUE = (
+    type,
+    types.ModuleType,
+    types.FunctionType,
+    types.MethodType,
+    types.BuiltinFunctionType,
+)
+# Whose objects hold arrays of their own, such as the state of an optimizer.
+_OWN_PACKAGES = ("umber", "mlx")
+# Objects may refer to very many others.
+_MOST_VISITED = 10_000
+
+
+class Unreached(NamedTuple):
+    """A value that a module does not reach."""
+
+    path: str
+    value: Any
+    holds: str | None
+    """`"arrays"` or `"modules"`; none for an array of another library."""
+
+
+def find_unreached(
+    path: str, value: Any, is_module: Callable[[Any], bool], is_reached: Callable[[Any], bool]
+) -> Iterator[Unreached]:
+    """The arrays of other libraries in a tree, and the leaves that hold arrays or modules.
+
+    Args:
+        path: that of the tree.
+        value: the tree, of dicts, lists and tuples.
+        is_module: whether an object is a module.
+        is_reached: whether an array or a module that a leaf holds is reached at another place.
+    """
+    pending = [(path, value)]
+    entered: set[int] = set()
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, mx.array) or is_module(value) or id(value) in entered:
+            continue
+        if isinstance(value, (dict, list, tuple)):
+            entered.add(id(value))
+            children = value.items() if isinstance(value, dict) else enumerate(value)
+            pending += [(f"{path}.{key}", child) for key, child in children]
+        elif _is_foreign_array(value):
+            yield Unreached(path, value, None)
+        elif holds := _held(value, is_module, is_reached):
+            yield Unreached(path, value, holds)
+
+
+def _is_foreign_array(value: Any) -> bool:
+    """Whether it is an array of another library, such as NumPy; single numbers are settings."""
+    return hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0
+
+
+def _held(
+    value: Any, is_module: Callable[[Any], bool], is_reached: Callable[[Any], bool]
+) -> str | None:
+    """Which of `"arrays"` and `"modules"` an object holds, at any depth."""
+    pending = [value]
+    visited: dict[int, Any] = {}
+    while pending and len(visited) < _MOST_VISITED:
+        value = pending.pop()
+        if id(value) in visited:
+            continue
+        # The reference keeps the object alive, and its id from being used again.
+        visited[id(value)] = value
+        if is_module(value) or isinstance(value, mx.array):
+            if not is_reached(value):
+                return "modules" if is_module(value) else "arrays"
+        else:
+            pending += _parts(value)
+    return None
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """What an object holds as data."""
+    if isinstance(value, _OPAQUE):
+        return ()
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, (list, tuple, *_COLLECTIONS)):
+        return tuple(value.values() if isinstance(value, types.MappingProxyType) else value)
+    if isinstance(value, functools.partial):
+        return (value.func, *value.args, *value.keywords.values())
+    classes = type(value).__mro__[:-1]
+    if any(cls.__module__.partition(".")[0] in _OWN_PACKAGES for cls in classes):
+        return ()
+    slots = [name for cls in classes for name in _slots_of(cls)]
+    return (*getattr(value, "__dict__", {}).values(), *(getattr(value, s, None) for s in slots))
+
+
+def _slots_of(cls: type) -> tuple[str, ...]:
+    slots = vars(cls).get("__slots__", ())
+    names = (slots,) if isinstance(slots, str) else tuple(slots)
+    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))

@@ -1,0 +1,88 @@
+"""Weights by their paths: read from files or pairs, and checked against a module's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, BinaryIO
+
+import umber.core as mx
+from umber.nn.layers.slots import Slot
+
+
+def weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
+    """The arrays of a file by their names."""
+    content = mx.load(file, float8=True)
+    if not isinstance(content, dict):
+        raise ValueError(
+            f"[load_weights] got {file}, which holds one array of shape {content.shape} without "
+            "a name, expected arrays by their names (.safetensors, .npz or .gguf)"
+        )
+    return content
+
+
+def by_path(op: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dict of pairs of which no two have the same path."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        paths = [path for path, _ in pairs]
+        twice = next(path for path in paths if paths.count(path) > 1)
+        raise ValueError(
+            f"[{op}] two parameters have the path {twice!r}, expected different paths: "
+            "rename the key of a dict that contains a dot or is not a string"
+        )
+    return found
+
+
+def filled(slot: Slot, value: mx.array) -> Slot:
+    """The slot with another value, a float of eight bits as its bits or the other way round."""
+    kept = slot.value
+    is_other = (value.dtype == mx.uint8 and _is_float8(kept)) or (
+        kept.dtype == mx.uint8 and _is_float8(value)
+    )
+    return slot._replace(value=value.view(kept.dtype) if is_other else value)
+
+
+def _is_float8(a: mx.array) -> bool:
+    return a.itemsize == 1 and mx.issubdtype(a.dtype, mx.floating)
+
+
+def weights_by_path(pairs: Any) -> dict[str, mx.array]:
+    """A dict of pairs, or of a dict."""
+    if not isinstance(pairs, Iterable) or isinstance(pairs, mx.array):
+        raise TypeError(
+            f"[load_weights] got {type(pairs).__name__}, "
+            "expected a file, pairs (path, array) or a dict"
+        )
+    weights = {}
+    for pair in pairs.items() if isinstance(pairs, dict) else pairs:
+        if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise TypeError(
+                f"[load_weights] got {type(pair).__name__} as an entry, "
+                "expected pairs (path, array) with a string as path"
+            )
+        weights[pair[0]] = pair[1]
+    return weights
+
+
+def check_paths(weights: dict[str, mx.array], places: dict[str, Slot]) -> None:
+    extra = sorted(weights.keys() - places.keys())
+    if extra:
+        raise ValueError(
+            f"[load_weights] got {len(extra)} parameters not in the model: {', '.join(extra)}; "
+            "expected only those of the model"
+        )
+    given = {places[path].identity for path in weights}
+    first = {slot.identity: path for path, slot in reversed(places.items())}
+    missing = sorted(path for identity, path in first.items() if identity not in given)
+    if missing:
+        raise ValueError(
+            f"[load_weights] {len(missing)} parameters of the model are missing: "
+            f"{', '.join(missing)}; got {len(weights)}, expected all"
+        )
+
+
+def check_weight(path: str, value: Any, shape: tuple[int, ...] | None) -> None:
+    if not isinstance(value, mx.array):
+        raise ValueError(f"[load_weights] {path}: got {type(value).__name__}, expected an array")
+    if shape is not None and value.shape != shape:
+        raise ValueError(f"[load_weights] {path}: got the shape {value.shape}, expected {shape}")
