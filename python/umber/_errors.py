@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
+from operator import index
 from types import FunctionType
 from typing import Any
 
@@ -26,7 +27,6 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _KINDS: dict[str, tuple[Any, ...]] = {
     "int": (Integral, mx.array),
     "float": (Real, mx.array),
-    "bool": (bool, Integral, mx.array),
     "str": (str,),
     "mx.array": (mx.array, Real, complex),
     "mx.Dtype": (mx.Dtype, str, type),
@@ -38,7 +38,6 @@ _KINDS: dict[str, tuple[Any, ...]] = {
 _SAID = {
     "int": "an integer",
     "float": "a number",
-    "bool": "a bool",
     "str": "a string",
     "mx.array": "an array",
     "mx.Dtype": "a dtype",
@@ -48,7 +47,7 @@ _SAID = {
     "Module": "a module",
 }
 # Checked before something is made.
-_PLAIN = ("int", "float", "bool", "str", "mx.Dtype")
+_PLAIN = ("int", "float", "str", "mx.Dtype")
 # What functions are said to return that make functions.
 _FUNCTIONS = ("Schedule", "Initializer")
 _REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
@@ -113,13 +112,21 @@ def _guard_class(class_: type) -> None:
 def _guarded_maker(function: Callable, name: str | None) -> Callable:
     """What makes something, with plain arguments checked before it runs.
 
-    Without a name it is an `__init__`, which goes by the name of the class.
+    Numbers of other types become Python's own. Of flags the truth value counts, so that any object
+    may be one. Without a name it is an `__init__`, which goes by the name of the class.
     """
     signature = inspect.signature(function)
+    kinds = {key: _kind_of(parameter) for key, parameter in signature.parameters.items()}
+    names = [*kinds]
 
     @wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         op = name or type(args[0]).__name__
+        args = (
+            tuple(_as_number(kinds[k], arg) for k, arg in zip(names, args, strict=False))
+            + (args[len(names) :])
+        )
+        kwargs = {key: _as_number(kinds.get(key, ""), arg) for key, arg in kwargs.items()}
         wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
         if wrong is not None:
             raise TypeError(f"[{op}] {wrong}")
@@ -222,9 +229,7 @@ def _wrong_argument(
     for name, value in given.items():
         parameter = signature.parameters[name]
         words = str(parameter.annotation).removesuffix(" | None")
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        kind = words.partition("[")[0]
+        kind = _kind_of(parameter)
         if kind not in kinds or (
             words.startswith("Callable") and " | " in words.rpartition("]")[2]
         ):
@@ -237,6 +242,29 @@ def _wrong_argument(
         if not isinstance(value, _KINDS[kind]) or (is_flag and kind == "int"):
             return f"{name}: got {_described(value)}, expected {_SAID[kind]}"
     return None
+
+
+def _kind_of(parameter: inspect.Parameter) -> str:
+    """What a parameter takes by its annotation; none where it collects several arguments."""
+    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+        return ""
+    return str(parameter.annotation).removesuffix(" | None").partition("[")[0]
+
+
+def _as_number(kind: str, value: Any) -> Any:
+    """A number as Python's `int` or `float`, as its kind says; everything else as it is.
+
+    NumPy's arrays of several numbers become arrays of float32, which is what a number stands for.
+    """
+    if isinstance(value, (mx.array, str, bytes)):
+        return value
+    if getattr(value, "ndim", 0) > 0:
+        return mx.array(value, mx.float32) if kind == "float" and _is_like_array(value) else value
+    if kind == "int" and (isinstance(value, bool) or not isinstance(value, int)):
+        return index(value) if hasattr(value, "__index__") else value
+    if kind == "float" and not isinstance(value, (int, float)):
+        return float(value) if hasattr(value, "__float__") else value
+    return value
 
 
 def _is_like_array(value: Any) -> bool:

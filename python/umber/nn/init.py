@@ -15,22 +15,24 @@ import umber.core as mx
 Initializer = Callable[..., mx.array]
 
 
-def constant(value: float, dtype: mx.Dtype = mx.float32) -> Initializer:
+def constant(value: float, dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """All elements are `value`."""
     return lambda a: mx.full(a.shape, value, dtype=dtype)
 
 
-def normal(mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
+def normal(mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """Normal with the given mean and standard deviation."""
     return lambda a: mx.random.normal(a.shape, dtype=dtype, loc=mean, scale=std)
 
 
-def uniform(low: float = 0.0, high: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
+def uniform(
+    low: float = 0.0, high: float = 1.0, dtype: mx.Dtype | None = mx.float32
+) -> Initializer:
     """Uniform in `[low, high)`."""
     return lambda a: mx.random.uniform(low, high, a.shape, dtype=dtype)
 
 
-def identity(dtype: mx.Dtype = mx.float32) -> Initializer:
+def identity(dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """The identity matrix, for square matrices."""
 
     def initializer(a: mx.array) -> mx.array:
@@ -63,7 +65,7 @@ def orthogonal(gain: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
 
 
 def sparse(
-    sparsity: float, mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype = mx.float32
+    sparsity: float, mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype | None = mx.float32
 ) -> Initializer:
     """Normal, but for `⌈sparsity · columns⌉` zeros at random places of each row, for matrices.
 
@@ -83,7 +85,7 @@ def sparse(
     return initializer
 
 
-def glorot_normal(dtype: mx.Dtype = mx.float32) -> Initializer:
+def glorot_normal(dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """Normal with standard deviation `gain · √(2 / (fan_in + fan_out))`.
 
     Glorot, Bengio, "Understanding the difficulty of training deep feedforward neural networks",
@@ -97,7 +99,7 @@ def glorot_normal(dtype: mx.Dtype = mx.float32) -> Initializer:
     return initializer
 
 
-def glorot_uniform(dtype: mx.Dtype = mx.float32) -> Initializer:
+def glorot_uniform(dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """Uniform in `[-s, s)` with `s = gain · √(6 / (fan_in + fan_out))`; see `glorot_normal`."""
 
     def initializer(a: mx.array, gain: float = 1.0) -> mx.array:
@@ -107,7 +109,7 @@ def glorot_uniform(dtype: mx.Dtype = mx.float32) -> Initializer:
     return initializer
 
 
-def he_normal(dtype: mx.Dtype = mx.float32) -> Initializer:
+def he_normal(dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """Normal with standard deviation `gain / √fan`.
 
     He et al., "Delving Deep into Rectifiers", 2015. The function takes the array, `mode`
@@ -123,7 +125,7 @@ def he_normal(dtype: mx.Dtype = mx.float32) -> Initializer:
     return initializer
 
 
-def he_uniform(dtype: mx.Dtype = mx.float32) -> Initializer:
+def he_uniform(dtype: mx.Dtype | None = mx.float32) -> Initializer:
     """Uniform in `[-s, s)` with `s = gain · √(3 / fan)`; see `he_normal`."""
 
     def initializer(

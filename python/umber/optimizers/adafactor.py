@@ -45,7 +45,7 @@ class Adafactor(Optimizer):
             raise ValueError(
                 "[Adafactor] got neither a learning rate nor relative_step, expected one of them"
             )
-        if not isinstance(eps, (tuple, list)) or len(eps) != 2:
+        if isinstance(eps, str) or not hasattr(eps, "__len__") or len(eps) != 2:
             raise TypeError(f"[Adafactor] eps: got {eps!r}, expected two numbers")
         super().__init__()
         if learning_rate is not None:

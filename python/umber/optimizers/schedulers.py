@@ -15,21 +15,18 @@ def exponential_decay(init: float, decay_rate: float) -> Schedule:
     return lambda step: init * decay_rate**step
 
 
-def step_decay(init: float, decay_rate: float, step_size: int) -> Schedule:
+def step_decay(init: float, decay_rate: float, step_size: float) -> Schedule:
     """`init · decay_rate^⌊step / step_size⌋`."""
     if step_size < 1:
         raise ValueError(f"[step_decay] got the step size {step_size}, expected at least 1")
     return lambda step: init * decay_rate ** (step // step_size)
 
 
-def cosine_decay(init: float, decay_steps: int, end: float = 0.0) -> Schedule:
+def cosine_decay(init: float, decay_steps: float, end: float = 0.0) -> Schedule:
     """From `init` to `end` along half a cosine in `decay_steps` steps, then `end`.
 
     Loshchilov, Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017.
     """
-    if decay_steps < 1:
-        raise ValueError(f"[cosine_decay] got {decay_steps} steps, expected at least 1")
-
     if decay_steps < 1:
         raise ValueError(f"[cosine_decay] got {decay_steps} steps, expected at least 1")
 
@@ -40,7 +37,7 @@ def cosine_decay(init: float, decay_steps: int, end: float = 0.0) -> Schedule:
     return schedule
 
 
-def linear_schedule(init: float, end: float, steps: int) -> Schedule:
+def linear_schedule(init: float, end: float, steps: float) -> Schedule:
     """From `init` to `end` on a line in `steps` steps, then `end`.
 
     Example:
@@ -52,7 +49,7 @@ def linear_schedule(init: float, end: float, steps: int) -> Schedule:
     return lambda step: init + (end - init) / steps * mx.minimum(step, steps)
 
 
-def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[int]) -> Schedule:
+def join_schedules(schedules: Sequence[Schedule], boundaries: Sequence[float]) -> Schedule:
     """One schedule after the other, each counting its steps from 0.
 
     Args:

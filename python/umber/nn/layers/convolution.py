@@ -50,8 +50,8 @@ class _Convolution(Module):
             self.bias = mx.zeros((out_channels,))
         self.padding = _numbers(per_axis(name, "padding", padding, self.axes))
         self.stride = _numbers(per_axis(name, "stride", stride, self.axes, least=1))
-        per_axis(name, "dilation", dilation, self.axes, least=1)
-        self.dilation = dilation
+        dilations = per_axis(name, "dilation", dilation, self.axes, least=1)
+        self.dilation = dilations[0] if isinstance(dilation, int) else dilations
         self.groups = groups
 
     def _extra_repr(self) -> str:

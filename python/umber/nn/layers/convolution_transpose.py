@@ -46,8 +46,8 @@ class _ConvolutionTranspose(Module):
         self.padding = _numbers(per_axis(name, "padding", padding, self.axes))
         self.stride = _numbers(per_axis(name, "stride", stride, self.axes, least=1))
         self.output_padding = _numbers(per_axis(name, "output_padding", output_padding, self.axes))
-        per_axis(name, "dilation", dilation, self.axes, least=1)
-        self.dilation = dilation
+        dilations = per_axis(name, "dilation", dilation, self.axes, least=1)
+        self.dilation = dilations[0] if isinstance(dilation, int) else dilations
 
     def _extra_repr(self) -> str:
         out_channels, *kernel, in_channels = self.weight.shape

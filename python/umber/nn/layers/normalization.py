@@ -29,7 +29,7 @@ class LayerNorm(Module):
 
     Args:
         dims: size of the last axis.
-        eps: added to the variance. Default: 1e-5.
+        eps: above 0, added to the variance. Default: 1e-5.
         affine: whether there are `w` and `b`. Default: `True`.
         bias: whether there is a `b`. Default: `True`.
     """
@@ -38,6 +38,7 @@ class LayerNorm(Module):
         self, dims: int, eps: float = 1e-5, affine: bool = True, bias: bool = True
     ) -> None:
         super().__init__()
+        _check_eps("LayerNorm", eps)
         if affine:
             self.weight = mx.ones((dims,))
             if bias:
@@ -63,11 +64,12 @@ class RMSNorm(Module):
 
     Args:
         dims: size of the last axis.
-        eps: added to the mean square. Default: 1e-5.
+        eps: above 0, added to the mean square. Default: 1e-5.
     """
 
     def __init__(self, dims: int, eps: float = 1e-5) -> None:
         super().__init__()
+        _check_eps("RMSNorm", eps)
         self.weight = mx.ones((dims,))
         self.eps = eps
 
@@ -92,7 +94,7 @@ class BatchNorm(Module):
 
     Args:
         num_features: size of the last axis.
-        eps: added to the variance. Default: 1e-5.
+        eps: above 0, added to the variance. Default: 1e-5.
         momentum: how much a batch counts in the running averages. Default: 0.1.
         affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `True`.
         track_running_stats: whether there are running averages; without, evaluation normalises by
@@ -108,6 +110,7 @@ class BatchNorm(Module):
         track_running_stats: bool = True,
     ) -> None:
         super().__init__()
+        _check_eps("BatchNorm", eps)
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -175,7 +178,7 @@ class GroupNorm(Module):
     Args:
         num_groups: how many groups share the features.
         dims: size of the last axis.
-        eps: added to the variance. Default: 1e-5.
+        eps: above 0, added to the variance. Default: 1e-5.
         affine: whether there are `w` and `b`. Default: `True`.
         pytorch_compatible: whether the features of a group are neighbours, as in the paper, or
             `num_groups` apart. Default: `False`.
@@ -190,6 +193,7 @@ class GroupNorm(Module):
         pytorch_compatible: bool = False,
     ) -> None:
         super().__init__()
+        _check_eps("GroupNorm", eps)
         if num_groups < 1 or dims % num_groups:
             raise ValueError(
                 f"[GroupNorm] got {dims} features, "
@@ -231,12 +235,13 @@ class InstanceNorm(Module):
 
     Args:
         dims: size of the last axis.
-        eps: added to the variance. Default: 1e-5.
+        eps: above 0, added to the variance. Default: 1e-5.
         affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `False`.
     """
 
     def __init__(self, dims: int, eps: float = 1e-5, affine: bool = False) -> None:
         super().__init__()
+        _check_eps("InstanceNorm", eps)
         if affine:
             self.weight = mx.ones((dims,))
             self.bias = mx.zeros((dims,))
@@ -255,6 +260,11 @@ class InstanceNorm(Module):
         _check_last_axis("InstanceNorm", x, self.get("weight"))
         y = _normal(_widened(x), tuple(range(1, x.ndim - 1)), self.eps)
         return _scaled(y, x, self.get("weight"), self.get("bias"))
+
+
+def _check_eps(op: str, eps: float) -> None:
+    if not eps > 0:
+        raise ValueError(f"[{op}] got eps {eps}, expected a number above 0")
 
 
 def _normal(x: mx.array, axes: tuple[int, ...], eps: float) -> mx.array:

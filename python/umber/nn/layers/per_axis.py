@@ -18,7 +18,8 @@ def per_axis(op: str, name: str, value: Any, axes: int, least: int = 0) -> tuple
         least: the smallest number that makes sense.
     """
     expected = f"an integer or a tuple containing {axes} integer{'s' if axes > 1 else ''}"
-    values = tuple(value) if isinstance(value, Sequence) else (value,) * axes
+    is_vector = getattr(value, "ndim", 0) == 1
+    values = tuple(value) if is_vector or isinstance(value, Sequence) else (value,) * axes
     try:
         numbers = tuple(map(index, values))
     except TypeError:
