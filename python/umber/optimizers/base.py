@@ -189,12 +189,13 @@ class Optimizer:
         self._maybe_schedule("learning_rate", learning_rate)
 
     def _entry(self, name: str) -> mx.array:
-        if name not in self.state:
+        state = self.state
+        if name not in state:
             raise KeyError(
                 f"[{type(self).__name__}] got a state without {name!r}, "
                 "expected the whole state of such an optimizer"
             )
-        return self.state[name]
+        return state[name]
 
     def _maybe_schedule(self, name: str, value: float | mx.array | Schedule) -> None:
         """Set an entry of the state to a number, or to what a schedule gives for each step."""

@@ -28,7 +28,9 @@ def in_float32(rule: Rule) -> Rule:
     def apply_single(
         self: Any, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
-        if not (is_narrow(gradient) or is_narrow(parameter)):
+        # The usual case first, at the cost of a few arithmetic operations on small arrays.
+        is_wide = gradient.itemsize > 2 and parameter.itemsize > 2
+        if is_wide or not (is_narrow(gradient) or is_narrow(parameter)):
             return rule(self, gradient, parameter, state)
         joining = self._state_dtype(gradient, parameter)
         wide = {name: widened(entry) for name, entry in state.items()}
