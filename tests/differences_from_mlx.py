@@ -1068,6 +1068,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "Mistakes show where they are made.",
         ),
         Difference(
+            "utils.tree_unflatten",
+            'utils.tree_unflatten([("-1", "a"), ("0", "b")])',
+            "takes every text that int() reads as a place in a list",
+            "only digits are one, so that such keys of dicts come back",
+            "Nothing flattened is lost.",
+        ),
+        Difference(
             "utils.tree_merge",
             'utils.tree_merge({"a": None}, {"a": {}})',
             "None is a value",
