@@ -499,6 +499,17 @@ def test_equal_paths_are_refused(keys, tmp_path):
         model.load_weights([("layers.a.b", mx.zeros(2))])
 
 
+def test_a_parameter_with_the_name_of_an_argument(tmp_path):
+    model = nn.Module()
+    model.file = mx.ones(2)
+    with pytest.raises(ValueError, match=r"^\[save_weights\] got a parameter 'file', .* expected"):
+        model.save_weights(str(tmp_path / "weights.npz"))
+    model.save_weights(str(tmp_path / "weights.safetensors"))
+    twin = nn.Module()
+    twin.file = mx.zeros(2)
+    assert twin.load_weights(str(tmp_path / "weights.safetensors")).file.tolist() == [1.0, 1.0]
+
+
 def test_loading_checks_arrays_and_changes_nothing():
     model = Held((mx.ones(2), mx.ones(3)))
     before = model.layers

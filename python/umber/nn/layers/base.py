@@ -393,6 +393,11 @@ class Module(dict):
         if file.endswith(".safetensors"):
             mx.save_safetensors(file, weights)
         elif file.endswith(".npz"):
+            if "file" in weights:
+                raise ValueError(
+                    "[save_weights] got a parameter 'file', which is an argument of savez, "
+                    "expected another name or a file .safetensors"
+                )
             mx.savez(file, **weights)
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
