@@ -12,6 +12,8 @@ import umber.core as mx
 
 # Containers that are no trees.
 _COLLECTIONS = (set, frozenset, deque, KeysView, ValuesView, ItemsView, types.MappingProxyType)
+# Most of what is assigned, and nothing to search.
+_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), range, slice})
 # What these refer to is not held as data.
 _OPAQUE = (
     type,
@@ -46,7 +48,7 @@ def find_unreached(
         is_module: whether an object is a module.
         is_reached: whether an array or a module that a leaf holds is reached at another place.
     """
-    pending = [(path, value)]
+    pending = [] if type(value) in _PLAIN else [(path, value)]
     entered: set[int] = set()
     while pending:
         path, value = pending.pop()
@@ -55,7 +57,9 @@ def find_unreached(
         if isinstance(value, (dict, list, tuple)):
             entered.add(id(value))
             children = value.items() if isinstance(value, dict) else enumerate(value)
-            pending += [(f"{path}.{key}", child) for key, child in children]
+            pending += [
+                (f"{path}.{key}", child) for key, child in children if type(child) not in _PLAIN
+            ]
         elif _is_foreign_array(value):
             yield Unreached(path, value, None)
         elif holds := _held(value, is_module, is_reached):
@@ -89,7 +93,7 @@ def _held(
 
 def _parts(value: Any) -> Iterable[Any]:
     """What an object holds as data."""
-    if isinstance(value, _OPAQUE):
+    if type(value) in _PLAIN or isinstance(value, _OPAQUE):
         return ()
     if isinstance(value, dict):
         return value.values()
