@@ -52,7 +52,7 @@ impl Branches {
     pub fn cond(pred: &Array, operands: &[Array]) -> Result<Branches> {
         ensure!(
             pred.ndim() == 0,
-            Type,
+            Value,
             "[cond] pred: got an array of shape {}, expected a scalar",
             pred.shape()
         );
@@ -64,10 +64,15 @@ impl Branches {
     pub fn switch(index: &Array, count: usize, operands: &[Array]) -> Result<Branches> {
         ensure!(count > 0, Value, "[switch] branches: got none, expected at least one function");
         ensure!(
-            index.ndim() == 0 && index.dtype().is_integer(),
+            index.ndim() == 0,
+            Value,
+            "[switch] index: got an array of shape {}, expected a scalar",
+            index.shape()
+        );
+        ensure!(
+            index.dtype().is_integer(),
             Type,
-            "[switch] index: got an array of shape {} and dtype {}, expected an integer scalar",
-            index.shape(),
+            "[switch] index: got dtype {}, expected an integer",
             index.dtype()
         );
         let last = Array::scalar(count as i64 - 1, index.dtype());
@@ -88,21 +93,26 @@ impl Branches {
             let op = self.construct.name();
             ensure!(
                 outputs.len() == first.outputs.len(),
-                Type,
+                Value,
                 "[{op}] the branches returned {} and {} arrays, expected equal structures",
                 first.outputs.len(),
                 outputs.len()
             );
             for (i, (output, expected)) in outputs.iter().zip(&first.outputs).enumerate() {
                 ensure!(
-                    output.spec() == expected,
-                    Type,
-                    "[{op}] one branch returned {} with shape {} and dtype {}, another with shape {} and dtype {}, \
-                     expected equal shapes and dtypes",
+                    *output.shape() == expected.shape,
+                    Value,
+                    "[{op}] one branch returned {} with shape {}, another with shape {}, expected equal shapes",
                     name(i),
                     expected.shape,
+                    output.shape()
+                );
+                ensure!(
+                    output.dtype() == expected.dtype,
+                    Type,
+                    "[{op}] one branch returned {} with dtype {}, another with dtype {}, expected equal dtypes",
+                    name(i),
                     expected.dtype,
-                    output.shape(),
                     output.dtype()
                 );
             }

@@ -38,10 +38,15 @@ impl Bound {
     fn settled(self, name: &str) -> Result<Bound> {
         let Bound::Array(array) = self else { return Ok(self) };
         ensure!(
-            array.ndim() == 0 && array.dtype().is_integer(),
+            array.ndim() == 0,
+            Value,
+            "[fori_loop] {name}: got an array of shape {}, expected a scalar",
+            array.shape()
+        );
+        ensure!(
+            array.dtype().is_integer(),
             Type,
-            "[fori_loop] {name}: got an array of shape {} and dtype {}, expected an integer scalar",
-            array.shape(),
+            "[fori_loop] {name}: got dtype {}, expected an integer",
             array.dtype()
         );
         if let Some(value) = array.constant() {

@@ -54,7 +54,7 @@ impl WhileLoop {
     pub fn end_condition(self, followed: Followed, pred: &Array) -> Result<LookedAt> {
         ensure!(
             pred.ndim() == 0,
-            Type,
+            Value,
             "[while_loop] cond_fun returned an array of shape {}, expected a scalar",
             pred.shape()
         );

@@ -45,7 +45,8 @@ fn follow(
 /// of one structure, equal shapes and equal dtypes. A derivative is that of the branch that runs. Under `vmap`, where
 /// `pred` differs from lane to lane, both run and results are selected.
 ///
-/// Raises `TypeError` for a `pred` that is no scalar, and for branches that do not answer alike.
+/// Raises `ValueError` for a `pred` that is no scalar and for branches that return other shapes, `TypeError` for branches
+/// that return other dtypes or structures.
 #[pyfunction]
 #[pyo3(signature = (pred, true_fun, false_fun, *operands))]
 fn cond<'py>(
@@ -65,8 +66,8 @@ fn cond<'py>(
 ///
 /// As `cond` otherwise, which is this with two functions.
 ///
-/// Raises `TypeError` for an `index` that is no integer scalar and for branches that do not answer alike, `ValueError`
-/// without any branch.
+/// Raises `ValueError` without any branch, for an `index` that is no scalar and for branches that return other shapes;
+/// `TypeError` for an `index` that is no integer and for branches that return other dtypes or structures.
 #[pyfunction]
 #[pyo3(signature = (index, branches, *operands))]
 fn switch<'py>(

@@ -88,8 +88,8 @@ const MOST_TRIES: usize = 8;
 /// the carry. With `checkpoint=k` it keeps every k-th and computes those between again: `length / k + k` times the
 /// carry, for one more run of `f`; `checkpoint="sqrt"` takes the k that makes this least (Griewank, 1992).
 ///
-/// Raises `TypeError` for a carry that changes its form, naming the leaf, and where `f` returns no pair; `ValueError`
-/// for rows of different numbers, and without `xs` and `length`.
+/// Raises `ValueError` for a carry that changes its shape, naming the leaf, for rows of different numbers, and without
+/// `xs` and `length`; `TypeError` for a carry that changes its dtype or structure, and where `f` returns no pair.
 #[pyfunction]
 #[pyo3(signature = (f, init, xs = None, length = None, reverse = false, unroll = None, checkpoint = None))]
 fn scan<'py>(
@@ -160,7 +160,8 @@ fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<LoopBound> {
 /// not traced, this is a `scan` without rows: it has a gradient, which keeps the carry of every iteration, or of every
 /// k-th with `checkpoint=k` (as in `scan`). Between arrays that are still to be computed it is a `while_loop`.
 ///
-/// Raises `TypeError` for bounds that are no integer scalars, and for a carry that changes its form, naming the leaf.
+/// Raises `ValueError` for bounds that are no scalars and for a carry that changes its shape, naming the leaf; `TypeError`
+/// for bounds that are no integers and for a carry that changes its dtype or structure.
 #[pyfunction]
 #[pyo3(signature = (lower, upper, body_fun, init, *, unroll = None, checkpoint = None))]
 fn fori_loop<'py>(
@@ -201,7 +202,8 @@ fn fori_loop<'py>(
 /// `vmap` it goes on until no lane does, and lanes that have ended keep what they have. `jvp` works; a gradient does
 /// not (`scan` and `fori_loop` have one), since it cannot be known how many carries it would have to keep.
 ///
-/// Raises `TypeError` for a condition that is no scalar and for a carry that changes its form, naming the leaf.
+/// Raises `ValueError` for a condition that is no scalar and for a carry that changes its shape, naming the leaf;
+/// `TypeError` for a carry that changes its dtype or structure.
 #[pyfunction]
 fn while_loop<'py>(
     cond_fun: &Bound<'py, PyAny>,
