@@ -12,6 +12,7 @@ import umber.core as mx
 from arrays import assert_dtype, to_numpy
 from scipy import stats
 from threefry import bits, threefry
+from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_reduce, tree_unflatten
 
 # Threefry-2x32-20: key, counter, answer, from the test vectors that come with the paper's code.
 KNOWN = [
@@ -442,6 +443,59 @@ def test_state_says_that_it_cannot_be_pickled():
     for copy in (pickle.dumps, copying.copy, copying.deepcopy):
         with pytest.raises(TypeError, match=r"\[random.state\] belongs to the process"):
             copy(mx.random.state)
+
+
+@pytest.mark.parametrize(
+    "save",
+    [
+        lambda: list(mx.random.state),
+        lambda: tuple(mx.random.state),
+        lambda: mx.random.state[0],
+        lambda: mx.array(mx.random.state[0]),
+        lambda: [mx.array(mx.random.state[0])],
+        lambda: tree_unflatten(tree_flatten(mx.random.state)),
+        lambda: tree_unflatten(tree_flatten({"r": mx.random.state}))["r"],
+        lambda: tree_map(lambda key: key + 0, mx.random.state),
+    ],
+)
+def test_state_can_be_assigned(save):
+    mx.random.seed(4)
+    mx.random.uniform()
+    saved, shown = save(), mx.random.state
+    want = [mx.random.uniform().item() for _ in range(3)]
+    mx.random.state = saved
+    assert [mx.random.uniform().item() for _ in range(3)] == want
+    assert mx.random.state is shown
+
+
+def test_what_is_no_state_cannot_be_assigned():
+    mx.random.seed(1)
+    key = mx.random.key(1).tolist()
+    for wrong, error, message in [
+        (mx.random.state, ValueError, "got random.state itself.*list"),
+        (3, TypeError, "got int, expected the array of a key"),
+        ([], TypeError, "got list, expected"),
+        ([mx.random.key(1)] * 2, TypeError, "got list, expected"),
+        (None, TypeError, "got NoneType, expected"),
+        (mx.ones(2), ValueError, "float32"),
+    ]:
+        with pytest.raises(error, match=rf"\[random.state\] .*{message}"):
+            mx.random.state = wrong
+    with pytest.raises(AttributeError):
+        del mx.random.state
+    assert mx.random.state[0].tolist() == key
+
+
+def test_trees_descend_into_the_state():
+    mx.random.seed(5)
+    key = [0, 5]
+    assert [(k, v.tolist()) for k, v in tree_flatten({"r": mx.random.state})] == [("r.0", key)]
+    assert [(k, v.tolist()) for k, v in tree_flatten(mx.random.state)] == [("0", key)]
+    assert tree_map(lambda x: x.tolist(), [mx.random.state]) == [[key]]
+    assert tree_map_with_path(lambda k, x: (k, x.tolist()), mx.random.state) == [("0", key)]
+    assert tree_reduce(lambda n, x: n + x.size, mx.random.state, 0) == 2
+    other = tree_map(lambda x, y: (x + y).tolist(), mx.random.state, mx.random.state)
+    assert other == [[0, 10]]
 
 
 def is_evaluated(x):

@@ -1,13 +1,19 @@
-"""Functions on trees: lists, tuples and dicts, nested to any depth, around leaves of any type."""
+"""Functions on trees: lists, tuples and dicts, nested to any depth, around leaves of any type.
+
+`mx.random.state` counts as a list of one key.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
+import umber.core as mx
 from umber import _errors
 
 _MISSING = object()
+# The random state holds its key as a list does.
+_SEQUENCES = (list, tuple, type(mx.random.state))
 # Lists with more places that nothing fills are taken for a mistake.
 _MOST_GAPS = 1 << 20
 _MOST_DIGITS = 18
@@ -173,7 +179,7 @@ def tree_merge(
 def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -> Any:
     if is_leaf is not None and is_leaf(tree):
         return fn(tree, *rest)
-    if isinstance(tree, (list, tuple)):
+    if isinstance(tree, _SEQUENCES):
         mapped = [
             _map(fn, child, [_child("tree_map", other, i) for other in rest], is_leaf)
             for i, child in enumerate(tree)
@@ -191,7 +197,7 @@ def _map_with_path(
     fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any, path: Any
 ) -> Any:
     is_whole = is_leaf is not None and is_leaf(tree)
-    if is_whole or not isinstance(tree, (list, tuple, dict)):
+    if is_whole or not isinstance(tree, (*_SEQUENCES, dict)):
         return fn(path, tree, *rest)
     prefix = f"{path}." if path else ""
 
@@ -260,7 +266,7 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
         return tree_b
     if _is_nothing(tree_b):
         return tree_a
-    if isinstance(tree_a, (list, tuple)) and isinstance(tree_b, (list, tuple)):
+    if isinstance(tree_a, _SEQUENCES) and isinstance(tree_b, _SEQUENCES):
         longest = max(len(tree_a), len(tree_b))
         pairs = zip(_padded(tree_a, longest), _padded(tree_b, longest), strict=True)
         return _rebuild(tree_a, [_merge_places(a, b, merge_fn) for a, b in pairs])
@@ -282,7 +288,7 @@ def _flatten(
     tree: Any, prefix: str, is_leaf: Callable[[Any], bool] | None, put: Callable[[str, Any], None]
 ) -> None:
     if is_leaf is None or not is_leaf(tree):
-        if isinstance(tree, (list, tuple)):
+        if isinstance(tree, _SEQUENCES):
             for i, child in enumerate(tree):
                 _flatten(child, f"{prefix}.{i}", is_leaf, put)
             return
@@ -297,18 +303,19 @@ def _append_to(pairs: list[tuple[str, Any]]) -> Callable[[str, Any], None]:
     return lambda path, leaf: pairs.append((path, leaf))
 
 
-def _rebuild(like: list | tuple, children: list[Any]) -> Any:
-    """A sequence of `like`'s type, which may be a subclass or a named tuple.
+def _rebuild(like: Any, children: list[Any]) -> Any:
+    """A sequence of `like`'s type, which may be a subclass or a named tuple; a list for a state.
 
     The children are a list, not a generator: one that recurses takes of the thread's own stack at
     each level, which may end before Python's limit does.
     """
-    # The constructors of tuples may take other arguments, those of named tuples do.
-    is_tuple = isinstance(like, tuple)
-    return tuple.__new__(type(like), children) if is_tuple else type(like)(children)
+    if isinstance(like, tuple):
+        # The constructors of tuples may take other arguments, those of named tuples do.
+        return tuple.__new__(type(like), children)
+    return type(like)(children) if isinstance(like, list) else children
 
 
-def _padded(sequence: list | tuple, length: int) -> list[Any]:
+def _padded(sequence: Any, length: int) -> list[Any]:
     return [*sequence, *[_MISSING] * (length - len(sequence))]
 
 

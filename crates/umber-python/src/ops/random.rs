@@ -2,6 +2,7 @@
 
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use umber::ops::random::{self, Replacement, Samples};
 use umber::{Array, DType};
 
@@ -517,6 +518,43 @@ fn poisson(
     on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(Made::from)
 }
 
+/// What `random.state` is.
+#[pyfunction]
+fn shown_state<'py>(random: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    random.getattr("__dict__")?.get_item("state")
+}
+
+/// `random.state = saved`: draw on from the key of `saved`, which is the key or a sequence that holds it alone.
+#[pyfunction]
+fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResult<()> {
+    if saved.is_instance_of::<RandomState>() {
+        return Err(PyValueError::new_err(
+            "[random.state] got random.state itself, which is the state now and not as it was; save its key with \
+             saved = list(random.state), and assign that",
+        ));
+    }
+    let is_sequence = saved.is_instance_of::<PyList>() || saved.is_instance_of::<PyTuple>();
+    let key = if is_sequence && saved.len()? == 1 { saved.get_item(0)? } else { saved.clone() };
+    let key = key.cast::<PyArray>().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "[random.state] got {}, expected the array of a key, or a list of one",
+            class_of(saved)
+        ))
+    })?;
+    random::set_state(key.get().get()).or_raise()
+}
+
+/// Make `random.state` an attribute that can be assigned: its class decides, before the dict of the module.
+fn make_state_assignable(random: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = random.py();
+    let access = (wrap_pyfunction!(shown_state, random)?, wrap_pyfunction!(assign_state, random)?);
+    let members = PyDict::new(py);
+    members.set_item("__module__", "umber.core.random")?;
+    members.set_item("state", py.import("builtins")?.getattr("property")?.call1(access)?)?;
+    let class = py.get_type::<PyType>().call1(("module", (py.get_type::<PyModule>(),), members))?;
+    random.setattr("__class__", class)
+}
+
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let random = PyModule::new(py, "random")?;
@@ -548,6 +586,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ] {
         random.add_function(function)?;
     }
+    make_state_assignable(&random)?;
     module.add("random", &random)?;
     py.import("sys")?.getattr("modules")?.set_item("umber.core.random", random)
 }
