@@ -173,6 +173,139 @@ def test_rules_are_differentiable():
     assert mx.grad(mx.grad(again))(A).item() == 4.0
 
 
+def by_numpy(x):
+    """Computed where nothing can follow it."""
+    return mx.array(np.square(np.array(x)))
+
+
+def thrice_the_output(fun):
+    """A function whose derivative is three times its value."""
+    return custom(fun, vjp=lambda p, c, o: c * 3 * o)
+
+
+def looped(f):
+    def step(carry, _):
+        return f(carry), None
+
+    return lambda x: mx.scan(step, x, length=1)[0]
+
+
+FUNCTIONS_OF_A_RULE = {
+    "plain": lambda f: f,
+    "compile": mx.compile,
+    "checkpoint": mx.checkpoint,
+    "nested checkpoint": lambda f: mx.checkpoint(mx.checkpoint(f)),
+    "compiled checkpoint": lambda f: mx.compile(mx.checkpoint(f)),
+    "vmap": lambda f: lambda x: mx.vmap(f)(x[None]).sum(),
+    "nested vmap": lambda f: lambda x: mx.vmap(mx.vmap(f))(x[None, None]).sum(),
+    "cond": lambda f: lambda x: mx.cond(x > 0, f, lambda x: x, x),
+    "switch": lambda f: lambda x: mx.switch(mx.array(1), [lambda x: x, f], x),
+    "scan": looped,
+    "checkpointed scan": lambda f: looped(mx.checkpoint(f)),
+    "fori_loop": lambda f: lambda x: mx.fori_loop(0, 1, lambda i, c: f(c), x),
+    "map": lambda f: lambda x: mx.map(f, x[None]).sum(),
+    "another custom function": lambda f: custom(f, vjp=lambda p, c, o: mx.vjp(f, [p], [c])[1][0]),
+}
+
+
+def derivative_of(transform):
+    return {
+        "grad": lambda f: mx.grad(f),
+        "vjp": lambda f: lambda x: mx.vjp(f, [x], [mx.ones_like(x)])[1][0],
+        "jacrev": mx.jacrev,
+        "batch": lambda f: lambda x: mx.vmap(mx.grad(f))(x[None])[0],
+        "compile": lambda f: mx.compile(mx.grad(f)),
+        "checkpoint": lambda f: mx.checkpoint(mx.grad(f)),
+    }[transform]
+
+
+DERIVATIVES = ["grad", "vjp", "jacrev", "batch", "compile", "checkpoint"]
+FORWARD = {
+    "jvp": lambda f: lambda x: mx.jvp(f, [x], [mx.ones_like(x)])[1][0],
+    "jacfwd": mx.jacfwd,
+    "linearize": lambda f: lambda x: mx.linearize(f, x)[1](mx.ones_like(x)),
+}
+
+
+@pytest.mark.parametrize("wrap", FUNCTIONS_OF_A_RULE.values(), ids=FUNCTIONS_OF_A_RULE)
+@pytest.mark.parametrize("transform", DERIVATIVES)
+def test_outputs_in_a_rule_are_differentiated_by_the_rule(wrap, transform):
+    f = wrap(thrice_the_output(lambda x: x * x))
+    derivative = derivative_of(transform)
+    assert derivative(f)(A).item() == 12.0
+    assert derivative(mx.grad(f))(A).item() == 36.0
+    assert derivative(mx.grad(mx.grad(f)))(A).item() == 108.0
+    assert mx.grad(derivative(derivative(f)))(A).item() == 108.0
+    # Forwards as well, where the function alone would be followed through its own operations.
+    for forward in FORWARD.values():
+        assert forward(derivative(f))(A).item() == 36.0
+        assert forward(forward(derivative(f)))(A).item() == 108.0
+        assert derivative(forward(derivative(f)))(A).item() == 108.0
+
+
+def test_the_hessian_of_a_rule_is_the_rules():
+    f = thrice_the_output(lambda x: (x * x).sum())
+    x = mx.array([1.0, 2.0])
+    assert mx.hessian(lambda x: f(x[0]) + f(x[1]))(x).tolist() == [[9.0, 0.0], [0.0, 36.0]]
+    assert mx.vmap(mx.grad(mx.grad(f)))(x).tolist() == [9.0, 36.0]
+    lanes = mx.vmap(lambda x: mx.jvp(mx.grad(f), [x], [mx.ones(())])[1][0])(x)
+    assert lanes.tolist() == [9.0, 36.0]
+
+
+def test_outputs_computed_elsewhere_are_differentiated_by_the_rule():
+    f = thrice_the_output(by_numpy)
+    assert f(A).item() == 4.0
+    assert mx.grad(f)(A).item() == 12.0
+    assert mx.grad(mx.grad(f))(A).item() == 36.0
+    assert mx.grad(mx.grad(mx.grad(f)))(A).item() == 108.0
+    assert mx.grad(lambda x: mx.grad(f)(x * 2) * x)(A).item() == 3 * 16 + 2 * 2 * 9 * 16.0
+    for forward in FORWARD.values():
+        assert forward(mx.grad(f))(A).item() == 36.0
+
+
+def test_several_outputs_in_a_rule():
+    def rule(p, c, o):
+        return c[0] * o[0] * o[1], c[1] * o[0]
+
+    f = custom(lambda x, y: (x * y, x + y), vjp=rule)
+
+    def total(x, y):
+        return sum(f(x, y))
+
+    # With p = xy and s = x + y by the rules p_x = p s, s_x = 0, p_y = 0, s_y = p.
+    assert shown(mx.grad(total, argnums=(0, 1))(A, B)) == (30.0, 6.0)
+    assert shown(mx.grad(mx.grad(total), argnums=(0, 1))(A, B)) == (150.0, 36.0)
+    assert shown(mx.grad(mx.grad(total, argnums=1), argnums=(0, 1))(A, B)) == (30.0, 0.0)
+    for i, expected in enumerate((150.0, 36.0)):
+        tangents = [scalar(i == 0), scalar(i == 1)]
+        assert shown(mx.jvp(mx.grad(total), [A, B], tangents)[1]) == [expected]
+
+
+def test_a_jvp_rule_differentiates_the_outputs_in_a_vjp_rule():
+    f = custom(lambda x: x * x, vjp=lambda p, c, o: c * 3 * o, jvp=lambda p, t: t * 5 * p)
+    assert mx.grad(mx.grad(f))(A).item() == 36.0
+    assert mx.jvp(mx.grad(f), [A], [scalar(1)])[1][0].item() == 30.0
+    assert mx.vmap(lambda x: mx.jvp(mx.grad(f), [x], [scalar(1)])[1][0])(A[None]).item() == 30.0
+
+
+def test_a_rule_for_batches_is_asked_once_for_outputs():
+    asked = []
+
+    def batch(x, axis):
+        asked.append(axis)
+        return x * x, axis
+
+    f = custom(lambda x: x * x, vjp=lambda p, c, o: c * 3 * o, vmap=batch)
+    assert mx.vmap(mx.grad(f))(mx.array([1.0, 2.0])).tolist() == [3.0, 12.0]
+    assert asked == [0]
+    assert mx.vmap(mx.grad(mx.grad(f)))(mx.array([1.0, 2.0])).tolist() == [9.0, 36.0]
+
+
+def test_without_a_jvp_rule_the_functions_own_operations_are_followed():
+    f = thrice_the_output(lambda x: x * x)
+    assert mx.jvp(f, [A], [scalar(1)])[1][0].item() == 4.0
+
+
 def test_what_a_jvp_rule_gets():
     got = []
 
@@ -240,6 +373,11 @@ def test_what_a_vmap_rule_gets():
 def test_what_a_vmap_rule_may_answer(answer, expected):
     f = custom(lambda x, y: (x, y), vmap=answer)
     assert shown(mx.vmap(f)(X, X * 2)) == shown(expected)
+
+
+def test_the_axis_of_one_output_may_stand_in_a_tuple():
+    f = custom(lambda x: x, vmap=lambda x, axis: (x.T, (1,)))
+    assert mx.vmap(f)(X).tolist() == X.tolist()
 
 
 @pytest.mark.parametrize(

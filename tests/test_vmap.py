@@ -148,6 +148,21 @@ def test_axes_may_differ(rng):
     assert_close(to_numpy(total), a.sum(1), tolerance_of("float64"))
 
 
+@pytest.mark.parametrize("axes", [(1,), [1], 1, (-2,)])
+def test_the_axis_of_one_result_may_stand_in_a_sequence(axes):
+    x = mx.arange(24).reshape(3, 2, 4)
+    expected = x.transpose(1, 0, 2).tolist()
+    assert mx.vmap(lambda x: x, out_axes=axes)(x).tolist() == expected
+    named = mx.vmap(lambda x: {"y": x}, out_axes=axes)(x)
+    assert named["y"].tolist() == expected
+    assert mx.vmap(lambda x: (x,), out_axes=axes)(x)[0].tolist() == expected
+    assert mx.vmap(lambda x: x, in_axes=(1,), out_axes=axes)(x).tolist() == x.tolist()
+    assert mx.vmap(lambda x: mx.ones(2), out_axes=(None,))(x).tolist() == [1.0, 1.0]
+    for wrong in ((1, 2), (), ((1,),)):
+        with pytest.raises(ValueError, match=r"\[vmap\] out_axes"):
+            mx.vmap(lambda x: x, out_axes=wrong)(x)
+
+
 def test_trees_of_axes(rng):
     """in_axes may be a tree of the argument's form; None leaves a part unmapped."""
     x, w = rng.normal(size=(5, 3)), rng.normal(size=(3,))

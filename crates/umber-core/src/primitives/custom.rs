@@ -1,7 +1,8 @@
 //! Custom: what a user's function computed, with the user's own rules for its derivatives and its batches.
 //!
 //! Inputs are the function's arguments, then its outputs as it computed them; the node answers with the latter. What
-//! has no rule of the user's so passes through the node into how the function was computed.
+//! has no rule of the user's so passes through the node into how the function was computed. A vjp rule sees outputs of a
+//! node through which no derivative passes in that way: what it computes from them is differentiated by the rules again.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -40,17 +41,51 @@ pub trait Rules: Send + Sync {
     fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>>;
 }
 
+/// How a tangent passes for which there is no jvp rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Forward {
+    /// Through the operations that computed the outputs.
+    AsComputed,
+    /// By the transpose of the vjp rule.
+    ByTranspose,
+}
+
 /// Outputs of a function that has [`Rules`].
 #[derive(Clone)]
 pub struct Custom {
     rules: Arc<dyn Rules>,
     outputs: u32,
+    forward: Forward,
 }
 
 impl Custom {
     /// A node with this many outputs.
     pub fn new(rules: Arc<dyn Rules>, outputs: usize) -> Custom {
-        Custom { rules, outputs: outputs as u32 }
+        Custom { rules, outputs: outputs as u32, forward: Forward::AsComputed }
+    }
+
+    /// The node that the same function has with other rules.
+    pub(crate) fn with_rules(&self, rules: Arc<dyn Rules>) -> Custom {
+        Custom { rules, ..self.clone() }
+    }
+
+    /// Does a tangent pass by rules alone, and not through the operations that computed the outputs?
+    pub(crate) fn pushes_by_rule(&self) -> bool {
+        self.rules.given().jvp || self.forward == Forward::ByTranspose
+    }
+
+    /// Is the rule for batches asked? What the vjp rule sees was batched together with the outputs.
+    pub(crate) fn batches_by_rule(&self) -> bool {
+        self.rules.given().vmap && self.forward == Forward::AsComputed
+    }
+
+    /// The outputs as the vjp rule sees them: a derivative of what it computes from them comes from the rules.
+    fn ruled(&self, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
+        if self.pushes_by_rule() || !arguments.iter().any(Array::is_traced) {
+            return Ok(outputs.to_vec());
+        }
+        let ruled = Custom { forward: Forward::ByTranspose, ..self.clone() };
+        Ok(Array::record(ruled, arguments.iter().chain(outputs).cloned().collect())?.into_vec())
     }
 
     /// What the function says of itself.
@@ -66,7 +101,9 @@ impl Custom {
 
 impl PartialEq for Custom {
     fn eq(&self, other: &Custom) -> bool {
-        Arc::ptr_eq(&self.rules, &other.rules) && self.outputs == other.outputs
+        Arc::ptr_eq(&self.rules, &other.rules)
+            && self.outputs == other.outputs
+            && self.forward == other.forward
     }
 }
 
@@ -76,6 +113,7 @@ impl Hash for Custom {
     fn hash<H: Hasher>(&self, state: &mut H) {
         Arc::as_ptr(&self.rules).cast::<()>().hash(state);
         self.outputs.hash(state);
+        self.forward.hash(state);
     }
 }
 
@@ -122,8 +160,9 @@ impl Primitive for Custom {
             return None;
         }
         rule(|| {
-            let (arguments, outputs) = self.split(at.inputs);
-            let pulled = self.rules.vjp(arguments, cotangents, outputs)?;
+            let (arguments, _) = self.split(at.inputs);
+            let outputs = self.ruled(arguments, at.outputs)?;
+            let pulled = self.rules.vjp(arguments, cotangents, &outputs)?;
             let mut pulled = checked("vjp", "argument", pulled, arguments)?;
             pulled.resize(at.inputs.len(), None);
             Ok(pulled)

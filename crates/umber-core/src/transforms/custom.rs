@@ -68,6 +68,8 @@ pub fn custom_function<'f>(
 
 impl CustomFunction<'_> {
     /// Pull cotangents back by `rule(arguments, cotangents, outputs)`: one cotangent an argument, `None` is zero.
+    ///
+    /// Derivatives of what the rule computes from `outputs` follow the rules again, not how the function computed them.
     #[must_use]
     pub fn vjp(
         mut self,
@@ -209,7 +211,7 @@ pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>>
     let lanes = lanes(inputs);
     let (arguments, outputs) = custom.split(inputs);
     let given = custom.rules().given();
-    let outputs = if given.vmap {
+    let outputs = if custom.batches_by_rule() {
         // Only what the function captured differs from lane to lane: that is constant to a rule.
         let answered = if arguments.iter().any(|argument| argument.batched) {
             custom.rules().vmap(arguments)?
@@ -232,7 +234,7 @@ pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>>
     for output in &outputs {
         all.push(rules::batch(output, lanes)?);
     }
-    Ok(Batched::all(Array::record(Custom::new(Arc::new(batched), outputs.len()), all)?))
+    Ok(Batched::all(Array::record(custom.with_rules(Arc::new(batched)), all)?))
 }
 
 /// Is what a rule for batches answered the outputs of all lanes?
@@ -271,7 +273,7 @@ fn check_batch(answered: &[Batched], outputs: &[Batched], lanes: usize) -> Resul
 /// For each node of a tape whether its rule for batches is asked, and then for which argument: one that may differ from
 /// lane to lane, given what is batched. Elsewhere what the function computed is taken. Nothing where no node has a rule.
 pub(super) fn asked(tape: &Tape, sources: &[Option<Batched>]) -> Vec<Option<usize>> {
-    let has_rule = |op: &Op| matches!(op, Op::Custom(custom) if custom.rules().given().vmap);
+    let has_rule = |op: &Op| matches!(op, Op::Custom(custom) if custom.batches_by_rule());
     if !tape.nodes.iter().any(|node| has_rule(node.op())) {
         return Vec::new();
     }

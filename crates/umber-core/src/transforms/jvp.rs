@@ -77,7 +77,7 @@ pub(super) fn push(
             slots[slot] = Some(tangent);
         }
     }
-    let by_rule = |i: usize| matches!(tape.nodes[i].op(), Op::Custom(custom) if custom.rules().given().jvp);
+    let by_rule = |i: usize| matches!(tape.nodes[i].op(), Op::Custom(custom) if custom.pushes_by_rule());
     let needed = custom::needed(tape, outputs, by_rule);
     for (i, node) in tape.nodes.iter().enumerate() {
         if is_flat(node) || needed.as_ref().is_some_and(|needed| !needed[i]) {
@@ -115,7 +115,8 @@ fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
         return Ok(pushed?.into_iter().map(Some).collect());
     }
     let inputs = node.inputs();
-    if let Some(expanded) = op.expand(&inputs) {
+    let is_custom = matches!(op, Op::Custom(custom) if custom.pushes_by_rule());
+    if !is_custom && let Some(expanded) = op.expand(&inputs) {
         let expanded = expanded?;
         let tape = Tape::between(&inputs, &expanded, |_| false);
         let slots = push(&tape, &inputs, tangents.iter().cloned(), &expanded)?;

@@ -10,7 +10,7 @@ use umber::transforms::{Batched, Given, Rules, Trace, end_checkpoint, to_front, 
 use umber::types::shape::within;
 use umber::{Array, Error, Result, ops};
 
-use super::vmap::spread;
+use super::vmap::spread_result;
 use super::{Whole, check_callable, describe};
 use super::{call_as, call_user, called_as};
 use crate::array::PyArray;
@@ -95,6 +95,9 @@ impl CustomFunction {
     ///
     /// `primals` is the positional argument, or a tuple of several; `cotangents` and `outputs` are built as the
     /// function's result is. Keyword arguments are passed on. `None` in the answer is a cotangent of zero.
+    ///
+    /// Second derivatives follow the rules, too: of what the rule computes from `outputs` they are those that the rule
+    /// gives, never those of the function's own operations.
     fn vjp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         CustomFunction::give(slf, f, |rules| &mut rules.vjp)
     }
@@ -109,7 +112,7 @@ impl CustomFunction {
     /// Give the rule `f(inputs, axes)` that answers the outputs for a batch and their axes, as a tuple of the two.
     ///
     /// `axes` is built like `inputs`, with the batch axis of each array or `None`. Axes of the outputs are built like
-    /// those, or one number or `None` for all.
+    /// those, or one number or `None` for all; of one output they may be a tuple of one.
     fn vmap<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
         CustomFunction::give(slf, f, |rules| &mut rules.vmap)
     }
@@ -300,15 +303,7 @@ impl PyRules {
             &Place::Root(place),
             &mut found,
         )?;
-        let mut axes = Vec::new();
-        spread(
-            OP,
-            "the vmap rule's axes",
-            &pair.get_item(1)?,
-            &self.outputs,
-            &Place::Root(place),
-            &mut axes,
-        )?;
+        let axes = spread_result(OP, "the vmap rule's axes", &pair.get_item(1)?, &self.outputs, place)?;
         let one = |(i, (value, axis)): (usize, (Option<Bound<'_, PyAny>>, Option<i64>))| {
             let Some(value) = value else {
                 return Err(PyValueError::new_err(format!(

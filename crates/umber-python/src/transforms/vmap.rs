@@ -94,6 +94,23 @@ pub(super) fn spread<A>(
     }
 }
 
+/// The axis of every array in a result. A sequence of one stands for the only result, too.
+pub(super) fn spread_result<A>(
+    op: &str,
+    name: &str,
+    axes: &Bound<'_, PyAny>,
+    tree: &Tree<A>,
+    root: &str,
+) -> PyResult<Vec<Option<i64>>> {
+    let mut found = Vec::new();
+    let is_one = matches!(tree, Tree::Array(_) | Tree::Dict(_))
+        && (axes.is_instance_of::<PyTuple>() || axes.is_instance_of::<PyList>())
+        && axes.len()? == 1;
+    let only = if is_one { axes.get_item(0)? } else { axes.clone() };
+    spread(op, name, &only, tree, &Place::Root(root), &mut found)?;
+    Ok(found)
+}
+
 /// The arguments of a call and the axes to map over.
 struct Lanes {
     positional: Tree,
@@ -180,8 +197,7 @@ impl VmapFunction {
         let returned = call_user(self.fun.bind(py), lane, Some(named.bind(py).cast::<PyDict>()?))?;
         let outputs = Tree::of(&returned)?;
         outputs.check_arrays(py, "vmap", &Place::Root("the function's result"))?;
-        let mut axes = Vec::new();
-        spread("vmap", "out_axes", self.out_axes.bind(py), &outputs, &Place::Root("result"), &mut axes)?;
+        let axes = spread_result("vmap", "out_axes", self.out_axes.bind(py), &outputs, "result")?;
         let count = mapped.count();
         let batched = mapped.finish(&outputs.arrays()).or_raise()?;
         let stack = |(i, (output, axis)): (usize, (_, &Option<i64>))| {
@@ -229,7 +245,8 @@ impl AxesArg {
 /// A function that maps `fun` over axis `in_axes` of its arguments and stacks the results along `out_axes`.
 ///
 /// Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are,
-/// such as `({"a": 0, "b": None}, 1)`. Keyword arguments are mapped over their first axis.
+/// such as `({"a": 0, "b": None}, 1)`; of one result `out_axes` may be a tuple of one. Keyword arguments are mapped
+/// over their first axis.
 #[pyfunction]
 #[pyo3(
     signature = (fun, in_axes = AxesArg(None), out_axes = AxesArg(None)),
