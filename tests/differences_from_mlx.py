@@ -413,6 +413,31 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "No spread is negative.",
         ),
         Difference(
+            "grad value_and_grad vjp jvp",
+            "mx.grad(lambda s, t: s['w'] * t['w'] ** 2)(*[{'w': mx.array(2.0)}] * 2)['w']",
+            "zero for the first of two arguments that are one container",
+            "the derivative by that argument; the other one gets a copy of the container",
+            "Arguments are variables of their own.",
+        ),
+        Difference(
+            "grad value_and_grad vmap compile checkpoint",
+            "mx.compile(lambda t: t[0])(type('Pair', (tuple,), {"
+            "'__new__': lambda cls, a, b: tuple.__new__(cls, (a, b))})(mx.array(1.0), None))",
+            "TypeError for a subclass of tuple whose constructor takes the items one by one",
+            "works",
+            "The items are known, whatever the constructor takes.",
+        ),
+        Difference(
+            "custom_function",
+            "(lambda f: (f.vjp(lambda x, c, o: 3 * c * o), "
+            "mx.jvp(mx.grad(f), [mx.array(2.0)], [mx.array(1.0)])[1][0])[1])"
+            "(mx.custom_function(mx.square))",
+            "differentiates the outputs that a rule gets by the rule backwards, but by the "
+            "function's own operations forwards",
+            "by the rule in both directions",
+            "A Hessian is symmetric.",
+        ),
+        Difference(
             "checkpoint",
             "mx.grad(lambda y: mx.checkpoint(lambda x: x * y)(mx.array(2.0)))(mx.array(3.0))",
             "no gradient for what the function captures",

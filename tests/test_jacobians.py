@@ -85,6 +85,77 @@ def test_complex_numbers(jacobian):
     close(jacobian(lambda x: mx.exp(1j * x))(X), np.diag(1j * np.exp(1j * to_numpy(X))))
 
 
+HOLOMORPHIC = {
+    "square": (lambda z: z * z, lambda z: 2 * z),
+    "cube": (lambda z: z**3, lambda z: 3 * z**2),
+    "exp": (mx.exp, np.exp),
+    "sin": (mx.sin, np.cos),
+    "log": (mx.log, lambda z: 1 / z),
+    "sqrt": (mx.sqrt, lambda z: 0.5 / np.sqrt(z)),
+    "reciprocal": (lambda z: 1 / z, lambda z: -1 / z**2),
+    "rotation": (lambda z: 1j * z, lambda z: 1j + 0 * z),
+    "composition": (lambda z: mx.exp(1j * z * z), lambda z: 2j * z * np.exp(1j * z * z)),
+}
+
+
+@pytest.mark.parametrize(("f", "derivative"), HOLOMORPHIC.values(), ids=HOLOMORPHIC)
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_derivatives_of_holomorphic_functions(f, derivative, dtype):
+    z = mx.array([1 + 2j, -0.5 + 1j, 0.3 - 0.7j]).astype(getattr(mx, dtype))
+    want = derivative(to_numpy(z))
+    slope = mx.grad(f, holomorphic=True)
+    for one, expected in zip(z, want, strict=True):
+        got = slope(one)
+        assert got.dtype == z.dtype
+        close(got, expected)
+        value, got = mx.value_and_grad(f, holomorphic=True)(one)
+        close(value, f(one))
+        close(got, expected)
+    close(mx.grad(lambda z: f(z).sum(), holomorphic=True)(z), want)
+    close(mx.vmap(slope)(z), want)
+    close(mx.compile(slope)(z[0]), want[0])
+    close(mx.grad(mx.compile(f), holomorphic=True)(z[0]), want[0])
+    close(mx.grad(mx.checkpoint(f), holomorphic=True)(z[0]), want[0])
+    for jacobian in (mx.jacrev, mx.jacfwd):
+        close(jacobian(f, holomorphic=True)(z), np.diag(want))
+
+
+def test_higher_derivatives_of_holomorphic_functions():
+    z = mx.array(0.5 - 1j)
+    second = mx.grad(mx.grad(lambda z: z**3, holomorphic=True), holomorphic=True)
+    close(second(z), 6 * to_numpy(z))
+    close(mx.grad(second, holomorphic=True)(z), 6)
+    close(mx.hessian(lambda z: z**3, holomorphic=True)(z), 6 * to_numpy(z))
+    # The gradient of a real function of a derivative is df/dx + i df/dy, as of any.
+    real = mx.grad(lambda z: mx.real(mx.grad(lambda z: z**3, holomorphic=True)(z)))(z)
+    close(real, np.conj(6 * to_numpy(z)))
+
+
+def test_holomorphic_functions_of_trees():
+    p = {"a": mx.array(1 + 1j), "b": [mx.array(2 - 1j)]}
+    (value, aux), gradient = mx.value_and_grad(
+        lambda p, x: (p["a"] * p["b"][0] * x, "aux"), has_aux=True, holomorphic=True
+    )(p, mx.array(2.0))
+    assert aux == "aux"
+    close(value, 2 * (1 + 1j) * (2 - 1j))
+    close(gradient["a"], 2 * (2 - 1j))
+    close(gradient["b"][0], 2 * (1 + 1j))
+    one, two = mx.grad(lambda a, b: a * b * b, argnums=(0, 1), holomorphic=True)(p["a"], p["b"][0])
+    close(one, (2 - 1j) ** 2)
+    close(two, 2 * (1 + 1j) * (2 - 1j))
+
+
+@pytest.mark.parametrize("transform", ["grad", "value_and_grad", "jacfwd", "jacrev", "hessian"])
+def test_real_numbers_are_not_holomorphic(transform):
+    make = getattr(mx, transform)
+    z = mx.array(1 + 1j)
+    for wrong in (mx.array(1.0), mx.array(1), {"w": mx.array(1.0)}):
+        with pytest.raises(TypeError, match=r"holomorphic: got (float32|int32) for args\[0\]"):
+            make(lambda x: z, holomorphic=True)(wrong)
+    with pytest.raises(TypeError, match=r"holomorphic: .*float32.*expected a complex dtype"):
+        make(mx.abs, holomorphic=True)(z)
+
+
 @BOTH
 def test_auxiliary_results(jacobian):
     got, aux = jacobian(lambda x: (x * 2, {"seen": x.shape, "sum": x.sum()}), has_aux=True)(X)

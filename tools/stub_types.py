@@ -336,6 +336,7 @@ PARAMETERS = {
     "tangents": "Sequence[Any] | dict[Any, Any]",
     "cotangents": "Sequence[Any] | dict[Any, Any]",
     "has_aux": "bool",
+    "holomorphic": "bool",
     "in_axes": "Any",
     "out_axes": "Any",
     "inputs": "Any",

@@ -1,6 +1,7 @@
 //! Nested lists, tuples and dicts of arrays: taken apart for transforms, put together again afterwards.
 
-use pyo3::exceptions::{PyRecursionError, PyValueError};
+use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
@@ -26,12 +27,17 @@ pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
         )));
     }
     // Other walks follow over the same levels, and their steps may be larger than those that led here.
-    if stack_left() < REST + depth * LEVEL {
+    if !can_descend(depth) {
         return Err(PyRecursionError::new_err(
             "[tree] got lists, tuples and dicts nested deeper than the stack of their thread, expected fewer levels",
         ));
     }
     Ok(())
+}
+
+/// Is there stack left for a walk one level deeper, of levels that [`check_depth`] allows?
+pub(crate) fn can_descend(depth: usize) -> bool {
+    depth <= DEEPEST && stack_left() >= REST + depth * LEVEL
 }
 
 /// A nested Python value with its arrays told apart; `()` in place of arrays makes it the structure alone.
@@ -42,7 +48,7 @@ pub(crate) enum Tree<A = Py<PyArray>> {
     Other(Py<PyAny>),
     /// A list, or a list-like state object.
     List(Vec<Tree<A>>),
-    /// A tuple; of a named tuple its class.
+    /// A tuple, with its class if that is a subclass.
     Tuple(Vec<Tree<A>>, Option<Py<PyAny>>),
     /// A dict, or a subclass of it.
     Dict(Vec<(Py<PyAny>, Tree<A>)>),
@@ -92,6 +98,26 @@ pub(crate) fn dict_of<A>(py: Python<'_>, items: &[(Py<PyAny>, Tree<A>)]) -> PyRe
     Ok(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
 }
 
+/// The class of a tuple that is an instance of a subclass, such as a named tuple.
+pub(crate) fn tuple_class<'py>(tuple: &Bound<'py, PyTuple>) -> Option<Bound<'py, PyAny>> {
+    (!tuple.is_exact_instance_of::<PyTuple>()).then(|| tuple.get_type().into_any())
+}
+
+/// The instance of a subclass of tuple that has these items.
+///
+/// `tuple.__new__` makes it, as `namedtuple._make` does, since the constructor of a subclass may take other arguments.
+/// Classes written in C, such as `time.struct_time`, allow only their own constructor.
+pub(crate) fn tuple_of<'py>(
+    class: &Bound<'py, PyAny>,
+    items: Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    match items.get_type().call_method1(intern!(py, "__new__"), (class, &items)) {
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => class.call1((items,)),
+        made => made,
+    }
+}
+
 /// The name of a value's class.
 pub(crate) fn class_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string())
@@ -114,10 +140,7 @@ impl Tree {
         }
         if let Ok(tuple) = value.cast::<PyTuple>() {
             let items = tuple.iter().map(below).collect::<PyResult<_>>()?;
-            // A plain tuple has no names: asking would make an exception that nobody sees.
-            let is_named = !tuple.is_exact_instance_of::<PyTuple>() && tuple.hasattr("_fields")?;
-            let class = is_named.then(|| tuple.get_type().into_any().unbind());
-            return Ok(Tree::Tuple(items, class));
+            return Ok(Tree::Tuple(items, tuple_class(tuple).map(Bound::unbind)));
         }
         if let Ok(dict) = value.cast::<PyDict>() {
             let items =
@@ -237,7 +260,7 @@ impl<A> Tree<A> {
                     items.iter().map(|item| item.map(py, replace, other)).collect::<PyResult<Vec<_>>>()?;
                 let tuple = PyTuple::new(py, made)?;
                 match class {
-                    Some(class) => class.bind(py).call1(tuple)?.unbind(),
+                    Some(class) => tuple_of(class.bind(py), tuple)?.unbind(),
                     None => tuple.into_any().unbind(),
                 }
             }

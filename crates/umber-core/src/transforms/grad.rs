@@ -5,6 +5,7 @@ use umber_types::{Result, ensure};
 use super::trace::Trace;
 use super::vjp::pull_back;
 use crate::graph::Array;
+use crate::primitives::rules::conj;
 
 /// The gradient of a function of one array.
 pub fn grad<F>(f: F) -> impl Fn(&Array) -> Result<Array>
@@ -42,6 +43,21 @@ where
         let gradients = pull_back(&inputs, std::slice::from_ref(&value), &[seed(&value)?])?;
         Ok((value, gradients))
     }
+}
+
+/// The derivatives `df/dz` of a holomorphic function's `value` with respect to the complex `inputs` (of a [`Trace`]) that
+/// it was computed from.
+///
+/// A cotangent of 1 is pulled back to the conjugate of the derivative. Fails for a value that is not complex.
+pub fn pull_holomorphic(inputs: &[Array], value: &Array) -> Result<Vec<Array>> {
+    ensure!(
+        value.dtype().is_complex(),
+        Type,
+        "[grad] holomorphic: the function returned {}, expected a complex dtype",
+        value.dtype()
+    );
+    let pulled = pull_back(inputs, std::slice::from_ref(value), &[seed(value)?])?;
+    pulled.iter().map(conj).collect()
 }
 
 /// Is it what a gradient can be taken of?

@@ -23,7 +23,7 @@ pub use crate::primitives::custom::{Given, Rules};
 pub use checkpoint::{checkpoint, end_checkpoint};
 pub use custom::{CustomFunction, custom_function, with_rules};
 pub(crate) use expanding::expanded;
-pub use grad::{check_scalar, grad, value_and_grad};
+pub use grad::{check_scalar, grad, pull_holomorphic, value_and_grad};
 pub use jacobian::{
     Jacobians, Linear, eval_shape, hessian, jacfwd, jacrev, linearize, pull_jacobians, push_jacobians,
 };

@@ -3,13 +3,30 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
-use umber::Array;
 use umber::transforms::Trace;
+use umber::{Array, Error};
 
 use super::call_user;
+use super::substitution::{Substitution, part, taken};
 use crate::args::Ints;
-use crate::enter::OrRaise;
+use crate::enter::{OrRaise, to_exception};
 use crate::trees::{Place, Tree};
+
+/// What is known of the function that is differentiated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Assumed {
+    /// Nothing.
+    Nothing,
+    /// It is holomorphic: a complex function of complex arguments that has a complex derivative.
+    Holomorphic,
+}
+
+impl Assumed {
+    /// What the argument `holomorphic` says.
+    pub(super) fn of(holomorphic: bool) -> Assumed {
+        if holomorphic { Assumed::Holomorphic } else { Assumed::Nothing }
+    }
+}
 
 /// Which arguments, by position and by name.
 pub(super) struct Chosen {
@@ -19,6 +36,7 @@ pub(super) struct Chosen {
     argnames: Vec<String>,
     /// One position given as such: what is answered for it is not wrapped in a tuple.
     single: bool,
+    pub(super) assumed: Assumed,
 }
 
 /// A call of a function that is followed.
@@ -27,6 +45,7 @@ pub(super) struct Followed<'py> {
     trees: Vec<Tree>,
     pub(super) trace: Trace,
     pub(super) returned: Bound<'py, PyAny>,
+    substitution: Substitution<'py>,
 }
 
 impl Chosen {
@@ -35,6 +54,7 @@ impl Chosen {
         op: &'static str,
         argnums: Option<Ints>,
         argnames: Option<&Bound<'_, PyAny>>,
+        assumed: Assumed,
     ) -> PyResult<Chosen> {
         let argnames: Vec<String> = match argnames {
             None => Vec::new(),
@@ -69,7 +89,7 @@ impl Chosen {
             }
         }
         let single = found.len() == 1;
-        Ok(Chosen { op, argnums: found, argnames, single })
+        Ok(Chosen { op, argnums: found, argnames, single, assumed })
     }
 
     /// The function that the user called.
@@ -77,9 +97,10 @@ impl Chosen {
         self.op
     }
 
-    fn trees(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<Vec<Tree>> {
-        let (py, op) = (args.py(), self.op);
-        let mut trees = Vec::new();
+    /// Where the chosen arguments are among the values of a call: those by position, then those by name.
+    fn places(&self, args: &Bound<'_, PyTuple>, names: &[Bound<'_, PyAny>]) -> PyResult<Vec<usize>> {
+        let op = self.op;
+        let mut places = Vec::with_capacity(self.argnums.len() + self.argnames.len());
         for &argnum in &self.argnums {
             if argnum >= args.len() {
                 return Err(PyValueError::new_err(format!(
@@ -87,24 +108,47 @@ impl Chosen {
                     args.len()
                 )));
             }
-            let tree = Tree::of(&args.get_item(argnum)?)?;
-            tree.check_arrays(py, op, &Place::Root(&format!("args[{argnum}]")))?;
-            trees.push(tree);
+            places.push(argnum);
         }
         for name in &self.argnames {
-            let Some(value) = kwargs.and_then(|kwargs| kwargs.get_item(name).transpose()).transpose()? else {
+            let is_it = |given: &Bound<'_, PyAny>| given.eq(name).unwrap_or(false);
+            let Some(place) = names.iter().position(is_it) else {
                 return Err(PyValueError::new_err(format!(
                     "[{op}] argnames: got '{name}' for a call without it, expected one of the call's keywords"
                 )));
             };
-            let tree = Tree::of(&value)?;
-            tree.check_arrays(py, op, &Place::Root(&format!("kwargs['{name}']")))?;
-            trees.push(tree);
+            places.push(args.len() + place);
         }
-        Ok(trees)
+        Ok(places)
     }
 
-    /// Call `fun` with followed arrays in place of those of the chosen arguments.
+    /// What messages call the chosen argument with a number.
+    fn name(&self, i: usize) -> String {
+        match self.argnums.get(i) {
+            Some(argnum) => format!("args[{argnum}]"),
+            None => format!("kwargs['{}']", self.argnames[i - self.argnums.len()]),
+        }
+    }
+
+    /// Refuse arrays that are not complex, in arguments or results of a function that is taken to be holomorphic.
+    pub(super) fn check_dtypes(&self, py: Python<'_>, tree: &Tree, root: &str) -> PyResult<()> {
+        if self.assumed == Assumed::Nothing {
+            return Ok(());
+        }
+        tree.visit_places(&Place::Root(root), &mut |leaf, place| match leaf {
+            Tree::Array(array) if !array.get().get().dtype().is_complex() => {
+                Err(to_exception(Error::Type(format!(
+                    "[{}] holomorphic: got {} for {}, expected a complex dtype",
+                    self.op,
+                    array.get().get().dtype(),
+                    place.text(py)
+                ))))
+            }
+            _ => Ok(()),
+        })
+    }
+
+    /// Call `fun` with followed arrays in place of those of the chosen arguments, in the very containers.
     pub(super) fn follow<'py>(
         &self,
         fun: &Bound<'py, PyAny>,
@@ -112,24 +156,33 @@ impl Chosen {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Followed<'py>> {
         let py = fun.py();
-        let trees = self.trees(args, kwargs)?;
+        let (names, named): (Vec<_>, Vec<_>) = kwargs.into_iter().flatten().unzip();
+        let mut values: Vec<Bound<'py, PyAny>> = args.iter().chain(named).collect();
+        let places = self.places(args, &names)?;
+        part(&mut values, &places)?;
+        let mut trees = Vec::with_capacity(places.len());
+        for (i, &place) in places.iter().enumerate() {
+            let (value, tree) = taken(&values[place])?;
+            tree.check_arrays(py, self.op, &Place::Root(&self.name(i)))?;
+            self.check_dtypes(py, &tree, &self.name(i))?;
+            values[place] = value;
+            trees.push(tree);
+        }
         let primals: Vec<Array> = trees.iter().flat_map(Tree::arrays).collect();
         let trace = Trace::with_data(&primals).or_raise()?;
-        let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
-        let named = kwargs.map(pyo3::types::PyDictMethods::copy).transpose()?;
+        let mut substitution = Substitution::new(py);
         let mut rest = &trace.inputs[..];
-        for (i, tree) in trees.iter().enumerate() {
+        for (&place, tree) in places.iter().zip(&trees) {
             let (own, later) = rest.split_at(tree.count());
             rest = later;
-            let traced = tree.rebuild(py, own)?.into_bound(py);
-            match (self.argnums.get(i), &named) {
-                (Some(&argnum), _) => given[argnum] = traced,
-                (None, Some(named)) => named.set_item(&self.argnames[i - self.argnums.len()], traced)?,
-                (None, None) => {}
-            }
+            values[place] = substitution.arrays(&values[place], own)?;
         }
-        let returned = call_user(fun, PyTuple::new(py, given)?, named.as_ref())?;
-        Ok(Followed { trees, trace, returned })
+        let named = PyDict::new(py);
+        for (name, value) in names.iter().zip(values.split_off(args.len())) {
+            named.set_item(name, value)?;
+        }
+        let returned = call_user(fun, PyTuple::new(py, values)?, kwargs.map(|_| &named))?;
+        Ok(Followed { trees, trace, returned, substitution })
     }
 
     /// Derivatives as they were asked for: one, a tuple, or a pair with a dict of the named ones.
@@ -166,8 +219,10 @@ impl Chosen {
 }
 
 impl Followed<'_> {
-    /// The chosen arguments, and the trace at its end.
+    /// The chosen arguments, and the trace at its end. The containers get their own arrays back, so what was returned must
+    /// have been looked at before: it may be one of them.
     pub(super) fn into_parts(self) -> (Vec<Tree>, Trace) {
+        drop(self.substitution);
         (self.trees, self.trace)
     }
 }

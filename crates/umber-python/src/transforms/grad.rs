@@ -5,9 +5,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber::Array;
-use umber::transforms::{Trace, pull_back, push_forward};
+use umber::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
 
-use super::arguments::Chosen;
+use super::arguments::{Assumed, Chosen};
+use super::substitution::{Substitution, part, taken};
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Ints;
@@ -61,12 +62,20 @@ impl GradFunction {
     ) -> PyResult<Py<PyAny>> {
         let followed = self.chosen.follow(self.fun.bind(py), args, kwargs)?;
         let (returned, aux) = parted(self.chosen.op(), followed.returned.clone(), self.has_aux)?;
-        let value = self.value(&returned)?.get().get();
-        let one = Array::scalar(1.0, value.dtype().inexact());
+        let value = self.value(&returned)?;
+        self.chosen.check_dtypes(py, &Tree::Array(value.clone().unbind()), "the function's result")?;
+        let value = value.get().get();
         let (trees, mut trace) = followed.into_parts();
         // The backward pass is no part of what is differentiated here.
         trace.returned();
-        let gradients = pull_back(&trace.inputs, std::slice::from_ref(&value), &[one]).or_raise()?;
+        let gradients = match self.chosen.assumed {
+            Assumed::Nothing => {
+                let one = Array::scalar(1.0, value.dtype().inexact());
+                pull_back(&trace.inputs, std::slice::from_ref(&value), &[one])
+            }
+            Assumed::Holomorphic => pull_holomorphic(&trace.inputs, &value),
+        };
+        let gradients = gradients.or_raise()?;
         drop(trace);
         let answer = self.chosen.arrange(py, &trees, &gradients)?;
         let pair =
@@ -112,16 +121,24 @@ pub(super) fn parted<'py>(
 /// A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
 /// default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
 /// returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
+///
+/// `fun` is called with the very lists and dicts that it is given, of whatever class (a module, say): their arrays are
+/// replaced for the call and put back afterwards, and whatever else `fun` does to them lasts. Tuples are rebuilt.
+///
+/// Of a real value with respect to complex `z = x + iy` the gradient is `df/dx + i df/dy`. With `holomorphic` it is the
+/// complex derivative `df/dz` of a complex value with respect to complex arguments. Raises `TypeError` where either has
+/// another dtype.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false))]
+#[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false, holomorphic = false))]
 fn grad<'py>(
     fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     argnames: Option<&Bound<'_, PyAny>>,
     has_aux: bool,
+    holomorphic: bool,
 ) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("grad", fun)?;
-    let chosen = Chosen::new("grad", argnums, argnames)?;
+    let chosen = Chosen::new("grad", argnums, argnames, Assumed::of(holomorphic))?;
     let made =
         GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: false, has_aux };
     called_as(made, fun)
@@ -130,15 +147,16 @@ fn grad<'py>(
 /// As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
 /// gradient)`.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false))]
+#[pyo3(signature = (fun, argnums = None, argnames = None, *, has_aux = false, holomorphic = false))]
 fn value_and_grad<'py>(
     fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     argnames: Option<&Bound<'_, PyAny>>,
     has_aux: bool,
+    holomorphic: bool,
 ) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("value_and_grad", fun)?;
-    let chosen = Chosen::new("value_and_grad", argnums, argnames)?;
+    let chosen = Chosen::new("value_and_grad", argnums, argnames, Assumed::of(holomorphic))?;
     let made =
         GradFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, with_value: true, has_aux };
     called_as(made, fun)
@@ -159,15 +177,22 @@ pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<
     list.try_iter()?.enumerate().map(one).collect()
 }
 
-/// A list of trees of arrays, as a tree.
-fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Tree> {
-    let (py, class) = (list.py(), class_of(list));
+/// Refuse one array or a dict where a list is expected.
+fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
+    let class = class_of(list);
     if list.is_instance_of::<PyArray>() || list.is_instance_of::<PyDict>() {
         let article = if class == "array" { "an" } else { "a" };
         return Err(PyValueError::new_err(format!(
             "[{op}] {name}: got {article} {class}, expected a list of arrays"
         )));
     }
+    Ok(())
+}
+
+/// A list of trees of arrays, as a tree.
+fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Tree> {
+    let py = list.py();
+    check_list(op, name, list)?;
     let items = list.try_iter()?.collect::<PyResult<Vec<_>>>()?;
     let tree = Tree::of(PyList::new(py, items)?.as_any())?;
     check_leaves(py, op, name, &tree)?;
@@ -186,9 +211,44 @@ fn refused(op: &str, place: &str, value: &Bound<'_, PyAny>) -> PyErr {
     PyValueError::new_err(format!("[{op}] {place}: got {}, expected an array", class_of(value)))
 }
 
-fn call<'py>(fun: &Bound<'py, PyAny>, primals: &Tree, inputs: &[Array]) -> PyResult<Bound<'py, PyAny>> {
-    let given = primals.rebuild(fun.py(), inputs)?;
-    call_user(fun, given.bind(fun.py()).cast::<PyList>()?.to_tuple(), None)
+/// Arguments all of which are followed, as a list of the values and as a tree.
+pub(super) struct Primals<'py> {
+    list: Bound<'py, PyAny>,
+    pub(super) tree: Tree,
+}
+
+impl<'py> Primals<'py> {
+    pub(super) fn new(
+        py: Python<'py>,
+        values: impl Iterator<Item = PyResult<Bound<'py, PyAny>>>,
+    ) -> PyResult<Primals<'py>> {
+        let mut values: Vec<_> = values.collect::<PyResult<_>>()?;
+        let all: Vec<usize> = (0..values.len()).collect();
+        part(&mut values, &all)?;
+        let (list, tree) = taken(PyList::new(py, values)?.as_any())?;
+        Ok(Primals { list, tree })
+    }
+
+    /// Call `fun` with `inputs` in place of the arrays. The containers get their own back when the answer is dropped,
+    /// until when what was returned must be looked at: it may be one of them.
+    pub(super) fn call(
+        &self,
+        fun: &Bound<'py, PyAny>,
+        inputs: &[Array],
+    ) -> PyResult<(Bound<'py, PyAny>, Substitution<'py>)> {
+        let mut substitution = Substitution::new(fun.py());
+        let given = substitution.arrays(&self.list, inputs)?;
+        let returned = call_user(fun, given.cast::<PyList>()?.to_tuple(), None)?;
+        Ok((returned, substitution))
+    }
+}
+
+/// The primals of `vjp` or `jvp`.
+fn primals<'py>(op: &str, list: &Bound<'py, PyAny>) -> PyResult<Primals<'py>> {
+    check_list(op, "primals", list)?;
+    let primals = Primals::new(list.py(), list.try_iter()?)?;
+    check_leaves(list.py(), op, "primals", &primals.tree)?;
+    Ok(primals)
 }
 
 /// What a function returned, and what came with it where that was announced. Several results are a list, and so is one
@@ -239,14 +299,16 @@ fn vjp<'py>(
     has_aux: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("vjp", fun)?;
-    let primals = listed("vjp", "primals", primals)?;
+    let primals = self::primals("vjp", primals)?;
     let cotangents = given_for("vjp", "cotangents", cotangents)?;
-    let mut trace = Trace::with_data(&primals.arrays()).or_raise()?;
-    let (outputs, aux) = outputs("vjp", call(fun, &primals, &trace.inputs)?, has_aux)?;
+    let mut trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;
+    let (returned, substitution) = primals.call(fun, &trace.inputs)?;
+    let (outputs, aux) = outputs("vjp", returned, has_aux)?;
+    drop(substitution);
     let cotangents = cotangents.like("vjp", "output", &outputs)?;
     trace.returned();
     let pulled = pull_back(&trace.inputs, &outputs.arrays(), &cotangents).or_raise()?;
-    answer(fun.py(), &outputs, (&pulled, &primals), aux)
+    answer(fun.py(), &outputs, (&pulled, &primals.tree), aux)
 }
 
 /// Jacobian-vector product: the outputs of `fun` at `primals`, and `tangents` pushed forward to the outputs.
@@ -263,10 +325,12 @@ fn jvp<'py>(
     has_aux: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("jvp", fun)?;
-    let primals = listed("jvp", "primals", primals)?;
-    let tangents = given_for("jvp", "tangents", tangents)?.like("jvp", "primal", &primals)?;
-    let trace = Trace::forwards(&primals.arrays()).or_raise()?;
-    let (outputs, aux) = outputs("jvp", call(fun, &primals, &trace.inputs)?, has_aux)?;
+    let primals = self::primals("jvp", primals)?;
+    let tangents = given_for("jvp", "tangents", tangents)?.like("jvp", "primal", &primals.tree)?;
+    let trace = Trace::forwards(&primals.tree.arrays()).or_raise()?;
+    let (returned, substitution) = primals.call(fun, &trace.inputs)?;
+    let (outputs, aux) = outputs("jvp", returned, has_aux)?;
+    drop(substitution);
     let pushed = push_forward(&trace.inputs, &outputs.arrays(), &tangents).or_raise()?;
     answer(fun.py(), &outputs, (&pushed, &outputs), aux)
 }

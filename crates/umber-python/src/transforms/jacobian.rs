@@ -9,15 +9,16 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
 use umber::{ArraySpec, Shape, ops};
 
-use super::arguments::Chosen;
-use super::grad::parted;
+use super::arguments::{Assumed, Chosen};
+use super::grad::{Primals, parted};
+use super::substitution::{Substitution, taken};
 use super::{Whole, check_callable, describe};
 use super::{call_user, called_as};
 use crate::args::Ints;
+use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::OrRaise;
-use crate::made::Made;
 use crate::trees::{Place, Tree};
 
 /// In which direction a Jacobian is computed.
@@ -52,6 +53,7 @@ impl JacobianFunction {
         let (returned, aux) = parted(op, followed.returned.clone(), self.has_aux)?;
         let outputs = Tree::of(&returned)?;
         outputs.check_arrays(py, op, &Place::Root("the function's result"))?;
+        self.chosen.check_dtypes(py, &outputs, "the function's result")?;
         let (trees, trace) = followed.into_parts();
         let jacobians = match self.direction {
             Direction::Forward => push_jacobians(&trace.inputs, &outputs.arrays()),
@@ -85,9 +87,10 @@ fn jacobian<'py>(
     argnums: Option<Ints>,
     direction: Direction,
     has_aux: bool,
+    assumed: Assumed,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
     check_callable(op, fun)?;
-    let chosen = Chosen::new(op, argnums, None)?;
+    let chosen = Chosen::new(op, argnums, None, assumed)?;
     let made = JacobianFunction { whole: Whole::YES, fun: fun.clone().unbind(), chosen, direction, has_aux };
     called_as(made, fun)
 }
@@ -98,26 +101,29 @@ fn jacobian<'py>(
 /// `argnums` is a sequence) in place of each array, and in there arrays with the axes of the output, then those of
 /// the input. It suits functions with more outputs than inputs. With `has_aux` the function returns a pair of its
 /// result and anything else, and so does the answer. Of complex outputs it is the derivative of a holomorphic
-/// function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`.
+/// function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`. With
+/// `holomorphic`, arguments and outputs that are not complex raise `TypeError`.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, has_aux = false))]
+#[pyo3(signature = (fun, argnums = None, has_aux = false, *, holomorphic = false))]
 fn jacfwd<'py>(
     fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     has_aux: bool,
+    holomorphic: bool,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
-    jacobian("jacfwd", fun, argnums, Direction::Forward, has_aux)
+    jacobian("jacfwd", fun, argnums, Direction::Forward, has_aux, Assumed::of(holomorphic))
 }
 
 /// As `jacfwd`, computed row by row, which suits functions with more inputs than outputs.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, has_aux = false))]
+#[pyo3(signature = (fun, argnums = None, has_aux = false, *, holomorphic = false))]
 fn jacrev<'py>(
     fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     has_aux: bool,
+    holomorphic: bool,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
-    jacobian("jacrev", fun, argnums, Direction::Reverse, has_aux)
+    jacobian("jacrev", fun, argnums, Direction::Reverse, has_aux, Assumed::of(holomorphic))
 }
 
 /// A function that computes the second derivatives of `fun`: `jacfwd` of `jacrev`.
@@ -125,14 +131,16 @@ fn jacrev<'py>(
 /// The answer is built as the result of `fun` is, with the structure of the arguments in place of each array, and
 /// that structure once more in place of each array there.
 #[pyfunction]
-#[pyo3(signature = (fun, argnums = None, has_aux = false))]
+#[pyo3(signature = (fun, argnums = None, has_aux = false, *, holomorphic = false))]
 fn hessian<'py>(
     fun: &Bound<'py, PyAny>,
     argnums: Option<Ints>,
     has_aux: bool,
+    holomorphic: bool,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
-    let first = jacobian("hessian", fun, argnums.clone(), Direction::Reverse, has_aux)?;
-    jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux)
+    let assumed = Assumed::of(holomorphic);
+    let first = jacobian("hessian", fun, argnums.clone(), Direction::Reverse, has_aux, assumed)?;
+    jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux, assumed)
 }
 
 /// The linear function that another is like at a point.
@@ -193,21 +201,21 @@ fn linearize<'py>(
     has_aux: bool,
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("linearize", fun)?;
-    let arguments = Tree::of(primals)?;
-    arguments.check_arrays(py, "linearize", &Place::Root("primals"))?;
-    let trace = Trace::with_data(&arguments.arrays()).or_raise()?;
-    let given = arguments.rebuild(py, &trace.inputs)?;
-    let (returned, aux) =
-        parted("linearize", call_user(fun, given.bind(py).cast::<PyTuple>()?, None)?, has_aux)?;
+    let primals = Primals::new(py, primals.iter().map(Ok))?;
+    primals.tree.check_arrays(py, "linearize", &Place::Root("primals"))?;
+    let trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;
+    let (returned, substitution) = primals.call(fun, &trace.inputs)?;
+    let (returned, aux) = parted("linearize", returned, has_aux)?;
     let outputs = Tree::of(&returned)?;
     outputs.check_arrays(py, "linearize", &Place::Root("the function's result"))?;
+    drop(substitution);
     let linear = Linear::of(&trace.inputs, &outputs.arrays()).or_raise()?;
     let shapes = trace.inputs.iter().map(|input| input.shape().clone()).collect();
     drop(trace);
     let function = LinearFunction {
         whole: Whole::YES,
         linear,
-        arguments: arguments.structure(py),
+        arguments: primals.tree.structure(py),
         shapes,
         outputs: outputs.structure(py),
     };
@@ -278,9 +286,11 @@ fn eval_shape<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Py<PyAny>> {
     check_callable("eval_shape", fun)?;
-    let both = [Tree::of(args)?, Tree::of(kwargs.unwrap_or(&PyDict::new(py)))?];
+    let named = kwargs.map_or_else(|| Ok(PyDict::new(py)), pyo3::types::PyDictMethods::copy)?;
     let mut specs = Vec::new();
-    for tree in &both {
+    let mut given = Vec::new();
+    for value in [args.as_any(), named.as_any()] {
+        let (value, tree) = taken(value)?;
         tree.visit(&mut |leaf| match leaf {
             Tree::Array(array) => specs.push(array.get().get().spec().clone()),
             Tree::Other(value) => {
@@ -290,25 +300,23 @@ fn eval_shape<'py>(
             }
             Tree::List(_) | Tree::Tuple(..) | Tree::Dict(_) => {}
         });
+        given.push(value);
     }
     let random = ops::random::state().or_raise()?;
     let trace = Trace::of_graph(specs);
     let next = Cell::new(0);
-    let placeholder = |py: Python<'py>| {
-        let array = trace.inputs[next.replace(next.get() + 1)].clone();
-        Ok(Made::from(array).object(py)?.unbind().into_any())
+    let placeholder = |leaf: &Bound<'py, PyAny>| {
+        let is_spec = leaf.is_instance_of::<ShapeDtypeStruct>() || leaf.is_instance_of::<PyArray>();
+        Ok(is_spec.then(|| next.replace(next.get() + 1)).and_then(|i| trace.inputs.get(i).cloned()))
     };
-    let mut given = Vec::new();
-    for tree in &both {
-        given.push(tree.map(py, &mut |py, _| placeholder(py), &|py, value| {
-            let is_spec = value.bind(py).is_instance_of::<ShapeDtypeStruct>();
-            if is_spec { placeholder(py) } else { Ok(value.clone_ref(py)) }
-        })?);
+    let mut substitution = Substitution::new(py);
+    for value in &mut given {
+        *value = substitution.leaves(value, &placeholder)?;
     }
-    let returned =
-        call_user(fun, given[0].bind(py).cast::<PyTuple>()?, Some(given[1].bind(py).cast::<PyDict>()?));
+    let returned = call_user(fun, given[0].cast::<PyTuple>()?.clone(), Some(given[1].cast::<PyDict>()?));
     ops::random::set_state(random).or_raise()?;
     let outputs = Tree::of(&returned?)?;
+    drop(substitution);
     outputs.map(
         py,
         &mut |py, array| {

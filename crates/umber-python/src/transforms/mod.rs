@@ -11,6 +11,7 @@ mod jacobian;
 pub(crate) mod kernel;
 mod signature;
 mod state;
+mod substitution;
 mod vmap;
 
 use pyo3::call::PyCallArgs;

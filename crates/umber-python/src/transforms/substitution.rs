@@ -1,0 +1,340 @@
+//! Substitution: a function is called with the caller's own containers, whose arrays are replaced until it returns.
+//!
+//! Lists and dicts stay the objects that they are, of whatever class, so that methods work and side effects last.
+//! Tuples cannot be changed and are rebuilt, keeping their class.
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use umber::Array;
+
+use crate::array::PyArray;
+use crate::made::Made;
+use crate::trees::{Tree, can_descend, check_depth, tuple_class, tuple_of};
+
+/// The placeholders that stand in containers now, by address.
+///
+/// A thread that is given a container in which placeholders of another stand would put these back after its call, when
+/// they may be gone, and hide its own from the other: it works on a copy with the original arrays.
+static STANDING: Mutex<Option<HashMap<usize, Standing>>> = Mutex::new(None);
+
+struct Standing {
+    thread: ThreadId,
+    original: Py<PyAny>,
+}
+
+fn standing() -> MutexGuard<'static, Option<HashMap<usize, Standing>>> {
+    STANDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn address(object: &Bound<'_, PyAny>) -> usize {
+    object.as_ptr() as usize
+}
+
+/// Let a placeholder be known that stands in the place of `before`.
+fn stand(placeholder: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) {
+    let mut all = standing();
+    let all = all.get_or_insert_default();
+    let thread = thread::current().id();
+    // Of what this thread put there before, in a call that is still running, others want the original, too.
+    let original = match all.get(&address(before)) {
+        Some(earlier) => earlier.original.clone_ref(before.py()),
+        None => before.clone().unbind(),
+    };
+    all.insert(address(placeholder), Standing { thread, original });
+}
+
+/// The placeholders at these addresses stand nowhere any more.
+fn leave(addresses: impl Iterator<Item = usize>) {
+    let gone: Vec<Standing> = match standing().as_mut() {
+        Some(all) => addresses.filter_map(|address| all.remove(&address)).collect(),
+        None => Vec::new(),
+    };
+    // Without the lock, since this may run finalizers.
+    drop(gone);
+}
+
+/// The object that a placeholder of another thread stands for.
+fn held_elsewhere<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let all = standing();
+    let found = all.as_ref()?.get(&address(object))?;
+    (found.thread != thread::current().id()).then(|| found.original.bind(object.py()).clone())
+}
+
+/// Do placeholders of another thread stand in this tree?
+fn is_taken(tree: &Tree) -> bool {
+    let all = standing();
+    let Some(all) = all.as_ref().filter(|all| !all.is_empty()) else { return false };
+    let this = thread::current().id();
+    let mut is_taken = false;
+    tree.visit(&mut |leaf| {
+        if let Tree::Array(array) = leaf {
+            is_taken |= all.get(&(array.as_ptr() as usize)).is_some_and(|found| found.thread != this);
+        }
+    });
+    is_taken
+}
+
+/// A value that a function is to be called with, and its tree. Containers that another thread has taken are copied.
+pub(super) fn taken<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Tree)> {
+    let tree = Tree::of(value)?;
+    if !is_taken(&tree) {
+        return Ok((value.clone(), tree));
+    }
+    let copied = copy(value)?;
+    let tree = Tree::of(&copied)?;
+    Ok((copied, tree))
+}
+
+/// A copy of the containers of a value, each of its class, around the same arrays and other leaves.
+fn copy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    copy_at(value, &mut HashMap::new(), 0)
+}
+
+fn copy_at<'py>(
+    value: &Bound<'py, PyAny>,
+    made: &mut HashMap<usize, Bound<'py, PyAny>>,
+    depth: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    check_depth(depth)?;
+    if let Some(original) = held_elsewhere(value) {
+        return Ok(original);
+    }
+    if let Ok(tuple) = value.cast::<PyTuple>() {
+        let items = tuple.iter().map(|item| copy_at(&item, made, depth + 1)).collect::<PyResult<Vec<_>>>()?;
+        return tuple_like(tuple, items);
+    }
+    if !is_mutable(value) {
+        return Ok(value.clone());
+    }
+    if let Some(copied) = made.get(&address(value)) {
+        return Ok(copied.clone());
+    }
+    let copied = value.py().import("copy")?.call_method1("copy", (value,))?;
+    made.insert(address(value), copied.clone());
+    each_item(&copied, &mut |item| Ok(Some(copy_at(item, made, depth + 1)?)))?;
+    Ok(copied)
+}
+
+/// A tuple of the class of `like`, with its attributes.
+fn tuple_like<'py>(like: &Bound<'py, PyTuple>, items: Vec<Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    if items.iter().zip(like.iter()).all(|(item, own)| item.is(&own)) {
+        return Ok(like.clone().into_any());
+    }
+    let plain = PyTuple::new(like.py(), items)?;
+    let Some(class) = tuple_class(like) else { return Ok(plain.into_any()) };
+    let made = tuple_of(&class, plain)?;
+    if let (Ok(attributes), Ok(own)) = (like.getattr("__dict__"), made.getattr("__dict__")) {
+        own.call_method1("update", (attributes,))?;
+    }
+    Ok(made)
+}
+
+/// Put what `replace` returns in place of the items of a list or dict, past whatever its class does on assignment.
+fn each_item<'py>(
+    container: &Bound<'py, PyAny>,
+    replace: &mut dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>,
+) -> PyResult<()> {
+    if let Ok(dict) = container.cast::<PyDict>() {
+        let items: Vec<_> = dict.iter().collect();
+        for (key, item) in items {
+            if let Some(new) = replace(&item)?.filter(|new| !new.is(&item)) {
+                dict.set_item(key, new)?;
+            }
+        }
+    } else if let Ok(list) = container.cast::<PyList>() {
+        for i in 0..list.len() {
+            // Nothing that is called here shortens the list, but another thread may.
+            let Ok(item) = list.get_item(i) else { break };
+            if let Some(new) = replace(&item)?.filter(|new| !new.is(&item)) {
+                list.set_item(i, new)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Let each place of a call be an argument of its own: of a list or dict that is passed at several places, one of which is
+/// `chosen`, all places but the first chosen one get a copy.
+pub(super) fn part(values: &mut [Bound<'_, PyAny>], chosen: &[usize]) -> PyResult<()> {
+    for &first in chosen {
+        let own = values[first].clone();
+        if !is_mutable(&own) {
+            continue;
+        }
+        for (i, value) in values.iter_mut().enumerate() {
+            if i != first && value.is(&own) {
+                *value = copy(&own)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_mutable(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>()
+}
+
+/// An object, and what it stands in the place of: the object that was there, or another that was put there before.
+struct Replaced<'py> {
+    new: Bound<'py, PyAny>,
+    before: Bound<'py, PyAny>,
+}
+
+/// Arrays replaced in the caller's own containers. When this is dropped, those that are still there are put back.
+pub(super) struct Substitution<'py> {
+    py: Python<'py>,
+    replaced: Vec<Replaced<'py>>,
+    /// The placeholders, with the objects that were made to hold them.
+    placeholders: Vec<(Array, Bound<'py, PyAny>)>,
+    /// The lists and dicts that were looked into.
+    containers: Vec<Bound<'py, PyAny>>,
+}
+
+impl<'py> Substitution<'py> {
+    pub(super) fn new(py: Python<'py>) -> Substitution<'py> {
+        Substitution { py, replaced: Vec::new(), placeholders: Vec::new(), containers: Vec::new() }
+    }
+
+    /// `value` with the next of `arrays` in place of each array.
+    pub(super) fn arrays(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        arrays: &[Array],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let next = Cell::new(0);
+        let replaced = self.leaves(value, &|leaf| {
+            if !leaf.is_instance_of::<PyArray>() {
+                return Ok(None);
+            }
+            let array = arrays.get(next.replace(next.get() + 1));
+            array.cloned().map(Some).ok_or_else(changed)
+        })?;
+        if next.get() == arrays.len() { Ok(replaced) } else { Err(changed()) }
+    }
+
+    /// `value` with an array that holds what `replace` returns in place of each leaf.
+    pub(super) fn leaves(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        replace: &dyn Fn(&Bound<'py, PyAny>) -> PyResult<Option<Array>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.at_depth(value, replace, 0)
+    }
+
+    fn at_depth(
+        &mut self,
+        value: &Bound<'py, PyAny>,
+        replace: &dyn Fn(&Bound<'py, PyAny>) -> PyResult<Option<Array>>,
+        depth: usize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        check_depth(depth)?;
+        if let Ok(tuple) = value.cast::<PyTuple>() {
+            let items = tuple.iter().map(|item| self.at_depth(&item, replace, depth + 1));
+            let made = tuple_like(tuple, items.collect::<PyResult<_>>()?)?;
+            if !made.is(value) {
+                self.replaced.push(Replaced { new: made.clone(), before: value.clone() });
+            }
+            return Ok(made);
+        }
+        if is_mutable(value) {
+            self.containers.push(value.clone());
+            each_item(value, &mut |item| self.at_depth(item, replace, depth + 1).map(Some))?;
+            return Ok(value.clone());
+        }
+        let Some(array) = replace(value)? else { return Ok(value.clone()) };
+        let made = Made::from(array.clone()).object(self.py)?.into_any();
+        if depth > 0 {
+            stand(&made, value);
+        }
+        self.placeholders.push((array, made.clone()));
+        self.replaced.push(Replaced { new: made.clone(), before: value.clone() });
+        Ok(made)
+    }
+
+    /// Put everything back that still stands in the containers, or in what the function put into them.
+    fn restore(&self) -> PyResult<()> {
+        let mut originals: HashMap<usize, Bound<'py, PyAny>> = HashMap::new();
+        for Replaced { new, before } in &self.replaced {
+            let original = originals.get(&address(before)).unwrap_or(before).clone();
+            originals.insert(address(new), original);
+        }
+        let placeholders = self.placeholders.iter().map(|(array, object)| (array.id(), address(object)));
+        let mut restoring =
+            Restoring { py: self.py, originals, placeholders: placeholders.collect(), seen: HashSet::new() };
+        self.containers.iter().try_for_each(|container| restoring.within(container, 0))
+    }
+}
+
+impl Drop for Substitution<'_> {
+    fn drop(&mut self) {
+        if self.containers.is_empty() {
+            return;
+        }
+        // Only the comparison of keys can fail: what was not reached then stays as the function left it.
+        if let Err(error) = self.restore() {
+            error.write_unraisable(self.py, None);
+        }
+        leave(self.placeholders.iter().map(|(_, object)| address(object)));
+    }
+}
+
+/// Arrays being put back.
+struct Restoring<'py> {
+    py: Python<'py>,
+    /// By the address of the object that was put in its place.
+    originals: HashMap<usize, Bound<'py, PyAny>>,
+    /// The addresses of objects by the placeholders that they were made to hold: others may hold these, too.
+    placeholders: HashMap<(usize, u32), usize>,
+    seen: HashSet<usize>,
+}
+
+impl<'py> Restoring<'py> {
+    /// Put back what belongs in a list or dict, and in whatever it holds.
+    fn within(&mut self, container: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+        if !can_descend(depth) || !self.seen.insert(address(container)) {
+            return Ok(());
+        }
+        each_item(container, &mut |item| self.original(item, depth + 1))
+    }
+
+    /// What belongs in the place of an item, if anything else does.
+    fn original(&mut self, item: &Bound<'py, PyAny>, depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Ok(array) = item.cast::<PyArray>() {
+            // An object that the function wrote into holds something else, and stays.
+            let object = self.placeholders.get(&array.get().now(self.py).id());
+            return Ok(object.and_then(|object| self.originals.get(object)).cloned());
+        }
+        if is_mutable(item) {
+            self.within(item, depth)?;
+            return Ok(None);
+        }
+        let Ok(tuple) = item.cast::<PyTuple>() else { return Ok(None) };
+        if !can_descend(depth) {
+            return Ok(None);
+        }
+        let mut items = Vec::with_capacity(tuple.len());
+        for item in tuple.iter() {
+            items.push(self.original(&item, depth + 1)?.unwrap_or(item));
+        }
+        // The very tuple that was there, unless the function wrote into an array in it.
+        if let Some(original) = self.originals.get(&address(item))
+            && let Ok(own) = original.cast::<PyTuple>()
+            && own.iter().zip(&items).all(|(own, item)| own.is(item))
+        {
+            return Ok(Some(original.clone()));
+        }
+        tuple_like(tuple, items).map(Some)
+    }
+}
+
+fn changed() -> PyErr {
+    PyRuntimeError::new_err(
+        "[transform] another thread changed a container of arrays while its function was about to be called",
+    )
+}
