@@ -64,6 +64,43 @@ def test_transforms_leave_nothing_behind():
     assert near(base)
 
 
+def chained(x):
+    return mx.sin(x) * 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("function", "arrays"),
+    [
+        (chained, 1),
+        (mx.compile(chained), 1),
+        (mx.compile(lambda x: mx.stop_gradient(x) + 1), 1),
+        (mx.compile(mx.vmap(chained)), 1),
+        (lambda x: mx.stop_gradient(x) + 1, 1),
+        (lambda x: mx.sin(mx.stop_gradient(mx.stop_gradient(x))), 1),
+        (lambda x: mx.stop_gradient(x + 1) * 2, 1),
+        (lambda x: mx.sin(x) + mx.stop_gradient(x), 1),
+        (lambda x: mx.stop_gradient(mx.cumsum(x, axis=-1)) + 1, 2),
+    ],
+)
+def test_memory_of_dropped_arguments_is_reused(function, arrays):
+    def peak(keep):
+        mx.clear_cache()
+        mx.reset_peak_memory()
+        base = mx.get_active_memory()
+        x = mx.arange(8 * MIB // 4, dtype=mx.float32).reshape(1024, -1)
+        mx.eval(x)
+        kept = x if keep else None
+        y = function(x)
+        del x
+        mx.eval(y)
+        assert kept is None or kept[0, 1].item() == 1.0
+        return (mx.get_peak_memory() - base) / (8 * MIB)
+
+    peak(keep=False)
+    assert peak(keep=False) <= arrays + 0.1
+    assert peak(keep=True) <= arrays + 1.1
+
+
 def test_peak_memory():
     mx.reset_peak_memory()
     base = mx.get_active_memory()

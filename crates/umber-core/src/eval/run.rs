@@ -20,6 +20,7 @@ use crate::fusion::region::{self, Built, Region};
 use crate::graph::{Array, ArraySpec, Claim, Inputs, Node, Storage};
 use crate::op::Op;
 use crate::primitive::CpuTask;
+use crate::primitives::fused::Fused;
 
 /// How the allocator's errors begin, behind the names of operations perhaps.
 const MALLOC: &str = "[malloc] ";
@@ -32,7 +33,13 @@ pub(super) fn run(mut plan: Plan) -> Result<()> {
         let _step = fork::Step::begin();
         match unit {
             Unit::Node(i) => {
-                guard(&plan, i as usize, |plan| run_node(node_at(plan, i as usize), &mut interrupts))?;
+                guard(&plan, i as usize, |plan| {
+                    let node = node_at(plan, i as usize);
+                    match node.op() {
+                        Op::Fused(Fused(region)) => run_fused(node, region),
+                        _ => run_node(node, &mut interrupts),
+                    }
+                })?;
                 finish(&mut plan, [i]);
             }
             Unit::Region(members) => {
@@ -123,6 +130,23 @@ pub(super) fn run_node(node: &Arc<Node>, interrupts: &mut Interrupts) -> Result<
     Ok(())
 }
 
+/// Run a compiled region, over inputs that nobody needs any more where it can.
+fn run_fused(node: &Arc<Node>, region: &Region) -> Result<()> {
+    let (work, inputs) = (Work::Region(region), node.inputs());
+    work.prepare()?;
+    let mut taken = Taken::new(std::slice::from_ref(&node));
+    let specs: SmallVec<[&ArraySpec; 2]> = node.outputs.iter().map(|output| &output.spec).collect();
+    let storages = allocate(work, &inputs, &specs, &taken).and_then(|storages| {
+        compute(work, &inputs, &storages, |i| specs[i])?;
+        Ok(storages)
+    });
+    let storages = storages.inspect_err(|_| taken.restore())?;
+    for (output, storage) in node.outputs.iter().zip(storages) {
+        output.storage.set(storage);
+    }
+    Ok(())
+}
+
 /// Run a region by its tape.
 fn run_region(plan: &Plan, members: &Members) -> Result<()> {
     let nodes: &[Option<Arc<Node>>] = &plan.nodes;
@@ -149,14 +173,15 @@ fn run_region(plan: &Plan, members: &Members) -> Result<()> {
         };
         taken.restore_reachable(place, is_output);
     }
-    let storages = match allocate(work, inputs, &outputs, &taken) {
+    let specs: SmallVec<[&ArraySpec; 2]> = outputs.iter().map(|output| &output.outputs[0].spec).collect();
+    let storages = match allocate(work, inputs, &specs, &taken) {
         Ok(storages) => storages,
         Err(error) => {
             taken.restore();
             return Err(error);
         }
     };
-    let computed = compute(work, inputs, &storages, |i| &outputs[i].outputs[0].spec);
+    let computed = compute(work, inputs, &storages, |i| specs[i]);
     if computed.is_err() {
         taken.restore();
         return computed;
@@ -250,13 +275,12 @@ impl Work<'_> {
 fn allocate(
     work: Work<'_>,
     inputs: &[Array],
-    outputs: &[&Arc<Node>],
+    outputs: &[&ArraySpec],
     taken: &Taken<'_>,
 ) -> Result<SmallVec<[Storage; 2]>> {
     let mut used: SmallVec<[usize; 4]> = SmallVec::new();
     let mut storages = SmallVec::new();
-    for output in outputs {
-        let spec = &output.outputs[0].spec;
+    for spec in outputs {
         let free = inputs.iter().enumerate().find(|(i, input)| {
             work.may_overwrite()
                 && !used.contains(i)

@@ -186,7 +186,15 @@ pub fn partition(
                 units.push(Unit::Node(i as u32));
                 Readers::Kernel
             }
-            Role::Alias => readers[i],
+            Role::Alias => {
+                // A member, so that its input can be overwritten when the region has run.
+                if let Readers::Region(r) = readers[i]
+                    && regions[r as usize].members.nodes.len() < MOST_STEPS
+                {
+                    regions[r as usize].members.nodes.push(i as u32);
+                }
+                readers[i]
+            }
             Role::Broadcast | Role::Constant => Readers::Several,
         };
         for input in node.lock_inputs().iter() {
