@@ -384,6 +384,46 @@ def test_masks_of_another_shape(index, words):
         assert words in str(caught.value)
 
 
+# The shape of the array, the mask, and shapes of values too many or too few for its places.
+COUNTS = [
+    ((4,), [1, 0, 1, 0], [(3,), (4,), (9,), (0,)]),
+    ((4,), [1, 1, 1, 0], [(2,), (4,), (0,)]),
+    ((4,), [0, 0, 0, 0], [(2,), (4,)]),
+    ((3, 2), [1, 0, 1], [(3, 2), (4, 2), (3, 1), (0, 2)]),
+    ((3, 2), [[1, 0], [1, 1], [0, 0]], [(2,), (4,), (6,)]),
+    ((2, 2, 2), [[1, 0], [0, 1]], [(3, 2), (4, 2), (4, 1)]),
+]
+
+
+def assigned(a, mask, values):
+    a = a * 1
+    a[mask] = values
+    return a
+
+
+# An assignment under a mask, directly and inside of transforms.
+ASSIGNMENTS = {
+    "now": assigned,
+    "compile": mx.compile(assigned),
+    "vmap": lambda a, m, v: mx.vmap(assigned)(a[None], m[None], v[None]),
+    "vmap over masks": lambda a, m, v: mx.vmap(assigned, in_axes=(None, 0, None))(
+        a, mx.stack([mx.ones(m.shape) > 2, m]), v
+    ),
+    "compile of vmap": lambda a, m, v: mx.compile(mx.vmap(assigned))(a[None], m[None], v[None]),
+    "grad of compile": lambda a, m, v: mx.grad(lambda v: mx.compile(assigned)(a, m, v).sum())(v),
+}
+
+
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+@pytest.mark.parametrize(("shape", "mask", "wrong"), COUNTS)
+def test_masks_and_other_numbers_of_values(name, shape, mask, wrong):
+    """An error that tells both numbers, also where the mask has no value yet."""
+    a, mask = mx.zeros(shape), mx.array(mask) > 0
+    for lengths in wrong:
+        with pytest.raises(ValueError, match=r"^\[index\] (a boolean mask|got values)"):
+            mx.eval(ASSIGNMENTS[name](a, mask, mx.ones(lengths)))
+
+
 @pytest.mark.parametrize("transform", [mx.compile, mx.vmap])
 def test_masks_without_a_value(transform):
     """A read says why it cannot be; a write whose shape is known works."""
@@ -411,7 +451,7 @@ def test_masks_without_a_value(transform):
         values, wrong = mx.array([7.0, 8.0, 9.0, 10.0]), mx.array([7.0, 8.0, 9.0])
     want[np.array(mask)] = np.array(values).ravel()
     assert_close(to_numpy(transform(vector)(x * 1, mask, values)), want)
-    with pytest.raises(IndexError, match=r"^\[index\]"):
+    with pytest.raises(ValueError, match=r"^\[index\] a boolean mask that picks . places was"):
         mx.eval(transform(vector)(x * 1, mask, wrong))
     # A mask that is not an argument has a value.
     known = mask[0]

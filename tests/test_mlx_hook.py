@@ -373,6 +373,72 @@ def test_threads_that_import_at_once():
     )
 
 
+def test_values_beyond_the_places_of_a_mask_are_ignored_as_mlx_does():
+    run(
+        """
+        import numpy as np
+        import umber.core
+        import umber.mlx
+
+        umber.mlx.install()
+        import mlx.core as mx
+
+        def assigned(a, mask, values):
+            a = a * 1
+            a[mask] = values
+            return a
+
+        def outcomes(shape, mask, values):
+            a, mask = mx.zeros(shape), mx.array(mask) > 0
+            yield assigned(a, mask, values)
+            yield assigned(a, np.array(mask), values)
+            yield mx.compile(assigned)(a, mask, values)
+            yield mx.vmap(assigned)(a[None], mask[None], values[None])[0]
+            yield mx.vmap(assigned, in_axes=(None, 0, None))(a, mask[None], values)[0]
+
+        numbers = mx.arange(1.0, 9.0)
+        for shape, mask, values, want in (
+            ((4,), [1, 0, 1, 0], numbers, [1, 0, 2, 0]),
+            ((4,), [0, 0, 0, 0], numbers, [0, 0, 0, 0]),
+            ((3, 2), [1, 0, 1], numbers.reshape(4, 2), [[1, 2], [0, 0], [3, 4]]),
+            ((3, 2), [1, 0, 1], numbers.reshape(8, 1), [[1, 1], [0, 0], [2, 2]]),
+            ((2, 2), [[1, 0], [1, 1]], numbers, [[1, 0], [2, 3]]),
+            ((2,), [1, 1], mx.array(5.0), [5, 5]),
+        ):
+            for found in outcomes(shape, mask, values) if values.ndim else [
+                assigned(mx.zeros(shape), mx.array(mask) > 0, values)
+            ]:
+                assert found.tolist() == want, (shape, found)
+
+        masks = mx.array([[True, False, True], [True, True, True]])
+        found = mx.vmap(assigned)(mx.zeros((2, 3)), masks, numbers.reshape(2, 4))
+        assert found.tolist() == [[1, 0, 2], [5, 6, 7]]
+        gradient = mx.grad(lambda v: (assigned(mx.zeros(3), masks[0], v) * numbers[:3]).sum())
+        assert gradient(mx.ones(4)).tolist() == [1, 3, 0, 0]
+
+        for few in (mx.ones(2), mx.ones(0)):
+            for call in (assigned, mx.compile(assigned)):
+                try:
+                    mx.eval(call(mx.zeros(3), masks[1], few))
+                except ValueError as error:
+                    assert str(error).startswith("[index]"), error
+                else:
+                    raise AssertionError("too few values were accepted")
+
+        whole = mx.array([4, 5, 6])
+        whole[1:] *= 1.5
+        assert whole.tolist() == [4, 7, 9]
+        umber.mlx.uninstall()
+        try:
+            assigned(mx.zeros(3), masks[0], numbers)
+        except ValueError:
+            pass
+        else:
+            raise AssertionError("too many values were accepted")
+        """
+    )
+
+
 def test_arrays_of_others_are_narrowed_as_mlx_does():
     run(
         """

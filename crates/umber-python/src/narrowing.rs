@@ -19,6 +19,11 @@ fn set_narrowing(is_on: bool) {
     IS_ON.store(is_on, Ordering::Relaxed);
 }
 
+/// Do programs run under MLX's name?
+pub(crate) fn is_under_mlx() -> bool {
+    IS_ON.load(Ordering::Relaxed)
+}
+
 /// The array that was made of `object`, for which no dtype was asked for. What was an array before, or several, stays what it was.
 #[inline]
 pub(crate) fn narrowed(array: Array, object: &Bound<'_, PyAny>) -> PyResult<Array> {

@@ -98,6 +98,10 @@ impl Site<'_> {
                 self.takes(2)?;
                 self.must(self.inputs[1].dtype == DType::Bool, "places and a condition of bool")
             }
+            Op::Control(Control::Counted { .. }) => {
+                self.takes(2)?;
+                self.must(self.inputs[1].dtype == DType::Int64, "an array and counts of int64")
+            }
             Op::Binary(_) => self.alike(2),
             Op::Select(_) => {
                 self.takes(3)?;

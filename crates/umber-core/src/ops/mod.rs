@@ -132,8 +132,8 @@ pub use hadamard::*;
 pub use histograms::*;
 pub use index_grids::*;
 pub use indexing::{
-    Index, OutOfBounds, check_index, dynamic_slice, dynamic_slice_update, get, put_along_axis, take,
-    take_along_axis, take_within, update,
+    Index, OutOfBounds, assign_first, check_index, dynamic_slice, dynamic_slice_update, get, put_along_axis,
+    take, take_along_axis, take_within, update,
 };
 pub use interpolation::*;
 pub use median::median;

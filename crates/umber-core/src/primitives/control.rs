@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 use umber_kernels::View;
-use umber_types::{ArgReduceKind, DType, ReduceKind, Result, Shape, ensure};
+use umber_types::{ArgReduceKind, DType, ReduceKind, Result, Scalar, Shape, ensure};
 
 use super::rules::{tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
@@ -21,6 +21,23 @@ pub enum Control {
     /// The first input, places of extremes among numbers; evaluation fails where the second, bool, says of any that there
     /// are none.
     Found(ArgReduceKind),
+    /// The first input, updated where a mask holds; evaluation fails where the second, int64, says that a mask holds in
+    /// another number of places than there are values.
+    Counted {
+        /// How many values there are.
+        values: u64,
+        /// Whether values beyond the number of places are left over.
+        surplus: Surplus,
+    },
+}
+
+/// What becomes of values beyond the number of places that a mask picks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Surplus {
+    /// An error.
+    Refused,
+    /// They are ignored.
+    Ignored,
 }
 
 /// `inputs`, to be computed after all of `dependencies` and all of one another.
@@ -36,7 +53,7 @@ impl Control {
     /// How many of the inputs are answered with.
     fn outputs(self) -> usize {
         match self {
-            Control::StopGradient | Control::Found(_) => 1,
+            Control::StopGradient | Control::Found(_) | Control::Counted { .. } => 1,
             Control::Depends { outputs } => outputs as usize,
         }
     }
@@ -52,6 +69,24 @@ fn holds_anywhere(mask: View<'_>) -> Result<bool> {
     Ok(found.dense_bytes(DType::Bool).is_some_and(|bytes| bytes != [0]))
 }
 
+/// Fail if a mask picks another number of places than there are `values`.
+pub(crate) fn check_count(count: i64, values: u64, surplus: Surplus) -> Result<()> {
+    let fits = match surplus {
+        Surplus::Refused => count as u64 == values,
+        Surplus::Ignored => count as u64 <= values,
+    };
+    ensure!(
+        fits,
+        Value,
+        "[index] a boolean mask that picks {count} places was assigned {values} values, expected {} or a single value",
+        match surplus {
+            Surplus::Refused => "as many",
+            Surplus::Ignored => "at least as many",
+        }
+    );
+    Ok(())
+}
+
 impl Primitive for Control {
     fn name(&self) -> &'static str {
         match self {
@@ -59,6 +94,7 @@ impl Primitive for Control {
             Control::Depends { .. } => "depends",
             Control::Found(ArgReduceKind::ArgMin) => "nanargmin",
             Control::Found(ArgReduceKind::ArgMax) => "nanargmax",
+            Control::Counted { .. } => "index",
         }
     }
 
@@ -67,18 +103,28 @@ impl Primitive for Control {
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        if let Control::Counted { .. } = self {
+            // A derivative of the assignment fails where the assignment does.
+            return Some(at.pull(|input| match (input, cotangents.first()) {
+                (0, Some(cotangent)) => Array::record_one(*self, &[cotangent, &at.inputs[1]]).map(Some),
+                _ => Ok(None),
+            }));
+        }
         Some(Ok(match self {
             Control::StopGradient => smallvec![Some(zeros_like(&at.inputs[0]))],
-            Control::Depends { .. } | Control::Found(_) => {
+            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } => {
                 (0..at.inputs.len()).map(|input| cotangents.get(input).cloned()).collect()
             }
         }))
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        if let (Control::Counted { .. }, Some(Some(tangent))) = (self, tangents.first()) {
+            return Some(Array::record_one(*self, &[tangent, &at.inputs[1]]).map(|pushed| vec![pushed]));
+        }
         Some(Ok(match self {
             Control::StopGradient => vec![zeros_like(&at.outputs[0])],
-            Control::Depends { .. } | Control::Found(_) => {
+            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } => {
                 let pushed = tangents.iter().zip(at.outputs);
                 pushed.map(|(tangent, output)| tangent_or_zero(tangent.as_ref(), output)).collect()
             }
@@ -97,13 +143,21 @@ impl Primitive for Control {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        if let Control::Found(_) = self {
-            ensure!(
+        match *self {
+            Control::Found(_) => ensure!(
                 !holds_anywhere(task.view(1))?,
                 Value,
                 "[{}] got a slice of nothing but NaN, expected at least one number",
                 self.name()
-            );
+            ),
+            Control::Counted { values, surplus } => {
+                let counts = task.inputs[1].to_dense(DType::Int64)?;
+                let bytes = counts.dense_bytes(DType::Int64).expect("dense as made");
+                for count in bytes.chunks_exact(DType::Int64.size()) {
+                    check_count(Scalar::from_bytes(DType::Int64, count).as_i64(), values, surplus)?;
+                }
+            }
+            Control::StopGradient | Control::Depends { .. } => {}
         }
         task.outputs = task.inputs.drain(..self.outputs()).map(Some).collect();
         Ok(())

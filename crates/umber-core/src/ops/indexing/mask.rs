@@ -9,7 +9,9 @@ use crate::graph::{Array, Inputs};
 use crate::ops::dependent;
 use crate::ops::index_grids::unravelled;
 use crate::ops::scans::{ScanOrder, cumsum};
+use crate::primitives::control::{Control, Surplus};
 use crate::primitives::select::Select;
+use crate::primitives::slice::{Window, slice};
 use crate::primitives::{gather, rules};
 
 /// Where a mask holds.
@@ -59,13 +61,14 @@ pub(super) fn fill_empty(shape: &Shape, index: &[Index]) -> Option<SmallVec<[Ind
 }
 
 /// `a` updated where a mask of its first axes holds, under a transformation that hides the mask's value: the `i`-th place
-/// where it holds takes `values[i]`. How many there are is checked when it is evaluated, as any index is. `None` if the
-/// mask has a value, so that there is a better way.
+/// where it holds takes `values[i]`. The number of places is compared with that of the values when it is evaluated.
+/// `None` if the mask has a value, so that there is a better way.
 pub(super) fn update_in_turn(
     kind: ScatterKind,
     a: &Array,
     mask: &Array,
     values: &Array,
+    surplus: Surplus,
 ) -> Result<Option<Array>> {
     super::plan::check_mask(mask, a.shape(), 0)?;
     if dependent::has_value(mask)? {
@@ -79,24 +82,36 @@ pub(super) fn update_in_turn(
     let held = dependent::count_lazily(mask)?;
     let turn = cumsum(&rules::cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
     let turn = rules::sub(&turn, &rules::constant(&turn, 1))?;
-    // With another number of places than values every place asks for a value that is not there.
-    let fits = match room {
-        1 => rules::constant(&rules::cast(&held, DType::Bool)?, true),
-        _ => rules::binary(BinaryKind::Equal, &held, &rules::constant(&held, room as i64))?,
+    let counted = |updated: &Array| {
+        Array::record_one(Control::Counted { values: room as u64, surplus }, &[updated, &held]).map(Some)
     };
-    let fits = rules::broadcast(&fits, turn.shape())?;
+    if room == 0 {
+        return counted(a);
+    }
     let is_in_turn = if room == 1 { rules::zeros_like(&flat) } else { flat };
     let turn = Array::record_one(Select, &[&is_in_turn, &turn, &rules::zeros_like(&turn)])?;
-    let outside = rules::constant(&turn, room as i64);
-    let turn = Array::record_one(Select, &[&fits, &turn, &outside])?;
-    if room == 0 {
-        return Ok(Some(a.clone()));
-    }
+    // Places without a value of their own read the last one; the check of their number follows.
+    let turn = rules::binary(BinaryKind::Minimum, &turn, &rules::constant(&turn, room as i64 - 1))?;
     let picked = gather::Places::grid("index", &[0], smallvec::smallvec![turn]).read(&values)?;
     let picked = rules::reshape(&picked, a.shape().clone())?;
     let aligned: Shape = mask.shape().iter().copied().chain(std::iter::repeat_n(1, under.ndim())).collect();
     let mask = rules::broadcast(&rules::reshape(mask, aligned)?, a.shape())?;
-    super::choose(kind, a, &mask, &picked).map(Some)
+    let updated = super::choose(kind, a, &mask, &picked)?;
+    // A single value goes to every place.
+    if room == 1 { Ok(Some(updated)) } else { counted(&updated) }
+}
+
+/// The first of `values`, as many as `mask` has places in `a`: what MLX assigns where there are more.
+pub(super) fn first_values(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
+    let trailing = a.ndim().saturating_sub(mask.ndim());
+    let Some(axis) = values.ndim().checked_sub(trailing + 1) else { return Ok(values.clone()) };
+    let count = dependent::count_of("index", mask)?;
+    if values.shape()[axis] <= count.max(1) {
+        return Ok(values.clone());
+    }
+    let mut window = Window::whole(values.shape());
+    window.lengths.as_mut_slice()[axis] = count;
+    slice(values, window)
 }
 
 /// Say why a mask needs its value.

@@ -12,6 +12,7 @@ use umber_types::{Result, Scalar, ScatterKind, Shape, ensure};
 use super::at_once::{self, Entry};
 use super::promotion::cast_constant;
 use crate::graph::{Array, Inputs};
+use crate::primitives::control::Surplus;
 use crate::primitives::rules;
 use crate::primitives::select::Select;
 use crate::primitives::slice::{Slice, Window, slice, slice_into};
@@ -163,6 +164,33 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
     slice_update(ScatterKind::Set, a, plan.window, &part)
 }
 
+/// `a` with the places where `mask`, of the shape of its first axes, holds set to the first of `values`, in row-major order.
+///
+/// As [`update`] with [`ScatterKind::Set`], but values beyond the number of places are ignored, which is MLX's rule.
+///
+/// Fails where [`update`] does, and if there are fewer values than places.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let mask = Array::from([true, false, true]);
+/// let set = ops::assign_first(&Array::from([0, 0, 0]), &mask, &Array::from([7, 8, 9]))?;
+/// assert_eq!(set.to_vec::<i32>()?, [7, 0, 8]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn assign_first(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
+    let trailing = a.ndim().saturating_sub(mask.ndim());
+    if mask.ndim() > 0 && values.ndim() > trailing && values.size() != 1 {
+        let values = cast_constant(values, a.dtype())?;
+        let updated = mask::update_in_turn(ScatterKind::Set, a, mask, &values, Surplus::Ignored)?;
+        if let Some(updated) = updated {
+            return Ok(updated);
+        }
+    }
+    let values = mask::first_values(a, mask, values)?;
+    update(ScatterKind::Set, a, &[Index::Mask(mask.clone())], &values)
+}
+
 /// An array and an index of it in which a mask has become an index array.
 struct Merged {
     array: Array,
@@ -245,7 +273,7 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
         return Ok(None);
     }
     if values.size() != 1 && !(first && values.ndim() <= trailing) {
-        return if first { mask::update_in_turn(kind, a, mask, values) } else { Ok(None) };
+        return if first { mask::update_in_turn(kind, a, mask, values, Surplus::Refused) } else { Ok(None) };
     }
     let start = if first { 0 } else { trailing };
     plan::check_mask(mask, a.shape(), start)?;
