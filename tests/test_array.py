@@ -114,6 +114,98 @@ def test_array_from_arrays():
     assert mx.array(range(3)).tolist() == [0, 1, 2] if hasattr(range, "__array__") else True
 
 
+class Shared:
+    """An array that another library shares by one protocol."""
+
+    def __init__(self, values, protocol):
+        values = np.asarray(values)
+        if protocol == "dlpack":
+            self.__class__ = type(
+                "ByDlpack",
+                (Shared,),
+                {
+                    "__dlpack__": lambda self, **kwargs: values.__dlpack__(**kwargs),
+                    "__dlpack_device__": lambda self: values.__dlpack_device__(),
+                },
+            )
+        elif protocol == "array":
+            self.__class__ = type(
+                "ByArray", (Shared,), {"__array__": lambda self, dtype=None, copy=None: values}
+            )
+        else:
+            self.__class__ = type(
+                "ByInterface",
+                (Shared,),
+                {"kept": values, "__array_interface__": values.__array_interface__},
+            )
+
+
+# Lists, and what they are as arrays.
+LISTS = {
+    "of NumPy": lambda: [np.ones(2), np.zeros(2)],
+    "of rows of NumPy": lambda: [[np.ones(2), np.zeros(2)], (np.ones(2), np.ones(2))],
+    "of matrices of NumPy": lambda: [np.eye(2), np.ones((2, 2))],
+    "of NumPy beside umber": lambda: [np.ones(2), mx.zeros(2), np.zeros(2)],
+    "of NumPy beside numbers": lambda: [np.ones(2), [3, 4.5]],
+    "of numbers beside NumPy": lambda: [[3, 4.5], np.ones(2)],
+    "of vectors without elements": lambda: [np.ones(0), np.zeros(0)],
+    "of scalars": lambda: [mx.array(1.0), 2.0, np.float32(3), np.array(4.0), 5],
+    "of scalars of NumPy first": lambda: [np.float64(3), mx.array(1.0), np.array(4)],
+    "of scalars in rows": lambda: [[mx.array(1.0), 2], [3, np.array(4)]],
+    "of DLPack": lambda: [Shared([1.0, 2.0], "dlpack"), Shared([3.0, 4.0], "dlpack")],
+    "of the array interface": lambda: [Shared([1.0, 2.0], "interface"), np.ones(2)],
+    "of __array__": lambda: [Shared([1.0, 2.0], "array"), mx.ones(2)],
+    "of buffers": lambda: [memoryview(np.ones(2)), memoryview(np.zeros(2))],
+    "of integers": lambda: [np.array([2**40, 1]), np.array([3, 4])],
+}
+
+
+def as_numpy(value):
+    if isinstance(value, (list, tuple)):
+        return np.array([as_numpy(item) for item in value])
+    return np.array(mx.array(value))
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_of_arrays(name):
+    """They are arrays wherever one is an argument."""
+    values, want = LISTS[name](), as_numpy(LISTS[name]())
+    for made in (mx.array(values), mx.asarray(values), mx.array(tuple(values))):
+        assert made.shape == want.shape
+        np.testing.assert_allclose(np.array(made), want)
+    for function in ("sum", "sqrt", "abs", "negative", "ravel", "transpose", "zeros_like"):
+        np.testing.assert_allclose(
+            np.array(getattr(mx, function)(values)), getattr(np, function)(want), rtol=1e-6
+        )
+    np.testing.assert_allclose(np.array(mx.add(values, 1)), want + 1)
+    np.testing.assert_allclose(np.array(mx.maximum(0.5, values)), np.maximum(0.5, want))
+    if want.dtype.kind == "f" and want.size:
+        assert mx.array(values, mx.float16).dtype == mx.float16
+        np.testing.assert_allclose(np.array(mx.mean(values, axis=0)), want.mean(0), rtol=1e-6)
+
+
+def test_lists_of_arrays_pass_derivatives():
+    def function(x):
+        return mx.mean([x[0] * 2, x[1] ** 2]) + mx.max([[x[0], 1.0], [0.5, x[1]]])
+
+    x = mx.array([1.0, 3.0])
+    assert mx.grad(function)(x).tolist() == [1.0, 4.0]
+    assert mx.compile(function)(x).item() == function(x).item() == 8.5
+    assert mx.vmap(function)(x[None]).tolist() == [8.5]
+
+
+def test_lists_that_are_no_arrays():
+    for ragged in ([np.ones(2), np.ones(3)], [np.ones(2), 1.0], [1.0, np.ones(2)], [mx.ones(2), 1]):
+        for call in (mx.array, mx.mean):
+            with pytest.raises(ValueError, match="nested lists must have equal lengths"):
+                call(ragged)
+    with pytest.raises(TypeError, match="tuple of arrays"):
+        mx.mean((mx.ones(2), mx.ones(2)))
+    for wrong in ([np.ones(2), "x"], [object()], [b"ab"], [{}]):
+        with pytest.raises(TypeError, match="as an element"):
+            mx.array(wrong)
+
+
 def test_numpy_reads_arrays():
     x = mx.arange(6).reshape(2, 3)
     assert np.array(x).tolist() == [[0, 1, 2], [3, 4, 5]]

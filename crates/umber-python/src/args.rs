@@ -32,9 +32,10 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
         if let Some(number) = weak_number(&object)? {
             return Ok(Operand::Number(number));
         }
-        if crate::convert::is_of_arrays(&object) {
+        // A tuple is what functions return several results in: stacking them would hide a mistake.
+        if object.is_instance_of::<PyTuple>() && crate::convert::is_of_arrays(&object) {
             return Err(PyTypeError::new_err(format!(
-                "got a {} of arrays, expected an array or a number",
+                "got a {} of arrays, expected an array, a number or a list of arrays of one shape",
                 object.get_type().name()?
             )));
         }

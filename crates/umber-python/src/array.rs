@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -34,6 +35,8 @@ pub(crate) struct PyArray {
     pins: Mutex<Vec<Lease>>,
     /// The trace it was made in.
     born: u64,
+    /// Whether an operator in place gave it elements of a higher kind than it had.
+    widened: AtomicBool,
 }
 
 /// The result of an operation. It never shows what others write later: where an operation answered with memory that somebody
@@ -56,7 +59,12 @@ impl PyArray {
     /// An array over memory that others may write: what `asarray` gives.
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
-        PyArray { value: Attached::new(array), pins: Mutex::new(Vec::new()), born: outside::current() }
+        PyArray {
+            value: Attached::new(array),
+            pins: Mutex::new(Vec::new()),
+            born: outside::current(),
+            widened: AtomicBool::new(false),
+        }
     }
 
     /// The value now.
@@ -97,6 +105,16 @@ impl PyArray {
         random_key::follow(py, self, &array)?;
         self.set(py, array);
         Ok(())
+    }
+
+    /// Note that an operator in place gave it elements of a higher kind.
+    pub(crate) fn note_widened(&self) {
+        self.widened.store(true, Ordering::Relaxed);
+    }
+
+    /// Did an operator in place give it elements of a higher kind?
+    pub(crate) fn is_widened(&self) -> bool {
+        self.widened.load(Ordering::Relaxed)
     }
 
     /// Which object it is.
@@ -145,7 +163,7 @@ impl PyArray {
             let none = args.py().None().into_bound(args.py());
             let val = val.as_ref().unwrap_or(&none);
             let array = match dtype {
-                Some(dtype) => convert::array(val, Some(dtype.0))?,
+                Some(dtype) => convert::array_of(val, Some(dtype))?,
                 None => narrowed(convert::array(val, None)?, val)?,
             };
             let is_given = val.cast::<PyArray>().is_ok_and(|given| given.get().get().is_same(&array));

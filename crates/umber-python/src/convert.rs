@@ -2,13 +2,14 @@
 
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use pyo3::{ffi, intern};
 use umber::eval::printing::MOST_AXES;
 use umber::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{check_fits, number};
 use crate::array::PyArray;
+use crate::dtype::{DtypeArg, NumberType};
 use crate::enter::{OrRaise, to_exception};
 use crate::interop::{Copying, from_ndarray, from_shared, struct_format};
 
@@ -36,9 +37,7 @@ pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
     }
 }
 
-/// A list or tuple of arrays, or of such lists: several arrays, where one is asked for.
-///
-/// A layer that answers several arrays and stands before one that takes one would go unnoticed if they were stacked.
+/// A list or tuple of arrays of umber, or of such lists.
 pub(crate) fn is_of_arrays(object: &Bound<'_, PyAny>) -> bool {
     let has_arrays = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyArray>();
     let mut level = object.clone();
@@ -170,8 +169,8 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
         } else if let Ok(tuple) = level.cast::<PyTuple>() {
             (tuple.len(), tuple.get_item(0).ok())
         } else {
-            if let Ok(array) = level.cast::<PyArray>() {
-                shape.extend(array.get().get().shape().iter());
+            if let Some(array) = leaf_array(&level)? {
+                shape.extend(array.shape().iter());
             }
             return Ok(());
         };
@@ -183,43 +182,37 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
     }
 }
 
+/// The error of lists that have no shape.
+fn ragged(got: &str, depth: usize, shape: &[usize]) -> PyResult<()> {
+    Err(PyValueError::new_err(format!(
+        "[array] nested lists must have equal lengths at each depth: got {got} at depth {depth}, expected shape {}",
+        Shape::from(shape)
+    )))
+}
+
 fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut Flat) -> PyResult<()> {
-    let ragged = |got: String| {
-        Err(PyValueError::new_err(format!(
-            "[array] nested lists must have equal lengths at each depth: got {got} at depth {depth}, \
-             expected shape {}",
-            Shape::from(shape)
-        )))
-    };
     let items = if let Ok(list) = object.cast::<PyList>() {
         gathered(list.iter())?
     } else if let Ok(tuple) = object.cast::<PyTuple>() {
         gathered(tuple.iter())?
     } else if let Ok(array) = object.cast::<PyArray>() {
-        let array = array.get().get();
-        if array.shape()[..] != shape[depth..] {
-            return ragged(format!("an array of shape {}", array.shape()));
-        }
-        // From here on numbers are arrays too, in their order.
-        let numbers = std::mem::take(&mut flat.numbers);
-        flat.arrays.extend(numbers.into_iter().map(as_array));
-        flat.arrays.push(array);
-        return Ok(());
+        return flat.push_array(array.get().get(), shape, depth);
     } else {
         let value = match number(object)? {
-            Some(value) => value,
-            None => match foreign_number(object)? {
-                Some(value) => value,
-                None => {
-                    return Err(PyTypeError::new_err(format!(
-                        "[array] got {} as an element, expected a number or an array",
-                        object.get_type().name()?
-                    )));
-                }
-            },
+            Some(value) => Some(value),
+            None => foreign_number(object)?,
+        };
+        let Some(value) = value else {
+            return match leaf_array(object)? {
+                Some(array) => flat.push_array(array, shape, depth),
+                None => Err(PyTypeError::new_err(format!(
+                    "[array] got {} as an element, expected a number or an array",
+                    object.get_type().name()?
+                ))),
+            };
         };
         if depth != shape.len() {
-            return ragged("a number".into());
+            return ragged("a number", depth, shape);
         }
         if !flat.arrays.is_empty() {
             flat.arrays.push(as_array(value));
@@ -228,7 +221,7 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         return flat.push(value);
     };
     if depth >= shape.len() || items.len() != shape[depth] {
-        return ragged(format!("a sequence of length {}", items.len()));
+        return ragged(&format!("a sequence of length {}", items.len()), depth, shape);
     }
     let is_row = depth + 1 == shape.len();
     for item in items {
@@ -239,6 +232,18 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         }
     }
     Ok(())
+}
+
+/// The array that is an element of a nested sequence: ours, or one with axes that shares its memory by any protocol.
+fn leaf_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(array) = object.cast::<PyArray>() {
+        return Ok(Some(array.get().get()));
+    }
+    // Bytes are no arrays of numbers here.
+    if is_number(object) || object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>() {
+        return Ok(None);
+    }
+    Ok(shared(object, Copying::IfNeeded)?.filter(|array| array.ndim() > 0))
 }
 
 /// The items of a sequence, which may change while they are read.
@@ -252,6 +257,17 @@ fn gathered<'py>(
 }
 
 impl Flat {
+    /// Add an array that is an element at `depth`. From here on numbers are arrays too, in their order.
+    fn push_array(&mut self, array: Array, shape: &[usize], depth: usize) -> PyResult<()> {
+        if shape.get(depth..) != Some(&array.shape()[..]) {
+            return ragged(&format!("an array of shape {}", array.shape()), depth, shape);
+        }
+        let numbers = std::mem::take(&mut self.numbers);
+        self.arrays.extend(numbers.into_iter().map(as_array));
+        self.arrays.push(array);
+        Ok(())
+    }
+
     fn push(&mut self, value: Scalar) -> PyResult<()> {
         let own = value.default_dtype();
         if self.dtype != Some(own) {
@@ -453,6 +469,24 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
             "[array] got {}, expected numbers, a nested sequence of them, or what shares its memory",
             object.get_type().name()?
         ))),
+    }
+}
+
+/// As [`array`], where a number type takes its width from arrays, and from integers that int32 does not hold.
+pub(crate) fn array_of(object: &Bound<'_, PyAny>, dtype: Option<DtypeArg>) -> PyResult<Array> {
+    let Some(DtypeArg::Number(kind)) = dtype else {
+        return array(object, dtype.map(DtypeArg::alone));
+    };
+    let dtype = DtypeArg::Number(kind);
+    let own = array(object, None)?;
+    let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+    if !(is_number(object) || is_sequence) || is_of_arrays(object) {
+        return ops::astype(&own, dtype.beside(own.dtype())).or_raise();
+    }
+    match kind {
+        NumberType::Int if own.dtype().is_integer() => Ok(own),
+        // Converted from the numbers, which may be more exact than an array of the default width.
+        NumberType::Int | NumberType::Float | NumberType::Complex => array(object, Some(dtype.alone())),
     }
 }
 

@@ -22,7 +22,7 @@ impl PyDtype {
     /// The dtype with this name.
     #[new]
     fn new(name: DtypeArg) -> PyDtype {
-        PyDtype(name.0)
+        PyDtype(name.alone())
     }
 
     /// Bytes per element.
@@ -55,6 +55,72 @@ impl PyDtype {
         self.__numpy_dtype__(py)?.getattr("type")
     }
 
+    /// NumPy's character for the dtype: "f" for float32.
+    #[getter]
+    fn r#char<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.getattr("char")
+    }
+
+    /// NumPy's number for the dtype.
+    #[getter]
+    fn num<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.getattr("num")
+    }
+
+    /// NumPy's byte order, kind and size: "<f4" for float32.
+    #[getter]
+    fn str<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.getattr("str")
+    }
+
+    /// NumPy's description of the dtype as a list of fields, of which there is one without a name.
+    #[getter]
+    fn descr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.getattr("descr")
+    }
+
+    /// "=" for the byte order of the machine, "|" for dtypes of one byte.
+    #[getter]
+    fn byteorder(&self) -> &'static str {
+        if self.0.size() == 1 { "|" } else { "=" }
+    }
+
+    /// Whether elements have the byte order of the machine: always true.
+    #[getter]
+    fn isnative(&self) -> bool {
+        true
+    }
+
+    /// Bytes that the address of an element is a multiple of.
+    #[getter]
+    fn alignment(&self) -> usize {
+        self.0.real().size()
+    }
+
+    /// Whether elements refer to Python's objects: always false.
+    #[getter]
+    fn hasobject(&self) -> bool {
+        false
+    }
+
+    /// The fields of an element: always `None`.
+    #[getter]
+    fn fields(&self) {}
+
+    /// The names of the fields of an element: always `None`.
+    #[getter]
+    fn names(&self) {}
+
+    /// The dtype and shape of an element that is an array: always `None`.
+    #[getter]
+    fn subdtype(&self) {}
+
+    /// NumPy's dtype with another byte order.
+    #[pyo3(signature = (new_order = "S"))]
+    fn newbyteorder<'py>(&self, py: Python<'py>, new_order: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.__numpy_dtype__(py)?.call_method1("newbyteorder", (new_order,))
+    }
+
     fn __repr__(&self) -> String {
         format!("umber.core.{}", self.0.name())
     }
@@ -66,7 +132,7 @@ impl PyDtype {
     /// Equal to whatever names the same dtype where a dtype is taken; different from everything else.
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
         let py = other.py();
-        let same = named(other) == Some(Ok(self.0));
+        let same = matches!(named(other), Some(Ok(dtype)) if dtype.alone() == self.0);
         match op {
             CompareOp::Eq => PyBool::new(py, same).to_owned().into_any().unbind(),
             CompareOp::Ne => PyBool::new(py, !same).to_owned().into_any().unbind(),
@@ -116,12 +182,13 @@ fn of_code(code: &str) -> Option<DType> {
     DType::ALL.into_iter().filter(|&dtype| !is_of_ml_dtypes(dtype)).find(is_named)
 }
 
-/// The dtype that an object names: a `Dtype`, a name, one of Python's number types (which stand for the dtypes that
-/// their values become), or NumPy's dtypes and scalar types. `None` for anything else, `Err` for a name of no dtype.
-fn named(object: &Bound<'_, PyAny>) -> Option<Result<DType, String>> {
-    let known = |name: String| DType::from_name(&name).or_else(|| of_code(&name)).ok_or(name);
+/// The dtype that an object names: a `Dtype`, a name, one of Python's number types, or NumPy's dtypes and scalar types.
+/// `None` for anything else, `Err` for a name of no dtype.
+fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
+    let known =
+        |name: String| DType::from_name(&name).or_else(|| of_code(&name)).map(DtypeArg::Exact).ok_or(name);
     if let Ok(dtype) = object.cast::<PyDtype>() {
-        return Some(Ok(dtype.get().0));
+        return Some(Ok(DtypeArg::Exact(dtype.get().0)));
     }
     if let Ok(name) = object.cast::<PyString>() {
         return Some(known(name.to_string_lossy().into_owned()));
@@ -129,18 +196,18 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Result<DType, String>> {
     let py = object.py();
     if let Ok(class) = object.cast::<PyType>() {
         let own = |one: &Bound<'_, PyType>| class.is(one);
-        let number = if own(&py.get_type::<PyBool>()) {
-            Scalar::Bool(false)
+        let named = if own(&py.get_type::<PyBool>()) {
+            DtypeArg::Exact(DType::Bool)
         } else if own(&py.get_type::<PyInt>()) {
-            Scalar::Int(0)
+            DtypeArg::Number(NumberType::Int)
         } else if own(&py.get_type::<PyFloat>()) {
-            Scalar::Float(0.0)
+            DtypeArg::Number(NumberType::Float)
         } else if own(&py.get_type::<PyComplex>()) {
-            Scalar::Complex(0.0, 0.0)
+            DtypeArg::Number(NumberType::Complex)
         } else {
             return if is_of_numpy(class) { Some(known(class.name().ok()?.to_string())) } else { None };
         };
-        return Some(Ok(number.default_dtype()));
+        return Some(Ok(named));
     }
     // Of NumPy's objects only dtypes have a name; arrays and scalars have none.
     if !is_of_numpy(&object.get_type()) {
@@ -156,16 +223,154 @@ fn is_of_numpy(class: &Bound<'_, PyType>) -> bool {
     package == "numpy" || package == "ml_dtypes"
 }
 
+/// One of Python's number types, which names a kind of number and leaves the width open.
+#[derive(Clone, Copy)]
+pub(crate) enum NumberType {
+    /// `int`.
+    Int,
+    /// `float`.
+    Float,
+    /// `complex`.
+    Complex,
+}
+
 /// A dtype argument: anything that names a dtype.
 #[derive(Clone, Copy)]
-pub(crate) struct DtypeArg(pub(crate) DType);
+pub(crate) enum DtypeArg {
+    /// A dtype by itself or by name.
+    Exact(DType),
+    /// One of Python's number types.
+    Number(NumberType),
+}
+
+impl NumberType {
+    /// The dtype that numbers of this type have without an array beside them.
+    fn scalar(self) -> Scalar {
+        match self {
+            NumberType::Int => Scalar::Int(0),
+            NumberType::Float => Scalar::Float(0.0),
+            NumberType::Complex => Scalar::Complex(0.0, 0.0),
+        }
+    }
+
+    /// The dtype for elements of `source`: `source` itself where it is of this kind, else the default width, or 64 bits a
+    /// number where the default would lose values that `source` can hold.
+    fn beside(self, source: DType) -> DType {
+        let fits_float32 = source.size() <= 2 || source == DType::Float32 || source == DType::Complex64;
+        match (self, source.kind()) {
+            (NumberType::Int, Kind::Signed)
+            | (NumberType::Float, Kind::Float)
+            | (NumberType::Complex, Kind::Complex)
+                if !source.is_float8() =>
+            {
+                source
+            }
+            // No signed integer holds them all.
+            (NumberType::Int, Kind::Unsigned) if source == DType::UInt64 => source,
+            (NumberType::Int, Kind::Bool | Kind::Unsigned) if source.size() <= 2 => DType::Int32,
+            // The largest number of half precision is 65504.
+            (NumberType::Int, Kind::Float) if source == DType::Float16 => DType::Int32,
+            (NumberType::Int, _) => DType::Int64,
+            (NumberType::Float, Kind::Complex) => source.real(),
+            (NumberType::Float, _) if fits_float32 => DType::Float32,
+            (NumberType::Float, _) => DType::Float64,
+            (NumberType::Complex, _) if fits_float32 => DType::Complex64,
+            (NumberType::Complex, _) => DType::Complex128,
+        }
+    }
+
+    /// The dtype of this kind whose real numbers are as wide as those of `source`; `None` if there is none.
+    fn viewing(self, source: DType) -> Option<DType> {
+        let width = source.real().size();
+        match self {
+            NumberType::Int => match width {
+                1 => Some(DType::Int8),
+                2 => Some(DType::Int16),
+                4 => Some(DType::Int32),
+                _ => Some(DType::Int64),
+            },
+            NumberType::Float if source.is_inexact() => Some(source.real()),
+            NumberType::Float => match width {
+                2 => Some(DType::Float16),
+                4 => Some(DType::Float32),
+                8 => Some(DType::Float64),
+                _ => None,
+            },
+            NumberType::Complex if source.is_inexact() => match width {
+                4 => Some(DType::Complex64),
+                8 => Some(DType::Complex128),
+                _ => None,
+            },
+            NumberType::Complex => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            NumberType::Int => "int",
+            NumberType::Float => "float",
+            NumberType::Complex => "complex",
+        }
+    }
+}
+
+impl DtypeArg {
+    /// The dtype where there is no array to take a width from: int32, float32 or complex64 for Python's number types.
+    pub(crate) fn alone(self) -> DType {
+        match self {
+            DtypeArg::Exact(dtype) => dtype,
+            DtypeArg::Number(number) => number.scalar().default_dtype(),
+        }
+    }
+
+    /// The dtype that elements of `source` are converted to.
+    ///
+    /// Python's number types keep the width of a source of their kind, and otherwise take one that holds all values
+    /// of the source, as far as there is one.
+    pub(crate) fn beside(self, source: DType) -> DType {
+        match self {
+            DtypeArg::Exact(dtype) => dtype,
+            DtypeArg::Number(number) => number.beside(source),
+        }
+    }
+
+    /// The dtype that elements of `source` are summed or multiplied in: [`DtypeArg::beside`], but a number type leaves
+    /// sums of small integers the width that they have without it.
+    pub(crate) fn summing(self, source: DType) -> DType {
+        match self {
+            DtypeArg::Exact(dtype) => dtype,
+            DtypeArg::Number(number) => number.beside(source).summed(),
+        }
+    }
+
+    /// The dtype that the bytes of `source` are read as: a number type keeps the width of the real numbers.
+    pub(crate) fn viewing(self, source: DType) -> PyResult<DType> {
+        match self {
+            DtypeArg::Exact(dtype) => Ok(dtype),
+            DtypeArg::Number(number) => number.viewing(source).ok_or_else(|| {
+                PyTypeError::new_err(format!(
+                    "[view] no dtype of kind {} is as wide as {source}; name the dtype instead",
+                    number.name()
+                ))
+            }),
+        }
+    }
+
+    /// The value that stands for one of Python's number types where dtypes are promoted; `None` for a dtype.
+    pub(crate) fn weak(self) -> Option<Scalar> {
+        match self {
+            DtypeArg::Exact(_) => None,
+            DtypeArg::Number(number) => Some(number.scalar()),
+        }
+    }
+}
 
 impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         match named(&object) {
-            Some(Ok(dtype)) => Ok(DtypeArg(dtype)),
+            Some(Ok(dtype)) => Ok(dtype),
             Some(Err(name)) => {
                 let names: Vec<&str> = DType::COMPUTED.into_iter().map(DType::name).collect();
                 Err(PyTypeError::new_err(format!(
@@ -181,9 +386,19 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
     }
 }
 
-/// The dtype of an optional argument.
+/// The dtype of an optional argument where there is no array to take a width from.
 pub(crate) fn or(dtype: Option<DtypeArg>, default: DType) -> DType {
-    dtype.map_or(default, |dtype| dtype.0)
+    dtype.map_or(default, DtypeArg::alone)
+}
+
+/// The dtype of an optional argument for elements of `source`.
+pub(crate) fn beside(dtype: Option<DtypeArg>, source: DType) -> Option<DType> {
+    dtype.map(|dtype| dtype.beside(source))
+}
+
+/// The dtype of an optional argument for sums and products of elements of `source`.
+pub(crate) fn summing(dtype: Option<DtypeArg>, source: DType) -> Option<DType> {
+    dtype.map(|dtype| dtype.summing(source))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -16,7 +16,7 @@ use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_types
 use super::ndarray;
 use crate::args::{DeviceArg, StreamArg, on, placed};
 use crate::array::PyArray;
-use crate::dtype::{DtypeArg, is_of_ml_dtypes};
+use crate::dtype::{DtypeArg, beside, is_of_ml_dtypes};
 use crate::enter::{OrRaise, enter};
 use crate::made::Made;
 
@@ -404,25 +404,25 @@ fn asarray(
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
     let copying = Copying::of(copy);
-    let wanted = dtype.map(|dtype| dtype.0);
     let stream = placed("asarray", stream, device)?;
     let cast = |array: &Array, dtype: DType| {
         copying.allow("a conversion to another dtype needs a copy")?;
         on(stream, || ops::astype(array, dtype)).map(Made::from)
     };
     if let Ok(array) = a.cast::<PyArray>() {
-        return match wanted {
-            Some(dtype) if dtype != array.get().get().dtype() => cast(&array.get().get(), dtype),
+        let now = array.get().get();
+        return match beside(dtype, now.dtype()) {
+            Some(dtype) if dtype != now.dtype() => cast(&now, dtype),
             _ => own(array, copying),
         };
     }
     // A conversion is a copy already.
-    let sharing = if wanted.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
+    let sharing = if dtype.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
     let Some(shared) = crate::convert::shared(a, sharing)? else {
         copying.allow("a Python number or sequence has no memory to share: a copy is needed")?;
-        return crate::convert::array(a, wanted).map(Made::from);
+        return crate::convert::array_of(a, dtype).map(Made::from);
     };
-    match wanted {
+    match beside(dtype, shared.dtype()) {
         Some(dtype) if dtype != shared.dtype() => cast(&shared, dtype),
         _ if sharing != copying => enter(a.py(), || shared.copied()).map(Made::sharing),
         _ => Ok(Made::sharing(shared)),

@@ -7,7 +7,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyList, PyTuple};
-use umber::{DType, ops};
+use umber::ops;
 
 use crate::array::PyArray;
 use crate::convert;
@@ -35,12 +35,57 @@ const WRITERS: [&str; 6] = ["copyto", "put", "place", "putmask", "fill_diagonal"
 /// Functions that make arrays to be written into, which views of arrays of umber would not let through.
 const MAKERS: [&str; 4] = ["empty_like", "zeros_like", "ones_like", "full_like"];
 
+/// Functions that compute nothing: programs make NumPy's arrays of whatever they are given with them, and hand those to code
+/// that takes no others. Outside of transforms they return NumPy's arrays.
+const COERCIONS: [&str; 21] = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_to",
+    "conj",
+    "conjugate",
+    "copy",
+    "expand_dims",
+    "imag",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "real",
+    "real_if_close",
+    "reshape",
+    "rollaxis",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+];
+
+/// Functions that join a sequence of arrays.
+const JOINS: [&str; 6] = ["append", "column_stack", "concatenate", "dstack", "hstack", "vstack"];
+
+/// Does a function join lists of numbers with arrays? The numbers are of double precision to NumPy, and would be rounded to
+/// float32 here.
+fn joins_numbers(name: &str, args: &Bound<'_, PyTuple>) -> bool {
+    let holds_numbers = |item: &Bound<'_, PyAny>| {
+        let is_sequence = item.is_instance_of::<PyList>() || item.is_instance_of::<PyTuple>();
+        is_sequence && !convert::is_of_arrays(item)
+    };
+    JOINS.contains(&name)
+        && args.iter().any(|arg| {
+            let parts = arg.try_iter().ok().filter(|_| !arg.is_instance_of::<PyArray>());
+            holds_numbers(&arg)
+                || parts
+                    .is_some_and(|mut parts| parts.any(|part| part.is_ok_and(|part| holds_numbers(&part))))
+        })
+}
+
 /// A call on its way: function, arguments, and what NumPy asks for beside them.
 struct Call<'py> {
     function: Bound<'py, PyAny>,
     args: Vec<Bound<'py, PyAny>>,
     kwargs: Bound<'py, PyDict>,
-    dtype: Option<DType>,
+    dtype: Option<DtypeArg>,
 }
 
 /// Ours with NumPy's name, from the module that stands for NumPy's.
@@ -197,12 +242,12 @@ fn outs_of<'py>(kwargs: &Bound<'py, PyDict>) -> PyResult<Vec<Bound<'py, PyAny>>>
 }
 
 /// Take a dtype out of the arguments; `Err(())` for one that umber does not have.
-fn dtype_of(kwargs: &Bound<'_, PyDict>) -> PyResult<Result<Option<DType>, ()>> {
+fn dtype_of(kwargs: &Bound<'_, PyDict>) -> PyResult<Result<Option<DtypeArg>, ()>> {
     let Some(dtype) = kwargs.get_item("dtype")?.filter(|dtype| !dtype.is_none()) else {
         let _ = kwargs.del_item("dtype");
         return Ok(Ok(None));
     };
-    let Ok(DtypeArg(dtype)) = dtype.extract() else { return Ok(Err(())) };
+    let Ok(dtype) = dtype.extract() else { return Ok(Err(())) };
     kwargs.del_item("dtype")?;
     Ok(Ok(Some(dtype)))
 }
@@ -222,7 +267,8 @@ impl<'py> Call<'py> {
             // NumPy computes in the dtype asked for.
             let cast = match self.dtype {
                 Some(dtype) if arg.hasattr("shape")? => {
-                    let array = ops::astype(&convert::array(&arg, None)?, dtype).or_raise()?;
+                    let array = convert::array(&arg, None)?;
+                    let array = ops::astype(&array, dtype.beside(array.dtype())).or_raise()?;
                     Made::from(array).object(py)?.into_any()
                 }
                 _ => arg,
@@ -423,7 +469,10 @@ impl PyArray {
         if method == "at" && inputs.first().is_some_and(is_ours) {
             return update_at(&name_of(ufunc, "__array_ufunc__")?, &inputs);
         }
-        if let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
+        let is_coercion = method == "__call__"
+            && COERCIONS.contains(&name_of(ufunc, "__array_ufunc__")?.as_str())
+            && !inputs.iter().any(holds_traced);
+        if !is_coercion && let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
             let result = call.run();
             if let ("__call__", true, true, Err(_)) = (method, kwargs.is_empty(), outs.is_empty(), &result)
                 && let Some(answer) = foreign_equality(ufunc, &inputs)?
@@ -485,13 +534,17 @@ impl PyArray {
             let args = viewed(args.as_any())?.cast_into::<PyTuple>()?;
             func.call(args, Some(&viewed_all(&kwargs)?))
         };
-        let result = match function_call(func, args, &kwargs)? {
+        let is_traced = holds_traced(args.as_any()) || holds_traced(kwargs.as_any());
+        let is_numpys = COERCIONS.contains(&name.as_str()) || joins_numbers(&name, args);
+        let is_coercion = is_numpys && !is_traced;
+        let call = if is_coercion { None } else { function_call(func, args, &kwargs)? };
+        let result = match call {
             None => by_numpy(),
             Some(call) => call.run().or_else(|refused| {
                 // What ours does not take NumPy's may, unless derivatives would be lost by it.
                 let is_refusal =
                     refused.is_instance_of::<PyTypeError>(py) || refused.is_instance_of::<PyValueError>(py);
-                if !is_refusal || holds_traced(args.as_any()) || holds_traced(kwargs.as_any()) {
+                if !is_refusal || is_traced {
                     return Err(refused);
                 }
                 by_numpy().map_err(|_| refused)

@@ -3,12 +3,14 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use umber::Array;
 use umber::ops::{self, ElementOrder, Selection};
 use umber::types::ReduceKind;
 
+use super::choosing::mode_of;
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on, scan_order};
 use crate::array::PyArray;
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, summing};
 use crate::enter::OrRaise;
 use crate::made::Made;
 
@@ -51,9 +53,9 @@ macro_rules! methods {
                     dtype: Option<DtypeArg>,
                     stream: Option<StreamArg>,
                 ) -> PyResult<Made> {
-                    let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                    on(stream, || ops::reduce_selected(ReduceKind::$kind, &self.get(), axes, keep, answering(dtype)))
-                        .map(Made::from)
+                    let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
+                    let selection = answering(&a, dtype);
+                    on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selection)).map(Made::from)
                 }
             )*
         }
@@ -90,9 +92,9 @@ macro_rules! methods {
                     stream: Option<StreamArg>,
                 ) -> PyResult<Made> {
                     let ddof = correction.unwrap_or(ddof as f64);
-                    let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                    on(stream, || ops::$function(&self.get(), axes, keep, ddof, answering(dtype)))
-                        .map(Made::from)
+                    let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
+                    let selection = answering(&a, dtype);
+                    on(stream, || ops::$function(&a, axes, keep, ddof, selection)).map(Made::from)
                 }
             )*
         }
@@ -136,9 +138,9 @@ macro_rules! methods {
     };
 }
 
-/// A reduction of all elements, converted to `dtype` first.
-fn answering(dtype: Option<DtypeArg>) -> Selection<'static> {
-    Selection { dtype: dtype.map(|dtype| dtype.0), ..Selection::default() }
+/// A reduction of all elements of `a`, converted to `dtype` first.
+fn answering(a: &Array, dtype: Option<DtypeArg>) -> Selection<'static> {
+    Selection { dtype: summing(dtype, a.dtype()), ..Selection::default() }
 }
 
 methods! { unary
@@ -198,6 +200,10 @@ fn spread(args: &Bound<'_, PyTuple>) -> PyResult<Ints> {
 #[pymethods]
 impl PyArray {
     /// The elements converted to `dtype`. With `copy` false an array that has that dtype is answered itself.
+    ///
+    /// Python's `int`, `float` and `complex` keep the width of an array of their kind (int64 stays int64). Where the kind
+    /// changes they stand for int32, float32 and complex64, or for 64 bits a number where those would lose values that
+    /// the dtype of the array can hold.
     #[pyo3(signature = (dtype, stream = None, *, copy = true))]
     fn astype<'py>(
         slf: &Bound<'py, Self>,
@@ -206,10 +212,11 @@ impl PyArray {
         copy: bool,
     ) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().get();
-        if !copy && array.dtype() == dtype.0 {
+        let dtype = dtype.beside(array.dtype());
+        if !copy && array.dtype() == dtype {
             return Ok(slf.clone());
         }
-        on(stream, || ops::astype(&array, dtype.0)).map(Made::from)?.object(slf.py())
+        on(stream, || ops::astype(&array, dtype)).map(Made::from)?.object(slf.py())
     }
 
     /// Mean over `axis`, of elements converted to `dtype` first.
@@ -221,14 +228,20 @@ impl PyArray {
         dtype: Option<DtypeArg>,
         stream: Option<StreamArg>,
     ) -> PyResult<Made> {
-        let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-        on(stream, || ops::mean_selected(&self.get(), axes, keep, answering(dtype))).map(Made::from)
+        let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
+        let selection = answering(&a, dtype);
+        on(stream, || ops::mean_selected(&a, axes, keep, selection)).map(Made::from)
     }
 
     /// The bytes read as another dtype; the last axis shrinks or grows with the size of an element.
+    ///
+    /// Python's `int`, `float` and `complex` stand for the dtype of their kind whose real numbers are as wide as those of
+    /// the array. Raises `TypeError` where there is none.
     #[pyo3(signature = (dtype, *, stream = None))]
     fn view(&self, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::view(&self.get(), dtype.0)).map(Made::from)
+        let array = self.get();
+        let dtype = dtype.viewing(array.dtype())?;
+        on(stream, || ops::view(&array, dtype)).map(Made::from)
     }
 
     /// Complex conjugate of each element.
@@ -238,10 +251,19 @@ impl PyArray {
     }
 
     /// Another shape of the same size, as integers or one sequence; one length may be -1.
-    #[pyo3(signature = (*shape, stream = None))]
-    fn reshape(&self, shape: &Bound<'_, PyTuple>, stream: Option<StreamArg>) -> PyResult<Made> {
+    ///
+    /// Elements are read and placed with the last axis running fastest ("C"), or the first one ("F").
+    #[pyo3(signature = (*shape, order = "C", stream = None))]
+    fn reshape(&self, shape: &Bound<'_, PyTuple>, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
         let shape = spread(shape)?;
-        on(stream, || ops::reshape(&self.get(), shape.as_slice())).map(Made::from)
+        match super::stacking::element_order("reshape", order)? {
+            ElementOrder::RowMajor => on(stream, || ops::reshape(&self.get(), shape.as_slice())),
+            ElementOrder::ColumnMajor => on(stream, || {
+                let reversed: Vec<i64> = shape.as_slice().iter().rev().copied().collect();
+                ops::transpose(&ops::reshape(&ops::transpose(&self.get(), None)?, &reversed)?, None)
+            }),
+        }
+        .map(Made::from)
     }
 
     /// The axes in another order, as integers or one sequence; reversed by default.
@@ -297,21 +319,32 @@ impl PyArray {
         on(stream, || ops::round(&self.get(), decimals)).map(Made::from)
     }
 
-    /// All elements along one axis, the last axis running fastest.
-    #[pyo3(signature = (*, stream = None))]
-    fn ravel(&self, stream: Option<StreamArg>) -> PyResult<Made> {
-        on(stream, || ops::ravel(&self.get(), ElementOrder::RowMajor)).map(Made::from)
+    /// All elements along one axis: the last axis runs fastest ("C"), or the first one ("F").
+    #[pyo3(signature = (order = "C", *, stream = None))]
+    fn ravel(&self, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
+        let order = super::stacking::element_order("ravel", order)?;
+        on(stream, || ops::ravel(&self.get(), order)).map(Made::from)
     }
 
     /// Elements at `indices` along `axis` (of the flattened array by default).
-    #[pyo3(signature = (indices, axis = None, *, stream = None))]
-    fn take(&self, indices: Operand, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<Made> {
-        let indices = indices.alone();
-        on(stream, || ops::take(&self.get(), &indices, axis)).map(Made::from)
+    ///
+    /// `mode` says what becomes of indices outside: "raise", "wrap" or "clip"; negative ones are outside but for "raise".
+    #[pyo3(signature = (indices, axis = None, *, mode = "raise", stream = None))]
+    fn take(
+        &self,
+        indices: Operand,
+        axis: Option<i64>,
+        mode: &str,
+        stream: Option<StreamArg>,
+    ) -> PyResult<Made> {
+        let (indices, mode) = (indices.alone(), mode_of("take", mode)?);
+        on(stream, || ops::take_within(&self.get(), &indices, axis, mode)).map(Made::from)
     }
 
-    /// An array of its own with the same value.
-    fn copy(&self) -> PyArray {
+    /// An array of its own with the same value. `order` is NumPy's, and says nothing about the value.
+    #[pyo3(signature = (order = "C"))]
+    fn copy(&self, order: &str) -> PyArray {
+        let _ = order;
         self.get().into()
     }
 

@@ -9,7 +9,7 @@ use umber::{Array, DType, Scalar, Shape, ops};
 use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, number, on, placed};
 use crate::array::PyArray;
 use crate::convert::from_object;
-use crate::dtype::{DtypeArg, or};
+use crate::dtype::{DtypeArg, NumberType, beside, or};
 use crate::enter::{OrRaise, enter, warn_if_traced};
 use crate::made::Made;
 
@@ -77,7 +77,8 @@ macro_rules! like {
             ) -> PyResult<Made> {
                 let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
                 let shape = shape_like(stringify!($name), &a, shape)?;
-                on(stream, || Ok(ops::$function(&shape, or(dtype, a.dtype())))).map(Made::from)
+                let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
+                on(stream, || Ok(ops::$function(&shape, dtype))).map(Made::from)
             }
         )*
 
@@ -103,6 +104,19 @@ fn filling(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
             Ok(Operand::Number(value).alone())
         }
         (vals, _) => Ok(vals.alone()),
+    }
+}
+
+/// The dtype of an array that is filled with `vals`: a number type takes its width from an array, and from an integer that
+/// int32 does not hold.
+fn dtype_of_filling(vals: &Operand, dtype: DtypeArg) -> DType {
+    match vals {
+        Operand::Array(array) => dtype.beside(array.dtype()),
+        Operand::Number(value @ (Scalar::Int(_) | Scalar::UInt(_))) => match dtype {
+            DtypeArg::Number(NumberType::Int) => value.default_dtype(),
+            DtypeArg::Exact(_) | DtypeArg::Number(_) => dtype.alone(),
+        },
+        Operand::Number(_) => dtype.alone(),
     }
 }
 
@@ -132,8 +146,9 @@ fn full(
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
     let (shape, stream) = (shape_of("full", &shape)?, placed("full", stream, device)?);
-    let dtype = dtype.map(|dtype| dtype.0);
-    let vals = filling(one_filling("full", vals, fill_value)?, dtype)?;
+    let vals = one_filling("full", vals, fill_value)?;
+    let dtype = dtype.map(|dtype| dtype_of_filling(&vals, dtype));
+    let vals = filling(vals, dtype)?;
     on(stream, || ops::full(&shape, &vals, dtype)).map(Made::from)
 }
 
@@ -151,7 +166,7 @@ fn full_like(
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
     let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
-    let dtype = or(dtype, a.dtype());
+    let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
     let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
     let shape = shape_like("full_like", &a, shape)?;
     on(stream, || ops::full(&shape, &vals, Some(dtype))).map(Made::from)
@@ -273,7 +288,11 @@ fn arange(
     let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", step))?;
     let given = [first, last, step].map(Scalar::default_dtype);
     let found = given.into_iter().fold(DType::Int32, umber::types::promote);
-    let dtype = or(dtype, found);
+    let dtype = match dtype {
+        // Integers that int32 does not hold keep their width.
+        Some(DtypeArg::Number(NumberType::Int)) if found.is_integer() => found,
+        dtype => or(dtype, found),
+    };
     if let (true, [Some(first), Some(last), Some(step)]) =
         (dtype.is_integer(), [first, last, step].map(whole))
     {
@@ -334,7 +353,7 @@ fn line_of_numbers(
     dtype: Option<DtypeArg>,
 ) -> umber::Result<Array> {
     let is_complex = [first, last].iter().any(|end| matches!(end, Scalar::Complex(..)));
-    if is_complex || dtype.is_some_and(|dtype| dtype.0.is_complex()) {
+    if is_complex || dtype.is_some_and(|dtype| dtype.alone().is_complex()) {
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
         return ops::linspace_complex(first, last, num, endpoint, dtype);
     }
@@ -344,7 +363,11 @@ fn line_of_numbers(
 /// The dtype asked for, or the default one for values between such ends.
 pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
-    or(dtype, if is_complex { DType::Complex64 } else { DType::Float32 })
+    let default = if is_complex { DType::Complex64 } else { DType::Float32 };
+    dtype.map_or(default, |dtype| {
+        let given = ends.iter().map(|end| end.dtype()).reduce(umber::types::promote);
+        given.map_or(dtype.alone(), |given| dtype.beside(given))
+    })
 }
 
 /// A number that a line begins or ends with.

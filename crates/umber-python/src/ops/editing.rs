@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
+use umber::Array;
 use umber::ops::{self, TrimmedEnds};
 
 use crate::args::{Ints, Operand, StreamArg, axes, compute, on};
@@ -92,13 +93,23 @@ fn repeat(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let array = array.alone();
+    repeated(py, &array.alone(), repeats, axis, stream)
+}
+
+/// `array` with each element repeated: `repeats` is a number, or an array with one for each element.
+pub(super) fn repeated(
+    py: Python<'_>,
+    array: &Array,
+    repeats: &Bound<'_, PyAny>,
+    axis: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<Made> {
     if repeats.is_instance_of::<PyInt>() {
         let repeats = repeats.extract()?;
-        return on(stream, || ops::repeat(&array, repeats, axis)).map(Made::from);
+        return on(stream, || ops::repeat(array, repeats, axis)).map(Made::from);
     }
     let counts = repeats.extract::<Operand>()?.alone();
-    compute(py, stream, || ops::repeat_each(&array, &counts, axis)).map(Made::from)
+    compute(py, stream, || ops::repeat_each(array, &counts, axis)).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

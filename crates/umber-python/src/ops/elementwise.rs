@@ -177,6 +177,10 @@ binary_functions! {
 }
 
 /// The elements of `a` converted to `dtype`. With `copy` false an array that has that dtype is answered itself.
+///
+/// Python's `int`, `float` and `complex` keep the width of an array of their kind (int64 stays int64). Where the kind
+/// changes they stand for int32, float32 and complex64, or for 64 bits a number where those would lose values that the dtype
+/// of `a` can hold.
 #[pyfunction]
 #[pyo3(signature = (a, dtype, /, *, copy = true, device = None, stream = None))]
 fn astype<'py>(
@@ -187,11 +191,12 @@ fn astype<'py>(
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let stream = placed("astype", stream, device)?;
-    if !copy && a.cast::<PyArray>().is_ok_and(|array| array.get().get().dtype() == dtype.0) {
+    let array = a.extract::<Operand>()?.alone();
+    let dtype = dtype.beside(array.dtype());
+    if !copy && a.is_instance_of::<PyArray>() && array.dtype() == dtype {
         return Ok(a.clone());
     }
-    let array = a.extract::<Operand>()?.alone();
-    let made = on(stream, || ops::astype(&array, dtype.0)).map(Made::from)?;
+    let made = on(stream, || ops::astype(&array, dtype)).map(Made::from)?;
     Ok(made.object(a.py())?.into_any())
 }
 

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use umber::ops;
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, summing};
 use crate::made::Made;
 use crate::ops::reductions::{arg_reductions, reductions};
 use crate::ops::selection::Selected;
@@ -179,7 +179,7 @@ macro_rules! scans {
             ) -> PyResult<Made> {
                 let a = a.alone();
                 let order = ops::ScanOrder { axis, ..ops::ScanOrder::default() };
-                on(stream, || ops::$name(&a, order, dtype.map(|dtype| dtype.0))).map(Made::from)
+                on(stream, || ops::$name(&a, order, summing(dtype, a.dtype()))).map(Made::from)
             }
         )*
 

@@ -8,7 +8,7 @@ use umber::ops::{
 use umber::{Array, DType};
 
 use crate::args::{Operand, StreamArg, on};
-use crate::dtype::{DtypeArg, or};
+use crate::dtype::{DtypeArg, beside, or};
 use crate::enter::OrRaise;
 use crate::made::Made;
 
@@ -107,8 +107,7 @@ fn dequantize(
 ) -> PyResult<Made> {
     let how = how("dequantize", mode, group_size, bits)?;
     let (words, scales, biases) = (w.alone(), scales.alone(), biases.map(Operand::alone));
-    let (scale, dtype) =
-        (global_scale.map(Operand::alone), dtype.map(|dtype| or(Some(dtype), DType::Float32)));
+    let (scale, dtype) = (global_scale.map(Operand::alone), beside(dtype, scales.dtype()));
     let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
     on(stream, || ops::dequantize(w, scale.as_ref(), dtype)).map(Made::from)
 }

@@ -119,6 +119,19 @@ fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
     Ok(scale.map(Operand::alone))
 }
 
+/// The dtype of numbers that are drawn with these parameters: one of Python's number types takes its width from the
+/// parameters that are arrays.
+fn drawn(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DType) -> DType {
+    let given = parameters.iter().flatten().filter_map(|parameter| match parameter {
+        Operand::Array(array) => Some(array.dtype()),
+        Operand::Number(_) => None,
+    });
+    match (dtype, given.reduce(umber::types::promote)) {
+        (Some(dtype), Some(given)) => dtype.beside(given),
+        (dtype, _) => or(dtype, default),
+    }
+}
+
 /// Uniform numbers in `[low, high)`.
 #[pyfunction]
 #[pyo3(
@@ -133,7 +146,7 @@ fn uniform(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let dtype = or(dtype, DType::Float32);
+    let dtype = drawn(dtype, &[low.as_ref(), high.as_ref()], DType::Float32);
     let low = low.map_or_else(|| Array::scalar(0.0, dtype), Operand::alone);
     let high = high.map_or_else(|| Array::scalar(1.0, dtype), Operand::alone);
     let key = given(key);
@@ -155,7 +168,7 @@ fn normal(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let dtype = or(dtype, DType::Float32);
+    let dtype = drawn(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32);
     let (loc, scale, key) = (loc.map(Operand::alone), scale_of(scale)?, given(key));
     on(stream, || {
         random::normal(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
@@ -194,8 +207,8 @@ fn randint(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[Some(&low), Some(&high)], DType::Int32);
     let (low, high, key) = (low.alone(), high.alone(), given(key));
-    let dtype = or(dtype, DType::Int32);
     on(stream, || random::randint(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
         .map(Made::from)
 }
@@ -214,8 +227,8 @@ fn truncated_normal(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[Some(&lower), Some(&upper)], DType::Float32);
     let (lower, upper, key) = (lower.alone(), upper.alone(), given(key));
-    let dtype = or(dtype, DType::Float32);
     let shape = shape.as_ref().map(Ints::as_slice);
     on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref())).map(Made::from)
 }
@@ -250,7 +263,7 @@ fn laplace(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let (dtype, key) = (or(dtype, DType::Float32), given(key));
+    let (dtype, key) = (drawn(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32), given(key));
     // A number goes to the dtype directly, without rounding in between.
     let exact = |parameter: Operand| match parameter {
         Operand::Number(value) => Array::scalar(value, dtype),
@@ -281,8 +294,9 @@ fn multivariate_normal(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[Some(&mean), Some(&cov)], DType::Float32);
     let (mean, cov) = (mean.alone(), cov.alone());
-    let (shape, dtype, key) = (shape_or_scalar(shape.as_ref()), or(dtype, DType::Float32), given(key));
+    let (shape, key) = (shape_or_scalar(shape.as_ref()), given(key));
     on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref())).map(Made::from)
 }
 
@@ -439,7 +453,8 @@ fn exponential(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let (dtype, scale, key) = (or(dtype, DType::Float32), scale_of(scale)?, given(key));
+    let dtype = drawn(dtype, &[scale.as_ref()], DType::Float32);
+    let (scale, key) = (scale_of(scale)?, given(key));
     on(stream, || random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref()))
         .map(Made::from)
 }
@@ -458,8 +473,9 @@ fn gamma(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[Some(&a), scale.as_ref()], DType::Float32);
     let (a, scale, key) = (a.alone(), scale_of(scale)?, given(key));
-    let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
+    let shape = shape.as_ref().map(Ints::as_slice);
     on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(Made::from)
 }
 
@@ -474,8 +490,9 @@ fn beta(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[Some(&a), Some(&b)], DType::Float32);
     let (a, b, key) = (a.alone(), b.alone(), given(key));
-    let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
+    let shape = shape.as_ref().map(Ints::as_slice);
     on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(Made::from)
 }
 
@@ -492,8 +509,9 @@ fn dirichlet(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[Some(&alpha)], DType::Float32);
     let (alpha, key) = (alpha.alone(), given(key));
-    let (dtype, shape) = (or(dtype, DType::Float32), shape.as_ref().map(Ints::as_slice));
+    let shape = shape.as_ref().map(Ints::as_slice);
     on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(Made::from)
 }
 
@@ -513,8 +531,9 @@ fn poisson(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    let dtype = drawn(dtype, &[lam.as_ref()], DType::Int32);
     let lam = lam.map_or_else(|| Array::scalar(1.0, DType::Float32), Operand::alone);
-    let (dtype, shape, key) = (or(dtype, DType::Int32), shape.as_ref().map(Ints::as_slice), given(key));
+    let (shape, key) = (shape.as_ref().map(Ints::as_slice), given(key));
     on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(Made::from)
 }
 

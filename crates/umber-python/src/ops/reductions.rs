@@ -7,7 +7,7 @@ use umber::ops::{self, Precision};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, number, on, scan_order};
 use crate::array::PyArray;
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, summing};
 use crate::made::Made;
 
 /// Reductions over any axes.
@@ -111,7 +111,7 @@ macro_rules! typed_scans {
             ) -> PyResult<Made> {
                 let a = a.alone();
                 let order = scan_order(axis, reverse, inclusive);
-                on(stream, || ops::$function(&a, order, dtype.map(|dtype| dtype.0))).map(Made::from)
+                on(stream, || ops::$function(&a, order, summing(dtype, a.dtype()))).map(Made::from)
             }
         )*
 
@@ -149,7 +149,7 @@ macro_rules! cumulative_scans {
                 let a = a.alone();
                 let order = scan_order(axis, reverse, inclusive);
                 on(stream, || {
-                    let scan = ops::$function(&a, order, dtype.map(|dtype| dtype.0))?;
+                    let scan = ops::$function(&a, order, summing(dtype, a.dtype()))?;
                     if include_initial { ops::with_initial(&scan, order, $initial) } else { Ok(scan) }
                 })
                 .map(Made::from)
@@ -255,7 +255,7 @@ fn trace(
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::trace(&a, offset, axis1, axis2, dtype.map(|dtype| dtype.0))).map(Made::from)
+    on(stream, || ops::trace(&a, offset, axis1, axis2, summing(dtype, a.dtype()))).map(Made::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

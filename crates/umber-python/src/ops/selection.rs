@@ -1,17 +1,17 @@
 //! Reductions that take NumPy's `dtype`, `initial` and `where` beside MLX's arguments.
 
 use pyo3::prelude::*;
-use umber::Array;
 use umber::ops::{self, Selection};
 use umber::types::ReduceKind;
+use umber::{Array, DType};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, summing};
 use crate::made::Made;
 
 /// The arguments that MLX's reductions do not have.
 pub(super) struct Selected {
-    dtype: Option<DtypeArg>,
+    dtype: Option<DType>,
     initial: Option<Array>,
     condition: Option<Array>,
     mean: Option<Array>,
@@ -25,6 +25,7 @@ impl Selected {
         condition: Option<Operand>,
     ) -> PyResult<Selected> {
         let initial = initial.map(|value| value.beside(a)).transpose()?;
+        let dtype = summing(dtype, a.dtype());
         Ok(Selected { dtype, initial, condition: condition.map(Operand::alone), mean: None })
     }
 
@@ -35,7 +36,7 @@ impl Selected {
 
     pub(super) fn selection(&self) -> Selection<'_> {
         Selection {
-            dtype: self.dtype.map(|dtype| dtype.0),
+            dtype: self.dtype,
             initial: self.initial.as_ref(),
             condition: self.condition.as_ref(),
             mean: self.mean.as_ref(),

@@ -46,11 +46,15 @@ binary_functions! {
 }
 
 /// The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element.
+///
+/// Python's `int`, `float` and `complex` stand for the dtype of their kind whose real numbers are as wide as those of `a`.
+/// Raises `TypeError` where there is none.
 #[pyfunction]
 #[pyo3(signature = (a, dtype, stream = None))]
 fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<Made> {
     let a = a.alone();
-    on(stream, || ops::view(&a, dtype.0)).map(Made::from)
+    let dtype = dtype.viewing(a.dtype())?;
+    on(stream, || ops::view(&a, dtype)).map(Made::from)
 }
 
 /// `x` times 2 to the power of the integer `n`, rounded once.

@@ -128,18 +128,20 @@ fn array_split(
     on(stream, || ops::array_split(&ary, indices_or_sections.places(), axis)).map(wrap)
 }
 
+/// Which axis runs fastest: the last one ("C") or the first one ("F").
+pub(super) fn element_order(op: &str, order: &str) -> PyResult<ElementOrder> {
+    match order {
+        "C" => Ok(ElementOrder::RowMajor),
+        "F" => Ok(ElementOrder::ColumnMajor),
+        other => Err(PyValueError::new_err(format!("[{op}] got order '{other}', expected 'C' or 'F'"))),
+    }
+}
+
 /// All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first.
 #[pyfunction]
 #[pyo3(signature = (a, order = "C", *, stream = None))]
 fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<Made> {
-    let order = match order {
-        "C" => ElementOrder::RowMajor,
-        "F" => ElementOrder::ColumnMajor,
-        other => {
-            return Err(PyValueError::new_err(format!("[ravel] got order '{other}', expected 'C' or 'F'")));
-        }
-    };
-    let a = a.alone();
+    let (a, order) = (a.alone(), element_order("ravel", order)?);
     on(stream, || ops::ravel(&a, order)).map(Made::from)
 }
 

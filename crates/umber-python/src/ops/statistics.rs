@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use umber::ops::{self, Covariance, Variables};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, on};
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, beside};
 use crate::made::Made;
 
 /// Largest element over `axis` minus the smallest.
@@ -71,7 +71,7 @@ fn cov(
         ddof: ddof.unwrap_or(i64::from(!bias)),
         frequencies: fweights.as_ref(),
         weights: aweights.as_ref(),
-        dtype: dtype.map(|dtype| dtype.0),
+        dtype: beside(dtype, m.dtype()),
     };
     on(stream, || ops::cov(&m, y.as_ref(), options)).map(Made::from)
 }
@@ -88,7 +88,8 @@ fn corrcoef(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let (x, y, dtype) = (x.alone(), y.map(Operand::alone), dtype.map(|dtype| dtype.0));
+    let (x, y) = (x.alone(), y.map(Operand::alone));
+    let dtype = beside(dtype, x.dtype());
     on(stream, || ops::corrcoef(&x, y.as_ref(), variables(rowvar), dtype)).map(Made::from)
 }
 

@@ -106,8 +106,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TypeArg {
 #[pyfunction]
 fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
     match (arg1, arg2) {
-        (TypeArg::Dtype(a), TypeArg::Dtype(b)) => a.0 == b.0,
-        (TypeArg::Dtype(a), TypeArg::Category(b)) => Category::of(a.0).is_within(b),
+        (TypeArg::Dtype(a), TypeArg::Dtype(b)) => a.alone() == b.alone(),
+        (TypeArg::Dtype(a), TypeArg::Category(b)) => Category::of(a.alone()).is_within(b),
         (TypeArg::Category(a), TypeArg::Category(b)) => a.is_within(b),
         (TypeArg::Category(_), TypeArg::Dtype(_)) => false,
     }
@@ -116,7 +116,7 @@ fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
 /// A dtype, or the name of a kind of the array API standard. (`"bool"` is both, and means the same.)
 pub(crate) fn is_kind(op: &str, dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(other) = kind.extract::<DtypeArg>() {
-        return Ok(other.0 == dtype);
+        return Ok(other.alone() == dtype);
     }
     let name: String = kind.extract()?;
     Ok(match name.as_str() {
@@ -142,13 +142,13 @@ fn isdtype(dtype: DtypeArg, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     match kind.cast::<PyTuple>() {
         Ok(kinds) => {
             for kind in kinds {
-                if is_kind("isdtype", dtype.0, &kind)? {
+                if is_kind("isdtype", dtype.alone(), &kind)? {
                     return Ok(true);
                 }
             }
             Ok(false)
         }
-        Err(_) => is_kind("isdtype", dtype.0, kind),
+        Err(_) => is_kind("isdtype", dtype.alone(), kind),
     }
 }
 
@@ -163,18 +163,18 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Typed {
             return Ok(Typed(array.get().get().dtype()));
         }
         match object.extract::<DtypeArg>() {
-            Ok(dtype) => Ok(Typed(dtype.0)),
+            Ok(dtype) => Ok(Typed(dtype.alone())),
             // NumPy's arrays and scalars bring a dtype.
             Err(error) => match object.getattr("dtype") {
-                Ok(dtype) => dtype.extract::<DtypeArg>().map(|dtype| Typed(dtype.0)),
+                Ok(dtype) => dtype.extract::<DtypeArg>().map(|dtype| Typed(dtype.alone())),
                 Err(_) => Err(error),
             },
         }
     }
 }
 
-/// The dtype that operations on all of these answer in. Python numbers take part as they do beside arrays: they
-/// raise the kind where they have to, never the precision.
+/// The dtype that operations on all of these answer in. Python numbers, and their types, take part as numbers do beside
+/// arrays: they raise the kind where they have to, never the precision.
 #[pyfunction]
 #[pyo3(signature = (*arrays_and_dtypes))]
 fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
@@ -182,6 +182,10 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
     let mut numbers = Vec::new();
     for value in arrays_and_dtypes {
         if let Some(value) = number(&value)? {
+            numbers.push(value);
+            continue;
+        }
+        if let Some(value) = value.extract::<DtypeArg>().ok().and_then(DtypeArg::weak) {
             numbers.push(value);
             continue;
         }
@@ -200,7 +204,8 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
 /// Does promotion lead from `from_` (a dtype or an array) to `to`?
 #[pyfunction]
 fn can_cast(from_: Typed, to: DtypeArg) -> bool {
-    promote(from_.0, to.0) == to.0
+    let to = to.beside(from_.0);
+    promote(from_.0, to) == to
 }
 
 /// Limits of a floating-point dtype, given by itself or by an array of it; of a complex one, those of its parts.

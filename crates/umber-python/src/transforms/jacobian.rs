@@ -235,7 +235,7 @@ impl ShapeDtypeStruct {
     #[new]
     fn new(shape: Ints, dtype: DtypeArg) -> PyResult<ShapeDtypeStruct> {
         let shape = Shape::checked("ShapeDtypeStruct", shape.as_slice()).or_raise()?;
-        Ok(ShapeDtypeStruct { spec: ArraySpec::new(shape, dtype.0) })
+        Ok(ShapeDtypeStruct { spec: ArraySpec::new(shape, dtype.alone()) })
     }
 
     /// Lengths of the axes.

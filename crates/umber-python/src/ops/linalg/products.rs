@@ -6,7 +6,7 @@ use umber::ops::linalg;
 
 use super::One;
 use crate::args::{Operand, StreamArg, on};
-use crate::dtype::DtypeArg;
+use crate::dtype::{DtypeArg, summing};
 use crate::made::Made;
 use crate::ops::shaping::list;
 
@@ -57,7 +57,7 @@ fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
 #[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
 fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
     let x = x.alone();
-    on(stream, || ops::trace(&x, offset, -2, -1, dtype.map(|dtype| dtype.0))).map(Made::from)
+    on(stream, || ops::trace(&x, offset, -2, -1, summing(dtype, x.dtype()))).map(Made::from)
 }
 
 /// The matrices along the last two axes transposed.
