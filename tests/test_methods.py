@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import umber.core as mx
-from arrays import ALL, assert_close, assert_dtype, dtype_of, flatten, name_of, to_numpy
+from arrays import ALL, INTEGERS, assert_close, assert_dtype, dtype_of, flatten, name_of, to_numpy
 
 # The method, and calls to compare: arguments of the method, and the same through the function.
 METHODS = {
@@ -15,6 +15,23 @@ METHODS = {
     "any": [(), (0,), (1, True)],
     "argmax": [(), (1,), (0, True)],
     "argmin": [(), (1,), (0, True)],
+    "argpartition": [(1,), (1, 0)],
+    "argsort": [(), (0,)],
+    "clip": [(1, 2), (None, 2)],
+    "compress": None,
+    "conjugate": [()],
+    "dot": None,
+    "fill": None,
+    "nonzero": [()],
+    "partition": None,
+    "ptp": [(), (0,)],
+    "put": None,
+    "repeat": [(2,), (2, 1)],
+    "searchsorted": None,
+    "sort": None,
+    "tobytes": None,
+    "tofile": None,
+    "trace": [(), (1,)],
     "astype": [(mx.float16,), (mx.int32,)],
     "conj": [()],
     "copy": None,
@@ -216,6 +233,114 @@ def test_inplace_operators(name):
     assert_close(to_numpy(alias), wanted)
     assert_close(to_numpy(copy), start)
     assert_close(to_numpy(derived), start)
+
+
+WHOLE = ("bool_", *INTEGERS)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_division_in_place_of_integers(name):
+    """Its quotient is no integer: both forms raise, and nothing changes."""
+    for divisor in (2, 2.0, mx.array(2.0), mx.array([2]), np.ones(1)):
+        x = mx.array([1, 0, 1], dtype=dtype_of(name))
+        with pytest.raises(TypeError, match=r"^\[divide\] `/=` would make floats"):
+            x /= divisor
+        with pytest.raises(TypeError, match=r"^\[divide\]"):
+            x[1:] /= divisor
+        with pytest.raises(TypeError, match=r"^\[divide\]"):
+            x[mx.array([0, 2])] /= divisor
+        assert x.tolist() == [1, 0, 1]
+        assert_dtype(x, name)
+    whole = mx.array([4, 5, 6])
+    whole[1:] //= 2
+    assert whole.tolist() == [4, 2, 3]
+    real = mx.array([4.0, 5.0])
+    real[1:] /= 2
+    assert real.tolist() == [4.0, 2.5]
+
+
+# An array, and statements that change a part of it to a higher kind of number.
+LOSSES = [
+    ([4, 5, 6], "a[1:] *= 1.5"),
+    ([4, 5, 6], "a[1:] += 0.5"),
+    ([4, 5, 6], "a[1:] -= mx.array([0.5, 1.5])"),
+    ([4, 5, 6], "a[1:] **= 0.5"),
+    ([4, 5, 6], "a[1:] //= 2.0"),
+    ([4, 5, 6], "a[1:] %= 2.5"),
+    ([4, 5, 6], "a[0] += 0.5"),
+    ([4, 5, 6], "a[mx.array([0, 2])] *= 1.5"),
+    ([4, 5, 6], "a[mx.array([True, False, True])] *= 1.5"),
+    ([4, 5, 6], "a[1:] += 1j"),
+    ([4.5, 5, 6], "a[1:] *= 1j"),
+    ([True, False, True], "a[1:] += 1"),
+    ([True, False, True], "a[1:] *= 0.5"),
+]
+
+
+@pytest.mark.parametrize(("values", "statement"), LOSSES)
+def test_parts_are_not_cut_off_in_silence(values, statement):
+    a = mx.array(values)
+    with pytest.raises(TypeError, match=r"^\[index\] an operator in place made"):
+        exec(statement, {"a": a, "mx": mx})
+    assert a.tolist() == values
+
+
+def test_parts_that_keep_their_kind():
+    a = mx.array([4, 5, 6])
+    a[1:] *= 2
+    a[:1] -= mx.array([1])
+    a[mx.array([0])] += True
+    assert a.tolist() == [4, 10, 12]
+    # A conversion that is written out.
+    part = a[1:]
+    part *= 1.5
+    a[1:] = part
+    a[0] = 2.7
+    assert a.tolist() == [2, 15, 18]
+    small = mx.array([1, 2], dtype=mx.uint8)
+    small[1:] += mx.array([1])
+    assert small.tolist() == [1, 3]
+
+
+# What is compared with an array of three integers, and whether `==` is one truth value.
+SEQUENCES = [
+    ([1, 2, 3], False),
+    ((1, 5, 3), False),
+    ([[1, 2, 3], [3, 2, 1]], False),
+    ([1], False),
+    ([], True),
+    ((), True),
+    ([1, 2], True),
+    ((1, 2, 3, 4), True),
+    ([[1], [2, 3]], True),
+    (["a", "b", "c"], True),
+    ([None] * 3, True),
+    ("x", True),
+    ("", True),
+    (None, True),
+    (object(), True),
+    ({}, True),
+    ({1}, True),
+    (int, True),
+]
+
+
+@pytest.mark.parametrize(("other", "is_one"), SEQUENCES)
+def test_equality_with_other_objects(other, is_one):
+    a = mx.array([1, 2, 3])
+    if is_one:
+        assert (a == other) is (other == a) is False
+        assert (a != other) is (other != a) is True
+    else:
+        want = np.array([1, 2, 3]) == np.array(other)
+        assert (a == other).tolist() == (other == a).tolist() == want.tolist()
+        assert (a != other).tolist() == (other != a).tolist() == (~want).tolist()
+
+
+def test_equality_with_nothing():
+    assert (mx.array([1]) == []) is (mx.array(1) == []) is (mx.zeros((2, 0)) == []) is False
+    assert (mx.array([]) == []).shape == (0,)
+    assert (mx.array([1]) != []) is True
 
 
 def test_inplace_bitwise():

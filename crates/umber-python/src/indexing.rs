@@ -12,9 +12,11 @@ use umber::{Array, DType, Scalar, ops};
 use crate::args::Operand;
 use crate::array::PyArray;
 use crate::convert;
-use crate::enter::{OrRaise, enter};
+use crate::enter::{OrRaise, enter, to_exception};
 use crate::explain::under;
 use crate::made::Made;
+use crate::narrowing::is_under_mlx;
+use crate::operators::class_of_kind;
 use ops::Index;
 use ops::at_once::Entry;
 
@@ -228,10 +230,38 @@ fn write(
         }
     };
     if is_lazy(indices) {
-        ops::update(kind, array, indices, &values).or_raise()
-    } else {
-        enter(py, || ops::update(kind, array, indices, &values))
+        return ops::update(kind, array, indices, &values).or_raise();
     }
+    match &indices[..] {
+        // MLX ignores values beyond the number of places.
+        [Index::Mask(mask)] if kind == ScatterKind::Set && mask.ndim() > 0 && is_under_mlx() => {
+            enter(py, || ops::assign_first(array, mask, &values))
+        }
+        _ => enter(py, || ops::update(kind, array, indices, &values)),
+    }
+}
+
+/// Refuse the last step of `a[index] += value` where the sum is of a higher kind than the elements of `a`, which would lose
+/// it in silence: floats among integers, say.
+///
+/// Python reads the part, adds to it in place, and assigns the object back, which nobody else holds. Under MLX's name the
+/// values are converted, as MLX converts them.
+fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(part) = value.cast::<PyArray>() else { return Ok(()) };
+    // SAFETY: a look at a live object's count, with the interpreter lock held.
+    let is_held_elsewhere = || unsafe { ffi::Py_REFCNT(value.as_ptr()) } > 1;
+    if !part.get().is_widened() || is_held_elsewhere() || is_under_mlx() {
+        return Ok(());
+    }
+    let widened = part.get().now(value.py()).dtype();
+    if class_of_kind(widened) <= class_of_kind(array.dtype()) {
+        return Ok(());
+    }
+    Err(to_exception(umber::Error::Type(format!(
+        "[index] an operator in place made {widened} of a part of an array of {0}, which cannot hold it; convert the array \
+         first, or assign `(a[index] + value).astype({0})`",
+        array.dtype()
+    ))))
 }
 
 #[pymethods]
@@ -257,6 +287,7 @@ impl PyArray {
         let indices = under(index.py(), "index", || parse(index))?;
         settle_index(index.py(), &indices)?;
         let array = self.get();
+        check_augmented(&array, value)?;
         let updated = write(index.py(), ScatterKind::Set, &array, &indices, value)?;
         drop(array);
         self.update(index.py(), updated)

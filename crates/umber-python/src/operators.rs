@@ -4,15 +4,15 @@
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyList, PyTuple};
 use umber::ops::at_once::Side;
-use umber::types::BinaryKind;
-use umber::{Array, DType, Result, Scalar, ops};
+use umber::types::{BinaryKind, Kind};
+use umber::{Array, DType, Error, Result, Scalar, ops};
 
 use crate::args::{self, Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::convert;
-use crate::enter::OrRaise;
+use crate::enter::{OrRaise, to_exception};
 use crate::explain::under;
 use crate::made::Made;
 use crate::namespace::check_in_place;
@@ -51,6 +51,14 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
         return Ok(None);
     }
     convert::from_object(other, None)
+}
+
+/// Does `==` of an array answer one truth value beside this list or tuple, as it does beside every other object? It does
+/// where the lengths do not fit, an empty one among them.
+fn is_other_sequence(own: &Array, other: &Bound<'_, PyAny>, array: &Array) -> bool {
+    let is_sequence = other.is_instance_of::<PyList>() || other.is_instance_of::<PyTuple>();
+    let is_empty = array.size() == 0 && own.shape() != array.shape();
+    is_sequence && (is_empty || own.shape().broadcast(array.shape()).is_none())
 }
 
 /// The result of an operator of a few elements that are there, or recorded in one step; `None` for what goes the usual way.
@@ -105,11 +113,33 @@ fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> P
             other.get_type().name()?
         )));
     };
+    // The quotient of integers is no integer, and whoever shares the array or a part of it would not see it.
+    if name == "divide" && !own.dtype().is_inexact() {
+        return Err(to_exception(Error::Type(format!(
+            "[divide] `/=` would make floats of an array of {}, expected floats or complex numbers; use `//=`, or \
+             `a = a / b`",
+            own.dtype()
+        ))));
+    }
     let result = op(&own, &other).or_raise()?;
     check_in_place(name, &own, &result)?;
+    let is_widened = class_of_kind(result.dtype()) > class_of_kind(own.dtype());
     drop(own);
     this.update(py, result)?;
+    if is_widened {
+        this.note_widened();
+    }
     Ok(())
+}
+
+/// Kinds of number between which an assignment loses something: truth values, integers, floats, complex numbers.
+pub(crate) fn class_of_kind(dtype: DType) -> u8 {
+    match dtype.kind() {
+        Kind::Bool => 0,
+        Kind::Unsigned | Kind::Signed => 1,
+        Kind::Float => 2,
+        Kind::Complex => 3,
+    }
 }
 
 /// The operators as the number protocol names them, and the kind of those that are computed at once.
@@ -381,6 +411,9 @@ impl PyArray {
             CompareOp::Ge => ops::greater_equal,
         };
         let other = match (other_comparand(&own, other), op) {
+            (Ok(Some(array)), CompareOp::Eq | CompareOp::Ne) if is_other_sequence(&own, other, &array) => {
+                return Ok(py.NotImplemented());
+            }
             (Ok(Some(other)), _) => other,
             // Whatever is no array is equal to none: Python answers by identity.
             (Ok(None), _) | (Err(_), CompareOp::Eq | CompareOp::Ne) => return Ok(py.NotImplemented()),
