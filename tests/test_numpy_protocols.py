@@ -18,7 +18,7 @@ def assert_ours(result, want, dtype=None):
 UFUNCS = """
 exp expm1 log log2 log10 log1p sin cos tan arctan sinh cosh tanh sqrt square cbrt exp2 absolute fabs
 negative positive sign floor ceil rint trunc reciprocal deg2rad rad2deg degrees radians isnan isinf
-isfinite signbit conjugate logical_not spacing
+isfinite signbit logical_not spacing
 """.split()
 BINARY_UFUNCS = """
 add subtract multiply divide true_divide floor_divide remainder mod fmod power float_power maximum
@@ -99,11 +99,6 @@ FUNCTIONS = {
     "concatenate": lambda np_, x: np_.concatenate([x, x], axis=1),
     "stack": lambda np_, x: np_.stack([x, x], axis=-1),
     "where": lambda np_, x: np_.where(x > 1, x, 0),
-    "transpose": lambda np_, x: np_.transpose(x, (1, 0)),
-    "reshape": lambda np_, x: np_.reshape(x, (3, 2)),
-    "expand_dims": lambda np_, x: np_.expand_dims(x, 0),
-    "squeeze": lambda np_, x: np_.squeeze(x[None]),
-    "swapaxes": lambda np_, x: np_.swapaxes(x, 0, 1),
     "take": lambda np_, x: np_.take(x, np.array([1, 0]), axis=1),
     "sort": lambda np_, x: np_.sort(x, axis=1),
     "median": lambda np_, x: np_.median(x, axis=0),
@@ -116,10 +111,7 @@ FUNCTIONS = {
     "isclose": lambda np_, x: np_.isclose(x, x + 1, rtol=0.5),
     "einsum": lambda np_, x: np_.einsum("ij,kj->ik", x, x),
     "tensordot": lambda np_, x: np_.tensordot(x, x, axes=((1,), (1,))),
-    "broadcast_to": lambda np_, x: np_.broadcast_to(x, (2, 2, 3)),
     "angle": lambda np_, x: np_.angle(x, deg=True),
-    "copy": lambda np_, x: np_.copy(x),
-    "atleast_2d": lambda np_, x: np_.atleast_2d(x[0]),
     "astype": lambda np_, x: np_.astype(x, np.float64),
     "array_equal": lambda np_, x: np_.array_equal(x, X),
     "sinc": lambda np_, x: np_.sinc(x),

@@ -7,6 +7,8 @@ a parameter, `random.split`, `split` for a result. ` | None` is added where a de
 # Private aliases of the stubs, in order of definition. Only those that are used are written.
 ALIASES = {
     "_Scalar": "bool | int | float | complex",
+    # In a class with a property `str` that name is no type.
+    "_Text": "str",
     "_Operand": "array | _Scalar | _Buffer | _SupportsArray",
     "_Nested": "_Operand | Sequence[_Nested]",
     "_Shape": "int | Sequence[int]",
@@ -290,7 +292,12 @@ PARAMETERS = {
     "indexing": "str",
     "method": "str",
     "bitorder": "Literal['big', 'little']",
-    "ravel.order": "Literal['C', 'F']",
+    **dict.fromkeys("ravel.order reshape.order copy.order tobytes.order".split(), "str"),
+    "array.sort.kind": "str",
+    "array.argsort.kind": "str",
+    "array.tofile.fid": "str | PathLike[str] | BinaryIO",
+    "Dtype.newbyteorder.new_order": "_Text",
+    "ArrayFlags.__getitem__.name": "str",
     "norm": "str",
     "pad_mode": "str",
     "UPLO": "str",
@@ -468,6 +475,10 @@ RETURNS = {
         "array",
     ),
     **{f"custom_function.{rule}": "custom_function" for rule in ("vjp", "jvp", "vmap")},
+    **{f"array.{name}": "array" for name in ("sort", "partition", "fill", "put")},
+    "array.tobytes": "bytes",
+    "array.tofile": "None",
+    "Dtype.newbyteorder": "Any",
     "array.item": "Any",
     "array.tolist": "Any",
     "array.__array__": "Any",
@@ -490,7 +501,7 @@ RETURNS = {
     "array.__bytes__": "bytes",
     "array.__format__": "str",
     "array.__sizeof__": "int",
-    "Dtype.__reduce__": "str | tuple[Any, ...]",
+    "Dtype.__reduce__": "_Text | tuple[Any, ...]",
     "Device.__reduce__": "tuple[Any, ...]",
     "DeviceType.__reduce__": "tuple[Any, ...]",
     "_RandomState.__reduce__": "NoReturn",
@@ -502,6 +513,14 @@ ATTRIBUTES = {
     **dict.fromkeys("array.T array.mT array.real array.imag".split(), "array"),
     "array.shape": "tuple[int, ...]",
     "array.strides": "tuple[int, ...]",
+    "array.flags": "ArrayFlags",
+    **{
+        f"ArrayFlags.{name}": "bool"
+        for name in (
+            "c_contiguous f_contiguous contiguous fortran forc fnc writeable aligned owndata"
+            " writebackifcopy"
+        ).split()
+    },
     "array.dtype": "Dtype",
     "array.at": "ArrayAt",
     "array.device": "Device",
@@ -511,9 +530,13 @@ ATTRIBUTES = {
     **dict.fromkeys("array.ndim array.size array.itemsize array.nbytes".split(), "int"),
     "ArrayLike.object": "Any",
     "Dtype.size": "int",
-    "Dtype.name": "str",
+    "Dtype.name": "_Text",
     "Dtype.itemsize": "int",
-    "Dtype.kind": "str",
+    **{f"Dtype.{name}": "_Text" for name in ("kind", "char", "str", "byteorder")},
+    **{f"Dtype.{name}": "int" for name in ("num", "alignment")},
+    **{f"Dtype.{name}": "bool" for name in ("isnative", "hasobject")},
+    **{f"Dtype.{name}": "None" for name in ("fields", "names", "subdtype")},
+    "Dtype.descr": "list[tuple[_Text, _Text]]",
     "Dtype.type": "Any",
     "Dtype.__numpy_dtype__": "Any",
     "Dtype.category": "DtypeCategory",
@@ -595,6 +618,7 @@ SPECIAL_METHODS = {
     "__deepcopy__": "(self, _memo: Any) -> Self",
     "__format__": "(self, spec: str) -> str",
     "__repr__": "(self) -> str",
+    "Dtype.__repr__": "(self) -> _Text",
     "__str__": "(self) -> str",
     # Python makes all six comparisons of a class that defines one; these two are object's own.
     "__ne__": None,

@@ -5,19 +5,13 @@ use std::ffi::{CStr, c_int, c_void};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use smallvec::SmallVec;
-use umber::{Array, Layout};
+use umber::Array;
 
 use super::described::refuse;
 use super::export::Export;
 use super::formats::struct_format;
+use super::memory_layout::is_column_major;
 use crate::array::PyArray;
-
-/// Are the elements dense and in column-major order?
-fn is_column_major(layout: &Layout) -> bool {
-    let axes: SmallVec<[usize; 4]> = (0..layout.ndim()).rev().collect();
-    layout.shape.contains(&0) || layout.permute(&axes).is_contiguous()
-}
 
 /// Refuse what the layout cannot give.
 fn check(flags: c_int, export: &Export) -> PyResult<()> {

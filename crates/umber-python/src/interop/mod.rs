@@ -9,6 +9,7 @@ mod dlpack;
 mod export;
 mod formats;
 mod import;
+mod memory_layout;
 mod ndarray;
 mod numpy;
 mod numpy_functions;
@@ -25,5 +26,6 @@ pub(crate) use numpy::scalar as numpy_scalar;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     export::register(module)?;
     import::register(module)?;
+    memory_layout::register(module)?;
     dlpack::register(module)
 }

@@ -18,6 +18,7 @@ mod indexing;
 mod interpolation;
 mod linalg;
 mod nan_reductions;
+mod ndarray_methods;
 mod polynomials;
 mod quantiles;
 mod quantization;
