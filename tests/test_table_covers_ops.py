@@ -24,7 +24,7 @@ EXEMPT = {
         array asarray from_dlpack from_numpy
     """,
     "what the array API asks of a namespace: test_array_api.py": """
-        ArrayNamespaceInfo InPlaceKeepsType
+        ArrayFlags ArrayNamespaceInfo InPlaceKeepsType
     """,
     "dtypes and their arithmetic: test_dtypes.py": """
         Dtype DtypeCategory result_type issubdtype isdtype can_cast finfo iinfo

@@ -1,6 +1,6 @@
 //! What clients of NumPy's arrays read about memory: `strides`, `flags`, `tobytes`, `tofile`.
 
-use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use smallvec::SmallVec;
@@ -171,7 +171,15 @@ impl PyArray {
         if fid.hasattr("write")? {
             return fid.call_method1("write", (bytes,)).map(drop);
         }
-        let file = py.import("builtins")?.call_method1("open", (fid, "wb"))?;
+        let file = py.import("builtins")?.call_method1("open", (fid, "wb")).map_err(|error| {
+            if !error.is_instance_of::<PyTypeError>(py) {
+                return error;
+            }
+            let got = crate::trees::class_of(fid);
+            PyTypeError::new_err(format!(
+                "[tofile] fid: got {got}, expected a path or an object with the method write"
+            ))
+        })?;
         let written = file.call_method1("write", (bytes,));
         file.call_method0("close")?;
         written.map(drop)
