@@ -105,15 +105,21 @@ impl PyDtype {
 
     /// The fields of an element: always `None`.
     #[getter]
-    fn fields(&self) {}
+    fn fields(&self, py: Python<'_>) -> Py<PyAny> {
+        py.None()
+    }
 
     /// The names of the fields of an element: always `None`.
     #[getter]
-    fn names(&self) {}
+    fn names(&self, py: Python<'_>) -> Py<PyAny> {
+        py.None()
+    }
 
     /// The dtype and shape of an element that is an array: always `None`.
     #[getter]
-    fn subdtype(&self) {}
+    fn subdtype(&self, py: Python<'_>) -> Py<PyAny> {
+        py.None()
+    }
 
     /// NumPy's dtype with another byte order.
     #[pyo3(signature = (new_order = "S"))]
