@@ -37,6 +37,7 @@ pub mod rejection;
 pub mod room;
 pub mod rope;
 mod row;
+mod scaled;
 pub mod scan;
 pub mod scatter;
 pub mod search;

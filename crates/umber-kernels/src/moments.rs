@@ -1,10 +1,16 @@
-//! Sums of squared distances from the mean, read once.
+//! Means, variances and standard deviations, read once.
 //!
 //! A block that the first cache holds is gone through twice, for its mean and for its sum, and joins what came before by
 //! the rule of Chan, Golub and LeVeque (Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+//!
+//! Squares are taken in the type that computes. Where they may have left its range, which their sum shows, the result is computed
+//! anew from scaled elements in float64 ([`crate::scaled`]).
+//!
+//! One subject: the moments of rows and of columns join and are finished by the same rules; a third is tests.
 
 use std::ops::Range;
 
+use smallvec::SmallVec;
 use umber_types::match_dtype;
 
 use crate::caches::Aligned;
@@ -12,6 +18,7 @@ use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::{Loop, Nest};
 use crate::room::Room;
 use crate::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, tree_of_eight};
+use crate::scaled::{Scale, are_squares_lost};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
@@ -24,49 +31,92 @@ const HEIGHT: usize = 64;
 const PART: usize = 1 << 16;
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
+/// Runs of fewer elements are copied first where several make a result.
+const RUN: usize = 64;
+/// Results of so few elements are computed side by side.
+const FEW: usize = 16;
 
-/// For each place of the other axes, `sum((x - mean x)^2)` over `axes`, into `dst`, where they have length one and the dtype
-/// is what `x` computes in.
+/// A measure of how far elements are from their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spread {
+    /// The sum of squared distances, divided.
+    Variance,
+    /// Its square root.
+    Deviation,
+}
+
+/// For each place of the other axes, the spread `sum((x - mean x)^2) / freedom` over `axes` or its root, into `dst`, where they
+/// have length one and the dtype is what `x` computes in. It overflows or vanishes only where the result does.
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
-pub fn squared_deviations(x: View, axes: Range<usize>, dst: ViewMut) {
+pub fn spread(x: View, axes: Range<usize>, freedom: f64, spread: Spread, dst: ViewMut) {
+    compute(x, axes, Wanted::Spread { spread, freedom }, [&dst, &dst]);
+}
+
+/// For each place of the other axes, the mean of `x` over `axes` as a sum of two numbers, the mean rounded and what that lost, into
+/// `high` and `low`, of one layout, where the axes have length one and the dtype is what `x` computes in.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn mean_parts(x: View, axes: Range<usize>, high: ViewMut, low: ViewMut) {
+    compute(x, axes, Wanted::Mean, [&high, &low]);
+}
+
+fn compute(x: View, axes: Range<usize>, wanted: Wanted, dst: [&ViewMut; 2]) {
     assert!(
         x.shape()
             .iter()
-            .zip(dst.shape())
+            .zip(dst[0].shape())
             .enumerate()
             .all(|(axis, (&length, &kept))| { kept == if axes.contains(&axis) { 1 } else { length } }),
         "axes that are summed over have length one"
     );
-    if dst.size() == 0 {
+    assert_eq!(dst[0].layout(), dst[1].layout(), "both results have one layout");
+    if dst[0].size() == 0 {
         return;
     }
     let summed = Nest::new(&x.shape()[axes.clone()], [&x.strides()[axes.clone()]]);
-    if summed.loops().len() > 1 {
+    let mut outer = summed.clone();
+    let inner = longest_run(&summed).map_or(Loop::ONCE, |place| outer.remove(place));
+    if outer.count() > 1 && inner.length < RUN {
         // No single step leads from element to element.
         return match_dtype!(float x.dtype(), T => {
             let copy = crate::quantized::dense::<T>(x);
             let layout = umber_types::Layout::contiguous(x.shape().into());
-            squared_deviations(View::of(&copy, &layout), axes, dst);
+            compute(View::of(&copy, &layout), axes, wanted, dst);
         }, else => panic!("{} is no real float", x.dtype()));
     }
     let mut results = Nest::default();
     for axis in (0..x.shape().len()).filter(|axis| !axes.contains(axis)) {
-        results.push(Loop { length: x.shape()[axis], strides: [x.strides()[axis], dst.strides()[axis]] });
+        results.push(Loop { length: x.shape()[axis], strides: [x.strides()[axis], dst[0].strides()[axis]] });
     }
+    let mut runs = SmallVec::new();
+    outer.walk(0..outer.count(), |[at]| runs.push(at));
     match_dtype!(float x.dtype(), T => {
-        assert_eq!(dst.dtype(), <<T as Real>::Work as umber_types::Element>::DTYPE, "sums have more digits");
+        assert_eq!(dst[0].dtype(), <<T as Real>::Work as umber_types::Element>::DTYPE, "sums have more digits");
+        let across = results.inner();
+        let folds = if across.strides[0] == 1 && inner.strides[0] == across.length as isize {
+            folds(across.length, inner.length)
+        } else {
+            1
+        };
         let task = Task::<T> {
             src: Source::of(&x),
-            dst: Target::of(&dst),
-            length: summed.count(),
-            step: summed.inner().strides[0],
+            dst: dst.map(|view| Target::of(view)),
+            wanted,
+            runs,
+            length: inner.length / folds,
+            step: inner.strides[0] * folds as isize,
+            folds,
+            summed,
             results,
         };
-        if task.length == 0 {
-            task.set_zero();
-        } else if task.step != 1 && task.results.inner().strides[0] == 1 && task.results.inner().length >= 8 {
+        let is_few = task.runs.len() == 1 && inner.length <= FEW;
+        let is_beside = task.step != 1 && across.strides[0] == 1;
+        if task.runs.is_empty() || task.length == 0 {
+            task.set_nothing();
+        } else if folds > 1 || across.length >= 8 && (is_few || is_beside) {
             task.by_columns();
         } else {
             task.by_rows();
@@ -74,12 +124,38 @@ pub fn squared_deviations(x: View, axes: Range<usize>, dst: ViewMut) {
     }, else => panic!("{} is no real float", x.dtype()));
 }
 
+/// The place of the loop that elements of a result are read along: one over neighbours, if it is long, else the longest.
+fn longest_run(summed: &Nest<1>) -> Option<usize> {
+    let key = |l: &Loop<1>| (l.strides[0] == 1 && l.length >= RUN, l.length);
+    summed.loops().iter().enumerate().max_by_key(|(_, l)| key(l)).map(|(place, _)| place)
+}
+
+/// Into how many each result is split where rows of `width` lie end to end, so that as many of them make a row as columns are worked on:
+/// a divisor of the number of rows.
+fn folds(width: usize, rows: usize) -> usize {
+    (1..=WIDTH / width.max(1)).rev().find(|&folds| rows.is_multiple_of(folds) && rows > folds).unwrap_or(1)
+}
+
+/// What is computed of the elements of each result.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Spread { spread: Spread, freedom: f64 },
+    Mean,
+}
+
 struct Task<T: Real> {
     src: Source<T>,
-    dst: Target<T::Work>,
-    /// Elements of one sum, and the distance between them.
+    dst: [Target<T::Work>; 2],
+    wanted: Wanted,
+    /// Where the runs begin that the elements of one result lie in.
+    runs: SmallVec<[isize; 1]>,
+    /// Elements of a run, and the distance between them.
     length: usize,
     step: isize,
+    /// Into how many parts side by side the results are split that rows of columns are too narrow for.
+    folds: usize,
+    /// All of the elements of a result.
+    summed: Nest<1>,
     /// Where the elements of each result begin, and where it goes.
     results: Nest<2>,
 }
@@ -92,6 +168,8 @@ struct Moments {
     mean: f64,
     /// The sum of squared distances from the mean.
     squares: f64,
+    /// Are some of them different? Their squares may be too small to tell.
+    differ: bool,
 }
 
 impl Moments {
@@ -105,6 +183,7 @@ impl Moments {
             count,
             mean: self.mean + distance * part,
             squares: self.squares + other.squares + distance * distance * self.count * part,
+            differ: self.differ | other.differ | (distance != 0.0),
         }
     }
 }
@@ -118,24 +197,31 @@ fn around_mean(squares: f64, count: f64, off: f64) -> f64 {
 }
 
 impl<T: Real> Task<T> {
-    /// The parts of the elements of one sum.
-    fn parts(&self) -> usize {
-        self.length.div_ceil(PART)
+    /// The parts of the elements of one result.
+    fn parts(&self, height: usize) -> usize {
+        self.runs.len() * self.length.div_ceil(height)
     }
 
-    fn part(&self, part: usize) -> Range<usize> {
-        part * PART..self.length.min((part + 1) * PART)
+    /// Where the run of a part begins, and its elements of that.
+    fn part(&self, part: usize, height: usize) -> (isize, Range<usize>) {
+        let cuts = self.length.div_ceil(height);
+        let first = part % cuts * height;
+        (self.runs[part / cuts], first..self.length.min(first + height))
+    }
+
+    fn wants_squares(&self) -> bool {
+        matches!(self.wanted, Wanted::Spread { .. })
     }
 
     /// Each result by itself.
     fn by_rows(&self) {
-        let (count, parts) = (self.results.count(), self.parts());
+        let (count, parts) = (self.results.count(), self.parts(PART));
         let mut found = Room::new_or_unwind(count * parts);
         let slots = Target::over(found.spare());
         parallel_ranges(count * parts, GRAIN / self.length.min(PART) + 1, |range| {
             let mut buffer = Buffer::new();
             for item in range {
-                let (result, part) = (item / parts, self.part(item % parts));
+                let (result, part) = (item / parts, self.part(item % parts, PART));
                 let mut at = 0;
                 self.results.walk(result..result + 1, |[from, _]| at = from);
                 let moments = vectorised(
@@ -156,29 +242,120 @@ impl<T: Real> Task<T> {
         });
     }
 
-    /// The sums of nothing.
-    fn set_zero(&self) {
-        // SAFETY: elements of the destination, which nobody else writes.
-        self.results
-            .walk(0..self.results.count(), |[_, to]| unsafe { *self.dst.at(to) = T::Work::default() });
+    /// The results of nothing.
+    fn set_nothing(&self) {
+        let [high, low] = match self.wanted {
+            Wanted::Spread { freedom, .. } => [0.0 / freedom; 2],
+            Wanted::Mean => [f64::NAN, 0.0],
+        };
+        self.results.walk(0..self.results.count(), |[_, to]| self.write(to, high, low));
     }
 
-    /// Store a result. One that is not finite is computed anew, step by step: differences may have overflowed on the way.
+    /// Write a result and what was lost of it, or the result alone.
+    fn write(&self, to: isize, high: f64, low: f64) {
+        // SAFETY: elements of the destinations, which one task writes.
+        unsafe {
+            *self.dst[0].at(to) = T::Work::nearest(high);
+            if !self.wants_squares() {
+                *self.dst[1].at(to) = T::Work::nearest(low);
+            }
+        }
+    }
+
+    /// Store a result. One that the range of numbers may have spoilt on the way is computed anew, step by step.
     fn set(&self, from: isize, to: isize, moments: Moments) {
-        let squares =
-            if moments.squares.is_finite() { moments.squares } else { self.plain(self.src.shifted(from)) };
-        // SAFETY: an element of the destination, which one task writes.
-        unsafe { *self.dst.at(to) = T::Work::nearest(squares) };
+        let src = self.src.shifted(from);
+        match self.wanted {
+            Wanted::Spread { spread, freedom } => {
+                let Moments { count, squares, differ, .. } = moments;
+                let is_lost = are_squares_lost::<T::Work>(squares, count);
+                let (squares, scale) = if is_lost && (differ || !squares.is_finite()) {
+                    self.scaled_squares(src)
+                } else {
+                    (squares, Scale::ONE)
+                };
+                let value = match spread {
+                    Spread::Variance => scale.restore(scale.restore(squares / freedom)),
+                    Spread::Deviation => scale.restore((squares / freedom).sqrt()),
+                };
+                self.write(to, value, 0.0);
+            }
+            Wanted::Mean => {
+                // SAFETY: an element of the source.
+                let first = unsafe { *src.at(0) }.widen().wide();
+                let mean = first + moments.mean;
+                if !mean.is_finite() {
+                    let mean = self.scaled_mean(src);
+                    let high = T::Work::nearest(mean).wide();
+                    return self.write(to, high, if high.is_finite() { mean - high } else { 0.0 });
+                }
+                // What the sum loses, as Knuth: whichever of both is the greater.
+                let rest = mean - first;
+                let lost = (first - (mean - rest)) + (moments.mean - rest);
+                let high = T::Work::nearest(mean).wide();
+                self.write(to, high, if high.is_finite() { (mean - high) + lost } else { 0.0 });
+            }
+        }
+    }
+
+    /// Call `body` with every element of a result.
+    fn each(&self, src: Source<T>, mut body: impl FnMut(f64)) {
+        self.summed.walk(0..self.summed.count(), |[at]| {
+            // SAFETY: an element of the source.
+            body(unsafe { *src.at(at) }.widen().wide());
+        });
+    }
+
+    /// The greatest distance of an element from zero; not finite if one is not.
+    fn reach(&self, src: Source<T>) -> f64 {
+        let mut reach = 0f64;
+        self.each(src, |value| reach = if value.abs() <= reach { reach } else { value.abs() });
+        reach
+    }
+
+    /// The sum of squared distances from the mean of scaled elements, and the scale.
+    fn scaled_squares(&self, src: Source<T>) -> (f64, Scale) {
+        let reach = self.reach(src);
+        if !reach.is_finite() {
+            return (f64::NAN, Scale::ONE);
+        }
+        let (scale, count) = (Scale::of(reach), self.summed.count() as f64);
+        // SAFETY: an element of the source.
+        let first = scale.apply(unsafe { *src.at(0) }.widen().wide());
+        let mut sum = 0.0;
+        self.each(src, |value| sum += scale.apply(value) - first);
+        let (mut squares, mut rest) = (0.0, 0.0);
+        self.each(src, |value| {
+            let distance = (scale.apply(value) - first) - sum / count;
+            squares += distance * distance;
+            rest += distance;
+        });
+        (around_mean(squares, count, rest / count), scale)
+    }
+
+    /// The mean of elements whose sum overflows.
+    fn scaled_mean(&self, src: Source<T>) -> f64 {
+        let reach = self.reach(src);
+        let (scale, count) =
+            (if reach.is_finite() { Scale::of(reach) } else { Scale::ONE }, self.summed.count());
+        let mut sum = 0.0;
+        self.each(src, |value| sum += scale.apply(value));
+        scale.restore(sum / count as f64)
     }
 
     #[inline(always)]
-    fn row(&self, src: Source<T>, part: Range<usize>, buffer: &mut Buffer<T::Work>) -> Moments {
+    fn row(
+        &self,
+        src: Source<T>,
+        (run, part): (isize, Range<usize>),
+        buffer: &mut Buffer<T::Work>,
+    ) -> Moments {
         let mut all = Moments::default();
         // SAFETY: an element of the source.
         let first = unsafe { *src.at(0) }.widen().wide();
         for start in part.clone().step_by(BLOCK) {
             let count = BLOCK.min(part.end - start);
-            let from = src.at(start as isize * self.step);
+            let from = src.at(run + start as isize * self.step);
             let in_place = T::IS_WORK && self.step == 1;
             // SAFETY: elements of the source, which have this type if they stay in place.
             let values: &[T::Work] = unsafe {
@@ -200,35 +377,31 @@ impl<T: Real> Task<T> {
             let origin = values[0];
             let offsets = sum_over(values, origin, |value| value - origin, |at| ask(0, at));
             let mean = (origin.wide() - first) + offsets / count as f64;
-            let centre = T::Work::nearest(first + mean);
-            let distance = |value: T::Work| (value - centre) * (value - centre);
-            let squares = sum_over(values, centre, distance, |at| ask(1, at));
-            let squares = around_mean(squares, count as f64, first + mean - centre.wide());
-            let block = Moments { count: count as f64, mean, squares };
+            let mut block = Moments { count: count as f64, mean, squares: 0.0, differ: false };
+            if self.wants_squares() {
+                let centre = T::Work::nearest(first + mean);
+                let distance = |value: T::Work| (value - centre) * (value - centre);
+                let squares = sum_over(values, centre, distance, |at| ask(1, at));
+                block.squares = around_mean(squares, count as f64, first + mean - centre.wide());
+                block.differ =
+                    block.squares != 0.0 || values.iter().fold(false, |any, &value| any | (value != origin));
+            }
             all = if start == part.start { block } else { all.joined(block) };
         }
         all
     }
 
-    /// The sum of squares, by two passes over all elements.
-    fn plain(&self, src: Source<T>) -> f64 {
-        // SAFETY: elements of the source.
-        let value = |i: usize| unsafe { *src.at(i as isize * self.step) }.widen();
-        let mean = (0..self.length).map(|i| value(i).wide()).sum::<f64>() / self.length as f64;
-        let centre = T::Work::nearest(mean);
-        (0..self.length).map(|i| ((value(i) - centre) * (value(i) - centre)).wide()).sum()
-    }
-
     /// Results that lie side by side, together.
     fn by_columns(&self) {
         let inner = self.results.inner();
-        let (groups, tiles) = (self.results.count() / inner.length, inner.length.div_ceil(WIDTH));
+        let width = inner.length * self.folds;
+        let (groups, tiles) = (self.results.count() / inner.length, width.div_ceil(WIDTH));
         // A part of as many elements in all.
         let height = (PART / WIDTH).next_multiple_of(HEIGHT);
-        let parts = self.length.div_ceil(height);
+        let parts = self.parts(height);
         let mut found = Room::new_or_unwind(groups * tiles * parts);
         let slots = Target::over(found.spare());
-        let grain = GRAIN / (height.min(self.length) * WIDTH.min(inner.length)) + 1;
+        let grain = GRAIN / (height.min(self.length) * WIDTH.min(width)) + 1;
         let begin = |group: usize| {
             let mut places = [0; 2];
             self.results.walk(group * inner.length..group * inner.length + 1, |at| places = at);
@@ -239,14 +412,13 @@ impl<T: Real> Task<T> {
             for item in range {
                 let (tile, part) = (item / parts, item % parts);
                 let (group, first) = (tile / tiles, tile % tiles * WIDTH);
-                let columns = WIDTH.min(inner.length - first);
-                let rows = part * height..self.length.min((part + 1) * height);
-                let src = self.src.shifted(begin(group)[0] + first as isize);
+                let columns = WIDTH.min(width - first);
+                let src = self.src.shifted(begin(group)[0] + first as isize * inner.strides[0]);
                 // SAFETY: the slot of this item.
                 let slot = unsafe { (*slots.at(item as isize)).write([Moments::default(); WIDTH]) };
                 vectorised(
                     #[inline(always)]
-                    || self.columns(src, rows, columns, &mut block.0, slot),
+                    || self.columns(src, self.part(part, height), columns, &mut block.0, slot),
                 );
             }
         });
@@ -256,10 +428,39 @@ impl<T: Real> Task<T> {
             let (group, first) = (tile / tiles, tile % tiles * WIDTH);
             let [from, to] = begin(group);
             for column in 0..WIDTH.min(inner.length - first) {
-                let joined = parts[1..].iter().fold(parts[0][column], |all, part| all.joined(part[column]));
+                let folds = (0..self.folds).map(|fold| column + fold * inner.length);
+                let joined = parts
+                    .iter()
+                    .flat_map(|part| folds.clone().map(move |column| part[column]))
+                    .reduce(Moments::joined)
+                    .expect("a result has parts");
                 let place = (first + column) as isize;
-                self.set(from + place, to + place * inner.strides[1], joined);
+                self.set(from + place * inner.strides[0], to + place * inner.strides[1], joined);
             }
+        }
+    }
+
+    /// The first elements of some neighbouring results.
+    #[inline(always)]
+    fn load_columns(&self, from: *const T, columns: usize, values: &mut [T::Work; WIDTH]) {
+        let across = self.results.inner().strides[0];
+        if across != 1 {
+            for (j, value) in values[..columns].iter_mut().enumerate() {
+                // SAFETY: elements of the source, so far from each other.
+                *value = unsafe { *from.wrapping_offset(j as isize * across) }.widen();
+            }
+            return;
+        }
+        // SAFETY: elements of the source, one beside the other.
+        let line = unsafe { std::slice::from_raw_parts(from, columns) };
+        // At once, so that nothing is read again: else the compiler goes from element to element.
+        match <&[T; WIDTH]>::try_from(line) {
+            Ok(line) => {
+                let mut wide = [T::Work::default(); WIDTH];
+                wide.iter_mut().zip(line).for_each(|(wide, &x)| *wide = x.widen());
+                *values = wide;
+            }
+            Err(_) => values.iter_mut().zip(line).for_each(|(value, &x)| *value = x.widen()),
         }
     }
 
@@ -267,38 +468,31 @@ impl<T: Real> Task<T> {
     fn columns(
         &self,
         src: Source<T>,
-        rows: Range<usize>,
+        (run, rows): (isize, Range<usize>),
         columns: usize,
         block: &mut [[T::Work; WIDTH]; HEIGHT],
         found: &mut [Moments; WIDTH],
     ) {
         let mut all = ([0f64; WIDTH], [0f64; WIDTH]);
-        // SAFETY: elements of the source, one beside the other.
-        let line = unsafe { std::slice::from_raw_parts(src.at(0), columns) };
-        let mut first = [0f64; WIDTH];
-        for (first, element) in first.iter_mut().zip(line) {
-            *first = element.widen().wide();
+        let mut differ = [false; WIDTH];
+        let mut first = [T::Work::default(); WIDTH];
+        self.load_columns(src.at(0), columns, &mut first);
+        if self.folds > 1 {
+            // Parts of one result are measured from one element.
+            for column in columns / self.folds..columns {
+                first[column] = first[column - columns / self.folds];
+            }
         }
-        let in_place = T::IS_WORK && columns == WIDTH;
+        let first = first.map(Work::wide);
+        let in_place = T::IS_WORK && columns == WIDTH && self.results.inner().strides[0] == 1;
         for start in rows.clone().step_by(HEIGHT) {
             let height = HEIGHT.min(rows.end - start);
-            let from = src.at(start as isize * self.step);
+            let from = src.at(run + start as isize * self.step);
             let block: Block<T::Work> = if in_place {
                 Block { start: from.cast(), step: self.step, height }
             } else {
                 for (row, values) in block[..height].iter_mut().enumerate() {
-                    let from = from.wrapping_offset(row as isize * self.step);
-                    // SAFETY: elements of the source, one beside the other.
-                    let line = unsafe { std::slice::from_raw_parts(from, columns) };
-                    // At once, so that nothing is read again: else the compiler goes from element to element.
-                    match <&[T; WIDTH]>::try_from(line) {
-                        Ok(line) => {
-                            let mut wide = [T::Work::default(); WIDTH];
-                            wide.iter_mut().zip(line).for_each(|(wide, &x)| *wide = x.widen());
-                            *values = wide;
-                        }
-                        Err(_) => values.iter_mut().zip(line).for_each(|(value, &x)| *value = x.widen()),
-                    }
+                    self.load_columns(from.wrapping_offset(row as isize * self.step), columns, values);
                 }
                 Block { start: block.as_ptr().cast(), step: WIDTH as isize, height }
             };
@@ -320,9 +514,12 @@ impl<T: Real> Task<T> {
                     prefetch_lines(next, WIDTH * size_of::<T>(), Cache::Second);
                 }
             };
-            // SAFETY: as above.
-            let squares =
-                unsafe { column_sums(&block, |value, j| (value - centre[j]) * (value - centre[j]), next) };
+            let squares = if self.wants_squares() {
+                // SAFETY: as above.
+                unsafe { column_sums(&block, |value, j| (value - centre[j]) * (value - centre[j]), next) }
+            } else {
+                [0.0; WIDTH]
+            };
             let before = (start - rows.start) as f64;
             let part = count / (before + count);
             let (mean, sum) = &mut all;
@@ -331,11 +528,22 @@ impl<T: Real> Task<T> {
                 mean[j] += distance * part;
                 let squares = around_mean(squares[j], count, first[j] + means[j] - centre[j].wide());
                 sum[j] += squares + distance * distance * before * part;
+                differ[j] |= (distance != 0.0) & (before > 0.0);
+            }
+            if sum[..columns].contains(&0.0) {
+                for row in 0..height {
+                    // SAFETY: as above.
+                    let row = unsafe { block.row(row) };
+                    for ((differ, value), origin) in differ.iter_mut().zip(row).zip(&origin) {
+                        *differ |= value != origin;
+                    }
+                }
             }
         }
         let count = rows.len() as f64;
         for (j, found) in found.iter_mut().enumerate() {
-            *found = Moments { count, mean: all.0[j], squares: all.1[j] };
+            let differ = differ[j] || all.1[j] != 0.0;
+            *found = Moments { count, mean: all.0[j], squares: all.1[j], differ };
         }
     }
 }
@@ -407,6 +615,11 @@ mod tests {
 
     use super::*;
 
+    /// Sums of squared distances.
+    fn variances(x: View, axes: Range<usize>, dst: ViewMut) {
+        spread(x, axes, 1.0, Spread::Variance, dst);
+    }
+
     /// The sums over `axes` of `x`, by definition, in float64.
     fn expected(x: &[f64], shape: &[usize], axes: &Range<usize>) -> Vec<f64> {
         let outer: usize = shape[..axes.start].iter().product();
@@ -431,7 +644,7 @@ mod tests {
         kept[axes.clone()].fill(1);
         let (from, to) = (Layout::contiguous(Shape::from(shape)), Layout::contiguous(Shape::from(&kept[..])));
         let mut found = vec![T::Work::default(); to.size()];
-        squared_deviations(View::of(&x, &from), axes.clone(), ViewMut::of(&mut found, &to));
+        variances(View::of(&x, &from), axes.clone(), ViewMut::of(&mut found, &to));
         for (found, exact) in found.iter().zip(expected(&wide, shape, &axes)) {
             // Distances are as exact as the elements, of which they are a small part.
             let error = (found.wide() - exact).abs();
@@ -478,7 +691,7 @@ mod tests {
             let (from, kept) = (Layout::contiguous(Shape::from(shape)), shape[1 - axes.start]);
             let to = Layout::contiguous(Shape::from(if axes.start == 0 { [1, kept] } else { [kept, 1] }));
             let mut found = vec![0f64; kept];
-            squared_deviations(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
+            variances(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
             for (found, exact) in found.iter().zip(expected(&near, &shape, &axes)) {
                 assert!((found - exact).abs() <= 1e-13 * exact, "{shape:?}: {found} {exact}");
             }
@@ -495,10 +708,40 @@ mod tests {
             let (from, kept) = (Layout::contiguous(Shape::from(shape)), shape[1 - axes.start]);
             let to = Layout::contiguous(Shape::from(if axes.start == 0 { [1, kept] } else { [kept, 1] }));
             let mut found = vec![0f32; kept];
-            squared_deviations(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
+            variances(View::of(&far, &from), axes.clone(), ViewMut::of(&mut found, &to));
             for (&found, exact) in found.iter().zip(expected(&near, &shape, &axes)) {
                 assert!((f64::from(found) - exact).abs() <= 1e-6 * exact, "{shape:?}: {found} {exact}");
             }
+        }
+    }
+
+    #[test]
+    fn spreads_leave_the_range_only_where_they_end_there() {
+        for (scale, length) in [(1e-25f32, 6), (1e-25, 40), (1e30, 6), (1e30, 5000)] {
+            let x: Vec<f32> = (0..2 * length).map(|i| if i % 2 == 0 { scale } else { -scale }).collect();
+            let from = Layout::contiguous(Shape::from([2, length]));
+            let (rows, columns) = (Layout::contiguous([2, 1].into()), Layout::contiguous([1, length].into()));
+            let mut found = vec![7f32; 2];
+            spread(View::of(&x, &from), 1..2, length as f64, Spread::Deviation, ViewMut::of(&mut found, &rows));
+            assert!(found.iter().all(|&found| (found / scale - 1.0).abs() < 1e-6), "{scale}: {found:?}");
+            let mut found = vec![7f32; length];
+            spread(View::of(&x, &from), 0..1, 2.0, Spread::Deviation, ViewMut::of(&mut found, &columns));
+            assert!(found.iter().all(|&found| found == 0.0), "columns of equal elements");
+        }
+    }
+
+    #[test]
+    fn a_mean_has_two_parts() {
+        let values = [16_777_216f32, 16_777_216.0, 16_777_218.0, 16_777_218.0, 16_777_216.0];
+        for count in [5, 4, 3] {
+            let from = Layout::contiguous(Shape::from([count]));
+            let to = Layout::contiguous(Shape::from([1usize]));
+            let (mut high, mut low) = ([0f32], [0f32]);
+            let (first, second) = (ViewMut::of(&mut high, &to), ViewMut::of(&mut low, &to));
+            mean_parts(View::of(&values[..count], &from), 0..1, first, second);
+            let exact = values[..count].iter().map(|&x| f64::from(x)).sum::<f64>() / count as f64;
+            assert_eq!(f64::from(high[0]), f64::from(exact as f32));
+            assert!((f64::from(high[0]) + f64::from(low[0]) - exact).abs() < 1e-6);
         }
     }
 
@@ -508,7 +751,7 @@ mod tests {
             let mut found = [0f32];
             let (from, to) =
                 (Layout::contiguous(Shape::from([x.len()])), Layout::contiguous(Shape::from([1usize])));
-            squared_deviations(View::of(x, &from), 0..1, ViewMut::of(&mut found, &to));
+            variances(View::of(x, &from), 0..1, ViewMut::of(&mut found, &to));
             found[0]
         };
         assert!(of(&[1.0, f32::INFINITY]).is_nan() && of(&[f32::NAN, 1.0]).is_nan());

@@ -1,4 +1,7 @@
 //! Normalisation over the last axis: to mean 0 and variance 1, or to mean square 1.
+//!
+//! Rows whose mean is far from zero, as measured by their deviation, are measured from the mean with more digits than its type has;
+//! rows whose squares leave the range of that type are computed in float64, scaled. Both show in the sum of squares.
 
 use std::ops::Range;
 
@@ -9,6 +12,7 @@ use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::nest::Nest;
 use crate::room::vector_or_unwind;
 use crate::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of};
+use crate::scaled::{Scale, are_squares_lost};
 use crate::shared::{Source, Target};
 use crate::threads::parallel_ranges;
 use crate::{View, ViewMut};
@@ -146,16 +150,22 @@ impl<T: Real> Rows<T> {
                     }
                 },
             );
-            let squares = squares.total();
+            let mut found = Measured { mean, rest: zero, squares: squares.total() };
+            if self.is_rounded(&found) {
+                found = found.refined(sum_of(values, |value| value - mean), count);
+            }
+            if self.is_out_of_range(&found) && self.row_scaled(src, dst) {
+                return;
+            }
             // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
             if self.streams {
                 let stage = &mut stage.0[..self.length];
-                self.finish(values, 0, mean, squares, stage);
+                self.finish(values, 0, &found, stage);
                 // SAFETY: as many elements.
                 unsafe { stream(stage.as_ptr().cast(), dst.as_mut_ptr().cast(), size_of_val(stage)) };
             } else {
-                self.finish(values, 0, mean, squares, dst);
+                self.finish(values, 0, &found, dst);
             }
             return;
         }
@@ -170,13 +180,71 @@ impl<T: Real> Rows<T> {
         for block in blocks(self.length) {
             squares += sum_of(self.load(src, block, mean, buffer), |value| (value - mean) * (value - mean));
         }
+        let mut found = Measured { mean, rest: zero, squares };
+        if self.is_rounded(&found) {
+            let distances = blocks(self.length)
+                .map(|block| sum_of(self.load(src, block, mean, buffer), |value| value - mean))
+                .sum();
+            found = found.refined(distances, count);
+        }
+        if self.is_out_of_range(&found) && self.row_scaled(src, dst) {
+            return;
+        }
         for block in blocks(self.length) {
             let (start, count) = (block.start, block.len());
             let values = self.load(src, block, zero, buffer);
             // SAFETY: as above.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(start as isize), count) };
-            self.finish(values, start, mean, squares, dst);
+            self.finish(values, start, &found, dst);
         }
+    }
+
+    /// May the mean have lost digits that matter beside the deviation, since it is so far from zero?
+    #[inline(always)]
+    fn is_rounded(&self, found: &Measured<T::Work>) -> bool {
+        const FAR: f64 = 4.0;
+        let mean = found.mean.wide();
+        mean * mean * self.length as f64 > FAR * found.squares
+    }
+
+    /// Have squares been lost, beside which `eps` is nothing?
+    #[inline(always)]
+    fn is_out_of_range(&self, found: &Measured<T::Work>) -> bool {
+        let count = self.length as f64;
+        are_squares_lost::<T::Work>(found.squares + count * self.eps, count)
+    }
+
+    /// The row by elements in float64, scaled; answers whether that was done: not if one is not finite.
+    #[cold]
+    fn row_scaled(&self, src: Source<T>, dst: Target<T>) -> bool {
+        // SAFETY: the layout of the source holds the row.
+        let value = |i: usize| unsafe { *src.at(i as isize * self.stride) }.widen().wide();
+        let values = || (0..self.length).map(value);
+        let reach =
+            values().fold(0f64, |reach, value| if value.abs() <= reach { reach } else { value.abs() });
+        if !reach.is_finite() {
+            return false;
+        }
+        let (scale, count) = (Scale::of(reach.max(self.eps.sqrt())), self.length as f64);
+        let first = match self.centre {
+            Centre::Mean => scale.apply(value(0)),
+            Centre::Zero => 0.0,
+        };
+        let mean = match self.centre {
+            Centre::Mean => values().map(|value| scale.apply(value) - first).sum::<f64>() / count,
+            Centre::Zero => 0.0,
+        };
+        let distance = |value: f64| (scale.apply(value) - first) - mean;
+        let squares: f64 = values().map(|value| distance(value).powi(2)).sum();
+        let factor = 1.0 / (squares / count + scale.apply(scale.apply(self.eps))).sqrt();
+        for (i, value) in values().enumerate() {
+            let mut normal = distance(value) * factor;
+            normal *= self.weight.as_ref().map_or(1.0, |weight| weight[i].wide());
+            normal += self.bias.as_ref().map_or(0.0, |bias| bias[i].wide());
+            // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+            unsafe { *dst.at(i as isize) = T::narrow(T::Work::nearest(normal)) };
+        }
+        true
     }
 
     #[inline(always)]
@@ -192,11 +260,27 @@ impl<T: Real> Rows<T> {
         unsafe { buffer.load(first, self.stride, block.len(), padding) }
     }
 
-    /// Write the normalised values of a row from `start` on, given its mean and its sum of squares around it.
+    /// Write the normalised values of a row from `start` on.
     #[inline(always)]
-    fn finish(&self, values: &[T::Work], start: usize, mean: T::Work, squares: f64, dst: &mut [T]) {
+    fn finish(&self, values: &[T::Work], start: usize, found: &Measured<T::Work>, dst: &mut [T]) {
+        let Measured { mean, rest, squares } = *found;
         let factor = T::Work::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
-        let normal = |value: T::Work| (value - mean) * factor;
+        if rest == T::Work::default() {
+            self.write(values, start, dst, |value| (value - mean) * factor);
+        } else {
+            self.write(values, start, dst, |value| ((value - mean) - rest) * factor);
+        }
+    }
+
+    /// Write what `normal` makes of the values of a row from `start` on, scaled and shifted.
+    #[inline(always)]
+    fn write(
+        &self,
+        values: &[T::Work],
+        start: usize,
+        dst: &mut [T],
+        normal: impl Fn(T::Work) -> T::Work + Copy,
+    ) {
         let elements = dst.iter_mut().zip(values);
         match (&self.weight, &self.bias) {
             (None, None) => elements.for_each(|(element, &value)| *element = T::narrow(normal(value))),
@@ -218,6 +302,29 @@ impl<T: Real> Rows<T> {
                 }
             }
         }
+    }
+}
+
+/// What a row is normalised by.
+#[derive(Clone, Copy)]
+struct Measured<W> {
+    /// The mean, rounded, or zero.
+    mean: W,
+    /// What the mean lost, where that matters.
+    rest: W,
+    /// The sum of squared distances from the mean.
+    squares: f64,
+}
+
+impl<W: Work> Measured<W> {
+    /// The same with the digits that the mean lost, given the sum of distances from it.
+    #[inline(always)]
+    fn refined(self, distances: f64, count: f64) -> Measured<W> {
+        let rest = distances / count;
+        let squares = self.squares - distances * rest;
+        // What is left of rounded squares may be less than nothing; NaN stays.
+        let squares = if squares < 0.0 { 0.0 } else { squares };
+        if rest.is_finite() { Measured { rest: W::nearest(rest), squares, ..self } } else { self }
     }
 }
 

@@ -62,7 +62,7 @@ kinds! {
 
 kinds! {
     /// Reductions of many elements to one.
-    ReduceKind { Sum "sum", Prod "prod", Min "min", Max "max", All "all", Any "any" }
+    ReduceKind { Sum "sum", Prod "prod", Min "min", Max "max", All "all", Any "any", Mean "mean" }
 }
 
 kinds! {

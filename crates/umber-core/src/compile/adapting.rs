@@ -262,7 +262,8 @@ fn adapt(op: &Op, change: &Change<'_>) -> Option<Op> {
             | Composite::Attention(_)
             | Composite::AttentionGradient(_)
             | Composite::GatedDelta(_)
-            | Composite::SquaredDeviations(_),
+            | Composite::Spread(_)
+            | Composite::MeanParts(_),
         )
         | Op::Scan(_)
         | Op::Search(_)

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use smallvec::SmallVec;
 use umber_kernels::matmul::matmul_program;
-use umber_kernels::reduce::reduce_program;
+use umber_kernels::reduce::reduce_tape;
 use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape, ValueId};
@@ -122,7 +122,8 @@ impl Region {
         let program = self.prepare()?;
         match &self.beside {
             Beside::Reduction(Reduce { kind, axes }) => {
-                reduce_program(*kind, program, inputs, &self.shape, axes, outputs[0].reborrow());
+                let both = (&self.tape, program);
+                reduce_tape(*kind, both, inputs, &self.shape, axes, outputs[0].reborrow());
             }
             Beside::Product => matmul_program(inputs[0], inputs[1], program, &inputs[2..], outputs),
             Beside::Nothing => program.run(inputs, outputs),

@@ -2,10 +2,10 @@
 
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, Result, Scalar};
 
-use super::elementwise::{floor_divide, maximum, minimum, select, subtract};
+use super::elementwise::{floor_divide, isfinite, maximum, minimum, select, subtract};
 use super::nan_reductions::count_numbers;
 use super::promotion::weak;
-use super::reductions::{axes_of, finish, widened};
+use super::reductions::{axes_of, finish, widened, widest};
 use crate::graph::Array;
 use crate::primitives::gather::Places;
 use crate::primitives::merged::Merged;
@@ -69,9 +69,15 @@ pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Resul
     finish(&select(&is_without, &weak(Scalar::Float(f64::NAN), &middle), &middle)?, a, axes, keep)
 }
 
-/// `(a + b) / 2` without overflow of 16-bit floats.
+/// `(a + b) / 2`, rounded once; of float64 by halves where the sum overflows.
 fn mean_of(a: &Array, b: &Array) -> Result<Array> {
-    let (x, y) = (widened(a)?, widened(b)?);
+    let wide = widest(a.dtype());
+    let (x, y) = (cast(a, wide)?, cast(b, wide)?);
     let half = constant(&x, 0.5);
-    cast(&add(&mul(&x, &half)?, &mul(&y, &half)?)?, a.dtype())
+    let sum = add(&x, &y)?;
+    let mut mean = mul(&sum, &half)?;
+    if a.dtype() == wide {
+        mean = select(&isfinite(&sum)?, &mean, &add(&mul(&x, &half)?, &mul(&y, &half)?)?)?;
+    }
+    cast(&mean, a.dtype())
 }

@@ -2,19 +2,18 @@
 //!
 //! Arrays of integers and bool hold no such elements: for them these are the ordinary functions.
 
-use umber_types::{ArgReduceKind, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
+use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
 
-use super::elementwise::{
-    divide, greater, isnan, logical_and, logical_not, real, select, sqrt, square, subtract,
-};
+use super::elementwise::{greater, isnan, logical_and, logical_not, select};
 use super::naming::under;
 use super::promotion::{cast_constant, weak};
-use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, count_true, sum, widened};
+use super::reductions::{all, argmax, argmin, axes_of, check_not_empty, count_true, widened};
 use super::scans::{ScanOrder, cumprod, cumsum};
-use super::selection::{Selection, mean_selected, reduce_selected, std_selected, var_selected};
+use super::selection::{Elements, Selection, mean_selected, reduce_selected, std_selected, var_selected};
 use crate::graph::Array;
+use crate::primitives::composite::Measure;
 use crate::primitives::control::Control;
-use crate::primitives::rules::{cast, conj, mul};
+use crate::primitives::rules::cast;
 
 /// `a` with `value` in place of what is not a number.
 fn filled(a: &Array, value: f64) -> Result<Array> {
@@ -104,12 +103,6 @@ pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<A
     under("nancumprod", cumprod(&filled(a, 1.0)?, order, dtype))
 }
 
-/// Mean over axes of `x`, which is not a 16-bit float.
-fn mean_of(x: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-    let count = count_numbers(x, axes, keep, x.dtype().real())?;
-    divide(&sum(&filled(x, 0.0)?, axes, keep)?, &count)
-}
-
 /// The mean over axes of what is selected and a number; NaN where nothing is, float32 for integers.
 ///
 /// ```
@@ -123,38 +116,31 @@ fn mean_of(x: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 /// Where the dtype is one of integers, and that of `a` is not; where the condition does not broadcast to the array's
 /// shape.
 pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
-    axes_of("nanmean", a, axes)?;
+    let found = axes_of("nanmean", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
         return under("nanmean", mean_selected(a, axes, keep, selection));
     }
     let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
-    cast(&mean_of(&widened(&numbers("nanmean", a, selection)?)?, axes, keep)?, dtype)
+    Elements::numbers("nanmean", &numbers("nanmean", a, selection)?, dtype, Selection::default())?
+        .mean(&found, keep)
 }
 
-/// Variance in the dtype computed in.
-fn variance(
-    op: &str,
+/// A measure of distances from the mean; NaN where `ddof` leaves nothing.
+fn spread(
+    (op, measure): (&str, Measure),
     a: &Array,
-    axes: Option<&[i64]>,
+    axes: &Axes,
     keep: KeepAxes,
     ddof: i64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let x = widened(&numbers(op, a, selection)?)?;
-    let mean = match selection.known_mean(op, &x)? {
-        Some(mean) => mean,
-        None => mean_of(&x, axes, KeepAxes::Yes)?,
-    };
-    let distance = subtract(&x, &mean)?;
-    // Asked of `x`: where the mean is infinite the distance of a number may be NaN, and stays so.
-    let distance = select(&isnan(&x)?, &weak(Scalar::Int(0), &distance), &distance)?;
-    let squares =
-        if x.dtype().is_complex() { real(&mul(&distance, &conj(&distance)?)?)? } else { square(&distance)? };
-    let count = count_numbers(&x, axes, keep, squares.dtype())?;
-    let freedom = subtract(&count, &weak(Scalar::Int(ddof), &count))?;
-    let has_freedom = greater(&freedom, &weak(Scalar::Int(0), &freedom))?;
-    let variance = divide(&sum(&squares, axes, keep)?, &freedom)?;
-    select(&has_freedom, &variance, &weak(Scalar::Float(f64::NAN), &variance))
+    let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
+    let x = numbers(op, a, selection)?;
+    let elements = Elements::numbers(op, &x, dtype, selection)?;
+    let measured = elements.spread(axes, keep, ddof as f64, measure)?;
+    let count = count_true(&logical_not(&isnan(&x)?)?, axes, keep)?;
+    let has_freedom = greater(&cast(&count, DType::Int64)?, &Array::scalar(ddof, DType::Int64))?;
+    select(&has_freedom, &measured, &weak(Scalar::Float(f64::NAN), &measured))
 }
 
 /// The variance over axes of the `n` elements that are selected and a number, `sum(|a - mean|²) / (n - ddof)`; NaN where
@@ -176,12 +162,11 @@ pub fn nanvar(
     ddof: i64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    axes_of("nanvar", a, axes)?;
+    let found = axes_of("nanvar", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
         return under("nanvar", var_selected(a, axes, keep, ddof as f64, selection));
     }
-    let dtype = selection.dtype.unwrap_or(a.dtype()).inexact().real();
-    cast(&variance("nanvar", a, axes, keep, ddof, selection)?, dtype)
+    spread(("nanvar", Measure::Variance), a, &found, keep, ddof, selection)
 }
 
 /// The standard deviation over axes of what is selected and a number: the square root of [`nanvar`].
@@ -202,12 +187,11 @@ pub fn nanstd(
     ddof: i64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    axes_of("nanstd", a, axes)?;
+    let found = axes_of("nanstd", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
         return under("nanstd", std_selected(a, axes, keep, ddof as f64, selection));
     }
-    let dtype = selection.dtype.unwrap_or(a.dtype()).inexact().real();
-    cast(&sqrt(&variance("nanstd", a, axes, keep, ddof, selection)?)?, dtype)
+    spread(("nanstd", Measure::Deviation), a, &found, keep, ddof, selection)
 }
 
 fn extremum(

@@ -3,17 +3,18 @@
 //! `axes` is what a user gave: none for all, negative ones counted from the end. Scans are in `scans.rs`.
 
 use umber_types::shape::normalize_axis;
-use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Shape, UnaryKind, bail, ensure};
+use umber_types::{
+    ArgReduceKind, Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result, Shape, UnaryKind, bail, ensure,
+};
 
 use super::elementwise::{isnan, select};
-use super::linalg::power_or;
 use crate::graph::Array;
 use crate::graph::tracing::note_bound_met;
 use crate::primitives::arg_reduce::ArgReduce;
-use crate::primitives::composite::{self, Composite, Softmax, SquaredDeviations};
+use crate::primitives::composite::{self, Composite, Measure, Parameter, Softmax, Spread};
 use crate::primitives::merged::Merged;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::{add, broadcast, cast, conj, constant, div, mul, reshape, sub, unary};
+use crate::primitives::rules::{add, binary, cast, constant, reshape, sub, transpose, unary};
 use crate::primitives::slice::slice_along;
 
 /// Axes as a user gave them, none for all.
@@ -214,19 +215,19 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
+/// The dtype that sums are computed in where they are made of several operations, between which nothing is to be rounded.
+pub(super) fn widest(dtype: DType) -> DType {
+    if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
+}
+
 /// `a` in the dtype that means are computed in.
 pub(super) fn widened(a: &Array) -> Result<Array> {
     cast(a, wide(a.dtype()))
 }
 
-/// Mean over axes, which stay with length one.
-fn mean_kept(x: &Array, axes: &Axes) -> Result<Array> {
-    let sum = reduced(ReduceKind::Sum, x, axes, KeepAxes::Yes)?;
-    div(&sum, &constant(&sum, count(x, axes) as f64))
-}
-
 /// The arithmetic mean over axes; float32 for integers, NaN for no elements.
 ///
+/// The sum is divided before it is rounded, so that nothing overflows and the mean of equal elements is theirs.
 /// Fails if an axis is not there or named twice.
 ///
 /// ```
@@ -238,50 +239,41 @@ fn mean_kept(x: &Array, axes: &Axes) -> Result<Array> {
 /// ```
 pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     let axes = axes_of("mean", a, axes)?;
-    let mean = mean_kept(&widened(a)?, &axes)?;
-    finish(&cast(&mean, a.dtype().inexact())?, a, &axes, keep)
+    cast(&reduced(ReduceKind::Mean, &measurable(a)?, &axes, keep)?, a.dtype().inexact())
 }
 
-/// Is the kernel that goes through memory once the faster one? Rows of a few elements, and columns that fill few of its
-/// lanes, are summed faster twice.
-fn deviates_in_one_pass(a: &Array, axes: &Axes) -> bool {
-    const ROW: usize = 16;
-    const COLUMNS: usize = 64;
-    let behind = axes.last().map_or(0, |last| last + 1);
-    let (inner, count) = (a.shape()[behind..].iter().product::<usize>(), count(a, axes));
-    if inner == 1 { count >= ROW } else { inner >= COLUMNS && count >= COLUMNS }
+/// `a` as kernels take it that compute in more digits than they read: 16-bit floats as they are.
+fn measurable(a: &Array) -> Result<Array> {
+    if a.dtype().is_half() { Ok(a.clone()) } else { widened(a) }
 }
 
-/// The sum of squared distances from the mean over axes, which stay with length one, in the dtype computed in.
-fn squared_deviations(a: &Array, axes: &Axes) -> Result<Array> {
-    let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-    if let Some(&first) = axes.first()
-        && is_range
-        && !a.dtype().is_complex()
-        && deviates_in_one_pass(a, axes)
-    {
-        let x = if a.dtype().is_inexact() { a.clone() } else { widened(a)? };
-        let deviations = SquaredDeviations { first: first as u32, count: axes.len() as u32 };
-        return Array::record_one(Composite::SquaredDeviations(deviations), &[&x]);
-    }
-    let x = widened(a)?;
-    let distance = sub(&x, &broadcast(&mean_kept(&x, axes)?, x.shape())?)?;
-    let square = if x.dtype().is_complex() {
-        unary(UnaryKind::Real, &mul(&distance, &conj(&distance)?)?)?
-    } else {
-        unary(UnaryKind::Square, &distance)?
-    };
-    reduced(ReduceKind::Sum, &square, axes, KeepAxes::Yes)
-}
-
-/// Variance over axes, which stay with length one, in the dtype computed in.
-fn var_kept(a: &Array, axes: &Axes, ddof: f64) -> Result<Array> {
-    let sum = squared_deviations(a, axes)?;
-    let freedom = count(a, axes) as f64 - ddof;
-    if freedom < 0.0 {
+/// A measure of the distances from the mean over axes, which stay with length one, in the real dtype computed in.
+fn spread(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> {
+    if (count(a, axes) as f64) < ddof {
         note_bound_met(a);
     }
-    div(&sum, &constant(&sum, freedom.max(0.0)))
+    if a.dtype().is_complex() {
+        let [re, im] = [UnaryKind::Real, UnaryKind::Imag].map(|part| unary(part, a));
+        let (re, im) = (spread(&re?, axes, ddof, measure)?, spread(&im?, axes, ddof, measure)?);
+        return match measure {
+            Measure::Variance => add(&re, &im),
+            Measure::Deviation => binary(BinaryKind::Hypot, &re, &im),
+        };
+    }
+    let x = measurable(a)?;
+    let kept = a.shape().reduced(axes, KeepAxes::Yes);
+    let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+    // Axes that are no neighbours become those: the kernel reads them where they lie.
+    let (x, first) = if is_range {
+        (x, axes.first().map_or(0, |&first| first))
+    } else {
+        let others = (0..a.ndim()).filter(|axis| !axes.contains(axis));
+        let order: Vec<usize> = others.chain(axes.iter().copied()).collect();
+        (transpose(&x, &order)?, a.ndim() - axes.len())
+    };
+    let spread =
+        Spread { first: first as u32, count: axes.len() as u32, ddof: Parameter::new(ddof), measure };
+    reshape(&Array::record_one(Composite::Spread(spread), &[&x])?, kept)
 }
 
 /// The variance, with any number taken off that of the elements; `op` names the function in errors.
@@ -293,7 +285,7 @@ pub(super) fn variance(
     ddof: f64,
 ) -> Result<Array> {
     let axes = axes_of(op, a, axes)?;
-    let var = var_kept(a, &axes, ddof)?;
+    let var = spread(a, &axes, ddof, Measure::Variance)?;
     finish(&cast(&var, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
@@ -306,8 +298,7 @@ pub(super) fn deviation(
     ddof: f64,
 ) -> Result<Array> {
     let axes = axes_of(op, a, axes)?;
-    // Between equal elements it has a corner, where it gives no gradient, as norms do.
-    let std = power_or(&var_kept(a, &axes, ddof)?, 0.5, 0.0)?;
+    let std = spread(a, &axes, ddof, Measure::Deviation)?;
     finish(&cast(&std, a.dtype().inexact().real())?, a, &axes, keep)
 }
 
@@ -328,6 +319,9 @@ pub fn var(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, ddof: i64) -> Result
 }
 
 /// The standard deviation over axes: the square root of [`var`].
+///
+/// Squares leave the range of no dtype unless the result does. Between equal elements, where it has a corner, it gives no gradient,
+/// as norms do.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,11 +1,17 @@
 //! Reductions of some of the elements, in a given dtype, from a given start: NumPy's `where`, `dtype` and `initial`.
 
-use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail, ensure};
+use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar, bail, ensure};
 
-use super::elementwise::{divide, greater, multiply, real, select, sqrt, square, subtract};
+use super::elementwise::{
+    abs, divide, isfinite, isnan, logical_not, maximum, multiply, real, select, square, subtract,
+};
+use super::linalg::{power_of_two, power_or};
 use super::promotion::{cast_constant, weak};
-use super::reductions::{all, any, axes_of, deviation, max, mean, min, prod, reduced, sum, variance};
+use super::reductions::{
+    all, any, axes_of, count_true, deviation, finish, max, mean, min, prod, reduced, sum, variance, widest,
+};
 use crate::graph::Array;
+use crate::primitives::composite::Measure;
 use crate::primitives::rules::{binary, broadcast, cast, conj};
 
 /// What is reduced, and how.
@@ -78,6 +84,14 @@ pub fn reduce_selected(
     if selection.is_plain() {
         return plain(kind, a, axes, keep);
     }
+    if kind == ReduceKind::Mean {
+        ensure!(
+            selection.initial.is_none(),
+            Value,
+            "[mean] got an initial value, which is for reductions that continue from one"
+        );
+        return mean_selected(a, axes, keep, selection);
+    }
     let op = kind.name();
     let found = axes_of(op, a, axes)?;
     let mut x = cast_constant(a, selection.dtype.unwrap_or(a.dtype()))?;
@@ -123,6 +137,7 @@ fn plain(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> R
         ReduceKind::Max => max(a, axes, keep),
         ReduceKind::All => all(a, axes, keep),
         ReduceKind::Any => any(a, axes, keep),
+        ReduceKind::Mean => mean(a, axes, keep),
     }
 }
 
@@ -135,33 +150,45 @@ fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
         ReduceKind::Max => (None, BinaryKind::Maximum),
         ReduceKind::All => (Some(Scalar::Bool(true)), BinaryKind::LogicalAnd),
         ReduceKind::Any => (Some(Scalar::Bool(false)), BinaryKind::LogicalOr),
+        ReduceKind::Mean => unreachable!("means are not made of others"),
     }
 }
 
 fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
     match kind {
         ReduceKind::Sum | ReduceKind::Prod => x.dtype().summed(),
-        ReduceKind::Min | ReduceKind::Max => x.dtype(),
+        ReduceKind::Min | ReduceKind::Max | ReduceKind::Mean => x.dtype(),
         ReduceKind::All | ReduceKind::Any => DType::Bool,
     }
 }
 
 /// Selected elements in the dtype to compute in, which are chosen, and the dtype to answer in.
-struct Elements {
+pub(super) struct Elements {
     x: Array,
     chosen: Option<Array>,
     known_mean: Option<Array>,
     dtype: DType,
+    /// Do they have the range of float64, which their squares may leave?
+    is_wide: bool,
 }
 
 impl Elements {
     fn new(op: &str, a: &Array, selection: Selection<'_>) -> Result<Elements> {
         let dtype = selection.dtype.unwrap_or(a.dtype().inexact());
-        let inexact = dtype.inexact();
-        let wide = if inexact.is_half() { DType::Float32 } else { inexact };
-        let x = cast_constant(a, wide)?;
+        let is_wide = dtype.inexact().real() == DType::Float64;
+        // Rounded to the dtype asked for, then computed with in one that holds their squares.
+        let x = cast_constant(&cast_constant(a, dtype.inexact())?, widest(dtype))?;
         let (chosen, known_mean) = (selection.chosen(op, &x)?, selection.known_mean(op, &x)?);
-        Ok(Elements { x, chosen, known_mean, dtype })
+        Ok(Elements { x, chosen, known_mean, dtype, is_wide })
+    }
+
+    /// The elements of `a` that are numbers.
+    pub(super) fn numbers(op: &str, a: &Array, dtype: DType, selection: Selection<'_>) -> Result<Elements> {
+        let is_wide = a.dtype().real() == DType::Float64;
+        let x = cast_constant(a, widest(a.dtype()))?;
+        let chosen = Some(logical_not(&isnan(&x)?)?);
+        let known_mean = selection.known_mean(op, &x)?;
+        Ok(Elements { x, chosen, known_mean, dtype, is_wide })
     }
 
     /// `x` where chosen, else zero.
@@ -172,39 +199,76 @@ impl Elements {
         }
     }
 
-    /// How many elements become one, in the real dtype computed in.
-    fn count(&self, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-        let real = self.x.dtype().real();
+    /// How many elements over axes there are, chosen or not.
+    fn whole(&self, axes: &Axes) -> f64 {
+        axes.iter().map(|&axis| self.x.shape()[axis] as f64).product()
+    }
+
+    /// How many elements become one, in the real dtype computed in; the axes stay with length one.
+    fn count(&self, axes: &Axes) -> Result<Array> {
         match &self.chosen {
-            Some(chosen) => cast(&sum(&cast(chosen, DType::Int64)?, axes, keep)?, real),
-            None => {
-                let found = axes_of("mean", &self.x, axes)?;
-                let count: usize = found.iter().map(|&axis| self.x.shape()[axis]).product();
-                Ok(Array::scalar(count as f64, real))
-            }
+            Some(chosen) => cast(&count_true(chosen, axes, KeepAxes::Yes)?, DType::Float64),
+            None => Ok(Array::scalar(self.whole(axes), DType::Float64)),
         }
     }
 
-    fn mean(&self, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
-        divide(&sum(&self.only(&self.x)?, axes, keep)?, &self.count(axes, keep)?)
+    /// The mean of `x`, of which those count that are chosen.
+    fn mean_of(&self, x: &Array, axes: &Axes) -> Result<Array> {
+        let (x, count) = (self.only(x)?, self.count(axes)?);
+        let total = reduced(ReduceKind::Sum, &x, axes, KeepAxes::Yes)?;
+        let mean = divide(&total, &count)?;
+        if !self.is_wide {
+            return Ok(mean);
+        }
+        // Where the sum overflows, that of parts of the elements does not.
+        let part = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
+        let whole = Array::scalar(self.whole(axes), DType::Float64);
+        select(&isfinite(&total)?, &mean, &multiply(&part, &divide(&whole, &count)?)?)
     }
 
-    fn variance(&self, axes: Option<&[i64]>, keep: KeepAxes, ddof: f64) -> Result<Array> {
-        let mean = match &self.known_mean {
-            Some(mean) => mean.clone(),
-            None => self.mean(axes, KeepAxes::Yes)?,
+    /// The mean over axes, rounded.
+    pub(super) fn mean(&self, axes: &Axes, keep: KeepAxes) -> Result<Array> {
+        finish(&cast(&self.mean_of(&self.x, axes)?, self.dtype.inexact())?, &self.x, axes, keep)
+    }
+
+    /// A measure of the distances from the mean over axes, rounded.
+    pub(super) fn spread(&self, axes: &Axes, keep: KeepAxes, ddof: f64, measure: Measure) -> Result<Array> {
+        // A power of two near the greatest element, by which nothing is rounded, so that squares stay in the range.
+        let scale = (self.is_wide && measure == Measure::Deviation && self.whole(axes) > 0.0)
+            .then(|| {
+                power_of_two(&reduced(ReduceKind::Max, &abs(&self.only(&self.x)?)?, axes, KeepAxes::Yes)?)
+            })
+            .transpose()?;
+        let scaled = |x: &Array| scale.as_ref().map_or_else(|| Ok(x.clone()), |scale| divide(x, scale));
+        let x = scaled(&self.x)?;
+        let distance = match &self.known_mean {
+            Some(mean) => self.only(&subtract(&x, &scaled(mean)?)?)?,
+            None => {
+                let distance = self.only(&subtract(&x, &self.mean_of(&x, axes)?)?)?;
+                // Of float64 there is no wider dtype: the mean of what is left is what the mean has lost.
+                if self.is_wide {
+                    self.only(&subtract(&distance, &self.mean_of(&distance, axes)?)?)?
+                } else {
+                    distance
+                }
+            }
         };
-        let distance = self.only(&subtract(&self.x, &mean)?)?;
         let squares = if distance.dtype().is_complex() {
             real(&multiply(&distance, &conj(&distance)?)?)?
         } else {
             square(&distance)?
         };
-        let count = self.count(axes, keep)?;
-        let freedom = subtract(&count, &weak(Scalar::Float(ddof), &count))?;
-        let zero = weak(Scalar::Int(0), &freedom);
-        let freedom = select(&greater(&freedom, &zero)?, &freedom, &zero)?;
-        divide(&sum(&squares, axes, keep)?, &freedom)
+        let count = self.count(axes)?;
+        let freedom = subtract(&count, &Array::scalar(ddof, DType::Float64))?;
+        let freedom = maximum(&freedom, &Array::scalar(0.0, DType::Float64))?;
+        let variance = divide(&reduced(ReduceKind::Sum, &squares, axes, KeepAxes::Yes)?, &freedom)?;
+        let measured = match measure {
+            Measure::Variance => variance,
+            // Between equal elements it has a corner, where it gives no gradient, as norms do.
+            Measure::Deviation => power_or(&variance, 0.5, 0.0)?,
+        };
+        let measured = scale.map_or(Ok(measured.clone()), |scale| multiply(&measured, &scale))?;
+        finish(&cast(&measured, self.dtype.inexact().real())?, &self.x, axes, keep)
     }
 }
 
@@ -226,12 +290,17 @@ pub fn mean_selected(
     keep: KeepAxes,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    axes_of("mean", a, axes)?;
-    if selection.is_plain() {
-        return mean(a, axes, keep);
+    let found = axes_of("mean", a, axes)?;
+    match selection {
+        Selection { dtype, initial: None, condition: None, mean: None } => {
+            let x = dtype.map_or(Ok(a.clone()), |dtype| cast_constant(a, dtype.inexact()))?;
+            cast(&mean(&x, axes, keep)?, dtype.unwrap_or(a.dtype().inexact()))
+        }
+        _ => {
+            let elements = Elements::new("mean", a, selection)?;
+            cast(&elements.mean(&found, keep)?, elements.dtype)
+        }
     }
-    let elements = Elements::new("mean", a, selection)?;
-    cast(&elements.mean(axes, keep)?, elements.dtype)
 }
 
 /// The [`var`](super::var) over axes of selected elements.
@@ -253,12 +322,12 @@ pub fn var_selected(
     ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    axes_of("var", a, axes)?;
+    let found = axes_of("var", a, axes)?;
     if selection.is_plain() {
         return variance("var", a, axes, keep, ddof);
     }
     let elements = Elements::new("var", a, selection)?;
-    cast(&elements.variance(axes, keep, ddof)?, elements.dtype.real())
+    cast(&elements.spread(&found, keep, ddof, Measure::Variance)?, elements.dtype.real())
 }
 
 /// The [`std`](super::std) over axes of selected elements: the square root of [`var_selected`].
@@ -280,10 +349,10 @@ pub fn std_selected(
     ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    axes_of("std", a, axes)?;
+    let found = axes_of("std", a, axes)?;
     if selection.is_plain() {
         return deviation("std", a, axes, keep, ddof);
     }
     let elements = Elements::new("std", a, selection)?;
-    cast(&sqrt(&elements.variance(axes, keep, ddof)?)?, elements.dtype.real())
+    cast(&elements.spread(&found, keep, ddof, Measure::Deviation)?, elements.dtype.real())
 }

@@ -5,7 +5,7 @@ use umber_types::{DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote}
 use super::contraction::matmul;
 use super::elementwise::{clip, conjugate, divide, imag, multiply, real, sqrt, subtract};
 use super::promotion::{cast_constant, weak};
-use super::reductions::{axes_of, max, mean, min, sum, wide};
+use super::reductions::{axes_of, max, mean, min, sum, widest};
 use super::shaping::{concatenate, diagonal, squeeze};
 use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast, reshape, swap_last};
@@ -94,10 +94,16 @@ pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: K
         return Ok(Average { mean, weight });
     };
     let dtype = promote(a.dtype(), weights.dtype()).inexact();
-    let x = cast_constant(a, promote(wide(a.dtype()), wide(weights.dtype())))?;
+    let x = cast_constant(a, widest(dtype))?;
     let w = spread(a, &cast_constant(weights, x.dtype())?, axes)?;
     let weight = sum(&w, axes, keep)?;
-    let mean = divide(&sum(&multiply(&x, &w)?, axes, keep)?, &weight)?;
+    let total = sum(&multiply(&x, &w)?, axes, keep)?;
+    let mut mean = divide(&total, &weight)?;
+    if dtype.real() == DType::Float64 {
+        // Where the sum overflows, that of parts of the elements does not.
+        let part = divide(&w, &sum(&w, axes, KeepAxes::Yes)?)?;
+        mean = super::select(&super::isfinite(&total)?, &mean, &sum(&multiply(&x, &part)?, axes, keep)?)?;
+    }
     Ok(Average { mean: cast(&mean, dtype)?, weight: cast(&weight, dtype)? })
 }
 
@@ -218,9 +224,10 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
     let own = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
     let dtype = options.dtype.unwrap_or(own).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
-    let mut x = cast_constant(&rows(op, m, options.variables)?, wide)?;
+    // Distances from the mean are rounded, not the mean.
+    let mut x = cast_constant(&cast_constant(&rows(op, m, options.variables)?, wide)?, widest(wide))?;
     if let Some(y) = y {
-        let y = cast_constant(&rows(op, y, options.variables)?, wide)?;
+        let y = cast_constant(&cast_constant(&rows(op, y, options.variables)?, wide)?, widest(wide))?;
         ensure!(
             y.shape()[1] == x.shape()[1],
             Value,
@@ -232,11 +239,16 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
     }
     let observations = Observations::new(op, x.shape()[1], wide, options)?;
     let weights = observations.weights.as_ref();
-    let row_mean = match weights {
-        Some(weights) => average(&x, Some(&[1]), Some(weights), KeepAxes::Yes)?.mean,
-        None => mean(&x, Some(&[1]), KeepAxes::Yes)?,
+    let row_mean = |x: &Array| match weights {
+        Some(weights) => average(x, Some(&[1]), Some(weights), KeepAxes::Yes).map(|found| found.mean),
+        None => mean(x, Some(&[1]), KeepAxes::Yes),
     };
-    let mut centred = subtract(&x, &row_mean)?;
+    let mut centred = subtract(&x, &row_mean(&x)?)?;
+    if x.dtype() == wide {
+        // There is no wider dtype: the mean of what is left is what the mean has lost.
+        centred = subtract(&centred, &row_mean(&centred)?)?;
+    }
+    centred = cast_constant(&centred, wide)?;
     if even && centred.size() > 0 {
         centred = divide(&centred, &reach(&centred)?)?;
     }

@@ -1,14 +1,14 @@
 //! Reduce: many elements to one along some axes, which stay with length one.
 
 use smallvec::smallvec;
-use umber_types::{Axes, BinaryKind, KeepAxes, ReduceKind, Result};
+use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
 
 use super::products::others;
 use super::rules::{binary, broadcast, cast, conj, constant, div, mul, widened, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
-/// A reduction. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
+/// A reduction; means are of inexact numbers. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
 /// `any` answer bool.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Reduce {
@@ -26,19 +26,33 @@ pub(crate) fn sum(x: &Array, axes: &Axes) -> Result<Array> {
     cast(&Array::record_one(Reduce { kind: ReduceKind::Sum, axes: axes.clone() }, &[x])?, x.dtype())
 }
 
+/// Mean over axes, which stay with length one, in the dtype of `x`.
+pub(crate) fn mean(x: &Array, axes: &Axes) -> Result<Array> {
+    if axes.is_empty() {
+        return Ok(x.clone());
+    }
+    Array::record_one(Reduce { kind: ReduceKind::Mean, axes: axes.clone() }, &[x])
+}
+
 impl Reduce {
-    /// 1 where the extremum is, 0 elsewhere, divided by how often it occurs: ties share evenly.
+    /// 1 where the extremum is, 0 elsewhere, divided by how often it occurs: ties share evenly. In float32 for 16-bit floats,
+    /// which count to no more than 256 or 65504.
     fn share(&self, x: &Array, y: &Array) -> Result<Array> {
         let is_extreme = binary(BinaryKind::Equal, x, &broadcast(y, x.shape())?)?;
-        let mask = cast(&is_extreme, x.dtype())?;
+        let mask = cast(&is_extreme, if x.dtype().is_half() { DType::Float32 } else { x.dtype() })?;
         let count = sum(&mask, &self.axes)?;
         div(&mask, &broadcast(&count, x.shape())?)
+    }
+
+    /// How many elements become one.
+    fn count(&self, x: &Array) -> f64 {
+        self.axes.iter().map(|&axis| x.shape()[axis] as f64).product()
     }
 
     fn slope(&self, at: &Point<'_>) -> Result<Option<Array>> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
         match self.kind {
-            ReduceKind::Sum => Ok(Some(constant(x, 1.0))),
+            ReduceKind::Sum | ReduceKind::Mean => unreachable!("linear reductions have rules of their own"),
             ReduceKind::Prod => cast(&others(&widened(x)?, &self.axes)?, x.dtype()).map(Some),
             ReduceKind::Min | ReduceKind::Max => self.share(x, y).map(Some),
             ReduceKind::All | ReduceKind::Any => Ok(None),
@@ -53,9 +67,9 @@ impl Primitive for Reduce {
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
         let dtype = match self.kind {
-            ReduceKind::All | ReduceKind::Any => umber_types::DType::Bool,
+            ReduceKind::All | ReduceKind::Any => DType::Bool,
             ReduceKind::Sum | ReduceKind::Prod => inputs[0].dtype.summed(),
-            ReduceKind::Min | ReduceKind::Max => inputs[0].dtype,
+            ReduceKind::Min | ReduceKind::Max | ReduceKind::Mean => inputs[0].dtype,
         };
         Ok(ArraySpec { shape: inputs[0].shape.reduced(&self.axes, KeepAxes::Yes), dtype }.into())
     }
@@ -66,20 +80,29 @@ impl Primitive for Reduce {
             if self.kind == ReduceKind::Sum {
                 return Ok(smallvec![Some(broadcast(&cotangents[0], x.shape())?)]);
             }
+            if self.kind == ReduceKind::Mean {
+                // Of 16-bit floats, the number of elements may be none.
+                let ct = widened(&cotangents[0])?;
+                let part = div(&ct, &constant(&ct, self.count(x)))?;
+                return Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)]);
+            }
             let Some(slope) = self.slope(at)? else { return Ok(smallvec![Some(zeros_like(x))]) };
-            let ct = broadcast(&cotangents[0], x.shape())?;
-            Ok(smallvec![Some(mul(&ct, &conj(&slope)?)?)])
+            let ct = cast(&broadcast(&cotangents[0], x.shape())?, slope.dtype())?;
+            Ok(smallvec![Some(cast(&mul(&ct, &conj(&slope)?)?, x.dtype())?)])
         })
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
-            if self.kind == ReduceKind::Sum {
-                return Ok(vec![sum(t, &self.axes)?]);
+            match self.kind {
+                ReduceKind::Sum => return Ok(vec![sum(t, &self.axes)?]),
+                ReduceKind::Mean => return Ok(vec![mean(t, &self.axes)?]),
+                ReduceKind::Prod | ReduceKind::Min | ReduceKind::Max | ReduceKind::All | ReduceKind::Any => {}
             }
             let Some(slope) = self.slope(at)? else { return Ok(vec![zeros_like(&at.outputs[0])]) };
-            Ok(vec![sum(&mul(t, &slope)?, &self.axes)?])
+            let pushed = sum(&mul(&cast(t, slope.dtype())?, &slope)?, &self.axes)?;
+            Ok(vec![cast(&pushed, at.outputs[0].dtype())?])
         })
     }
 

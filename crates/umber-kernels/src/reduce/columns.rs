@@ -118,7 +118,7 @@ fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
         unsafe { (task.leaves.clear)(totals.start, width) };
         fold_tile(task, src, results.strides[0], 0..rows, cut.joined, totals);
         // SAFETY: the place comes from the layout of the destination; tasks have disjoint results.
-        unsafe { (task.leaves.finish)(totals.start, width, dst, results.strides[1]) };
+        unsafe { (task.leaves.finish)(totals.start, width, dst, results.strides[1], rows) };
     }
 }
 

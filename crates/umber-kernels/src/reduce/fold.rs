@@ -1,7 +1,7 @@
 //! What each kind of reduction does to elements of each dtype: a table of types and operations.
 
 use std::marker::PhantomData;
-use std::ops::{BitAnd, BitOr};
+use std::ops::{BitAnd, BitOr, Div};
 
 use num_traits::Float;
 use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
@@ -114,12 +114,63 @@ pub(crate) trait Fold: 'static {
     fn absorb(total: Self::Total, lane: Self::Lane) -> Self::Total;
     /// The total of two.
     fn join(a: Self::Total, b: Self::Total) -> Self::Total;
+    /// The total of so many elements, before it is rounded.
+    #[inline(always)]
+    fn complete(total: Self::Total, _elements: usize) -> Self::Total {
+        total
+    }
     /// The total as it is written.
     fn finish(total: Self::Total) -> Self::Out;
     /// Can nothing change this total any more?
     #[inline(always)]
     fn is_settled(_total: Self::Total) -> bool {
         false
+    }
+}
+
+/// A kind of sum, divided by the number of elements before it is rounded.
+pub(crate) struct Mean<F>(PhantomData<F>);
+
+impl<F: Fold> Fold for Mean<F>
+where
+    F::Total: Div<f64, Output = F::Total>,
+{
+    type In = F::In;
+    type Lane = F::Lane;
+    type Total = F::Total;
+    type Out = F::Out;
+    const VECTORS: bool = F::VECTORS;
+    const APART: bool = F::APART;
+    const EXACT: bool = F::EXACT;
+    const IN_TURN: bool = F::IN_TURN;
+    const NOTHING: F::Total = F::NOTHING;
+    #[inline(always)]
+    fn load(value: F::In) -> F::Lane {
+        F::load(value)
+    }
+    #[inline(always)]
+    fn merge(a: F::Lane, b: F::Lane) -> F::Lane {
+        F::merge(a, b)
+    }
+    #[inline(always)]
+    fn absorb_block<const N: usize>(block: &[F::In], totals: &mut [F::Total; N]) {
+        F::absorb_block(block, totals);
+    }
+    #[inline(always)]
+    fn absorb(total: F::Total, lane: F::Lane) -> F::Total {
+        F::absorb(total, lane)
+    }
+    #[inline(always)]
+    fn join(a: F::Total, b: F::Total) -> F::Total {
+        F::join(a, b)
+    }
+    #[inline(always)]
+    fn complete(total: F::Total, elements: usize) -> F::Total {
+        total / elements as f64
+    }
+    #[inline(always)]
+    fn finish(total: F::Total) -> F::Out {
+        F::finish(total)
     }
 }
 
@@ -150,6 +201,8 @@ reductions! {
     SumSquares,
     /// Sum of squares of float32 as float64.
     SumSquaresWide,
+    /// Sum of float32 as float64.
+    SumWide,
     /// Logarithm of the sum of exponentials, for partial results: reductions have a kernel of their own.
     LogSumExp
 }
@@ -165,6 +218,9 @@ macro_rules! is_apart {
         true
     };
     (SumSquaresWide, $in:ty) => {
+        true
+    };
+    (SumWide, $in:ty) => {
         true
     };
     ($other:ident, $in:ty) => {
@@ -417,6 +473,8 @@ fn square<T: Copy + std::ops::Mul<Output = T>>(value: T) -> T {
 fold!(SumSquares<f32> { f32 => f64 => f32, from 0.0, load square,
     by add, add, widen f64::from, finish |total| total as f32, vectors true });
 fold!(SumSquares<f64> { f64 => f64 => f64, from 0.0, load square,
+    by add, add, widen same, finish same, vectors true });
+fold!(SumWide<f32> { f64 => f64 => f64, from 0.0, load f64::from,
     by add, add, widen same, finish same, vectors true });
 fold!(SumSquaresWide<f32> { f64 => f64 => f64, from 0.0, load |value| square(f64::from(value)),
     by add, add, widen same, finish same, vectors true });

@@ -4,8 +4,9 @@
 //! compiled once.
 
 use std::array::from_fn;
+use std::ops::Div;
 
-use super::fold::{Fold, TREE};
+use super::fold::{Fold, Mean, TREE};
 use crate::caches::Aligned;
 use crate::isa::{Cache, prefetch_lines, vectorised};
 use crate::joining::joined;
@@ -62,8 +63,9 @@ pub(super) struct Leaves {
     pub(super) piles: unsafe fn(Piles),
     /// Join more totals to some.
     pub(super) join: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
-    /// Write totals as results, `stride` results apart.
-    pub(super) finish: unsafe fn(totals: *const u8, count: usize, dst: *mut u8, stride: isize),
+    /// Write totals of so many elements each as results, `stride` results apart.
+    pub(super) finish:
+        unsafe fn(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize),
     /// Can nothing change a total any more?
     pub(super) is_settled: unsafe fn(total: *const u8) -> bool,
 }
@@ -111,6 +113,17 @@ impl Leaves {
     }
 }
 
+impl Leaves {
+    /// The leaves of means, which share with those of sums what does not write results.
+    pub(super) const fn of_mean<F: Fold>() -> Leaves
+    where
+        F::Total: Div<f64, Output = F::Total>,
+    {
+        let (runs, piles, finish) = (runs::<Mean<F>>, piles::<Mean<F>>, finish::<Mean<F>>);
+        Leaves { runs, piles, finish, ..Leaves::of::<F>() }
+    }
+}
+
 unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
     let totals = totals.cast::<F::Total>();
     for i in 0..count {
@@ -140,7 +153,7 @@ unsafe fn runs<F: Fold>(runs: Runs) {
         unsafe {
             let starts = from_fn(|k| src.wrapping_offset(place(k) * runs.stride));
             for (k, total) in fold_apart::<F>(starts, runs.length).into_iter().enumerate() {
-                dst.offset(place(k) * runs.dst_stride).write(F::finish(total));
+                dst.offset(place(k) * runs.dst_stride).write(finished::<F>(total, runs.length));
             }
         }
     }
@@ -152,7 +165,7 @@ unsafe fn runs<F: Fold>(runs: Runs) {
         unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, Reading::InOrder) };
         for (i, &total) in (first as isize..).zip(&*totals) {
             // SAFETY: as above.
-            unsafe { dst.offset(i * runs.dst_stride).write(F::finish(total)) };
+            unsafe { dst.offset(i * runs.dst_stride).write(finished::<F>(total, runs.length)) };
         }
     }
 }
@@ -196,11 +209,17 @@ unsafe fn join<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
     }
 }
 
-unsafe fn finish<F: Fold>(totals: *const u8, count: usize, dst: *mut u8, stride: isize) {
+/// The result of a total of so many elements.
+#[inline(always)]
+fn finished<F: Fold>(total: F::Total, elements: usize) -> F::Out {
+    F::finish(F::complete(total, elements))
+}
+
+unsafe fn finish<F: Fold>(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize) {
     let (totals, dst) = (totals.cast::<F::Total>(), dst.cast::<F::Out>());
     for i in 0..count {
         // SAFETY: the caller's promise.
-        unsafe { dst.offset(i as isize * stride).write(F::finish(*totals.add(i))) };
+        unsafe { dst.offset(i as isize * stride).write(finished::<F>(*totals.add(i), elements)) };
     }
 }
 
@@ -302,7 +321,7 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
                     }
                     for j in 0..totals.len() {
                         let lane = lane_of_four::<F>([a, b, c, d], j);
-                        to.add(j).write(F::finish(F::absorb(F::NOTHING, lane)));
+                        to.add(j).write(finished::<F>(F::absorb(F::NOTHING, lane), piles.offsets.len()));
                     }
                     continue;
                 }
@@ -323,7 +342,7 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
             }
             for (j, &total) in totals.iter().enumerate() {
                 // SAFETY: as above.
-                unsafe { to.add(j).write(F::finish(total)) };
+                unsafe { to.add(j).write(finished::<F>(total, piles.offsets.len())) };
             }
         }
     }

@@ -8,15 +8,17 @@
 mod columns;
 pub(crate) mod fold;
 mod leaves;
+mod mean;
 mod prologue;
 mod rows;
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
+use umber_types::tape::Tape;
 use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
-use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide};
+use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide, SumWide};
 use self::leaves::Leaves;
 pub(crate) use self::leaves::vectorised_for;
 use crate::caches::LINE;
@@ -39,20 +41,44 @@ const MOST_PARTS: usize = 256;
 ///
 /// `dst` has the dtype of `src`, or bool for all and any. Sums and products of bool and of 8- and 16-bit integers may
 /// also go to int32 or uint32. Sums and products are blocked: float16 and bfloat16 accumulate in float32, float32 across blocks
-/// in float64, and are rounded to the dtype once; integers wrap. Minimum and maximum of anything with NaN is NaN. Of
-/// no elements sum is 0, prod 1, all true, any false, min the greatest value and max the least.
+/// in float64, and are rounded to the dtype once; integers wrap. A mean is the sum, divided before it is rounded: it overflows
+/// only where elements are not finite. Minimum and maximum of anything with NaN is NaN. Of
+/// no elements sum is 0, prod 1, all true, any false, min the greatest value and max the least; the mean is NaN.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together.
-pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], dst: ViewMut) {
-    fold(leaves_of(kind, src.dtype(), dst.dtype()), src, axes, dst);
+/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
+    fold(leaves_of(kind, src.dtype(), dst.dtype()), src, axes, dst.reborrow());
+    if kind == ReduceKind::Mean {
+        let tape = Tape { inputs: vec![src.dtype()], steps: Vec::new(), outputs: vec![0] };
+        mean::restore(&tape, &[src], src.shape(), axes, dst);
+    }
 }
 
-/// [`reduce`] of the one output of `program` at every index of `shape`, to which the inputs are broadcast. Nothing of it
-/// is stored.
+/// [`reduce`] of the one output of `program`, which was made of `tape`, at every index of `shape`, to which the inputs are
+/// broadcast. Nothing of it is stored.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together.
+/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+pub fn reduce_tape(
+    kind: ReduceKind,
+    (tape, program): (&Tape, &Program),
+    inputs: &[View],
+    shape: &[usize],
+    axes: &[usize],
+    mut dst: ViewMut,
+) {
+    reduce_program(kind, program, inputs, shape, axes, dst.reborrow());
+    if kind == ReduceKind::Mean {
+        mean::restore(tape, inputs, shape, axes, dst);
+    }
+}
+
+/// [`reduce_tape`] of the program alone: a mean whose sum leaves the range of float64, or of float32 within a few elements, is
+/// not finite.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
 pub fn reduce_program(
     kind: ReduceKind,
     program: &Program,
@@ -61,12 +87,17 @@ pub fn reduce_program(
     axes: &[usize],
     dst: ViewMut,
 ) {
-    if kind == ReduceKind::Sum
-        && program.is_square()
-        && let [src] = inputs
-        && let Some(leaves) = square_leaves(src.dtype(), dst.dtype())
-    {
-        return fold(leaves, *src, axes, dst);
+    if let [src] = inputs {
+        let leaves = if program.is_square() {
+            square_leaves(kind, src.dtype(), dst.dtype())
+        } else if program.is_cast() {
+            wide_leaves(kind, src.dtype(), dst.dtype())
+        } else {
+            None
+        };
+        if let Some(leaves) = leaves {
+            return fold(leaves, *src, axes, dst);
+        }
     }
     let leaves = leaves_of(kind, program.output_dtype(), dst.dtype());
     prologue::fold(leaves, program, inputs, shape, axes, dst);
@@ -75,6 +106,12 @@ pub fn reduce_program(
 macro_rules! leaves {
     ($fold:ty) => {
         const { &Leaves::of::<$fold>() }
+    };
+}
+
+macro_rules! mean_leaves {
+    ($sum:ty) => {
+        const { &Leaves::of_mean::<$sum>() }
     };
 }
 
@@ -132,6 +169,9 @@ fn leaves_of(kind: ReduceKind, from: DType, to: DType) -> &'static Leaves {
                 match_dtype!(inexact other, T => leaves!(Prod<T>), else => unreachable!("{other} is exact"))
             }
         },
+        ReduceKind::Mean => {
+            match_dtype!(inexact from, T => mean_leaves!(Sum<T>), else => panic!("{from} holds no means"))
+        }
         ReduceKind::Min => match_dtype!(number from, T => leaves!(Min<T>), else => leaves!(All<u8>)),
         ReduceKind::Max => match_dtype!(number from, T => leaves!(Max<T>), else => leaves!(Any<u8>)),
         ReduceKind::All => truth_leaves!(from, All),
@@ -139,12 +179,24 @@ fn leaves_of(kind: ReduceKind, from: DType, to: DType) -> &'static Leaves {
     }
 }
 
-/// The leaves of a sum of squares, which are cheap enough to be made where elements are loaded.
-fn square_leaves(from: DType, to: DType) -> Option<&'static Leaves> {
-    match (from, to) {
-        (DType::Float32, DType::Float32) => Some(leaves!(SumSquares<f32>)),
-        (DType::Float32, DType::Float64) => Some(leaves!(SumSquaresWide<f32>)),
-        (DType::Float64, DType::Float64) => Some(leaves!(SumSquares<f64>)),
+/// The leaves of a sum or mean of squares, which are cheap enough to be made where elements are loaded.
+fn square_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leaves> {
+    match (kind, from, to) {
+        (ReduceKind::Sum, DType::Float32, DType::Float32) => Some(leaves!(SumSquares<f32>)),
+        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(leaves!(SumSquaresWide<f32>)),
+        (ReduceKind::Sum, DType::Float64, DType::Float64) => Some(leaves!(SumSquares<f64>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float32) => Some(mean_leaves!(SumSquares<f32>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumSquaresWide<f32>)),
+        (ReduceKind::Mean, DType::Float64, DType::Float64) => Some(mean_leaves!(SumSquares<f64>)),
+        _ => None,
+    }
+}
+
+/// The leaves of a sum or mean of float32 that is not rounded to that.
+fn wide_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leaves> {
+    match (kind, from, to) {
+        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(leaves!(SumWide<f32>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumWide<f32>)),
         _ => None,
     }
 }
@@ -287,6 +339,6 @@ fn fold_in_parts(
             unsafe { (leaves.join)(total(0), total(part), width) };
         }
         // SAFETY: results lie in the layout of the destination.
-        unsafe { (leaves.finish)(total(0), width, dst, stride) };
+        unsafe { (leaves.finish)(total(0), width, dst, stride, steps) };
     }
 }

@@ -127,7 +127,7 @@ fn finish_nothing(leaves: &Leaves, outer: &Nest<1>, results: Loop<1>, dst: Targe
         for i in 0..results.length as isize {
             let result = dst.at((at + i * results.strides[0]) * leaves.out_size as isize);
             // SAFETY: the offset comes from the layout of the destination.
-            unsafe { (leaves.finish)(total, 1, result, 1) };
+            unsafe { (leaves.finish)(total, 1, result, 1, 0) };
         }
     });
 }
@@ -181,7 +181,7 @@ impl Task<'_> {
             unsafe { (self.leaves.clear)(total, 1) };
             self.fold_row(producer, result, 0..self.work, total);
             // SAFETY: as above.
-            unsafe { (self.leaves.finish)(total, 1, self.result(at), 1) };
+            unsafe { (self.leaves.finish)(total, 1, self.result(at), 1, self.work) };
             result += 1;
         });
     }
@@ -280,7 +280,7 @@ impl Task<'_> {
                     unsafe { (self.leaves.clear)(totals.start, width) };
                     columns.fold(producer, item, 0..self.work, totals);
                     // SAFETY: as above.
-                    unsafe { (self.leaves.finish)(totals.start, width, dst, stride) };
+                    unsafe { (self.leaves.finish)(totals.start, width, dst, stride, self.work) };
                 }
             });
         });

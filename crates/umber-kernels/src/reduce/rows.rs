@@ -66,7 +66,7 @@ fn fold_results(task: &Task, range: Range<usize>) {
         unsafe { (task.leaves.clear)(total, 1) };
         fold_range(task.leaves, task.element(from), &task.reduced, 0..work, total);
         // SAFETY: as above.
-        unsafe { (task.leaves.finish)(total, 1, task.result(to), 1) };
+        unsafe { (task.leaves.finish)(total, 1, task.result(to), 1, work) };
     });
 }
 

@@ -71,6 +71,11 @@ impl Program {
         self.is_square
     }
 
+    /// Is the one output the one input in another dtype?
+    pub(crate) fn is_cast(&self) -> bool {
+        self.is_cast
+    }
+
     /// The dtype of the one output.
     pub(crate) fn output_dtype(&self) -> DType {
         self.outputs[0].dtype

@@ -38,6 +38,8 @@ pub struct Program {
     pub(super) cost: usize,
     /// Is the one output the square of the one input, in whatever dtype it has?
     pub(super) is_square: bool,
+    /// Is the one output the one input in another dtype?
+    pub(super) is_cast: bool,
 }
 
 /// A value that is the same everywhere.
@@ -194,6 +196,7 @@ impl<'t> Builder<'t> {
             block: 0,
             cost: 1,
             is_square: is_square(tape),
+            is_cast: is_cast(tape),
         };
         let linker = Linker { drafts: SmallVec::new(), values: SmallVec::new(), program };
         let mut builder = Builder { tape, named: SmallVec::new(), widest: 4, linker };
@@ -405,6 +408,11 @@ fn is_square(tape: &Tape) -> bool {
         _ => false,
     };
     squares && tape.inputs.len() == 1 && tape.outputs[..] == [x + 1]
+}
+
+/// Is the one output the one input in another dtype?
+fn is_cast(tape: &Tape) -> bool {
+    matches!(tape.steps[..], [Step::Cast { x: 0, .. }]) && tape.inputs.len() == 1 && tape.outputs[..] == [1]
 }
 
 fn refuse(name: &str, got: DType, takes: impl Fn(DType) -> bool) -> Result<()> {

@@ -253,7 +253,7 @@ fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
 }
 
 /// A power of two near each element, one for zero, infinity and NaN; no gradient passes through it.
-fn power_of_two(x: &Array) -> Result<Array> {
+pub(in crate::ops) fn power_of_two(x: &Array) -> Result<Array> {
     let still = Array::record_one(Control::StopGradient, &[x])?;
     let one = constant(&still, 1.0);
     let is_usable =

@@ -1,26 +1,123 @@
-//! Sums of squared distances from the mean, which variances are made of.
+//! Means with more digits than their dtype has, and variances and standard deviations, which are measured from those.
 
 use std::ops::Range;
 
 use smallvec::smallvec;
-use umber_types::{Axes, DType, Result, UnaryKind};
+use umber_types::{Axes, BinaryKind, DType, Result, UnaryKind};
 
-use super::{Composite, Decompose, centred};
+use super::{Composite, Decompose, Parameter, centred};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
-use crate::primitives::reduce::sum;
-use crate::primitives::rules::{broadcast, cast, constant, mul, unary, widened};
+use crate::primitives::reduce::{mean, sum};
+use crate::primitives::rules::{
+    binary, broadcast, cast, constant, div, mul, sub, unary, widened, zeros_like,
+};
+use crate::primitives::select::Select;
 
-/// `sum((x - mean(x))^2)` over neighbouring axes, which stay with length one; of the dtype that `x` computes in.
+/// The spec of what axes are reduced to, which stay with length one, in the dtype that `x` computes in.
+fn reduced(x: &ArraySpec, axes: Range<usize>) -> ArraySpec {
+    let mut shape = x.shape.to_vec();
+    shape[axes].fill(1);
+    ArraySpec::new(shape, if x.dtype.is_half() { DType::Float32 } else { x.dtype })
+}
+
+/// `mean(x)` over neighbouring axes, which stay with length one, as the sum of two numbers: the mean rounded to the dtype that `x`
+/// computes in, and what that lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct SquaredDeviations {
+pub struct MeanParts {
     /// The first of the axes.
     pub first: u32,
     /// How many there are.
     pub count: u32,
 }
 
-impl SquaredDeviations {
+impl MeanParts {
+    fn range(self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+
+    fn axes(self) -> Axes {
+        Axes::sorted(self.range())
+    }
+}
+
+impl Decompose for MeanParts {
+    fn name(&self) -> &'static str {
+        "mean"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let part = reduced(inputs[0], self.range());
+        Ok([part.clone(), part].into_iter().collect())
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let x = widened(&inputs[0])?;
+        let high = mean(&x, &self.axes())?;
+        let low = mean(&sub(&x, &broadcast(&high, x.shape())?)?, &self.axes())?;
+        Ok(vec![high, low])
+    }
+
+    /// `ct / n` for the rounded mean; the rest changes nothing about the sum.
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let x = &at.inputs[0];
+            let count: usize = x.shape()[self.range()].iter().product();
+            let part = div(&cotangents[0], &constant(&cotangents[0], count as f64))?;
+            Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)])
+        })
+    }
+
+    fn jvp(&self, _at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let t = widened(tangents[0].as_ref().expect("jvp rules run with a tangent"))?;
+            let high = mean(&t, &self.axes())?;
+            let low = zeros_like(&high);
+            Ok(vec![high, low])
+        })
+    }
+
+    fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
+        rule(|| {
+            let behind = MeanParts { first: self.first + 1, ..*self };
+            let input = smallvec![inputs[0].array.clone()];
+            Ok(Batched::all(Array::record(Composite::MeanParts(behind), input)?))
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run(|inputs, outputs| {
+            let [high, low] = outputs else { unreachable!("two outputs") };
+            umber_kernels::moments::mean_parts(inputs[0], self.range(), high.reborrow(), low.reborrow());
+            Ok(())
+        })
+    }
+}
+
+/// Which measure of how far elements are from their mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Measure {
+    /// The sum of squared distances, divided.
+    Variance,
+    /// Its square root.
+    Deviation,
+}
+
+/// `sum((x - mean(x))^2) / max(n - ddof, 0)` or its root, over neighbouring axes, which stay with length one; of the dtype that
+/// `x` computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Spread {
+    /// The first of the axes.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
+    /// What is taken off the number of elements.
+    pub ddof: Parameter,
+    /// Which measure.
+    pub measure: Measure,
+}
+
+impl Spread {
     fn range(self) -> Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
@@ -29,59 +126,93 @@ impl SquaredDeviations {
         Axes::sorted(self.range())
     }
 
-    /// `x - mean(x)`, in the dtype computed in.
-    fn centred(self, x: &Array) -> Result<Array> {
-        centred(&widened(x)?, &self.axes())
+    /// What the sum of squares is divided by.
+    fn freedom(self, shape: &[usize]) -> f64 {
+        let count: usize = shape[self.range()].iter().product();
+        (count as f64 - self.ddof.value()).max(0.0)
+    }
+
+    /// The derivative of the measure by `x` where that for the variance is `distance / freedom`, but for a factor of two: of the
+    /// deviation it is `distance / (freedom deviation)`, and zero between equal elements, as of norms.
+    fn slope(self, x: &Array, measured: &Array) -> Result<Array> {
+        let distance = centred(x, &self.axes())?;
+        if self.measure == Measure::Variance {
+            return Ok(distance);
+        }
+        // No product of both comes up, which may leave the range where the quotient does not.
+        let is_even = binary(BinaryKind::Equal, measured, &zeros_like(measured))?;
+        let safe = Array::record_one(Select, &[&is_even, &constant(measured, 1.0), measured])?;
+        let ratio = div(&distance, &broadcast(&safe, x.shape())?)?;
+        Array::record_one(Select, &[&broadcast(&is_even, x.shape())?, &zeros_like(&ratio), &ratio])
+    }
+
+    /// The constant factor of the derivative.
+    fn factor(self, shape: &[usize]) -> f64 {
+        let degree = if self.measure == Measure::Variance { 2.0 } else { 1.0 };
+        degree / self.freedom(shape)
     }
 }
 
-impl Decompose for SquaredDeviations {
+impl Decompose for Spread {
     fn name(&self) -> &'static str {
-        "var"
+        match self.measure {
+            Measure::Variance => "var",
+            Measure::Deviation => "std",
+        }
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        let mut shape = inputs[0].shape.to_vec();
-        shape[self.range()].fill(1);
-        let dtype = inputs[0].dtype;
-        Ok(ArraySpec::new(shape, if dtype.is_half() { DType::Float32 } else { dtype }).into())
+        Ok(reduced(inputs[0], self.range()).into())
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let squares = unary(UnaryKind::Square, &self.centred(&inputs[0])?)?;
-        Ok(vec![sum(&squares, &self.axes())?])
+        let distance = centred(&inputs[0], &self.axes())?;
+        let squares = unary(UnaryKind::Square, &cast(&distance, DType::Float64)?)?;
+        let total = sum(&squares, &self.axes())?;
+        let variance = div(&total, &constant(&total, self.freedom(inputs[0].shape())))?;
+        let measured = match self.measure {
+            Measure::Variance => variance,
+            Measure::Deviation => unary(UnaryKind::Sqrt, &variance)?,
+        };
+        Ok(vec![cast(&measured, distance.dtype())?])
     }
 
-    /// `2 ct (x - mean(x))`.
+    /// `2 ct (x - mean(x)) / freedom` for the variance, `ct (x - mean(x)) / (freedom deviation)` for the deviation.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let x = &at.inputs[0];
-            let twice = mul(&cotangents[0], &constant(&cotangents[0], 2.0))?;
-            let pulled = mul(&broadcast(&twice, x.shape())?, &self.centred(x)?)?;
+            let ct = mul(&cotangents[0], &constant(&cotangents[0], self.factor(x.shape())))?;
+            let pulled = mul(&broadcast(&ct, x.shape())?, &self.slope(x, &at.outputs[0])?)?;
             Ok(smallvec![Some(cast(&pulled, x.dtype())?)])
         })
     }
 
-    /// `2 sum((x - mean(x)) t)`.
+    /// The sum of the slope times `t`.
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
+            let x = &at.inputs[0];
             let t = widened(tangents[0].as_ref().expect("jvp rules run with a tangent"))?;
-            let total = sum(&mul(&self.centred(&at.inputs[0])?, &t)?, &self.axes())?;
-            Ok(vec![mul(&total, &constant(&total, 2.0))?])
+            let total = sum(&mul(&self.slope(x, &at.outputs[0])?, &t)?, &self.axes())?;
+            Ok(vec![mul(&total, &constant(&total, self.factor(x.shape())))?])
         })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let behind = SquaredDeviations { first: self.first + 1, ..*self };
+            let behind = Spread { first: self.first + 1, ..*self };
             let input = smallvec![inputs[0].array.clone()];
-            Ok(Batched::all(Array::record(Composite::SquaredDeviations(behind), input)?))
+            Ok(Batched::all(Array::record(Composite::Spread(behind), input)?))
         })
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        let measure = match self.measure {
+            Measure::Variance => umber_kernels::moments::Spread::Variance,
+            Measure::Deviation => umber_kernels::moments::Spread::Deviation,
+        };
         task.run_one(|inputs, output| {
-            umber_kernels::moments::squared_deviations(inputs[0], self.range(), output);
+            let freedom = self.freedom(inputs[0].shape());
+            umber_kernels::moments::spread(inputs[0], self.range(), freedom, measure, output);
             Ok(())
         })
     }

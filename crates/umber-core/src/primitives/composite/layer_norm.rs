@@ -1,11 +1,13 @@
 //! LayerNorm: the last axis brought to mean zero and variance one.
 
-use umber_types::{Result, UnaryKind};
+use umber_types::Result;
 
-use super::{Decompose, Parameter, centred, check_weight, last_axis, mean_last, spread};
+use super::{
+    Decompose, Parameter, centred, check_weight, deviation_last, inverse_length, last_axis, mean_last, spread,
+};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
-use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast, widened};
+use crate::primitives::rules::{add, broadcast, cast, mul, same_spec, sub, unbroadcast, widened};
 
 /// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
 ///
@@ -29,12 +31,12 @@ impl LayerNorm {
         if self.has_bias { inputs.last() } else { None }
     }
 
-    /// `(x - mean(x)) s` and `s = 1 / sqrt(var(x) + eps)`, spread out over `x`.
+    /// `(x - mean(x)) s` and `s = 1 / sqrt(var(x) + eps)`, spread out over `x`, in the dtype computed in.
     fn normalized(self, x: &Array) -> Result<(Array, Array)> {
-        let centred = centred(x, &last_axis(x))?;
-        let variance = mean_last(&unary(UnaryKind::Square, &centred)?)?;
-        let scale = unary(UnaryKind::Rsqrt, &add(&variance, &constant(&variance, self.epsilon.value()))?)?;
-        Ok((mul(&centred, &scale)?, scale))
+        let deviation = deviation_last(x)?;
+        let scale = inverse_length(&deviation, self.epsilon.value())?;
+        let scale = broadcast(&scale, x.shape())?;
+        Ok((mul(&centred(x, &last_axis(x))?, &scale)?, scale))
     }
 }
 
@@ -53,7 +55,7 @@ impl Decompose for LayerNorm {
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let (mut y, _) = self.normalized(&widened(&inputs[0])?)?;
+        let (mut y, _) = self.normalized(&inputs[0])?;
         if let Some(weight) = self.weight(inputs) {
             y = mul(&y, &spread(weight, &y)?)?;
         }
@@ -68,7 +70,7 @@ impl Decompose for LayerNorm {
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let ct = widened(&cotangents[0])?;
-            let (unit, scale) = self.normalized(&widened(&at.inputs[0])?)?;
+            let (unit, scale) = self.normalized(&at.inputs[0])?;
             at.pull(|i| {
                 let pulled = if i == 0 {
                     let g = match self.weight(at.inputs) {

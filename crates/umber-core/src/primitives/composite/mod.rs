@@ -12,10 +12,11 @@ mod rms_norm;
 mod rope;
 mod softmax;
 
-use umber_types::{Axes, Result, Shape, ensure};
+use smallvec::smallvec;
+use umber_types::{Axes, BinaryKind, Result, Shape, UnaryKind, ensure};
 
 pub use self::attention::{Attention, AttentionGradient};
-pub use self::deviations::SquaredDeviations;
+pub use self::deviations::{MeanParts, Measure, Spread};
 pub use self::gated_delta::GatedDelta;
 pub use self::layer_norm::LayerNorm;
 pub use self::logsumexp::LogSumExp;
@@ -23,7 +24,7 @@ pub use self::rms_norm::RmsNorm;
 pub use self::rope::{Rope, Turn};
 pub use self::softmax::Softmax;
 use super::reduce;
-use super::rules::{broadcast, cast, constant, div, reshape, sub};
+use super::rules::{binary, broadcast, cast, constant, reshape, sub, unary, widened};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -76,8 +77,10 @@ pub enum Composite {
     AttentionGradient(AttentionGradient),
     /// A state that forgets and learns, step by step.
     GatedDelta(GatedDelta),
-    /// The sum of squared distances from the mean, over neighbouring axes.
-    SquaredDeviations(SquaredDeviations),
+    /// The variance or the standard deviation, over neighbouring axes.
+    Spread(Spread),
+    /// The mean over neighbouring axes, in two parts.
+    MeanParts(MeanParts),
 }
 
 impl Composite {
@@ -91,7 +94,8 @@ impl Composite {
             Composite::Attention(composite) => composite,
             Composite::AttentionGradient(composite) => composite,
             Composite::GatedDelta(composite) => composite,
-            Composite::SquaredDeviations(composite) => composite,
+            Composite::Spread(composite) => composite,
+            Composite::MeanParts(composite) => composite,
         }
     }
 }
@@ -123,7 +127,8 @@ impl Primitive for Composite {
             | Composite::Attention(_)
             | Composite::AttentionGradient(_)
             | Composite::GatedDelta(_)
-            | Composite::SquaredDeviations(_) => false,
+            | Composite::Spread(_)
+            | Composite::MeanParts(_) => false,
         };
         if !by_rows {
             return self.rules().vmap(inputs);
@@ -191,21 +196,35 @@ fn sum_last(x: &Array) -> Result<Array> {
     broadcast(&reduce::sum(x, &last_axis(x))?, x.shape())
 }
 
-/// Mean over some axes, spread out again.
-fn mean_over(x: &Array, axes: &Axes) -> Result<Array> {
-    let sum = reduce::sum(x, axes)?;
-    let count: usize = axes.iter().map(|&axis| x.shape()[axis]).product();
-    broadcast(&div(&sum, &constant(&sum, count as f64))?, x.shape())
-}
-
 /// Mean over the last axis, spread out again.
 fn mean_last(x: &Array) -> Result<Array> {
-    mean_over(x, &last_axis(x))
+    broadcast(&reduce::mean(x, &last_axis(x))?, x.shape())
 }
 
-/// `x - mean(x)` over some axes.
+/// `x - mean(x)` over neighbouring axes, in the dtype that `x` computes in. The mean is taken off in two parts: one alone is no nearer to the mean of numbers far from
+/// zero than those are to each other.
 fn centred(x: &Array, axes: &Axes) -> Result<Array> {
-    sub(x, &mean_over(x, axes)?)
+    let first = axes.first().map_or(0, |&first| first as u32);
+    let parts = Composite::MeanParts(MeanParts { first, count: axes.len() as u32 });
+    let parts = Array::record(parts, smallvec![x.clone()])?;
+    parts.iter().try_fold(widened(x)?, |rest, part| sub(&rest, &broadcast(part, x.shape())?))
+}
+
+/// The standard deviation along the last axis, which stays with length one.
+fn deviation_last(x: &Array) -> Result<Array> {
+    let first = x.ndim() as u32 - 1;
+    let spread = Spread { first, count: 1, ddof: Parameter::new(0.0), measure: Measure::Deviation };
+    Array::record_one(Composite::Spread(spread), &[x])
+}
+
+/// `1 / sqrt(length² + eps)` without the square, which may leave the range.
+fn inverse_length(length: &Array, epsilon: f64) -> Result<Array> {
+    let whole = if epsilon == 0.0 {
+        length.clone()
+    } else {
+        binary(BinaryKind::Hypot, length, &constant(length, epsilon.sqrt()))?
+    };
+    unary(UnaryKind::Reciprocal, &whole)
 }
 
 /// A vector of weights cast to the dtype of `x` and repeated along its batch axes.

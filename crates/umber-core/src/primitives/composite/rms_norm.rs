@@ -1,11 +1,16 @@
 //! RmsNorm: division by the root mean square along the last axis.
 
-use umber_types::{Result, UnaryKind};
+use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Parameter, check_weight, mean_last, spread};
+use super::{Decompose, Parameter, check_weight, last_axis, mean_last, spread};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
-use crate::primitives::rules::{add, cast, constant, mul, same_spec, sub, unary, unbroadcast, widened};
+use crate::primitives::control::Control;
+use crate::primitives::reduce::{Reduce, mean};
+use crate::primitives::rules::{
+    add, binary, broadcast, cast, constant, div, mul, same_spec, sub, unary, unbroadcast, widened,
+};
+use crate::primitives::select::Select;
 
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -19,9 +24,38 @@ pub struct RmsNorm {
 impl RmsNorm {
     /// `1 / sqrt(mean(x²) + eps)`, spread out over `x`.
     fn scale(&self, x: &Array) -> Result<Array> {
-        let mean = mean_last(&unary(UnaryKind::Square, x)?)?;
-        unary(UnaryKind::Rsqrt, &add(&mean, &constant(&mean, self.epsilon.value()))?)
+        let epsilon = self.epsilon.value();
+        let scale = if x.dtype() == DType::Float64 {
+            // A power of two near the greatest element or the root of epsilon, by which nothing is rounded.
+            let unit = power_of_two(x, epsilon.sqrt())?;
+            let epsilon = div(&constant(&unit, epsilon), &mul(&unit, &unit)?)?;
+            div(&inverse_root(&div(x, &broadcast(&unit, x.shape())?)?, &epsilon)?, &unit)?
+        } else {
+            let wide = cast(x, DType::Float64)?;
+            let epsilon =
+                Array::full(x.shape().reduced(&last_axis(x), KeepAxes::Yes), epsilon, DType::Float64);
+            cast(&inverse_root(&wide, &epsilon)?, x.dtype())?
+        };
+        broadcast(&scale, x.shape())
     }
+}
+
+/// `1 / sqrt(mean(x²) + eps)` along the last axis, which stays with length one.
+fn inverse_root(x: &Array, epsilon: &Array) -> Result<Array> {
+    let squares = mean(&unary(UnaryKind::Square, x)?, &last_axis(x))?;
+    unary(UnaryKind::Rsqrt, &add(&squares, epsilon)?)
+}
+
+/// A power of two near the greatest distance from zero along the last axis and no less than near `least`; one where there is none.
+/// No gradient passes through it.
+fn power_of_two(x: &Array, least: f64) -> Result<Array> {
+    let still = Array::record_one(Control::StopGradient, &[&unary(UnaryKind::Abs, x)?])?;
+    let greatest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[&still])?;
+    let greatest = binary(BinaryKind::Maximum, &greatest, &constant(&greatest, least))?;
+    let exponent = unary(UnaryKind::Floor, &unary(UnaryKind::Log2, &greatest)?)?;
+    let is_finite = unary(UnaryKind::IsFinite, &exponent)?;
+    let exponent = Array::record_one(Select, &[&is_finite, &exponent, &constant(&exponent, 0.0)])?;
+    unary(UnaryKind::Exp2, &exponent)
 }
 
 impl Decompose for RmsNorm {
