@@ -142,29 +142,30 @@ class BatchNorm(Module):
             )
         wide = _widened(x)
         if self.track_running_stats and not self.training:
-            mean, var = self.running_mean, self.running_var
+            y = (wide - self.running_mean) * mx.rsqrt(self.running_var + self.eps)
         else:
-            mean, var = self._statistics(wide)
-        y = (wide - mean) * mx.rsqrt(var + self.eps)
+            axes = tuple(range(x.ndim - 1))
+            mean, rest = _mean(wide, axes)
+            std = wide.std(axis=axes)
+            self._track(x, mean, std)
+            y = (wide - mean - rest) * _scale(std, self.eps)
         return _scaled(y, x, self.get("weight"), self.get("bias"))
 
-    def _statistics(self, x: mx.array) -> tuple[mx.array, mx.array]:
-        axes = tuple(range(x.ndim - 1))
-        mean, var = x.mean(axis=axes), x.var(axis=axes)
+    def _track(self, x: mx.array, mean: mx.array, std: mx.array) -> None:
         if not (self.training and self.track_running_stats):
-            return mean, var
+            return
         count = math.prod(x.shape[:-1])
         if count < 2:
             raise ValueError(
                 f"[BatchNorm] got an input with the shape {x.shape}, "
                 "expected more than one value for each feature while training"
             )
-        batch = {"running_mean": mean, "running_var": var * (count / (count - 1))}
+        var = std.square() * (count / (count - 1))
+        batch = {"running_mean": mean, "running_var": var}
         for name, value in batch.items():
             old = self[name]
             new = (1 - self.momentum) * old + self.momentum * mx.stop_gradient(value)
             self[name] = new.astype(old.dtype)
-        return mean, var
 
 
 class GroupNorm(Module):
@@ -269,8 +270,24 @@ def _check_eps(op: str, eps: float) -> None:
 
 def _normal(x: mx.array, axes: tuple[int, ...], eps: float) -> mx.array:
     """Mean 0 and variance 1 over the axes."""
-    centered = x - x.mean(axis=axes, keepdims=True)
-    return centered * mx.rsqrt(centered.square().mean(axis=axes, keepdims=True) + eps)
+    mean, rest = _mean(x, axes, keepdims=True)
+    return (x - mean - rest) * _scale(x.std(axis=axes, keepdims=True), eps)
+
+
+def _mean(
+    x: mx.array, axes: tuple[int, ...], keepdims: bool = False
+) -> tuple[mx.array, mx.array | float]:
+    """The mean, rounded, and what that lost: of numbers far from 0, as much as they differ by."""
+    if x.dtype != mx.float32:
+        return x.mean(axis=axes, keepdims=keepdims), 0.0
+    wide = x.mean(axis=axes, keepdims=keepdims, dtype=mx.float64)
+    mean = wide.astype(x.dtype)
+    return mean, mx.stop_gradient((wide - mean).astype(x.dtype))
+
+
+def _scale(std: mx.array, eps: float) -> mx.array:
+    """`1 / √(std² + eps)` without the square, which may leave the range."""
+    return mx.reciprocal(mx.hypot(std, math.sqrt(eps)) if eps > 0 else std)
 
 
 def _check_last_axis(op: str, x: mx.array, weight: mx.array | None) -> None:
