@@ -3,9 +3,7 @@
 use umber_types::tape::{Step, binary_dtype};
 use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
-use super::rules::{
-    add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, sub, unary, zeros_like,
-};
+use super::rules::{add, batch_elementwise, binary, conj, constant, div, mul, neg, sub, unary, zeros_like};
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -23,7 +21,8 @@ impl Binary {
         let (a, b, y) = (&at.inputs[0], &at.inputs[1], &at.outputs[0]);
         let turned = |x: Array| if conjugate { conj(&x) } else { Ok(x) };
         let times = |x: Array| mul(factor, &turned(x)?);
-        let masked = |mask: Array| mul(factor, &cast(&mask, factor.dtype())?);
+        // Selected, for a product of an infinite factor and zero would be NaN.
+        let masked = |mask: Array| Array::record_one(Select, &[&mask, factor, &zeros_like(factor)]);
         let derived = match (self.0, i) {
             (Add, _) | (Subtract, 0) => factor.clone(),
             (Subtract, _) => neg(factor)?,
