@@ -8,6 +8,7 @@ import naive_attention as naive
 import numpy as np
 import pytest
 import umber.core as mx
+from umber import nn
 
 fast = mx.fast
 RTOL = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-11}
@@ -176,7 +177,8 @@ def test_attention_of_nothing_and_to_nothing():
     mean = np.broadcast_to(np.array(v).mean(axis=2, keepdims=True), (1, 2, 3, 2))
     hidden = mx.zeros((3, 5), mx.bool_)
     np.testing.assert_allclose(np.array(attend(q, k, v, mask=hidden)), mean, rtol=1e-5)
-    assert mx.isnan(attend(q, k, v, mask=mx.full((3, 5), -INF))).all()
+    for mask in (mx.full((3, 5), -INF), mx.full((3, 5), mx.finfo(mx.float32).min)):
+        np.testing.assert_allclose(np.array(attend(q, k, v, mask=mask)), mean, rtol=1e-5)
     sinks = mx.zeros(2)
     for mask in (hidden, mx.full((3, 5), -INF)):
         assert (attend(q, k, v, mask=mask, sinks=sinks) == 0).all()
@@ -199,6 +201,132 @@ def test_attention_of_nothing_and_to_nothing():
     no_features = attend(mx.ones((1, 2, 3, 0)), mx.ones((1, 1, 5, 0)), v)
     np.testing.assert_allclose(np.array(no_features), mean, rtol=1e-5)
     assert (attend(q, k[:, :, :0], v[:, :, :0], sinks=sinks) == 0).all()
+
+
+# Some rows see some keys, the second and the last none.
+VISIBLE = np.array([[1, 0, 1, 0, 1], [0] * 5, [1] * 5, [0, 0, 0, 0, 1], [0] * 5], bool)
+
+
+def hiding_masks(visible, dtype):
+    """Masks of numbers that hide what a boolean mask hides."""
+    shown = mx.array(visible)
+    lowest = mx.finfo(dtype).min
+    masks = {
+        "negative infinity": mx.where(shown, 0.0, -INF).astype(dtype),
+        "lowest": mx.where(shown, mx.zeros((), dtype), mx.array(lowest, dtype)),
+        "lowest twice": 2 * mx.where(shown, mx.zeros((), dtype), mx.array(lowest, dtype)),
+        "beyond the dtype": mx.where(shown, 0.0, -1e39).astype(dtype),
+        "float64": mx.where(shown, mx.zeros((), mx.float64), mx.array(-1e300, mx.float64)),
+        "infinity in float16": mx.where(shown, 0.0, -INF).astype(mx.float16),
+        "lowest in float16": mx.where(shown, 0.0, -65504.0).astype(mx.float16),
+        "lowest in bfloat16": mx.where(
+            shown, mx.zeros((), mx.bfloat16), mx.array(mx.finfo(mx.bfloat16).min, mx.bfloat16)
+        ),
+        "mixed": mx.where(
+            mx.arange(visible.shape[-1]) % 2 == 0,
+            mx.where(shown, mx.zeros((), dtype), mx.array(lowest, dtype)),
+            mx.where(shown, 0.0, -INF).astype(dtype),
+        ),
+    }
+    if dtype == mx.float64:
+        del masks["beyond the dtype"], masks["float64"]
+        masks["beyond the dtype"] = masks["lowest"] * 10
+    return masks
+
+
+@pytest.mark.parametrize("dtype", RTOL)
+@pytest.mark.parametrize("sinks", [False, True])
+@pytest.mark.parametrize("heads", [(1, 1), (4, 2)])
+def test_one_rule_hides_keys_for_all_masks(dtype, sinks, heads, rng):
+    q, _ = given(rng, 1, heads[0], 5, 8, dtype=dtype)
+    k, _ = given(rng, 1, heads[1], 5, 8, dtype=dtype)
+    v, v64 = given(rng, 1, heads[1], 5, 3, dtype=dtype)
+    arrays = [q, k, v]
+    if sinks:
+        arrays.append(given(rng, heads[0], dtype=dtype)[0])
+    places = tuple(range(len(arrays)))
+
+    def call(mask):
+        def attention(q, k, v, s=None):
+            return attend(q, k, v, mask=mask, sinks=s)
+
+        return attention
+
+    def slopes(mask):
+        return mx.grad(lambda *arrays: call(mask)(*arrays).square().sum(), places)(*arrays)
+
+    shown = mx.array(VISIBLE)
+    expected, gradients = call(shown)(*arrays), slopes(shown)
+    mean = np.repeat(v64.mean(axis=2), heads[0] // heads[1], axis=1)
+    for row in (1, 4):
+        of_row = np.zeros_like(mean) if sinks else mean
+        np.testing.assert_allclose(
+            values(expected)[:, :, row], of_row, rtol=RTOL[dtype], atol=RTOL[dtype]
+        )
+        assert not values(gradients[0])[:, :, row].any()
+    for name, mask in hiding_masks(VISIBLE, getattr(mx, dtype)).items():
+        for found in (call(mask)(*arrays), mx.compile(call(mask))(*arrays)):
+            np.testing.assert_array_equal(values(found), values(expected), err_msg=name)
+        lanes = mx.vmap(lambda m: attend(*arrays[:3], mask=m, sinks=(*arrays, None)[3]))
+        np.testing.assert_allclose(
+            values(lanes(mask[None, None, None])[0]), values(expected), rtol=1e-6, err_msg=name
+        )
+        for ours, theirs in zip(slopes(mask), gradients, strict=True):
+            np.testing.assert_array_equal(values(ours), values(theirs), err_msg=name)
+        # The gradient of the mask goes another way.
+        whole = mx.grad(
+            lambda m, *arrays: call(m)(*arrays).square().sum(), (0, *(1 + i for i in places))
+        )(mask, *arrays)
+        assert mx.isfinite(whole[0]).all(), name
+        assert not values(whole[0])[~VISIBLE].any(), name
+        for ours, theirs in zip(whole[1:], gradients, strict=True):
+            np.testing.assert_allclose(
+                values(ours), values(theirs), rtol=RTOL[dtype], atol=RTOL[dtype], err_msg=name
+            )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_causal_order_and_padding_hide_together(dtype, rng):
+    """The sum of an additive causal mask and one of padding, as `nn` makes them, may overflow."""
+    q, k, v = (given(rng, 2, 2, 4, 8, dtype=dtype)[0] for _ in range(3))
+    kind = getattr(mx, dtype)
+    causal = np.tri(4, dtype=bool)
+    present = np.array([[False, True, True, True], [True, True, False, False]])[:, None, None]
+    expected = attend(q, k, v, mask=mx.array(causal & present))
+    order = nn.MultiHeadAttention.create_additive_causal_mask(4, kind)
+    lowest = mx.array(mx.finfo(kind).min, kind)
+    for padding in (lowest, mx.array(-INF, kind)):
+        mask = order + mx.where(mx.array(present), mx.zeros((), kind), padding)
+        np.testing.assert_array_equal(values(attend(q, k, v, mask=mask)), values(expected))
+
+
+def test_hidden_keys_in_many_blocks(rng):
+    visible = rng.random((70, 1300)) < 0.5
+    visible[3] = visible[69] = False
+    visible[5, :700] = False
+    arrays = [mx.array(rng.normal(size=(1, 2, n, 16)).astype(np.float32)) for n in (70, 1300, 1300)]
+    expected = attend(*arrays, mask=mx.array(visible))
+    mean = np.array(arrays[2]).mean(axis=2)
+    np.testing.assert_allclose(np.array(expected)[:, :, 3], mean, atol=1e-6)
+    for mask in hiding_masks(visible, mx.float32).values():
+        for layout in (mask, mx.contiguous(mask.T).T):
+            np.testing.assert_array_equal(
+                np.array(attend(*arrays, mask=layout)), np.array(expected)
+            )
+    by_query = mx.where(mx.arange(70)[:, None] == 3, -INF, 0.0)
+    found = np.array(attend(*arrays, mask=by_query))
+    np.testing.assert_allclose(found[:, :, 3], mean, atol=1e-6)
+    np.testing.assert_allclose(found[:, :, 4], np.array(attend(*arrays))[:, :, 4], rtol=1e-6)
+
+
+def test_what_is_no_number_in_a_mask_stays():
+    x = mx.ones((1, 1, 2, 4))
+    found = attend(x, x, x, mask=mx.array([[math.nan, 0.0], [0.0, -INF]]))
+    assert mx.isnan(found[0, 0, 0]).all()
+    assert found[0, 0, 1].tolist() == [1] * 4
+    slope = mx.grad(lambda m: attend(x, x, x, mask=m).sum())(mx.array([[math.nan, 0], [0, 0]]))
+    assert mx.isnan(slope[0]).all()
+    assert not mx.isnan(slope[1]).any()
 
 
 def test_attention_of_any_number_of_axes(rng):

@@ -24,6 +24,8 @@ pub(crate) trait Real: Element {
     type Work: Work;
     /// Is that the dtype itself, so that results may be stored and taken up again?
     const IS_WORK: bool;
+    /// The lowest finite number, in the type that computes.
+    const LOWEST: Self::Work;
     /// To the type that computes.
     fn widen(self) -> Self::Work;
     /// From the type that computes, rounded to nearest.
@@ -66,10 +68,11 @@ pub(crate) trait Work: Element + Float + Default {
 }
 
 macro_rules! reals {
-    ($($ty:ty, $work:ty, $is_work:expr, $widen:expr, $narrow:expr;)*) => { $(
+    ($($ty:ty, $work:ty, $is_work:expr, $lowest:expr, $widen:expr, $narrow:expr;)*) => { $(
         impl Real for $ty {
             type Work = $work;
             const IS_WORK: bool = $is_work;
+            const LOWEST: $work = $lowest;
             #[inline(always)]
             fn widen(self) -> $work {
                 $widen(self)
@@ -83,10 +86,10 @@ macro_rules! reals {
 }
 
 reals! {
-    f16, f32, false, f16_to_f32, f32_to_f16;
-    bf16, f32, false, bf16_to_f32, f32_to_bf16;
-    f32, f32, true, std::convert::identity, std::convert::identity;
-    f64, f64, true, std::convert::identity, std::convert::identity;
+    f16, f32, false, f16::MIN.to_f32_const(), f16_to_f32, f32_to_f16;
+    bf16, f32, false, bf16::MIN.to_f32_const(), bf16_to_f32, f32_to_bf16;
+    f32, f32, true, f32::MIN, std::convert::identity, std::convert::identity;
+    f64, f64, true, f64::MIN, std::convert::identity, std::convert::identity;
 }
 
 impl Work for f32 {

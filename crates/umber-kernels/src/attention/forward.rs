@@ -23,9 +23,10 @@ const PART: usize = 1024;
 
 /// `out[..., h, l, :] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask) v[h / g, s]` for `g` heads a head of keys.
 ///
-/// `out` is dense, of the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. No keys give zeros,
-/// scores of nothing but negative infinity NaN, and a query to which a mask of truth values, or the causal order, shows nothing
-/// the mean of all values. Memory beyond the operands is that of some blocks a thread.
+/// `out` is dense, of the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. A key is hidden from a
+/// query by false in a mask of truth values, by the causal order, and by a term that is the lowest number of its dtype or below; a
+/// query from which all keys are hidden gives the mean of all values. No keys give zeros, and products that are all negative
+/// infinity NaN. Memory beyond the operands is that of some blocks a thread.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit together.

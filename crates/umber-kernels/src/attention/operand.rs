@@ -5,6 +5,7 @@ use std::ops::Range;
 use umber_types::{Bool, DType, Element};
 
 use crate::View;
+use crate::isa::vectorised;
 use crate::matmul::lanes::Ring;
 use crate::matmul::multiply::Multiply;
 use crate::matmul::product::Matrix;
@@ -12,17 +13,12 @@ use crate::row::{Real, Work};
 
 /// A float that attention computes in.
 pub(super) trait Computes: Work + Ring + Real<Work = Self> + Multiply<Wide = Self> {
-    /// What stands for a score that is not seen: the lowest number, so that a query that sees nothing sees all alike.
-    const UNSEEN: Self;
+    /// The score of a hidden key: the lowest finite number, so that a query from which all keys are hidden weighs them equally.
+    const UNSEEN: Self = Self::LOWEST;
 }
 
-impl Computes for f32 {
-    const UNSEEN: f32 = f32::MIN;
-}
-
-impl Computes for f64 {
-    const UNSEEN: f64 = f64::MIN;
-}
+impl Computes for f32 {}
+impl Computes for f64 {}
 
 /// Reads `count` elements `stride` apart, as the type that computes.
 type Fetch<W> = unsafe fn(from: *const u8, stride: isize, to: &mut [W]);
@@ -47,14 +43,42 @@ unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Work]) {
     }
 }
 
+/// `score + term`, or the score of a hidden key if the term is the lowest number of its dtype, negative infinity, or takes the
+/// score beyond the lowest number. NaN stays.
+#[inline(always)]
+fn masked<T: Real>(score: T::Work, term: T) -> T::Work
+where
+    T::Work: Computes,
+{
+    let (unseen, term) = (<T::Work as Computes>::UNSEEN, term.widen());
+    let sum = score + term;
+    if term <= T::LOWEST || sum < unseen { unseen } else { sum }
+}
+
 /// # Safety
 /// As many elements as there are scores are readable.
-unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Work]) {
+unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Work])
+where
+    T::Work: Computes,
+{
     let from = from.cast::<T>();
-    for (i, score) in scores.iter_mut().enumerate() {
-        // SAFETY: the caller's.
-        *score = *score + unsafe { *from.wrapping_offset(i as isize * stride) }.widen();
-    }
+    vectorised(
+        #[inline(always)]
+        || {
+            if stride == 1 {
+                // SAFETY: the caller's.
+                let terms = unsafe { std::slice::from_raw_parts(from, scores.len()) };
+                for (score, &term) in scores.iter_mut().zip(terms) {
+                    *score = masked(*score, term);
+                }
+                return;
+            }
+            for (i, score) in scores.iter_mut().enumerate() {
+                // SAFETY: the caller's.
+                *score = masked(*score, unsafe { *from.wrapping_offset(i as isize * stride) });
+            }
+        },
+    );
 }
 
 /// # Safety
@@ -157,8 +181,6 @@ pub(super) struct Mask<'a, W> {
     size: usize,
     strides: &'a [isize],
     blend: Blend<W>,
-    /// Does it hide scores, rather than change them?
-    pub(super) hides: bool,
 }
 
 impl<'a, W: Computes> Mask<'a, W> {
@@ -169,7 +191,6 @@ impl<'a, W: Computes> Mask<'a, W> {
             size: view.dtype().size(),
             strides: view.strides(),
             blend: blend_of::<T>(view.dtype()),
-            hides: view.dtype() == DType::Bool,
         }
     }
 

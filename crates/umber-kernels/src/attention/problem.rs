@@ -164,12 +164,7 @@ impl<'a, W: Computes> Problem<'a, W> {
 
     /// Is a row with this greatest score one that sees nothing? Its weights do not depend on its scores.
     pub(super) fn is_hidden(&self, peak: W) -> bool {
-        let hides = match self.masking {
-            Masking::Nothing => false,
-            Masking::Causal => true,
-            Masking::Array => self.mask.is_some_and(|mask| mask.hides),
-        };
-        hides && peak == W::UNSEEN
+        self.masking != Masking::Nothing && peak == W::UNSEEN
     }
 
     /// Apply what a row does not see to its scores with the keys from `first` on.

@@ -111,10 +111,16 @@ impl<'a, 'py> FromPyObject<'a, 'py> for MaskArg {
 /// `(..., heads, queries, values)` in the promoted dtype; the softmax is computed in float32 at least.
 ///
 /// `mask` broadcasts to `(..., heads, queries, keys)`: booleans, true where a query sees a key, or numbers that are added to the
-/// scores. `"causal"` shows all keys to the last query, all but the last to the one before, and so on. A query to which
-/// booleans or the causal order show nothing gives the mean of all values; one whose scores are all negative infinity gives NaN;
-/// no keys give zeros. `sinks`, one for each head, are scores that take part in the softmax and have no value. There is always a
-/// fused kernel, so `force_fused` changes nothing.
+/// scores. `"causal"` shows all keys to the last query, all but the last to the one before, and so on.
+///
+/// One rule holds for all masks. A key is hidden from a query where a boolean is false, where the causal order says so, and where
+/// the number added is negative infinity or the lowest of its dtype (`mx.finfo(mask.dtype).min`), or takes the score below the
+/// lowest number of the dtype that computes. Hidden keys have the weight 0. A query from which all keys are hidden gives the mean
+/// of all values, and no gradient to queries, keys and mask; with `sinks`, which then have all the weight, it gives zeros. No keys
+/// give zeros, and products `q @ k.T` that are all negative infinity NaN.
+///
+/// `sinks`, one for each head, are scores that take part in the softmax and have no value. There is always a fused kernel, so
+/// `force_fused` changes nothing.
 ///
 /// A. Vaswani et al., Attention Is All You Need, 2017; T. Dao et al., FlashAttention, 2022.
 #[pyfunction]

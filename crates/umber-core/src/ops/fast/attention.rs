@@ -1,11 +1,12 @@
 //! Attention.
 
-use umber_types::{DType, Masking, Result, Shape, bail, ensure, promote};
+use umber_types::{BinaryKind, DType, Masking, Result, Shape, bail, ensure, promote};
 
 use super::record;
 use crate::graph::{Array, Inputs};
-use crate::primitives::composite::{Attention, Composite, Parameter};
-use crate::primitives::rules::{broadcast, cast};
+use crate::primitives::composite::{Attention, Composite, Parameter, lowest_of};
+use crate::primitives::rules::{binary, broadcast, cast, constant};
+use crate::primitives::select::Select;
 
 /// What queries see of the keys.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +37,12 @@ const OP: &str = "scaled_dot_product_attention";
 ///
 /// `q` is `[..., heads, queries, features]`, `k` is `[..., key heads, keys, features]`, `v` is `[..., key heads, keys, values]`; the number
 /// of key heads divides that of heads, which share them in order; other axes broadcast. The result is
-/// `[..., heads, queries, values]` in the promoted dtype; the softmax is computed in float32 at least. A query to which truth
-/// values or the causal order show nothing gives the mean of all values, one whose scores are all negative infinity NaN,
-/// and no keys give zeros. Fails for shapes that do not fit and dtypes that are not real floating point. A. Vaswani et al.,
-/// Attention Is All You Need, 2017; T. Dao et al., FlashAttention, 2022.
+/// `[..., heads, queries, values]` in the promoted dtype; the softmax is computed in float32 at least. A key is hidden from a
+/// query where a truth value is false, where the causal order says so, and where the number added is negative infinity or the
+/// lowest of its dtype, or takes the score below the lowest number of the dtype that computes. A query from which all keys are
+/// hidden gives the mean of all values, or zeros if there are sinks; no keys give zeros. Fails for shapes that do not fit and
+/// dtypes that are not real floating point. A. Vaswani et al., Attention Is All You Need, 2017; T. Dao et al., FlashAttention,
+/// 2022.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -71,7 +74,7 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
                 mask.dtype()
             );
             let is_kept = mask.dtype() == DType::Bool || mask.dtype() == dtype;
-            inputs.push(if is_kept { mask.clone() } else { cast(mask, work)? });
+            inputs.push(if is_kept { mask.clone() } else { converted(mask, work)? });
             Masking::Array
         }
     };
@@ -88,6 +91,16 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
     }
     let attention = Attention { scale: Parameter::new(how.scale), masking, has_sinks: how.sinks.is_some() };
     record(Composite::Attention(attention), inputs)
+}
+
+/// A mask of numbers in another dtype, in which the lowest of its own still hides.
+fn converted(mask: &Array, dtype: DType) -> Result<Array> {
+    let cast = cast(mask, dtype)?;
+    if !mask.dtype().is_floating() || mask.dtype().is_float8() {
+        return Ok(cast);
+    }
+    let is_hidden = binary(BinaryKind::LessEqual, mask, &constant(mask, lowest_of(mask.dtype())))?;
+    Array::record_one(Select, &[&is_hidden, &constant(&cast, f64::NEG_INFINITY), &cast])
 }
 
 /// Queries, keys and values with equal batch axes.

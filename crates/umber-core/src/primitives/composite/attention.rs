@@ -4,9 +4,9 @@
 //! not make it. The decomposition does; second derivatives, tangents, and the gradient of a mask go through it.
 
 use umber_kernels::attention::{Attending, Gradients, Scoring};
-use umber_types::{Axes, DType, Masking, Result, Shape, ensure};
+use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf16, ensure, f16};
 
-use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last};
+use super::{Composite, Decompose, Parameter, Softmax, softmax, sum_last, work};
 use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, lanes, rule};
 use crate::primitives::concatenate::concatenate;
@@ -14,8 +14,8 @@ use crate::primitives::gather::iota;
 use crate::primitives::matmul::matmul;
 use crate::primitives::reduce::sum;
 use crate::primitives::rules::{
-    add, align, batch, binary, broadcast, cast, constant, mul, neg, reshape, sub, swap_last, unbroadcast,
-    widened,
+    add, align, batch, binary, broadcast, cast, constant, mul, neg, reshape, sub, swap_last, unary,
+    unbroadcast, widened,
 };
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
@@ -48,6 +48,16 @@ struct Given<'a, T> {
     sinks: Option<&'a T>,
 }
 
+/// The lowest finite number of a floating dtype.
+pub(crate) fn lowest_of(dtype: DType) -> f64 {
+    match dtype {
+        DType::Float16 => f16::MIN.to_f64(),
+        DType::BFloat16 => bf16::MIN.to_f64(),
+        DType::Float32 => f64::from(f32::MIN),
+        _ => f64::MIN,
+    }
+}
+
 /// `x` with its last axes replaced.
 fn with_tail(x: &[usize], dropped: usize, tail: &[usize]) -> Shape {
     x[..x.len() - dropped].iter().chain(tail).copied().collect()
@@ -56,11 +66,6 @@ fn with_tail(x: &[usize], dropped: usize, tail: &[usize]) -> Shape {
 /// `x` with one axis more, of length one, at the end.
 fn with_column(x: &Array) -> Result<Array> {
     reshape(x, with_tail(x.shape(), 0, &[1]))
-}
-
-/// The dtype that attention computes in.
-fn work(dtype: DType) -> DType {
-    if dtype.is_half() { DType::Float32 } else { dtype }
 }
 
 impl Attention {
@@ -129,31 +134,40 @@ impl Attention {
         reshape(x, with_tail(x.shape(), 3, &[key_heads, rows, columns]))
     }
 
-    /// The scores with what is not seen taken out, and where scores are seen (`None`: everywhere).
+    /// The scores, those of hidden keys the lowest finite number, and where keys are seen (`None`: everywhere).
+    ///
+    /// Falsehood in a mask of bool hides a key, and so does a term that is the lowest number of its dtype or below, or that takes
+    /// the score beyond the lowest number.
     fn scores(&self, given: &Given<'_, Array>) -> Result<(Array, Option<Array>)> {
         let (q, k) = (widened(given.q)?, widened(given.k)?);
         let shape = Attention::scores_of(q.shape(), k.shape());
         let scaled = mul(&q, &constant(&q, self.scale.value()))?;
         let key_heads = k.shape()[k.ndim() - 3];
         let products = matmul(&Attention::grouped(&scaled, key_heads)?, &swap_last(&k)?)?;
-        let scores = reshape(&products, shape.clone())?;
+        let mut scores = reshape(&products, shape.clone())?;
+        let lowest = lowest_of(scores.dtype());
         let seen = match (self.masking, given.mask) {
             (Masking::Causal, _) => {
                 let (rows, columns) = (shape[shape.ndim() - 2], shape[shape.ndim() - 1]);
                 let square = Shape::from([rows, columns]);
                 let (row, column) = (iota(&square, 0)?, iota(&square, 1)?);
                 let shifted = add(&row, &constant(&row, columns as i64 - rows as i64))?;
-                binary(umber_types::BinaryKind::LessEqual, &column, &shifted)?
+                binary(BinaryKind::LessEqual, &column, &shifted)?
             }
             (Masking::Array, Some(mask)) if mask.dtype() == DType::Bool => mask.clone(),
             (Masking::Array, Some(mask)) => {
-                let mask = broadcast(&cast(mask, scores.dtype())?, &shape)?;
-                return Ok((add(&scores, &mask)?, None));
+                let term = cast(mask, scores.dtype())?;
+                // The comparisons are turned around so that NaN is seen.
+                let is_hidden =
+                    binary(BinaryKind::LessEqual, mask, &constant(mask, lowest_of(mask.dtype())))?;
+                scores = add(&scores, &broadcast(&term, &shape)?)?;
+                let is_beyond = binary(BinaryKind::Less, &scores, &constant(&scores, lowest))?;
+                let is_hidden = binary(BinaryKind::LogicalOr, &broadcast(&is_hidden, &shape)?, &is_beyond)?;
+                unary(UnaryKind::LogicalNot, &is_hidden)?
             }
             (Masking::Nothing | Masking::Array, _) => return Ok((scores, None)),
         };
         let seen = broadcast(&seen, &shape)?;
-        let lowest = if scores.dtype() == DType::Float64 { f64::MIN } else { f64::from(f32::MIN) };
         let scores = Array::record_one(Select, &[&seen, &scores, &constant(&scores, lowest)])?;
         Ok((scores, Some(seen)))
     }

@@ -13,8 +13,9 @@ mod rope;
 mod softmax;
 
 use smallvec::smallvec;
-use umber_types::{Axes, BinaryKind, Result, Shape, UnaryKind, ensure};
+use umber_types::{Axes, BinaryKind, DType, Result, Shape, UnaryKind, ensure};
 
+pub(crate) use self::attention::lowest_of;
 pub use self::attention::{Attention, AttentionGradient};
 pub use self::deviations::{MeanParts, Measure, Spread};
 pub use self::gated_delta::GatedDelta;
@@ -189,6 +190,11 @@ impl Parameter {
 /// The last axis of an array, which must have one.
 fn last_axis(x: &Array) -> Axes {
     Axes::one(x.ndim() - 1)
+}
+
+/// The dtype that 16-bit floats compute in, others as they are.
+fn work(dtype: DType) -> DType {
+    if dtype.is_half() { DType::Float32 } else { dtype }
 }
 
 /// Sum over the last axis, spread out again.
