@@ -61,9 +61,10 @@ IMPORTED_AS = {"_Buffer": "Buffer"}
 
 # Functions whose `axis` may be several axes; everywhere else it is one.
 SEVERAL_AXES = (
-    "all amax amin any average count_nonzero expand_dims flip gradient logsumexp max mean median"
-    " min minmax nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum"
-    " nanvar norm percentile prod ptp quantile roll size softmax squeeze std sum trim_zeros var"
+    "all amax amin any average count_nonzero expand_dims flip gradient log_softmax logsumexp"
+    " max mean median min minmax nanmax nanmean nanmedian nanmin nanpercentile nanprod"
+    " nanquantile nanstd nansum nanvar norm percentile prod ptp quantile roll size softmax"
+    " squeeze std sum trim_zeros var"
 ).split()
 
 PARAMETERS = {
@@ -74,7 +75,7 @@ PARAMETERS = {
         " global_scale global_scale_x global_scale_w sorted_sequence start_indices stft_matrix"
         " targets update upper v vals values w weight"
         " window x y constant_values fill_value exponent a_min a_max min max"
-        " a1 a2 ary fp initial left right to_begin to_end weights where xp".split(),
+        " a1 a2 ary fp initial left right to_begin to_end weights where xp log_probs".split(),
         "_Operand",
     ),
     **dict.fromkeys("key segments".split(), "array"),
@@ -141,6 +142,7 @@ PARAMETERS = {
     "full.vals": "_Operand",
     **dict.fromkeys("layer_norm.weight layer_norm.bias rms_norm.weight".split(), "_Operand | None"),
     # `fast`.
+    "ignore_index": "int",
     "rope.base": "float | None",
     "rope.offset": "int | array",
     "scaled_dot_product_attention.mask": "array | Literal['causal']",

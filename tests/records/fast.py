@@ -124,6 +124,17 @@ RECORDS = [
         tolerance=4,
     ),
     OpRecord(
+        "fast.nll_loss",
+        bind("fast.nll_loss"),
+        lambda x, targets: -np.take_along_axis(x, targets[..., None], axis=-1)[..., 0],
+        shapes=((3, 5), (3,)),
+        dtypes=("float16", "bfloat16", "float32", "float64"),
+        fixed={1: "int32"},
+        domain=(ANY, index(5)),
+        differentiable=(0,),
+        second_order=False,
+    ),
+    OpRecord(
         "fast.gated_delta_update",
         bind("fast.gated_delta_update"),
         naive.gated_delta,

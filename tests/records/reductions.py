@@ -65,6 +65,10 @@ def soft_max(x, **keywords):
     return special.softmax(x, **keywords) if x.size else x
 
 
+def log_soft_max(x, **keywords):
+    return special.log_softmax(x, **keywords) if x.size else x
+
+
 RECORDS = [
     *reduction(
         "sum", np.sum, result="sum", differentiable=(0,), second_order=False, empty=((2, 0, 4),)
@@ -126,6 +130,18 @@ RECORDS = [
         differentiable=(0,),
         domain=ANY,
         empty=((0, 3, 4),),
+    ),
+    *reduction(
+        "log_softmax",
+        log_soft_max,
+        ({}, {"axis": -1}, {"axis": 0}, {"axis": (0, 2)}),
+        result="inexact",
+        dtypes=REAL,
+        differentiable=(0,),
+        domain=ANY,
+        empty=((0, 3, 4),),
+        # A difference of the size of the spread, rounded.
+        tolerance=4,
     ),
     OpRecord(
         "softmax[precise]",

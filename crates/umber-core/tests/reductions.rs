@@ -10,7 +10,9 @@ use rules::{check_jvp, check_vjp, check_vmap, doubles, spread};
 use umber_core::ops::{self, Precision};
 use umber_core::primitive::Primitive;
 use umber_core::primitives::arg_reduce::ArgReduce;
-use umber_core::primitives::composite::{Composite, LayerNorm, LogSumExp, Parameter, RmsNorm, Softmax};
+use umber_core::primitives::composite::{
+    Composite, LayerNorm, LogSumExp, Parameter, RmsNorm, ShiftedLogSumExp, Softmax,
+};
 use umber_core::{Array, DType, Error, KeepAxes, Shape};
 use umber_types::{ArgReduceKind, Bool, Complex32, f16};
 
@@ -181,6 +183,21 @@ fn check_composite(composite: Composite, inputs: &[&Array]) {
         assert_eq!(kernel.spec(), algebra.spec());
         assert_close(&doubles(&kernel), &doubles(&algebra), tolerance);
     }
+}
+
+#[test]
+fn logarithms_of_softmax_are_what_they_decompose_to() {
+    let shifted = Composite::ShiftedLogSumExp(ShiftedLogSumExp);
+    for dtype in [DType::Float64, DType::Float32, DType::Float16, DType::BFloat16] {
+        let x = rules::cast(&spread([3, 4, 10], 4.0), dtype);
+        let kernel = Array::record(shifted, [x.clone()].into_iter().collect()).unwrap();
+        let algebra = shifted.expand(&[x]).expect("expands").expect("records");
+        for (kernel, algebra) in kernel.iter().zip(&algebra) {
+            assert_eq!(kernel.spec(), algebra.spec());
+            assert_close(&doubles(kernel), &doubles(algebra), 2e-6);
+        }
+    }
+    check_vmap(shifted, &[&spread([3, 5], 2.0)], &[true]);
 }
 
 #[test]

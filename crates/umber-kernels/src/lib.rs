@@ -61,6 +61,6 @@ pub use reduce::reduce;
 pub use scan::scan;
 pub use scatter::{scatter, scatter_axis};
 pub use search::searchsorted;
-pub use softmax::{logsumexp, softmax};
+pub use softmax::{logsumexp, shifted_logsumexp, softmax};
 pub use sort::{argpartition, argsort, partition, sort};
 pub use view::{View, ViewMut};

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use num_traits::Float;
-use umber_types::match_dtype;
+use umber_types::{Element, match_dtype};
 
 use crate::caches::Aligned;
 use crate::isa::{Cache, prefetch_lines, vectorised};
@@ -50,6 +50,21 @@ pub fn logsumexp(src: View, dst: ViewMut) {
     assert_eq!(leading, dst.shape(), "shape of the result of logsumexp");
     assert_eq!(src.dtype(), dst.dtype(), "logsumexp keeps the dtype");
     match_dtype!(float src.dtype(), T => logsumexp_typed::<T>(&src, &dst), else => not_a_float(&src));
+}
+
+/// The greatest element `m` of each row along the last axis into `peaks`, and `log sum exp(x - m)` into `logs`: both of the
+/// shape without that axis, dense, and of the dtype that computes.
+///
+/// Their sum is [`logsumexp`], but differences from `m` keep the digits that the sum loses beside a large `m`. The logarithm
+/// is zero where `m` is no finite number.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn shifted_logsumexp(src: View, peaks: ViewMut, logs: ViewMut) {
+    let (_, leading) = src.shape().split_last().expect("a row has an axis");
+    assert!(peaks.shape() == leading && logs.shape() == leading, "shapes of the results of logsumexp");
+    assert!(peaks.layout().is_contiguous() && logs.layout().is_contiguous(), "the results are dense");
+    match_dtype!(float src.dtype(), T => shifted_typed::<T>(&src, &peaks, &logs), else => not_a_float(&src));
 }
 
 fn not_a_float(src: &View) -> ! {
@@ -328,19 +343,40 @@ fn write_row<T: Real>(
 }
 
 fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
-    let (nest, length, stride) = rows(src, dst.strides());
-    let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
-    let row = rows_of(from, &nest, stride, length);
-    let finish = |peak: T::Work, total: f64| {
+    let to = Target::<T>::of(dst);
+    totals_of_rows::<T>(src, dst.strides(), |out, peak, total| {
         // An infinite or NaN peak is the answer; the total is then NaN.
         let sum = if peak.is_finite() { T::Work::nearest(peak.wide() + total.ln()) } else { peak };
-        T::narrow(sum)
-    };
+        // SAFETY: the offset comes from the layout of the destination.
+        unsafe { *to.at(out) = T::narrow(sum) };
+    });
+}
+
+fn shifted_typed<T: Real>(src: &View, peaks: &ViewMut, logs: &ViewMut) {
+    assert!(
+        [peaks, logs].iter().all(|out| out.dtype() == T::Work::DTYPE),
+        "results in the dtype that computes"
+    );
+    let (to_peaks, to_logs) = (Target::<T::Work>::of(peaks), Target::<T::Work>::of(logs));
+    totals_of_rows::<T>(src, peaks.strides(), |out, peak, total| {
+        let log = if peak.is_finite() { total.ln() } else { 0.0 };
+        // SAFETY: the offset comes from the layout that both destinations have.
+        unsafe {
+            *to_peaks.at(out) = peak;
+            *to_logs.at(out) = T::Work::nearest(log);
+        }
+    });
+}
+
+/// Hand the greatest element of each row, and the sum of exponentials below it, to `write` with the offset that `strides` give
+/// the row.
+fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, T::Work, f64) + Sync) {
+    let (nest, length, stride) = rows(src, strides);
+    let row = rows_of(Source::<T>::of(src), &nest, stride, length);
     if nest.count() < num_threads() && length >= LONG {
         nest.walk(0..nest.count(), |[at, out]| {
             let (peak, total) = share_totals(row(at));
-            // SAFETY: the offset comes from the layout of the destination.
-            unsafe { *to.at(out) = finish(peak, total) };
+            write(out, peak, total);
         });
         return;
     }
@@ -356,8 +392,7 @@ fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
                     (peak, row_total(row(at), 0..length, peak, stage))
                 },
             );
-            // SAFETY: the offset comes from the layout of the destination.
-            unsafe { *to.at(out) = finish(peak, total) };
+            write(out, peak, total);
         });
     });
 }

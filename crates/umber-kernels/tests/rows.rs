@@ -6,21 +6,24 @@ mod operands;
 use instruction_sets::repeat_under;
 use operands::{Operand, Random, Value, indices, scrambled, shapes};
 use proptest::prelude::*;
-use umber_kernels::{arg_reduce, layer_norm, logsumexp, rms_norm, softmax};
+use umber_kernels::{arg_reduce, layer_norm, logsumexp, rms_norm, shifted_logsumexp, softmax};
 use umber_types::{ArgReduceKind, DType, Layout, Shape, bf16, f16, match_dtype};
 
 /// A float that tests convert.
 trait Float: Value {
     /// How far results may be from exact ones, relative to the greatest of a row.
     const TOLERANCE: f64;
+    /// The type that computes.
+    type Work: Float;
     fn wide(self) -> f64;
     fn nearest(value: f64) -> Self;
 }
 
 macro_rules! floats {
-    ($($ty:ty, $tolerance:expr, $wide:expr, $nearest:expr;)*) => { $(
+    ($($ty:ty, $work:ty, $tolerance:expr, $wide:expr, $nearest:expr;)*) => { $(
         impl Float for $ty {
             const TOLERANCE: f64 = $tolerance;
+            type Work = $work;
             fn wide(self) -> f64 {
                 $wide(self)
             }
@@ -31,10 +34,10 @@ macro_rules! floats {
     )* };
 }
 floats! {
-    f16, 1e-3, f16::to_f64, f16::from_f64;
-    bf16, 8e-3, bf16::to_f64, bf16::from_f64;
-    f32, 4e-7, f64::from, |value| value as f32;
-    f64, 1e-14, std::convert::identity, std::convert::identity;
+    f16, f32, 1e-3, f16::to_f64, f16::from_f64;
+    bf16, f32, 8e-3, bf16::to_f64, bf16::from_f64;
+    f32, f32, 4e-7, f64::from, |value| value as f32;
+    f64, f64, 1e-14, std::convert::identity, std::convert::identity;
 }
 
 /// The values of each row along the last axis.
@@ -101,6 +104,18 @@ fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
     for (i, &found) in dst.data.iter().enumerate() {
         let wanted = rows.get(i).map_or(f64::NEG_INFINITY, |row| exact_logsumexp(row));
         assert_close(found, wanted, 1.0, "logsumexp");
+    }
+    let empty = || Operand::dense(vec![<T::Work as Value>::from_i64(5); leading.iter().product()], leading);
+    let (mut peaks, mut logs) = (empty(), empty());
+    shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
+    for (i, (&peak, &log)) in peaks.data.iter().zip(&logs.data).enumerate() {
+        let Some(row) = rows.get(i) else { continue };
+        let wanted =
+            row.iter().copied().fold(f64::NEG_INFINITY, |a, b| if a.is_nan() || a > b { a } else { b });
+        assert_close(peak, wanted, 0.0, "peak");
+        let below: Vec<f64> = row.iter().map(|x| x - wanted).collect();
+        let wanted = if wanted.is_finite() { exact_logsumexp(&below) } else { 0.0 };
+        assert_close(log, wanted, 1.0, "logarithm below the peak");
     }
 }
 
@@ -306,4 +321,20 @@ fn infinities_behave_as_documented() {
     assert_eq!(dst.data[..2], [-inf, inf]);
     assert!(dst.data[2].is_nan());
     assert_eq!(dst.data[3], 0.0);
+    let (mut peaks, mut logs) = (dst, Operand::dense(vec![5f32; 4], &[4]));
+    shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
+    assert_eq!(peaks.data[..2], [-inf, inf]);
+    assert!(peaks.data[2].is_nan());
+    assert_eq!(logs.data, [0.0; 4]);
+}
+
+#[test]
+fn logarithms_below_a_peak_keep_their_digits() {
+    let src = Operand::dense(vec![1e8f32, 1e8, 0.0, 20.0, 0.0, 0.0], &[2, 3]);
+    let [mut peaks, mut logs] = [0, 1].map(|_| Operand::dense(vec![5f32; 2], &[2]));
+    shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
+    assert_eq!(peaks.data, [1e8, 20.0]);
+    assert_eq!(logs.data[0], 2f32.ln());
+    let wanted = (2.0 * f64::exp(-20.0)).ln_1p();
+    assert!((f64::from(logs.data[1]) - wanted).abs() < 1e-6 * wanted);
 }

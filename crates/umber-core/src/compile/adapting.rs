@@ -258,6 +258,7 @@ fn adapt(op: &Op, change: &Change<'_>) -> Option<Op> {
         | Op::Composite(
             Composite::Softmax(_)
             | Composite::LogSumExp(_)
+            | Composite::ShiftedLogSumExp(_)
             | Composite::Rope(_)
             | Composite::Attention(_)
             | Composite::AttentionGradient(_)

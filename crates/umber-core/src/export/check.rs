@@ -102,6 +102,12 @@ impl Site<'_> {
                 self.takes(2)?;
                 self.must(self.inputs[1].dtype == DType::Int64, "an array and counts of int64")
             }
+            Op::Control(Control::Classes { .. }) => {
+                self.takes(1)?;
+                let is_signed =
+                    matches!(self.inputs[0].dtype, DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64);
+                self.must(is_signed, "signed integers")
+            }
             Op::Binary(_) => self.alike(2),
             Op::Select(_) => {
                 self.takes(3)?;

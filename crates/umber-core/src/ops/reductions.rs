@@ -11,10 +11,10 @@ use super::elementwise::{isnan, select};
 use crate::graph::Array;
 use crate::graph::tracing::note_bound_met;
 use crate::primitives::arg_reduce::ArgReduce;
-use crate::primitives::composite::{self, Composite, Measure, Parameter, Softmax, Spread};
+use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
 use crate::primitives::merged::Merged;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::{add, binary, cast, constant, reshape, sub, transpose, unary};
+use crate::primitives::rules::{self, add, binary, cast, constant, reshape, sub, transpose, unary};
 use crate::primitives::slice::slice_along;
 
 /// Axes as a user gave them, none for all.
@@ -408,6 +408,40 @@ pub fn logsumexp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Arra
     check_not_empty("logsumexp", a, &axes)?;
     let merged = Merged::new(&cast(a, a.dtype().inexact())?, &axes)?;
     finish(&composite::logsumexp(&merged.array)?, a, &axes, keep)
+}
+
+/// The logarithm of [`softmax`]: `(a - max(a)) - log(sum(exp(a - max(a))))` over axes; integers answer float32.
+///
+/// The shape stays, and so do floating dtypes; 16-bit floats compute in float32 and are rounded once. Fails if an axis is not
+/// there or named twice.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([1e6f32, 1e6, f32::NEG_INFINITY]);
+/// let y = ops::log_softmax(&a, Some(&[-1]))?;
+/// assert_eq!(y.to_vec::<f32>()?, [-(2f32.ln()), -(2f32.ln()), f32::NEG_INFINITY]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn log_softmax(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
+    let axes = axes_of("log_softmax", a, axes)?;
+    let x = cast(a, a.dtype().inexact())?;
+    if axes.is_empty() {
+        // Zero, but for what is no finite number.
+        return sub(&x, &x);
+    }
+    if x.size() == 0 {
+        return Ok(x);
+    }
+    let merged = Merged::new(&x, &axes)?;
+    let Shifted { peak, log } = composite::shifted_logsumexp(&merged.array)?;
+    let wide = rules::widened(&merged.array)?;
+    let spread = |row: &Array| {
+        let column: Shape = row.shape().iter().copied().chain([1]).collect();
+        broadcast(&reshape(row, column)?, wide.shape())
+    };
+    let y = sub(&sub(&wide, &spread(&peak)?)?, &spread(&log)?)?;
+    merged.restore(&cast(&y, x.dtype())?)
 }
 
 /// Is everything computed in float32 even for 16-bit floats?

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use umber_kernels::View;
 use umber_types::{ArgReduceKind, DType, ReduceKind, Result, Scalar, Shape, ensure};
 
+use super::gather::unnamed;
 use super::rules::{tangent_or_zero, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -29,6 +30,12 @@ pub enum Control {
         /// Whether values beyond the number of places are left over.
         surplus: Surplus,
     },
+    /// The input, signed integers that number classes; evaluation fails if one is negative, for it would count from the last class.
+    Classes {
+        /// The function that was called, which messages name; files do not keep it.
+        #[serde(skip, default = "unnamed")]
+        op: &'static str,
+    },
 }
 
 /// What becomes of values beyond the number of places that a mask picks.
@@ -53,20 +60,48 @@ impl Control {
     /// How many of the inputs are answered with.
     fn outputs(self) -> usize {
         match self {
-            Control::StopGradient | Control::Found(_) | Control::Counted { .. } => 1,
+            Control::StopGradient | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => 1,
             Control::Depends { outputs } => outputs as usize,
         }
     }
 }
 
+/// All elements reduced to one, whose bytes these are.
+fn reduced_to_one<const N: usize>(kind: ReduceKind, x: View<'_>) -> Result<[u8; N]> {
+    let one: Shape = x.shape().iter().map(|_| 1).collect();
+    let mut found = Storage::allocate(&one, x.dtype())?;
+    let axes: Vec<usize> = (0..one.ndim()).collect();
+    let view = found.view_mut(x.dtype()).expect("fresh storage is unique");
+    umber_kernels::reduce::reduce(kind, x, &axes, view);
+    let bytes = found.dense_bytes(x.dtype()).expect("fresh storage is dense");
+    Ok(bytes.try_into().expect("one element of so many bytes"))
+}
+
 /// Is any element of a mask true?
 fn holds_anywhere(mask: View<'_>) -> Result<bool> {
-    let one: Shape = mask.shape().iter().map(|_| 1).collect();
-    let mut found = Storage::allocate(&one, DType::Bool)?;
-    let axes: Vec<usize> = (0..one.ndim()).collect();
-    let view = found.view_mut(DType::Bool).expect("fresh storage is unique");
-    umber_kernels::reduce::reduce(ReduceKind::Any, mask, &axes, view);
-    Ok(found.dense_bytes(DType::Bool).is_some_and(|bytes| bytes != [0]))
+    Ok(reduced_to_one(ReduceKind::Any, mask)? != [0])
+}
+
+/// Fail if one of some signed integers is negative.
+fn check_classes(op: &str, classes: View<'_>) -> Result<()> {
+    if classes.size() == 0 {
+        return Ok(());
+    }
+    let kind = ReduceKind::Min;
+    let least = match classes.dtype() {
+        DType::Int8 => i64::from(i8::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        DType::Int16 => i64::from(i16::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        DType::Int32 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
+        DType::Int64 => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
+        // Others are not recorded.
+        _ => 0,
+    };
+    ensure!(
+        least >= 0,
+        Index,
+        "[{op}] index {least} is out of bounds for the classes, expected at least 0, or ignore_index for targets that do not count"
+    );
+    Ok(())
 }
 
 /// Fail if a mask picks another number of places than there are `values`.
@@ -95,6 +130,7 @@ impl Primitive for Control {
             Control::Found(ArgReduceKind::ArgMin) => "nanargmin",
             Control::Found(ArgReduceKind::ArgMax) => "nanargmax",
             Control::Counted { .. } => "index",
+            Control::Classes { op } => op,
         }
     }
 
@@ -112,7 +148,7 @@ impl Primitive for Control {
         }
         Some(Ok(match self {
             Control::StopGradient => smallvec![Some(zeros_like(&at.inputs[0]))],
-            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } => {
+            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => {
                 (0..at.inputs.len()).map(|input| cotangents.get(input).cloned()).collect()
             }
         }))
@@ -124,7 +160,7 @@ impl Primitive for Control {
         }
         Some(Ok(match self {
             Control::StopGradient => vec![zeros_like(&at.outputs[0])],
-            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } => {
+            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => {
                 let pushed = tangents.iter().zip(at.outputs);
                 pushed.map(|(tangent, output)| tangent_or_zero(tangent.as_ref(), output)).collect()
             }
@@ -157,6 +193,7 @@ impl Primitive for Control {
                     check_count(Scalar::from_bytes(DType::Int64, count).as_i64(), values, surplus)?;
                 }
             }
+            Control::Classes { op } => check_classes(op, task.view(0))?,
             Control::StopGradient | Control::Depends { .. } => {}
         }
         task.outputs = task.inputs.drain(..self.outputs()).map(Some).collect();

@@ -147,15 +147,38 @@ fn scaled_dot_product_attention(
     on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, how)).map(Made::from)
 }
 
-/// Cross entropy: `logsumexp(logits, axis=-1) - logits[..., target]`.
+/// Cross entropy: `log(sum(exp(logits - m))) + (m - logits[..., target])`, the sum and the maximum `m` along the last axis.
 ///
 /// `targets` are integers of the shape of `logits` without its last axis, the classes. The result has their shape and is float32,
-/// or float64 for float64; 16-bit logits are summed in float32.
+/// or float64 for float64; 16-bit logits compute in float32. Targets equal to `ignore_index` have the loss 0 and no gradient.
+/// Evaluation raises IndexError for all others outside of `[0, classes)`.
 #[pyfunction]
-#[pyo3(signature = (logits, targets, *, stream = None))]
-fn cross_entropy(logits: Operand, targets: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
+#[pyo3(signature = (logits, targets, *, ignore_index = None, stream = None))]
+fn cross_entropy(
+    logits: Operand,
+    targets: Operand,
+    ignore_index: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<Made> {
     let (logits, targets) = (logits.alone(), targets.alone());
-    on(stream, || fast::cross_entropy(&logits, &targets)).map(Made::from)
+    on(stream, || fast::cross_entropy(&logits, &targets, ignore_index)).map(Made::from)
+}
+
+/// Negative log-likelihood: `-log_probs[..., target]`, for log-probabilities of classes along the last axis.
+///
+/// `targets` are integers of the shape of `log_probs` without its last axis, the classes. The result has their shape and the dtype
+/// of `log_probs`. Targets equal to `ignore_index` have the loss 0 and no gradient. Evaluation raises IndexError for all others
+/// outside of `[0, classes)`.
+#[pyfunction]
+#[pyo3(signature = (log_probs, targets, *, ignore_index = None, stream = None))]
+fn nll_loss(
+    log_probs: Operand,
+    targets: Operand,
+    ignore_index: Option<i64>,
+    stream: Option<StreamArg>,
+) -> PyResult<Made> {
+    let (log_probs, targets) = (log_probs.alone(), targets.alone());
+    on(stream, || fast::nll_loss(&log_probs, &targets, ignore_index)).map(Made::from)
 }
 
 /// The gated delta rule: a state `S` of each head taken through all steps by
@@ -292,6 +315,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fast.add_function(wrap_pyfunction!(rope, &fast)?)?;
     fast.add_function(wrap_pyfunction!(scaled_dot_product_attention, &fast)?)?;
     fast.add_function(wrap_pyfunction!(cross_entropy, &fast)?)?;
+    fast.add_function(wrap_pyfunction!(nll_loss, &fast)?)?;
     fast.add_function(wrap_pyfunction!(gated_delta_update, &fast)?)?;
     fast.add_function(wrap_pyfunction!(kernel, &fast)?)?;
     fast.add_function(wrap_pyfunction!(metal_kernel, &fast)?)?;

@@ -177,6 +177,17 @@ fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamA
     on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(Made::from)
 }
 
+/// The logarithm of `softmax` over `axis` (all axes by default): `(a - max(a)) - log(sum(exp(a - max(a))))`.
+///
+/// The result has the shape and the floating dtype of `a`, float32 for integers; 16-bit floats compute in float32. Beside a large
+/// maximum it keeps the digits that `a - logsumexp(a)` loses. Raises IndexError for an axis that is not there.
+#[pyfunction]
+#[pyo3(signature = (a, /, axis = None, *, stream = None))]
+fn log_softmax(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<Made> {
+    let a = a.alone();
+    on(stream, || ops::log_softmax(&a, axes(axis.as_ref()))).map(Made::from)
+}
+
 /// How many elements over `axis` are different from zero.
 #[pyfunction]
 #[pyo3(signature = (a, /, *, axis = None, keepdims = false, stream = None))]
@@ -265,6 +276,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_typed_scans(module)?;
     register_cumulative_scans(module)?;
     module.add_function(wrap_pyfunction!(softmax, module)?)?;
+    module.add_function(wrap_pyfunction!(log_softmax, module)?)?;
     module.add_function(wrap_pyfunction!(count_nonzero, module)?)?;
     module.add_function(wrap_pyfunction!(diff, module)?)?;
     module.add_function(wrap_pyfunction!(unwrap, module)?)?;

@@ -1,59 +1,149 @@
-//! Cross entropy of logits and classes.
+//! Losses of logits or log-probabilities and classes.
 
-use umber_types::{Result, Shape, ensure};
+use umber_types::{BinaryKind, DType, Result, Shape, ensure};
 
 use crate::graph::Array;
-use crate::primitives::composite::logsumexp;
+use crate::primitives::composite::{Shifted, shifted_logsumexp};
+use crate::primitives::control::Control;
 use crate::primitives::gather::Places;
-use crate::primitives::rules::{reshape, sub, widened};
+use crate::primitives::rules::{add, binary, cast, constant, neg, reshape, sub, widened, zeros_like};
+use crate::primitives::select::Select;
 
-/// `logsumexp(logits[i]) - logits[i, targets[i]]` for every row `i`: minus the logarithm of the softmax at the target.
+/// `log(sum(exp(x - m))) + (m - x[targets[i]])` for every row `x` of the logits with the maximum `m`: minus the logarithm of the
+/// softmax at the target.
 ///
 /// `logits` is `[..., classes]`, real floating point; `targets` are integers of the shape before the last axis. Computed and
-/// answered in float32, for float64 in float64, with the shape of `targets`. Fails for other shapes and dtypes; evaluation fails
-/// for targets that are no classes.
+/// answered in float32, for float64 in float64, with the shape of `targets`. Targets equal to `ignored` have the loss 0 and no
+/// gradient. Fails for other shapes and dtypes; evaluation fails for targets that are no classes, negative ones included.
 ///
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, ops};
 /// let logits = Array::from([[0.0f32, 0.0], [0.0, f32::NEG_INFINITY]]);
-/// let loss = ops::fast::cross_entropy(&logits, &Array::from([1, 0]))?;
+/// let loss = ops::fast::cross_entropy(&logits, &Array::from([1, 0]), None)?;
+/// assert_eq!(loss.to_vec::<f32>()?, [2f32.ln(), 0.0]);
+/// assert!(ops::fast::cross_entropy(&logits, &Array::from([1, -1]), None)?.to_vec::<f32>().is_err());
+/// let loss = ops::fast::cross_entropy(&logits, &Array::from([1, -1]), Some(-1))?;
 /// assert_eq!(loss.to_vec::<f32>()?, [2f32.ln(), 0.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn cross_entropy(logits: &Array, targets: &Array) -> Result<Array> {
+pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> Result<Array> {
+    const OP: &str = "cross_entropy";
     ensure!(
         logits.ndim() > 0 && logits.dtype().is_floating(),
         Value,
-        "[cross_entropy] got logits of shape {} and dtype {}, expected real floating point with an axis of classes",
+        "[{OP}] got logits of shape {} and dtype {}, expected real floating point with an axis of classes",
         logits.shape(),
         logits.dtype()
     );
-    let (&classes, rows) = logits.shape().split_last().expect("at least one axis");
+    check_targets(OP, "logits", logits, targets)?;
+    let logits = cast(logits, logits.dtype().computed())?;
+    if targets.size() == 0 {
+        let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
+        return Ok(Array::full(targets.shape().clone(), 0.0, dtype));
+    }
+    let Shifted { peak, log } = shifted_logsumexp(&logits)?;
+    let Own { scores, is_ignored } = own(OP, &logits, targets, ignored)?;
+    without_ignored(&add(&log, &sub(&peak, &widened(&scores)?)?)?, is_ignored)
+}
+
+/// `-log_probs[i, targets[i]]` for every row `i`: the negative log-likelihood of the targets.
+///
+/// `log_probs` is `[..., classes]`; `targets` are integers of the shape before the last axis. The result has their shape and the
+/// dtype of `log_probs`. Targets equal to `ignored` have the loss 0 and no gradient. Fails for other shapes and dtypes; evaluation
+/// fails for targets that are no classes, negative ones included.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let log_probs = Array::from([[-1.0f32, -2.0], [-3.0, -4.0]]);
+/// let loss = ops::fast::nll_loss(&log_probs, &Array::from([1, -100]), Some(-100))?;
+/// assert_eq!(loss.to_vec::<f32>()?, [2.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Result<Array> {
+    const OP: &str = "nll_loss";
+    ensure!(
+        log_probs.ndim() > 0 && log_probs.dtype() != DType::Bool,
+        Value,
+        "[{OP}] got log-probabilities of shape {} and dtype {}, expected numbers with an axis of classes",
+        log_probs.shape(),
+        log_probs.dtype()
+    );
+    check_targets(OP, "log-probabilities", log_probs, targets)?;
+    if targets.size() == 0 {
+        return Ok(Array::full(targets.shape().clone(), 0.0, log_probs.dtype()));
+    }
+    let Own { scores, is_ignored } = own(OP, log_probs, targets, ignored)?;
+    without_ignored(&neg(&scores)?, is_ignored)
+}
+
+fn check_targets(op: &str, name: &str, scores: &Array, targets: &Array) -> Result<()> {
+    let (&classes, rows) = scores.shape().split_last().expect("at least one axis");
     ensure!(
         targets.dtype().is_integer(),
         Value,
-        "[cross_entropy] got targets of dtype {}, expected integers, the numbers of classes",
+        "[{op}] got targets of dtype {}, expected integers, the numbers of classes",
         targets.dtype()
     );
     ensure!(
         targets.shape()[..] == *rows,
         Value,
-        "[cross_entropy] got targets of shape {} for logits of shape {}, expected this without its last axis",
+        "[{op}] got targets of shape {} for {name} of shape {}, expected this without its last axis",
         targets.shape(),
-        logits.shape()
+        scores.shape()
     );
     ensure!(
         classes > 0 || targets.size() == 0,
         Value,
-        "[cross_entropy] got logits of shape {}, expected at least one class",
-        logits.shape()
+        "[{op}] got {name} of shape {}, expected at least one class",
+        scores.shape()
     );
-    let logits = widened(logits)?;
-    if targets.size() == 0 {
-        return Ok(Array::full(targets.shape().clone(), 0.0, logits.dtype()));
+    Ok(())
+}
+
+/// What belongs to the targets.
+struct Own {
+    /// The scores at the targets, at class 0 for those that are ignored.
+    scores: Array,
+    /// Which are ignored, if any can be.
+    is_ignored: Option<Array>,
+}
+
+/// The scores at the targets. Evaluation fails for targets that are neither classes nor ignored.
+fn own(op: &'static str, scores: &Array, targets: &Array, ignored: Option<i64>) -> Result<Own> {
+    let (mut classes, mut is_ignored) = (targets.clone(), None);
+    if let Some(index) = ignored.filter(|&index| holds(targets.dtype(), index)) {
+        let is_same = binary(BinaryKind::Equal, targets, &constant(targets, index))?;
+        classes = Array::record_one(Select, &[&is_same, &zeros_like(targets), targets])?;
+        is_ignored = Some(is_same);
     }
+    if matches!(targets.dtype(), DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64) {
+        classes = Array::record_one(Control::Classes { op }, &[&classes])?;
+    }
+    let rows = targets.shape();
     let column: Shape = rows.iter().copied().chain([1]).collect();
-    let own = Places::along("cross_entropy", rows.len(), reshape(targets, column)?).read(&logits)?;
-    sub(&logsumexp(&logits)?, &reshape(&own, targets.shape().clone())?)
+    let scores = Places::along(op, rows.ndim(), reshape(&classes, column)?).read(scores)?;
+    Ok(Own { scores: reshape(&scores, rows.clone())?, is_ignored })
+}
+
+/// Has this integer dtype the number?
+fn holds(dtype: DType, number: i64) -> bool {
+    match dtype {
+        DType::Int8 => i8::try_from(number).is_ok(),
+        DType::Int16 => i16::try_from(number).is_ok(),
+        DType::Int32 => i32::try_from(number).is_ok(),
+        DType::UInt8 => u8::try_from(number).is_ok(),
+        DType::UInt16 => u16::try_from(number).is_ok(),
+        DType::UInt32 => u32::try_from(number).is_ok(),
+        DType::UInt64 => number >= 0,
+        _ => true,
+    }
+}
+
+fn without_ignored(losses: &Array, is_ignored: Option<Array>) -> Result<Array> {
+    match is_ignored {
+        Some(is_ignored) => Array::record_one(Select, &[&is_ignored, &zeros_like(losses), losses]),
+        None => Ok(losses.clone()),
+    }
 }

@@ -7,7 +7,7 @@ mod norms;
 mod rope;
 
 pub use attention::{Attend, Mask, scaled_dot_product_attention};
-pub use cross_entropy::cross_entropy;
+pub use cross_entropy::{cross_entropy, nll_loss};
 pub use gated_delta::{GatedDeltaUpdate, gated_delta_update};
 pub use norms::{layer_norm, rms_norm};
 pub use rope::{Frequencies, Rotation, rope};

@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, UnaryKind};
 
-use super::{Decompose, Softmax, last_axis, softmax};
+use super::{Decompose, Softmax, drop_last, last_axis, softmax};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
 use crate::primitives::reduce::{Reduce, sum};
@@ -15,11 +15,6 @@ use crate::primitives::select::Select;
 /// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LogSumExp;
-
-/// `x` without its last axis, which has length one.
-fn drop_last(x: &Array) -> Result<Array> {
-    reshape(x, &x.shape()[..x.ndim() - 1])
-}
 
 impl LogSumExp {
     /// The derivative: the softmax of the input, and zero where all terms are `exp(-inf)`.

@@ -10,6 +10,7 @@ mod layer_norm;
 mod logsumexp;
 mod rms_norm;
 mod rope;
+mod shifted_logsumexp;
 mod softmax;
 
 use smallvec::smallvec;
@@ -23,6 +24,8 @@ pub use self::layer_norm::LayerNorm;
 pub use self::logsumexp::LogSumExp;
 pub use self::rms_norm::RmsNorm;
 pub use self::rope::{Rope, Turn};
+pub use self::shifted_logsumexp::ShiftedLogSumExp;
+pub(crate) use self::shifted_logsumexp::{Shifted, shifted_logsumexp};
 pub use self::softmax::Softmax;
 use super::reduce;
 use super::rules::{binary, broadcast, cast, constant, reshape, sub, unary, widened};
@@ -66,6 +69,8 @@ pub enum Composite {
     Softmax(Softmax),
     /// `log(sum(exp(x)))` along the last axis, which goes away.
     LogSumExp(LogSumExp),
+    /// The maximum of the last axis, and `log(sum(exp(x - max(x))))`; the axis goes away.
+    ShiftedLogSumExp(ShiftedLogSumExp),
     /// Elements of the last axis brought to mean zero and variance one, then scaled and shifted.
     LayerNorm(LayerNorm),
     /// Elements of the last axis divided by their root mean square, then scaled.
@@ -89,6 +94,7 @@ impl Composite {
         match self {
             Composite::Softmax(composite) => composite,
             Composite::LogSumExp(composite) => composite,
+            Composite::ShiftedLogSumExp(composite) => composite,
             Composite::LayerNorm(composite) => composite,
             Composite::RmsNorm(composite) => composite,
             Composite::Rope(composite) => composite,
@@ -122,6 +128,7 @@ impl Primitive for Composite {
         let by_rows = match self {
             Composite::Softmax(_)
             | Composite::LogSumExp(_)
+            | Composite::ShiftedLogSumExp(_)
             | Composite::LayerNorm(_)
             | Composite::RmsNorm(_) => true,
             Composite::Rope(_)
@@ -190,6 +197,11 @@ impl Parameter {
 /// The last axis of an array, which must have one.
 fn last_axis(x: &Array) -> Axes {
     Axes::one(x.ndim() - 1)
+}
+
+/// `x` without its last axis, which has length one.
+fn drop_last(x: &Array) -> Result<Array> {
+    reshape(x, &x.shape()[..x.ndim() - 1])
 }
 
 /// The dtype that 16-bit floats compute in, others as they are.

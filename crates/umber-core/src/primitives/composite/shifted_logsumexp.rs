@@ -1,0 +1,106 @@
+//! ShiftedLogSumExp: the maximum of the last axis and the logarithm of the sum of exponentials below it.
+
+use smallvec::smallvec;
+use umber_types::{BinaryKind, ReduceKind, Result, Shape, UnaryKind};
+
+use super::{Composite, Decompose, drop_last, last_axis, work};
+use crate::graph::{Array, ArraySpec, Specs};
+use crate::primitive::{Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitives::reduce::{Reduce, sum};
+use crate::primitives::rules::{
+    binary, broadcast, cast, constant, mul, neg, reshape, sub, unary, widened, zeros_like,
+};
+use crate::primitives::select::Select;
+
+/// `m = max(x)` and `y = log(sum(exp(x - m)))` along the last axis, which goes away, in the dtype that `x` computes in.
+///
+/// `(x - m) - y` is the logarithm of the softmax. It keeps the digits that `x - logsumexp(x)` loses where `m` is large.
+///
+/// To derivatives `m` is a constant, so they are right only where the result does not depend on it, as in this difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct ShiftedLogSumExp;
+
+/// The two outputs of [`ShiftedLogSumExp`].
+pub(crate) struct Shifted {
+    /// The maximum.
+    pub(crate) peak: Array,
+    /// The logarithm of the sum of exponentials of the differences from it.
+    pub(crate) log: Array,
+}
+
+/// [`ShiftedLogSumExp`] of an array with at least one axis; complex numbers have no kernel.
+pub(crate) fn shifted_logsumexp(x: &Array) -> Result<Shifted> {
+    let outputs = if x.dtype().is_complex() {
+        ShiftedLogSumExp.decompose(std::slice::from_ref(x))?
+    } else {
+        Array::record(Composite::ShiftedLogSumExp(ShiftedLogSumExp), smallvec![x.clone()])?.into_vec()
+    };
+    let [peak, log] = <[Array; 2]>::try_from(outputs).expect("two outputs");
+    Ok(Shifted { peak, log })
+}
+
+/// A value for each row, repeated along the last axis of `shape`.
+fn along_rows(values: &Array, shape: &Shape) -> Result<Array> {
+    let column: Shape = values.shape().iter().copied().chain([1]).collect();
+    broadcast(&reshape(values, column)?, shape)
+}
+
+impl ShiftedLogSumExp {
+    /// The derivative of the logarithm: the softmax of the input, and zero where all terms are `exp(-inf)`.
+    fn slope(at: &Point<'_>) -> Result<Array> {
+        let (x, peak, log) = (widened(&at.inputs[0])?, &at.outputs[0], &at.outputs[1]);
+        // An infinite maximum must not meet itself in a difference.
+        let is_nothing = binary(BinaryKind::Equal, peak, &constant(peak, f64::NEG_INFINITY))?;
+        let shift = Array::record_one(Select, &[&is_nothing, &zeros_like(peak), peak])?;
+        let powers = unary(UnaryKind::Exp, &sub(&x, &along_rows(&shift, x.shape())?)?)?;
+        mul(&powers, &along_rows(&unary(UnaryKind::Exp, &neg(log)?)?, x.shape())?)
+    }
+}
+
+impl Decompose for ShiftedLogSumExp {
+    fn name(&self) -> &'static str {
+        "logsumexp"
+    }
+
+    fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
+        let x = inputs[0];
+        let spec = ArraySpec { shape: x.shape[..x.shape.ndim() - 1].into(), dtype: work(x.dtype) };
+        Ok([spec.clone(), spec].into_iter().collect())
+    }
+
+    fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
+        let x = &widened(&inputs[0])?;
+        let peak = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
+        // An infinite maximum must not meet itself in a difference.
+        let is_finite = binary(BinaryKind::Equal, &sub(&peak, &peak)?, &zeros_like(&peak))?;
+        let shift = Array::record_one(Select, &[&is_finite, &peak, &zeros_like(&peak)])?;
+        let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
+        let total = sum(&powers, &last_axis(x))?;
+        let total = Array::record_one(Select, &[&is_finite, &total, &constant(&total, 1.0)])?;
+        Ok(vec![drop_last(&peak)?, drop_last(&unary(UnaryKind::Log, &total)?)?])
+    }
+
+    fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
+        rule(|| {
+            let x = &at.inputs[0];
+            let ct = along_rows(&cotangents[1], x.shape())?;
+            Ok(smallvec![Some(cast(&mul(&ct, &ShiftedLogSumExp::slope(at)?)?, x.dtype())?)])
+        })
+    }
+
+    fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
+        rule(|| {
+            let t = widened(tangents[0].as_ref().expect("jvp rules run with a tangent"))?;
+            let pushed = drop_last(&sum(&mul(&t, &ShiftedLogSumExp::slope(at)?)?, &last_axis(&t))?)?;
+            Ok(vec![zeros_like(&at.outputs[0]), pushed])
+        })
+    }
+
+    fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
+        task.run(|inputs, outputs| {
+            let [peaks, logs] = outputs else { unreachable!("two outputs") };
+            umber_kernels::softmax::shifted_logsumexp(inputs[0], peaks.reborrow(), logs.reborrow());
+            Ok(())
+        })
+    }
+}
