@@ -7,6 +7,7 @@ All work elementwise, keep the shape and compute in the input's dtype, integers 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import ClassVar
 
 import umber.core as mx
@@ -93,8 +94,10 @@ def hard_tanh(x: mx.array, min_val: float = -1.0, max_val: float = 1.0) -> mx.ar
 
 
 def softsign(x: mx.array) -> mx.array:
-    """`x / (1 + |x|)`."""
-    return x / (1 + mx.abs(x))
+    """`x / (1 + |x|)`, ±1 at ±∞."""
+    is_infinite = mx.isinf(x)
+    finite = mx.where(is_infinite, 0, x)
+    return mx.where(is_infinite, mx.sign(x), finite / (1 + mx.abs(finite)))
 
 
 def softplus(x: mx.array) -> mx.array:
@@ -161,12 +164,22 @@ def selu(x: mx.array) -> mx.array:
     return SELU_SCALE * elu(x, SELU_ALPHA)
 
 
+def _gated(x: mx.array, gate: Callable[[mx.array], mx.array], bound: float) -> mx.array:
+    """`x · gate(x)`, for a gate that rounds to 0 from `-bound` down and to 1 from `bound` up.
+
+    The product is taken between the bounds only: infinity times zero, in the value or in a
+    derivative, would be NaN.
+    """
+    inner = mx.clip(x, -bound, bound)
+    return mx.where(x >= bound, x, inner * gate(inner))
+
+
 def silu(x: mx.array) -> mx.array:
     """`x · sigmoid(x)`, also called swish.
 
     Hendrycks, Gimpel, "Gaussian Error Linear Units", 2016.
     """
-    return x * mx.sigmoid(x)
+    return _gated(x, mx.sigmoid, 1000.0)
 
 
 def mish(x: mx.array) -> mx.array:
@@ -174,7 +187,7 @@ def mish(x: mx.array) -> mx.array:
 
     Misra, "Mish: A Self Regularized Non-Monotonic Activation Function", 2019.
     """
-    return x * mx.tanh(softplus(x))
+    return _gated(x, lambda x: mx.tanh(softplus(x)), 1000.0)
 
 
 def gelu(x: mx.array) -> mx.array:
@@ -182,22 +195,26 @@ def gelu(x: mx.array) -> mx.array:
 
     Hendrycks, Gimpel, "Gaussian Error Linear Units", 2016.
     """
-    return x * (1 + mx.erf(x / math.sqrt(2))) / 2
+    return _gated(x, lambda x: (1 + mx.erf(x / math.sqrt(2))) / 2, 10.0)
 
 
 def gelu_approx(x: mx.array) -> mx.array:
     """`gelu` by `x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))`; off by at most 0.0005."""
-    return 0.5 * x * (1 + mx.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+
+    def gate(x: mx.array) -> mx.array:
+        return 0.5 * (1 + mx.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+
+    return _gated(x, gate, 10.0)
 
 
 def gelu_fast_approx(x: mx.array) -> mx.array:
     """`gelu` by `x · sigmoid(1.702 x)`; off by at most 0.021."""
-    return x * mx.sigmoid(1.702 * x)
+    return _gated(x, lambda x: mx.sigmoid(1.702 * x), 1000.0)
 
 
 def hardswish(x: mx.array) -> mx.array:
     """`x · relu6(x + 3) / 6`. Howard et al., "Searching for MobileNetV3", 2019."""
-    return x * relu6(x + 3) / 6
+    return _gated(x, lambda x: (x + 3) / 6, 3.0)
 
 
 def hard_shrink(x: mx.array, lambd: float = 0.5) -> mx.array:
@@ -218,10 +235,15 @@ def step(x: mx.array, threshold: float = 0.0) -> mx.array:
 def glu(x: mx.array, axis: int = -1) -> mx.array:
     """`a · sigmoid(b)`, `a` and `b` the halves of `x` along `axis`, whose size is even.
 
+    An infinite `a` gives 0 where `sigmoid(b)` is 0.
+
     Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2016.
     """
     a, b = mx.split(x, 2, axis=axis)
-    return a * mx.sigmoid(b)
+    # As in `_gated`, the gate is 0 or 1 beyond the bound, and nothing infinite is multiplied there.
+    bound = 1000.0
+    rest = mx.where((mx.abs(b) >= bound) & mx.isinf(a), 0, a)
+    return mx.where(b >= bound, a, rest * mx.sigmoid(mx.clip(b, -bound, bound)))
 
 
 def softmax(x: mx.array, axis: int = -1) -> mx.array:
@@ -235,8 +257,8 @@ def softmin(x: mx.array, axis: int = -1) -> mx.array:
 
 
 def log_softmax(x: mx.array, axis: int = -1) -> mx.array:
-    """`x - log Σ exp(x)`, the sum along `axis`."""
-    return x - mx.logsumexp(x, axis=axis, keepdims=True)
+    """`(x - m) - log Σ exp(x - m)` with `m = max(x)`, along `axis`."""
+    return mx.log_softmax(x, axis=axis)
 
 
 class Sigmoid(Module):
