@@ -920,6 +920,27 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             SPREADS,
         ),
         Difference(
+            "nn.losses.cross_entropy nn.losses.kl_div_loss nn.losses.binary_cross_entropy",
+            "nn.losses.cross_entropy(mx.array([-mx.inf, 0, 0]), mx.array([0.0, 1, 0]))",
+            "NaN where a probability of 0 meets an infinite logarithm",
+            "the limit: 0 times infinity counts as 0, also in gradients",
+            SPREADS,
+        ),
+        Difference(
+            "nn.log_softmax nn.losses.*",
+            "nn.losses.mse_loss(mx.array([300.0, 0], mx.float16), mx.zeros(2, mx.float16))",
+            "computes losses of 16-bit floats in them: squares overflow, offsets take the digits",
+            "computes them in float32 and rounds once",
+            "A loss in range is no infinity.",
+        ),
+        Difference(
+            "nn.silu nn.gelu nn.gelu_* nn.mish nn.hardswish nn.softsign",
+            "mx.grad(nn.silu)(mx.array(-mx.inf))",
+            "NaN at infinities, in the value or the derivative",
+            "the limits",
+            SPREADS,
+        ),
+        Difference(
             "nn.Module.update",
             'nn.Linear(1, 1).update({"weight": 3}, strict=False).weight.shape',
             "puts anything in the place of a parameter if not strict",
@@ -1058,6 +1079,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "reads foreign memory for classes that do not exist",
             "IndexError",
             SAFE,
+        ),
+        Difference(
+            "nn.losses.cross_entropy nn.losses.nll_loss fast.cross_entropy",
+            "nn.losses.cross_entropy(mx.zeros((1, 3)), mx.array([-1]))",
+            "trains the last class for the target -1",
+            "IndexError; ignore_index names targets that do not count",
+            "Labels that mean nothing are never trained on.",
         ),
         Difference(
             "nn.init.sparse",
@@ -1253,6 +1281,14 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "has no fused kernel on a CPU: ValueError",
             "always runs one, whose memory does not grow with queries times keys",
             "Long sequences fit into memory.",
+        ),
+        Difference(
+            "fast.scaled_dot_product_attention",
+            "mx.fast.scaled_dot_product_attention(*[mx.ones((1, 1, 2, 4))] * 3, scale=1.0, "
+            "mask=mx.array([[0.0, 0], [-mx.inf, -mx.inf]]))",
+            "NaN for a query from which a mask of numbers hides all keys",
+            "the mean of all values, as for a mask of booleans",
+            SPREADS,
         ),
         Difference(
             "fast.rope",

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 import umber.core as mx
+from arrays import to_numpy
+from umber import nn
 from umber.nn import losses
 
 F32 = np.float32
@@ -289,3 +291,373 @@ def test_empty_batches():
     no_classes = mx.zeros((0,), dtype=mx.int32)
     assert losses.nll_loss(mx.zeros((0, 3)), no_classes).shape == (0,)
     assert losses.cross_entropy(mx.zeros((0, 3)), no_classes, reduction="sum").item() == 0
+
+
+# Scores and labels whose differences or squares are beyond float16, with losses that are not.
+FAR = np.array([[300.0, -250.0, 1.5], [-0.25, 600.0, 4.0], [0.5, 0.0, -2.0], [-300.0, 250.0, 8.0]])
+NEAR = np.array([[0.5, 250.0, 1.0], [0.25, -600.0, 0.0], [1.5, 1.0, 2.0], [300.0, 100.0, -8.0]])
+WIDE = np.array([[1e-3, 2e3, 0.5], [1e4, 4e4, 2.0], [1.0, 1e-5, 3.0], [6e4, 5e3, 1.0]])
+LABELS = np.array([0, 2, 1, 0])
+CHANCES = np.array([[0.0, 1.0, 0.25], [1.0, 0.0, 0.5], [0.75, 0.0, 0.0], [1.0, 1.0, 0.0]])
+
+IN_HALVES = {
+    "mse": (losses.mse_loss, (FAR, NEAR), {}),
+    "l1": (losses.l1_loss, (FAR * 100, NEAR * 100), {}),
+    "smooth l1": (losses.smooth_l1_loss, (FAR, NEAR), {"beta": 1000.0}),
+    "smooth l1 fine": (losses.smooth_l1_loss, (FAR, NEAR), {"beta": 1e-8}),
+    "huber": (losses.huber_loss, (FAR, NEAR), {"delta": 400.0}),
+    "log cosh": (losses.log_cosh_loss, (FAR, NEAR), {}),
+    "log cosh small": (losses.log_cosh_loss, (FAR * 1e-4, NEAR * 0), {}),
+    "hinge": (losses.hinge_loss, (FAR, NEAR), {}),
+    "gaussian": (losses.gaussian_nll_loss, (FAR, NEAR, WIDE), {}),
+    "gaussian eps": (losses.gaussian_nll_loss, (FAR * 1e-3, NEAR * 1e-3, WIDE * 0), {"full": True}),
+    "cosine": (losses.cosine_similarity_loss, (FAR, NEAR), {}),
+    "cosine 0": (losses.cosine_similarity_loss, (FAR * 100, NEAR * 100), {"axis": 0}),
+    "margin": (losses.margin_ranking_loss, (FAR * 100, NEAR * 100, np.sign(FAR)), {"margin": 0.5}),
+    "triplet": (losses.triplet_loss, (FAR, NEAR, FAR + 1), {}),
+    "triplet 1": (losses.triplet_loss, (FAR, NEAR, FAR + 1), {"p": 1, "axis": 0}),
+    "triplet 3": (losses.triplet_loss, (FAR, NEAR, FAR + 1), {"p": 3}),
+    "nll": (losses.nll_loss, (FAR * 100, LABELS), {}),
+    "kl": (losses.kl_div_loss, (-np.abs(FAR) * 100, -np.abs(NEAR) / 100), {}),
+    "binary logits": (losses.binary_cross_entropy, (FAR / 10, CHANCES), {}),
+    "binary": (losses.binary_cross_entropy, (CHANCES, CHANCES[::-1]), {"with_logits": False}),
+    "cross entropy": (losses.cross_entropy, (FAR + 3000, LABELS), {}),
+    "cross entropy 0": (losses.cross_entropy, (FAR + 3000, LABELS[:3]), {"axis": 0}),
+    "cross entropy smooth": (losses.cross_entropy, (FAR, LABELS), {"label_smoothing": 0.25}),
+    "cross entropy probabilities": (losses.cross_entropy, (FAR + 3000, CHANCES), {}),
+    "cross entropy weights": (losses.cross_entropy, (FAR, LABELS, WIDE[:, 2]), {}),
+}
+
+
+@pytest.mark.parametrize("name", IN_HALVES)
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16], ids=str)
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_losses_of_halves_are_rounded_once(name, dtype, reduction):
+    function, inputs, options = IN_HALVES[name]
+
+    def given(x):
+        return mx.array(x).astype(dtype) if x.dtype.kind == "f" else mx.array(x)
+
+    halves = [given(x) for x in inputs]
+    wide = [x.astype(mx.float64) if x.dtype == dtype else x for x in halves]
+
+    def loss(*arrays):
+        return function(*arrays, **options, reduction=reduction)
+
+    expected = loss(*wide)
+    found = loss(*halves)
+    assert found.dtype == dtype
+    unit = float(mx.finfo(dtype).eps)
+    np.testing.assert_allclose(
+        to_numpy(found), to_numpy(expected.astype(dtype)), rtol=unit, atol=1e-7
+    )
+    floats = tuple(i for i, x in enumerate(halves) if x.dtype == dtype)
+
+    def slopes(arrays):
+        # A cotangent of 1 / 64 keeps the gradients of squares within float16.
+        found = mx.grad(lambda *arrays: (loss(*arrays) / 64).sum(), floats)(*arrays)
+        return (found,) if isinstance(found, mx.array) else found
+
+    for ours, theirs in zip(slopes(halves), slopes(wide), strict=True):
+        assert ours.dtype == dtype
+        np.testing.assert_allclose(
+            to_numpy(ours), to_numpy(theirs.astype(dtype)), rtol=2 * unit, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, mx.float64], ids=str)
+def test_offsets_do_not_enter_losses(dtype):
+    """Integers are exact beside an offset, and so are the losses of their differences."""
+    offset = {mx.float16: 1000, mx.bfloat16: 128, mx.float32: 2**22, mx.float64: 2.0**50}[dtype]
+    steps = np.array([[0.0, 1, 3], [5, 2, 2]])
+    at, far = mx.array(steps, dtype=dtype), mx.array(steps + offset, dtype=dtype)
+    exact = np_log_softmax(steps)
+    unit = float(mx.finfo(dtype).eps)
+    labels, chances = mx.array([1, 2]), mx.array([[0.5, 0.25, 0.25], [0, 1, 0]], dtype=dtype)
+    pairs = {
+        "log_softmax": nn.log_softmax,
+        "module": nn.LogSoftmax(),
+        "classes": lambda x: losses.cross_entropy(x, labels),
+        "fast": lambda x: mx.fast.cross_entropy(x, labels),
+        "smooth": lambda x: losses.cross_entropy(x, labels, label_smoothing=0.1),
+        "probabilities": lambda x: losses.cross_entropy(x, chances),
+        "other axis": lambda x: losses.cross_entropy(x.T, labels, axis=0),
+    }
+    for name, function in pairs.items():
+        for how in (function, mx.compile(function)):
+            np.testing.assert_allclose(
+                to_numpy(how(far)), to_numpy(how(at)), rtol=unit, err_msg=name
+            )
+        slope = mx.grad(lambda x, function=function: function(x).sum())
+        np.testing.assert_allclose(to_numpy(slope(far)), to_numpy(slope(at)), atol=unit)
+    # The reference is rounded as well.
+    for found, want in ((nn.log_softmax(far), exact), (nn.log_softmax(far.T, axis=0), exact.T)):
+        np.testing.assert_allclose(to_numpy(found), want, rtol=unit, atol=unit)
+    # The losses of near certainty are small and not 0.
+    sure = mx.array([20.0, 0.0], dtype=dtype) + offset
+    for loss in (
+        losses.cross_entropy(sure, mx.array(0)),
+        losses.binary_cross_entropy(mx.array(20.0, dtype=dtype), mx.array(1.0, dtype=dtype)),
+    ):
+        if dtype != mx.float16:  # whose smallest number is larger
+            assert loss.item() == pytest.approx(math.log1p(math.exp(-20)), rel=2 * unit)
+
+
+def test_log_cosh_of_small_errors():
+    errors = np.array([1e-4, -3e-3, 0.5, 0.99, 1.0, -1.5, 30.0])
+    x = mx.array(errors, dtype=mx.float32)
+    expected = np.log1p(2 * np.sinh(errors / 2) ** 2)
+    found = losses.log_cosh_loss(x, mx.zeros(7))
+    np.testing.assert_allclose(np.array(found), expected, rtol=3e-7)
+    slope = mx.grad(lambda x: losses.log_cosh_loss(x, mx.zeros(7)).sum())(x)
+    np.testing.assert_allclose(np.array(slope), np.tanh(errors), rtol=1e-6)
+
+
+INF = math.inf
+LOG2 = math.log(2)
+# Function of what is differentiated, where, the values, and the gradients of their sum.
+PRODUCTS_WITH_INFINITY = {
+    "cross entropy": (
+        lambda x, p: losses.cross_entropy(x, p),
+        ([-INF, 0, 0], [0, 1, 0]),
+        LOG2,
+        ([0, -0.5, 0.5], [0, 0, 0]),
+    ),
+    "cross entropy of nothing likely": (
+        lambda x, p: losses.cross_entropy(x, p),
+        ([-INF, 0, 0], [0.5, 0.5, 0]),
+        INF,
+        ([-0.5, 0, 0.5], [INF, 0, 0]),
+    ),
+    "cross entropy of an ignored class": (
+        lambda x: losses.cross_entropy(x, mx.array([1, 2]), reduction="sum"),
+        ([[-INF, 0, 0], [-INF, 0, 0]],),
+        2 * LOG2,
+        ([[0, -0.5, 0.5], [0, 0.5, -0.5]],),
+    ),
+    "cross entropy weights": (
+        lambda x: losses.cross_entropy(
+            x, mx.array([0, 1]), weights=mx.array([0.0, 1.0], dtype=x.dtype)
+        ),
+        ([[-INF, 0, 0], [0, 0, -INF]],),
+        [0, LOG2],
+        ([[0, 0, 0], [0.5, -0.5, 0]],),
+    ),
+    "kl": (
+        lambda x, p: losses.kl_div_loss(x, p),
+        ([-INF, -LOG2, -LOG2], [-INF, -LOG2, -LOG2]),
+        0,
+        ([0, -0.5, -0.5], [0, 0.5, 0.5]),
+    ),
+    "kl of an impossible class": (
+        lambda x, p: losses.kl_div_loss(x, p),
+        ([-1, -1], [-INF, 0]),
+        1,
+        ([0, -1], [0, 2]),
+    ),
+    "kl of a class said to be impossible": (
+        lambda x: losses.kl_div_loss(x, mx.array([0.0, -INF], dtype=x.dtype)),
+        ([-INF, 0],),
+        INF,
+        ([-1, 0],),
+    ),
+    "binary logits": (
+        lambda x: losses.binary_cross_entropy(
+            x, mx.array([0, 1, 0, 1], dtype=x.dtype), reduction="none"
+        ),
+        ([-INF, INF, INF, -INF],),
+        [0, 0, INF, INF],
+        ([0, 0, 1, -1],),
+    ),
+    "binary logits of both": (
+        lambda x, t: losses.binary_cross_entropy(x, t, reduction="none"),
+        ([-INF, INF], [0, 1]),
+        [0, 0],
+        ([0, 0], [0, 0]),
+    ),
+    "binary weights": (
+        lambda x: losses.binary_cross_entropy(
+            x,
+            mx.array([0, 1], dtype=x.dtype),
+            weights=mx.array([0, 1], dtype=x.dtype),
+            reduction="sum",
+        ),
+        ([INF, 0],),
+        LOG2,
+        ([0, -0.5],),
+    ),
+    "binary": (
+        lambda p: losses.binary_cross_entropy(
+            p, mx.array([0, 1], dtype=p.dtype), with_logits=False, reduction="none"
+        ),
+        ([0, 1],),
+        [0, 0],
+        ([1, -1],),
+    ),
+    "huber": (
+        lambda x: losses.huber_loss(x, mx.zeros(2, x.dtype)),
+        ([INF, -INF],),
+        [INF, INF],
+        ([1, -1],),
+    ),
+    "smooth l1": (
+        lambda x: losses.smooth_l1_loss(x, mx.zeros(2, x.dtype), reduction="none"),
+        ([INF, -INF],),
+        [INF, INF],
+        ([1, -1],),
+    ),
+    "log cosh": (
+        lambda x: losses.log_cosh_loss(x, mx.zeros(2, x.dtype)),
+        ([INF, -INF],),
+        [INF, INF],
+        ([1, -1],),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS_WITH_INFINITY)
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, mx.float64], ids=str)
+def test_zero_times_infinity_counts_as_zero(name, dtype):
+    function, inputs, values, slopes = PRODUCTS_WITH_INFINITY[name]
+    arrays = [mx.array(x, dtype=dtype) for x in inputs]
+    tolerance = {"rtol": 2 * float(mx.finfo(dtype).eps), "atol": float(mx.finfo(dtype).eps)}
+    places = tuple(range(len(arrays)))
+    gradient = mx.grad(lambda *arrays: function(*arrays).sum(), places)
+    for value, found in (
+        (function(*arrays), gradient(*arrays)),
+        (mx.compile(function)(*arrays), mx.compile(gradient)(*arrays)),
+    ):
+        np.testing.assert_allclose(to_numpy(value), values, **tolerance)
+        found = (found,) if isinstance(found, mx.array) else found
+        for ours, expected in zip(found, slopes, strict=True):
+            np.testing.assert_allclose(to_numpy(ours), expected, **tolerance)
+
+
+def test_gradients_of_probabilities_that_are_zero():
+    """Where the logit is finite, a probability of 0 has the slope of any other."""
+    x = mx.array([0.0, 1.0, 3.0])
+    slope = mx.grad(lambda p: losses.cross_entropy(x, p))(mx.array([0.0, 1.0, 0.0]))
+    assert slope.tolist() == [3, 2, 0]
+    slope = mx.grad(lambda t: losses.binary_cross_entropy(x, t, reduction="sum"))(mx.zeros(3))
+    assert slope.tolist() == [0, -1, -3]
+
+
+CLASSED = {
+    "cross_entropy": lambda x, t, **options: losses.cross_entropy(x, t, **options),
+    "weights": lambda x, t, **options: losses.cross_entropy(
+        x, t, weights=mx.ones(t.shape), **options
+    ),
+    "label_smoothing": lambda x, t, **options: losses.cross_entropy(
+        x, t, label_smoothing=0.1, **options
+    ),
+    "weights and label_smoothing": lambda x, t, **options: losses.cross_entropy(
+        x, t, weights=mx.ones(t.shape), label_smoothing=0.1, **options
+    ),
+    "axis": lambda x, t, **options: losses.cross_entropy(
+        mx.moveaxis(x, -1, 0), t, axis=0, **options
+    ),
+    "mean": lambda x, t, **options: losses.cross_entropy(x, t, reduction="mean", **options),
+    "sum": lambda x, t, **options: losses.cross_entropy(x, t, reduction="sum", **options),
+    "nll_loss": lambda x, t, **options: losses.nll_loss(x, t, **options),
+    "nll_loss axis": lambda x, t, **options: losses.nll_loss(
+        mx.moveaxis(x, -1, 0), t, axis=0, **options
+    ),
+    "nll_loss mean": lambda x, t, **options: losses.nll_loss(x, t, reduction="mean", **options),
+    "fast": lambda x, t, **options: mx.fast.cross_entropy(x, t, **options),
+    "fast nll_loss": lambda x, t, **options: mx.fast.nll_loss(x, t, **options),
+}
+TRANSFORMS = {
+    "plain": lambda f: f,
+    "compile": mx.compile,
+    "grad": lambda f: lambda x, t: mx.grad(lambda x: f(x, t).sum())(x),
+    "value_and_grad": lambda f: lambda x, t: mx.value_and_grad(lambda x: f(x, t).sum())(x),
+    "compiled grad": lambda f: mx.compile(lambda x, t: mx.grad(lambda x: f(x, t).sum())(x)),
+    "jvp": lambda f: lambda x, t: mx.jvp(lambda x: f(x, t), [x], [mx.ones_like(x)]),
+    "vmap": lambda f: lambda x, t: mx.vmap(f)(x, t),
+    "vmap of targets": lambda f: lambda x, t: mx.vmap(lambda t: f(x[0], t))(t),
+    "vmap of grad": lambda f: lambda x, t: mx.vmap(mx.grad(lambda x, t: f(x, t).sum()))(x, t),
+    "checkpoint": lambda f: lambda x, t: mx.grad(lambda x: mx.checkpoint(f)(x, t).sum())(x),
+}
+
+
+@pytest.mark.parametrize("name", CLASSED)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_targets_that_are_no_classes(name, transform):
+    function, how = CLASSED[name], TRANSFORMS[transform]
+    x = mx.array(RNG.normal(size=(4, 5)).astype(F32))
+    for bad in (-1, -5, -6, -100, 5, 77):
+        for dtype in (mx.int8, mx.int32, mx.int64):
+            targets = mx.array([0, 4, bad, 1], dtype=dtype)
+            with pytest.raises(IndexError, match=rf"index {bad} is out of bounds"):
+                mx.eval(how(function)(x, targets))
+    with pytest.raises(IndexError, match="index 255 is out of bounds"):
+        mx.eval(how(function)(x, mx.array([0, 4, 255, 1], dtype=mx.uint8)))
+    ignoring = how(lambda x, t: function(x, t, ignore_index=-100))
+    with pytest.raises(IndexError, match="index -2 is out of bounds"):
+        mx.eval(ignoring(x, mx.array([0, -100, -2, 1])))
+    mx.eval(how(function)(x, mx.array([0, 4, 2, 1])))
+
+
+@pytest.mark.parametrize("name", CLASSED)
+@pytest.mark.parametrize("ignored", [-100, -1, 0, 3, 5, 1000])
+@pytest.mark.parametrize("dtype", [mx.int16, mx.int64, mx.uint16], ids=str)
+def test_ignored_targets_do_not_count(name, ignored, dtype):
+    if ignored < 0 and dtype == mx.uint16:
+        ignored = 65535
+    function = CLASSED[name]
+    x = mx.array(RNG.normal(size=(6, 5)).astype(F32))
+    classes = np.array([4, 1, 2, 4, 1, 2])
+    is_counted = np.array([True, False, True, True, False, True])
+    targets = mx.array(np.where(is_counted, classes, ignored), dtype=dtype)
+
+    def loss(x, t=targets):
+        return function(x, t, ignore_index=ignored)
+
+    kept = mx.array(np.flatnonzero(is_counted))
+    expected = function(x[kept], mx.array(classes[is_counted], dtype=dtype))
+    for found in (loss(x), mx.compile(loss)(x)):
+        if expected.ndim == 0:
+            np.testing.assert_allclose(found.item(), expected.item(), rtol=1e-6)
+        else:
+            assert found[mx.array(np.flatnonzero(~is_counted))].tolist() == [0, 0]
+            np.testing.assert_allclose(np.array(found[kept]), np.array(expected), rtol=1e-6)
+    slope = mx.grad(lambda x: loss(x).sum())(x)
+    assert not np.array(slope)[~is_counted].any()
+    rest = mx.grad(lambda x: function(x, mx.array(classes[is_counted], dtype=dtype)).sum())(x[kept])
+    np.testing.assert_allclose(np.array(slope[kept]), np.array(rest), rtol=1e-5, atol=1e-7)
+    if expected.ndim == 1:
+        each = mx.vmap(lambda x, t: loss(x, t))(x, targets)
+        np.testing.assert_allclose(np.array(each), np.array(loss(x)), rtol=1e-6)
+
+
+def test_means_of_nothing_but_ignored_targets():
+    x, targets = mx.array(X), mx.full((4,), -100)
+    for function in (losses.cross_entropy, losses.nll_loss):
+        options = {"ignore_index": -100}
+        assert math.isnan(function(x, targets, reduction="mean", **options).item())
+        assert function(x, targets, reduction="sum", **options).item() == 0
+        slope = mx.grad(lambda x, f=function: f(x, targets, reduction="mean", ignore_index=-100))
+        assert slope(x).tolist() == [[0] * 5] * 4
+
+
+def test_ignored_rows_may_hold_anything():
+    x = mx.array([[0.0, 0.0], [INF, -INF], [-INF, -INF], [math.nan, 0.0]])
+    targets = mx.array([1, -1, -1, -1])
+    for reduction, value in (("mean", LOG2), ("sum", LOG2), ("none", [LOG2, 0, 0, 0])):
+        found = losses.cross_entropy(x, targets, reduction=reduction, ignore_index=-1)
+        np.testing.assert_allclose(np.array(found), value, rtol=1e-6)
+
+
+def test_probabilities_are_not_ignored():
+    with pytest.raises(ValueError, match=r"^\[cross_entropy\] ignore_index is for class indices"):
+        losses.cross_entropy(mx.array(X), mx.array(PROBABILITIES), ignore_index=1)
+
+
+def test_norms_of_vectors_far_out():
+    for size in (1e-25, 1.0, 1e25):
+        x = mx.array([[3.0, 4.0]]) * size
+        y = mx.array([[4.0, 3.0]]) * size
+        eps = 1e-8 if size >= 1 else 0.0
+        assert losses.cosine_similarity_loss(x, y, eps=eps).item() == pytest.approx(0.96, rel=1e-6)
+    wide = losses.gaussian_nll_loss(mx.array([1e25]), mx.array([0.0]), mx.array([1e25]))
+    assert wide.item() == pytest.approx(0.5e25, rel=1e-6)

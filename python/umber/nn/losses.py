@@ -1,6 +1,8 @@
 """Loss functions. All reduce the values they give for each element or sample.
 
-`reduction` is `"none"` (an array of all values), `"mean"` or `"sum"`.
+`reduction` is `"none"` (an array of all values), `"mean"` or `"sum"`. Losses of float16 and
+bfloat16 are computed and reduced in float32 and rounded once, to the promoted dtype of the arrays.
+A product of the probability or weight 0 with an infinite term counts as 0, as in `p log p → 0`.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ import math
 
 import umber.core as mx
 from umber.nn.ctc import ctc_loss
-from umber.nn.reduction import Reduction, reduce
+from umber.nn.reduction import Reduction, reduce, widened
 
 __all__ = [
     "Reduction",
@@ -38,6 +40,8 @@ def cross_entropy(
     axis: int = -1,
     label_smoothing: float = 0.0,
     reduction: Reduction = "none",
+    *,
+    ignore_index: int | None = None,
 ) -> mx.array:
     """`-Σ p log softmax(logits)` along the class axis.
 
@@ -48,31 +52,53 @@ def cross_entropy(
     Args:
         logits: unnormalised scores of the classes.
         targets: class indices with the shape of `logits` without `axis`, or probabilities with the
-            shape of `logits`.
+            shape of `logits`. Evaluation raises IndexError for indices outside of `[0, classes)`.
         weights: factors of the values, with their shape. Default: none.
         axis: the class axis. Default: -1.
         label_smoothing: `s`, in `[0, 1)`. Default: 0.0.
-        reduction: Default: `"none"`, values with the shape of `logits` without `axis`.
+        reduction: Default: `"none"`, values with the shape of `logits` without `axis`. The mean
+            divides by the number of targets that are not ignored.
+        ignore_index: class indices that do not count: their loss is 0, and they have no gradient.
+            Default: none.
     """
     if not 0 <= label_smoothing < 1:
         raise ValueError(
             f"[cross_entropy] got the label smoothing {label_smoothing}, expected [0, 1)"
         )
+    dtype = logits.dtype if weights is None else mx.result_type(logits, weights)
+    is_counted = None
     if targets.ndim == logits.ndim:
         _check_shape("cross_entropy", "targets", targets, logits.shape)
+        if ignore_index is not None:
+            raise ValueError(
+                "[cross_entropy] ignore_index is for class indices, got targets of the shape of "
+                "the logits, which are probabilities: give those that do not count weights of 0"
+            )
+        dtype = mx.result_type(dtype, targets)
+        logits, targets = widened(logits), widened(targets)
         # Nothing but rounding changes, unless the probabilities do not add up to 1: as in MLX the
         # greatest logit counts as 0 then.
         logits = logits - mx.stop_gradient(logits.max(axis=axis, keepdims=True))
-        score = mx.sum(logits * targets, axis=axis)
+        score = mx.sum(_weighted(targets, logits), axis=axis)
+        if label_smoothing > 0:
+            score = (1 - label_smoothing) * score + label_smoothing * logits.mean(axis=axis)
+        values = mx.logsumexp(logits, axis=axis) - score
     else:
-        score = _of_targets("cross_entropy", logits, targets, axis)
-    if label_smoothing > 0:
-        score = (1 - label_smoothing) * score + label_smoothing * logits.mean(axis=axis)
-    values = mx.logsumexp(logits, axis=axis) - score
+        rows = _rows("cross_entropy", logits, targets, axis)
+        if not mx.issubdtype(rows.dtype, mx.inexact):
+            rows = rows.astype(mx.float32)
+        values = mx.fast.cross_entropy(rows, targets, ignore_index=ignore_index)
+        if label_smoothing > 0:
+            uniform = -mx.log_softmax(widened(rows), axis=-1).mean(axis=-1)
+            values = (1 - label_smoothing) * values + label_smoothing * uniform
+        if ignore_index is not None:
+            is_counted = targets.astype(mx.int64) != ignore_index
     if weights is not None:
         _check_shape("cross_entropy", "weights", weights, values.shape)
-        values = values * weights
-    return reduce("cross_entropy", values, reduction)
+        values = _weighted(widened(weights), values)
+    if is_counted is not None:
+        values = mx.where(is_counted, values, 0)
+    return reduce("cross_entropy", values, reduction, dtype, is_counted)
 
 
 def binary_cross_entropy(
@@ -93,29 +119,51 @@ def binary_cross_entropy(
         reduction: Default: `"mean"`.
     """
     _check_shape("binary_cross_entropy", "targets", targets, inputs.shape)
+    given = (inputs, targets) if weights is None else (inputs, targets, weights)
+    dtype, given_dtype = mx.result_type(*given), inputs.dtype
+    inputs, targets = widened(inputs), widened(targets)
     if with_logits:
-        # -log sigmoid(x) = log(1 + exp(x)) - x, and -log(1 - sigmoid(x)) = log(1 + exp(x))
-        values = mx.logaddexp(0, inputs) - inputs * targets
+        # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. The terms of
+        # the likelier class are taken, so that nothing is subtracted from a large logarithm.
+        is_likely = targets >= 0.5
+        rest = mx.where(is_likely, 1 - targets, 0 - targets)
+        values = mx.logaddexp(mx.where(is_likely, -inputs, inputs), 0) + _weighted(rest, inputs)
     else:
-        values = -(targets * _cut_log(inputs) + (1 - targets) * _cut_log(1 - inputs))
+        is_float = mx.issubdtype(given_dtype, mx.floating)
+        largest = mx.finfo(given_dtype if is_float else mx.float32).max
+        values = -(
+            targets * _cut_log(inputs, largest) + (1 - targets) * _cut_log(1 - inputs, largest)
+        )
     if weights is not None:
         _check_shape("binary_cross_entropy", "weights", weights, values.shape)
-        values = values * weights
-    return reduce("binary_cross_entropy", values, reduction)
+        values = _weighted(widened(weights), values)
+    return reduce("binary_cross_entropy", values, reduction, dtype)
 
 
 def nll_loss(
-    inputs: mx.array, targets: mx.array, axis: int = -1, reduction: Reduction = "none"
+    inputs: mx.array,
+    targets: mx.array,
+    axis: int = -1,
+    reduction: Reduction = "none",
+    *,
+    ignore_index: int | None = None,
 ) -> mx.array:
     """Minus the log-probability of the target class: `-inputs[…, target]`.
 
     Args:
         inputs: log-probabilities of the classes.
-        targets: class indices with the shape of `inputs` without `axis`.
+        targets: class indices with the shape of `inputs` without `axis`. Evaluation raises
+            IndexError for indices outside of `[0, classes)`.
         axis: the class axis. Default: -1.
-        reduction: Default: `"none"`, values with the shape of `inputs` without `axis`.
+        reduction: Default: `"none"`, values with the shape of `inputs` without `axis`. The mean
+            divides by the number of targets that are not ignored.
+        ignore_index: class indices that do not count: their loss is 0, and they have no gradient.
+            Default: none.
     """
-    return reduce("nll_loss", -_of_targets("nll_loss", inputs, targets, axis), reduction)
+    rows = _rows("nll_loss", inputs, targets, axis)
+    values = mx.fast.nll_loss(rows, targets, ignore_index=ignore_index)
+    is_counted = None if ignore_index is None else targets.astype(mx.int64) != ignore_index
+    return reduce("nll_loss", widened(values), reduction, inputs.dtype, is_counted)
 
 
 def kl_div_loss(
@@ -129,20 +177,28 @@ def kl_div_loss(
         axis: the class axis. Default: -1.
         reduction: Default: `"none"`, values with the shape of `inputs` without `axis`.
     """
-    values = mx.sum(mx.exp(targets) * (targets - inputs), axis=axis)
-    return reduce("kl_div_loss", values, reduction)
+    dtype = mx.result_type(inputs, targets)
+    inputs, targets = widened(inputs), widened(targets)
+    # Where the probability is 0 its logarithm must not meet another infinity.
+    logs = mx.where(targets == -math.inf, 0, targets)
+    values = mx.sum(_weighted(mx.exp(targets), logs - inputs), axis=axis)
+    return reduce("kl_div_loss", values, reduction, dtype)
 
 
 def mse_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "mean") -> mx.array:
     """`(predictions - targets)²`, of equal shapes. Default reduction: `"mean"`."""
     _check_shape("mse_loss", "targets", targets, predictions.shape)
-    return reduce("mse_loss", mx.square(predictions - targets), reduction)
+    dtype = mx.result_type(predictions, targets)
+    values = mx.square(widened(predictions) - widened(targets))
+    return reduce("mse_loss", values, reduction, dtype)
 
 
 def l1_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "mean") -> mx.array:
     """`|predictions - targets|`, of equal shapes. Default reduction: `"mean"`."""
     _check_shape("l1_loss", "targets", targets, predictions.shape)
-    return reduce("l1_loss", mx.abs(predictions - targets), reduction)
+    dtype = mx.result_type(predictions, targets)
+    values = mx.abs(widened(predictions) - widened(targets))
+    return reduce("l1_loss", values, reduction, dtype)
 
 
 def smooth_l1_loss(
@@ -155,11 +211,13 @@ def smooth_l1_loss(
     _check_shape("smooth_l1_loss", "targets", targets, predictions.shape)
     if beta < 0:
         raise ValueError(f"[smooth_l1_loss] got beta {beta}, expected at least 0")
-    difference = mx.abs(predictions - targets)
+    dtype = mx.result_type(predictions, targets)
+    values = mx.abs(widened(predictions) - widened(targets))
     if beta > 0:
-        parabola = mx.square(difference) / (2 * beta)
-        difference = mx.where(difference < beta, parabola, difference - beta / 2)
-    return reduce("smooth_l1_loss", difference, reduction)
+        is_near = values < beta
+        near = mx.where(is_near, values, 0)
+        values = mx.where(is_near, near * (near / (2 * beta)), values - beta / 2)
+    return reduce("smooth_l1_loss", values, reduction, dtype)
 
 
 def huber_loss(
@@ -169,24 +227,30 @@ def huber_loss(
 
     Huber, "Robust Estimation of a Location Parameter", 1964. Default reduction: `"none"`.
     """
-    difference = mx.abs(inputs - targets)
-    values = mx.where(
-        difference <= delta,
-        0.5 * mx.square(difference),
-        delta * (difference - 0.5 * delta),
-    )
-    return reduce("huber_loss", values, reduction)
+    dtype = mx.result_type(inputs, targets)
+    difference = mx.abs(widened(inputs) - widened(targets))
+    is_near = difference <= delta
+    near = mx.where(is_near, difference, 0)
+    values = mx.where(is_near, 0.5 * mx.square(near), delta * (difference - 0.5 * delta))
+    return reduce("huber_loss", values, reduction, dtype)
 
 
 def log_cosh_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
     """`log cosh(inputs - targets)`. Default reduction: `"none"`."""
-    error = inputs - targets
-    return reduce("log_cosh_loss", mx.logaddexp(error, -error) - math.log(2), reduction)
+    dtype = mx.result_type(inputs, targets)
+    error = widened(inputs) - widened(targets)
+    # cosh(x) = 1 + 2 sinh²(x / 2): small errors would be lost beside log 2.
+    is_small = mx.abs(error) < 1
+    small = mx.log1p(2 * mx.square(mx.sinh(mx.where(is_small, error, 0) / 2)))
+    values = mx.where(is_small, small, mx.logaddexp(error, -error) - math.log(2))
+    return reduce("log_cosh_loss", values, reduction, dtype)
 
 
 def hinge_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
     """`max(1 - inputs · targets, 0)`, targets being -1 or 1. Default reduction: `"none"`."""
-    return reduce("hinge_loss", mx.maximum(1 - inputs * targets, 0), reduction)
+    dtype = mx.result_type(inputs, targets)
+    values = mx.maximum(1 - widened(inputs) * widened(targets), 0)
+    return reduce("hinge_loss", values, reduction, dtype)
 
 
 def gaussian_nll_loss(
@@ -211,11 +275,14 @@ def gaussian_nll_loss(
     """
     _check_shape("gaussian_nll_loss", "targets", targets, inputs.shape)
     _check_shape("gaussian_nll_loss", "vars", vars, inputs.shape)
-    v = mx.maximum(vars, eps)
-    values = 0.5 * (mx.log(v) + mx.square(targets - inputs) / v)
+    dtype = mx.result_type(inputs, targets, vars)
+    error = widened(targets) - widened(inputs)
+    v = mx.maximum(widened(vars), eps)
+    # The square of the error may overflow where its ratio to the variance does not.
+    values = 0.5 * (mx.log(v) + error * (error / v))
     if full:
         values = values + 0.5 * math.log(2 * math.pi)
-    return reduce("gaussian_nll_loss", values, reduction)
+    return reduce("gaussian_nll_loss", values, reduction, dtype)
 
 
 def cosine_similarity_loss(
@@ -229,9 +296,14 @@ def cosine_similarity_loss(
 
     The norm of a zero vector has the gradient 0. Default: axis 1, reduction `"none"`.
     """
-    norms = mx.linalg.norm(x1, axis=axis) * mx.linalg.norm(x2, axis=axis)
-    values = mx.sum(x1 * x2, axis=axis) / mx.maximum(norms, eps)
-    return reduce("cosine_similarity_loss", values, reduction)
+    dtype = mx.result_type(x1, x2)
+    x1, x2 = widened(x1), widened(x2)
+    norm1, norm2 = (mx.linalg.norm(x, axis=axis, keepdims=True) for x in (x1, x2))
+    # Each vector is divided by its own norm, since products of the norms may overflow.
+    is_short = norm1 <= eps / norm2
+    x1 = x1 / mx.where(is_short, 1, norm1)
+    x2 = x2 / mx.where(is_short, eps, norm2)
+    return reduce("cosine_similarity_loss", mx.sum(x1 * x2, axis=axis), reduction, dtype)
 
 
 def margin_ranking_loss(
@@ -247,8 +319,10 @@ def margin_ranking_loss(
     """
     _check_shape("margin_ranking_loss", "inputs2", inputs2, inputs1.shape)
     _check_shape("margin_ranking_loss", "targets", targets, inputs1.shape)
-    values = mx.maximum(margin - targets * (inputs1 - inputs2), 0)
-    return reduce("margin_ranking_loss", values, reduction)
+    dtype = mx.result_type(inputs1, inputs2, targets)
+    difference = widened(inputs1) - widened(inputs2)
+    values = mx.maximum(margin - widened(targets) * difference, 0)
+    return reduce("margin_ranking_loss", values, reduction, dtype)
 
 
 def triplet_loss(
@@ -275,11 +349,12 @@ def triplet_loss(
     """
 
     def distance(others: mx.array) -> mx.array:
-        powers = mx.power(mx.abs(anchors - others), p)
+        powers = mx.power(mx.abs(widened(anchors) - widened(others)), p)
         return mx.power(mx.sum(powers, axis=axis) + eps, 1 / p)
 
+    dtype = mx.result_type(anchors, positives, negatives)
     values = mx.maximum(distance(positives) - distance(negatives) + margin, 0)
-    return reduce("triplet_loss", values, reduction)
+    return reduce("triplet_loss", values, reduction, dtype)
 
 
 def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...]) -> None:
@@ -287,23 +362,25 @@ def _check_shape(op: str, name: str, value: mx.array, expected: tuple[int, ...])
         raise ValueError(f"[{op}] got {name} of shape {value.shape}, expected {expected}")
 
 
-def _cut_log(p: mx.array) -> mx.array:
-    """`max(log p, -100)`; its gradient is 0 where that is cut off or has no finite slope."""
-    limits = mx.finfo(mx.log(p).dtype)
-    is_cut = p < max(2 / limits.max, math.exp(-100))
+def _weighted(weights: mx.array, values: mx.array) -> mx.array:
+    """`weights · values`, 0 and without a gradient where a weight of 0 meets an infinite value."""
+    is_nothing = (weights == 0) & mx.isinf(values)
+    return weights * mx.where(is_nothing, 0, values)
+
+
+def _cut_log(p: mx.array, largest: float) -> mx.array:
+    """`max(log p, -100)`; its gradient is 0 where that is cut off or its slope beyond `largest`."""
+    is_cut = p < max(2 / largest, math.exp(-100))
     constant = mx.maximum(mx.log(mx.stop_gradient(p)), -100)
     return mx.where(is_cut, constant, mx.log(mx.where(is_cut, 1, p)))
 
 
-def _of_targets(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:
-    """`scores[…, target]`: the score of each sample's target class."""
-    if targets.ndim + 1 == scores.ndim:
-        indices = mx.expand_dims(targets, axis)
-        expected = list(scores.shape)
-        expected[axis] = 1
-        if list(indices.shape) == expected:
-            return mx.take_along_axis(scores, indices, axis).squeeze(axis)
-    raise ValueError(
-        f"[{op}] got targets of shape {targets.shape}, "
-        f"expected that of the scores, {scores.shape}, without axis {axis}"
-    )
+def _rows(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:
+    """The scores with the class axis last; the targets must have their shape without it."""
+    rows = scores if axis in (-1, scores.ndim - 1) else mx.moveaxis(scores, axis, -1)
+    if targets.shape != rows.shape[:-1]:
+        raise ValueError(
+            f"[{op}] got targets of shape {targets.shape}, "
+            f"expected that of the scores, {scores.shape}, without axis {axis}"
+        )
+    return rows
