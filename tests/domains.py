@@ -81,3 +81,8 @@ EXPONENT = Domain(0.5, 2.5, 0, 4)
 def index(size: int) -> Domain:
     """Indices into an axis of this size, counted from both ends."""
     return Domain(0.0, 1.0, -size, size)
+
+
+def classes(count: int) -> Domain:
+    """Numbers of this many classes."""
+    return Domain(0.0, 1.0, 0, count)
