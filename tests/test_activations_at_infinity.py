@@ -115,10 +115,9 @@ def test_gates_are_0_or_1_where_their_arguments_overflow(name, dtype):
     assert slope(slope(function))(mx.array([-INF, INF], dtype=dtype)).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("name", LIMITS)
+# The others compare, which is false for NaN.
+@pytest.mark.parametrize("name", sorted(LIMITS.keys() - {"step", "hard_shrink", "softshrink"}))
 def test_activations_keep_nan(name):
-    if name in ("step", "hard_shrink", "softshrink"):
-        pytest.skip("comparisons, which are false for NaN")
     assert mx.isnan(LIMITS[name][0](mx.array([math.nan]))).all()
 
 

@@ -11,7 +11,8 @@ import math
 
 import umber.core as mx
 from umber.nn.ctc import ctc_loss
-from umber.nn.reduction import Reduction, reduce, widened
+from umber.nn.reduction import Reduction, reduce
+from umber.nn.reduction import widened as _widened
 
 __all__ = [
     "Reduction",
@@ -75,7 +76,7 @@ def cross_entropy(
                 "the logits, which are probabilities: give those that do not count weights of 0"
             )
         dtype = mx.result_type(dtype, targets)
-        logits, targets = widened(logits), widened(targets)
+        logits, targets = _widened(logits), _widened(targets)
         # Nothing but rounding changes, unless the probabilities do not add up to 1: as in MLX the
         # greatest logit counts as 0 then.
         logits = logits - mx.stop_gradient(logits.max(axis=axis, keepdims=True))
@@ -89,13 +90,13 @@ def cross_entropy(
             rows = rows.astype(mx.float32)
         values = mx.fast.cross_entropy(rows, targets, ignore_index=ignore_index)
         if label_smoothing > 0:
-            uniform = -mx.log_softmax(widened(rows), axis=-1).mean(axis=-1)
+            uniform = -mx.log_softmax(_widened(rows), axis=-1).mean(axis=-1)
             values = (1 - label_smoothing) * values + label_smoothing * uniform
         if ignore_index is not None:
             is_counted = targets.astype(mx.int64) != ignore_index
     if weights is not None:
         _check_shape("cross_entropy", "weights", weights, values.shape)
-        values = _weighted(widened(weights), values)
+        values = _weighted(_widened(weights), values)
     if is_counted is not None:
         values = mx.where(is_counted, values, 0)
     return reduce("cross_entropy", values, reduction, dtype, is_counted)
@@ -121,7 +122,7 @@ def binary_cross_entropy(
     _check_shape("binary_cross_entropy", "targets", targets, inputs.shape)
     given = (inputs, targets) if weights is None else (inputs, targets, weights)
     dtype, given_dtype = mx.result_type(*given), inputs.dtype
-    inputs, targets = widened(inputs), widened(targets)
+    inputs, targets = _widened(inputs), _widened(targets)
     if with_logits:
         # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. The terms of
         # the likelier class are taken, so that nothing is subtracted from a large logarithm.
@@ -136,7 +137,7 @@ def binary_cross_entropy(
         )
     if weights is not None:
         _check_shape("binary_cross_entropy", "weights", weights, values.shape)
-        values = _weighted(widened(weights), values)
+        values = _weighted(_widened(weights), values)
     return reduce("binary_cross_entropy", values, reduction, dtype)
 
 
@@ -163,7 +164,7 @@ def nll_loss(
     rows = _rows("nll_loss", inputs, targets, axis)
     values = mx.fast.nll_loss(rows, targets, ignore_index=ignore_index)
     is_counted = None if ignore_index is None else targets.astype(mx.int64) != ignore_index
-    return reduce("nll_loss", widened(values), reduction, inputs.dtype, is_counted)
+    return reduce("nll_loss", _widened(values), reduction, inputs.dtype, is_counted)
 
 
 def kl_div_loss(
@@ -178,7 +179,7 @@ def kl_div_loss(
         reduction: Default: `"none"`, values with the shape of `inputs` without `axis`.
     """
     dtype = mx.result_type(inputs, targets)
-    inputs, targets = widened(inputs), widened(targets)
+    inputs, targets = _widened(inputs), _widened(targets)
     # Where the probability is 0 its logarithm must not meet another infinity.
     logs = mx.where(targets == -math.inf, 0, targets)
     values = mx.sum(_weighted(mx.exp(targets), logs - inputs), axis=axis)
@@ -189,7 +190,7 @@ def mse_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "m
     """`(predictions - targets)²`, of equal shapes. Default reduction: `"mean"`."""
     _check_shape("mse_loss", "targets", targets, predictions.shape)
     dtype = mx.result_type(predictions, targets)
-    values = mx.square(widened(predictions) - widened(targets))
+    values = mx.square(_widened(predictions) - _widened(targets))
     return reduce("mse_loss", values, reduction, dtype)
 
 
@@ -197,7 +198,7 @@ def l1_loss(predictions: mx.array, targets: mx.array, reduction: Reduction = "me
     """`|predictions - targets|`, of equal shapes. Default reduction: `"mean"`."""
     _check_shape("l1_loss", "targets", targets, predictions.shape)
     dtype = mx.result_type(predictions, targets)
-    values = mx.abs(widened(predictions) - widened(targets))
+    values = mx.abs(_widened(predictions) - _widened(targets))
     return reduce("l1_loss", values, reduction, dtype)
 
 
@@ -212,7 +213,7 @@ def smooth_l1_loss(
     if beta < 0:
         raise ValueError(f"[smooth_l1_loss] got beta {beta}, expected at least 0")
     dtype = mx.result_type(predictions, targets)
-    values = mx.abs(widened(predictions) - widened(targets))
+    values = mx.abs(_widened(predictions) - _widened(targets))
     if beta > 0:
         is_near = values < beta
         near = mx.where(is_near, values, 0)
@@ -228,7 +229,7 @@ def huber_loss(
     Huber, "Robust Estimation of a Location Parameter", 1964. Default reduction: `"none"`.
     """
     dtype = mx.result_type(inputs, targets)
-    difference = mx.abs(widened(inputs) - widened(targets))
+    difference = mx.abs(_widened(inputs) - _widened(targets))
     is_near = difference <= delta
     near = mx.where(is_near, difference, 0)
     values = mx.where(is_near, 0.5 * mx.square(near), delta * (difference - 0.5 * delta))
@@ -238,7 +239,7 @@ def huber_loss(
 def log_cosh_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
     """`log cosh(inputs - targets)`. Default reduction: `"none"`."""
     dtype = mx.result_type(inputs, targets)
-    error = widened(inputs) - widened(targets)
+    error = _widened(inputs) - _widened(targets)
     # cosh(x) = 1 + 2 sinh²(x / 2): small errors would be lost beside log 2.
     is_small = mx.abs(error) < 1
     small = mx.log1p(2 * mx.square(mx.sinh(mx.where(is_small, error, 0) / 2)))
@@ -249,7 +250,7 @@ def log_cosh_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "n
 def hinge_loss(inputs: mx.array, targets: mx.array, reduction: Reduction = "none") -> mx.array:
     """`max(1 - inputs · targets, 0)`, targets being -1 or 1. Default reduction: `"none"`."""
     dtype = mx.result_type(inputs, targets)
-    values = mx.maximum(1 - widened(inputs) * widened(targets), 0)
+    values = mx.maximum(1 - _widened(inputs) * _widened(targets), 0)
     return reduce("hinge_loss", values, reduction, dtype)
 
 
@@ -276,8 +277,8 @@ def gaussian_nll_loss(
     _check_shape("gaussian_nll_loss", "targets", targets, inputs.shape)
     _check_shape("gaussian_nll_loss", "vars", vars, inputs.shape)
     dtype = mx.result_type(inputs, targets, vars)
-    error = widened(targets) - widened(inputs)
-    v = mx.maximum(widened(vars), eps)
+    error = _widened(targets) - _widened(inputs)
+    v = mx.maximum(_widened(vars), eps)
     # The square of the error may overflow where its ratio to the variance does not.
     values = 0.5 * (mx.log(v) + error * (error / v))
     if full:
@@ -297,7 +298,7 @@ def cosine_similarity_loss(
     The norm of a zero vector has the gradient 0. Default: axis 1, reduction `"none"`.
     """
     dtype = mx.result_type(x1, x2)
-    x1, x2 = widened(x1), widened(x2)
+    x1, x2 = _widened(x1), _widened(x2)
     norm1, norm2 = (mx.linalg.norm(x, axis=axis, keepdims=True) for x in (x1, x2))
     # Each vector is divided by its own norm, since products of the norms may overflow.
     is_short = norm1 <= eps / norm2
@@ -320,8 +321,8 @@ def margin_ranking_loss(
     _check_shape("margin_ranking_loss", "inputs2", inputs2, inputs1.shape)
     _check_shape("margin_ranking_loss", "targets", targets, inputs1.shape)
     dtype = mx.result_type(inputs1, inputs2, targets)
-    difference = widened(inputs1) - widened(inputs2)
-    values = mx.maximum(margin - widened(targets) * difference, 0)
+    difference = _widened(inputs1) - _widened(inputs2)
+    values = mx.maximum(margin - _widened(targets) * difference, 0)
     return reduce("margin_ranking_loss", values, reduction, dtype)
 
 
@@ -349,7 +350,7 @@ def triplet_loss(
     """
 
     def distance(others: mx.array) -> mx.array:
-        powers = mx.power(mx.abs(widened(anchors) - widened(others)), p)
+        powers = mx.power(mx.abs(_widened(anchors) - _widened(others)), p)
         return mx.power(mx.sum(powers, axis=axis) + eps, 1 / p)
 
     dtype = mx.result_type(anchors, positives, negatives)
