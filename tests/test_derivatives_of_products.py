@@ -160,3 +160,88 @@ def test_batched():
     both = mx.vmap(hessian)(rows)
     for row, values in zip(both, rows, strict=True):
         np.testing.assert_allclose(to_numpy(row), to_numpy(hessian(values)), rtol=1e-14)
+
+
+# Parts of these products leave the range of their dtype before a zero makes them zero.
+OVERFLOWING = {
+    "float16": [6e4] * 4,
+    "bfloat16": [1e38] * 12,
+    "float32": [1e30] * 12,
+    "float64": [1e200] * 4,
+    "complex64": [1e30] * 4,
+}
+
+
+def gradient_of(function, x):
+    return to_numpy(mx.grad(lambda x: function(x).real)(x))
+
+
+@pytest.mark.parametrize("dtype", OVERFLOWING)
+@pytest.mark.parametrize("name", ["prod", "nanprod", "cumprod", "at.multiply", "where"])
+def test_two_zeros_beside_huge_factors(dtype, name):
+    """Every product of all factors but one is zero, wherever the zeros are."""
+    huge = OVERFLOWING[dtype]
+    functions = {
+        "prod": lambda x: x.prod(),
+        "nanprod": mx.nanprod,
+        "cumprod": lambda x: mx.cumprod(x)[-1],
+        "at.multiply": lambda x: (
+            mx.ones(1, dtype=x.dtype).at[mx.zeros(x.size, dtype=mx.int32)].multiply(x)[0]
+        ),
+        "where": lambda x: mx.prod(x, where=mx.ones(x.shape, dtype=mx.bool_)),
+    }
+    for places in ([0, 0], [0, len(huge)], [len(huge), len(huge)], [2, 3]):
+        values = np.insert(np.array(huge), places, 0.0)
+        x = mx.array(values).astype(getattr(mx, dtype))
+        assert gradient_of(functions[name], x).tolist() == [0] * x.size
+        rows = mx.stack([x, x])
+        each = mx.vmap(mx.grad(lambda x: functions[name](x).real))(rows)
+        assert to_numpy(each).tolist() == [[0] * x.size] * 2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_what_nobody_asks_for_adds_nothing(dtype):
+    """Cotangents and tangents of zero beside slopes that are infinite."""
+    largest = mx.finfo(getattr(mx, dtype)).max
+    x = mx.array([[2.0, 3.0, 1.0], [largest] * 3], dtype=getattr(mx, dtype))
+    first = mx.grad(lambda x: x.prod(1)[0])(x)
+    assert to_numpy(first).tolist() == [[3, 2, 6], [0, 0, 0]]
+    way = mx.array([[1.0, 0, 0], [0, 0, 0]], dtype=x.dtype)
+    _, pushed = mx.jvp(lambda x: x.prod(1), [x], [way])
+    assert to_numpy(pushed[0]).tolist() == [3, 0]
+    for reverse, inclusive in WAYS:
+        scan = lambda x, r=reverse, i=inclusive: mx.cumprod(x, 1, reverse=r, inclusive=i)  # noqa: E731
+        place = (0 if inclusive else 1) if not reverse else (2 if inclusive else 1)
+        wanted = to_numpy(mx.grad(lambda x, p=place, s=scan: s(x)[:, p].sum())(x))
+        assert np.isfinite(wanted).all()
+        _, pushed = mx.jvp(scan, [x], [mx.zeros_like(x)])
+        assert to_numpy(pushed[0]).tolist() == [[0, 0, 0]] * 2
+
+
+def test_products_in_range_though_their_parts_are_not():
+    huge = mx.array([1e30, 1e30, 1e-30, 1e-30])
+    np.testing.assert_allclose(to_numpy(mx.grad(mx.prod)(huge)), 1 / to_numpy(huge), rtol=1e-5)
+    half = mx.array([300.0, 300.0, 1e-3], dtype=mx.float16)
+    wanted = [0.01 * 300 * 1e-3, 0.01 * 300 * 1e-3, 900]
+    got = to_numpy(mx.grad(lambda x: 0.01 * x.prod())(half))
+    np.testing.assert_allclose(got, wanted, rtol=5e-3)
+    slope = to_numpy(mx.grad(lambda x: (mx.cumprod(x) * mx.array([0, 0, 0.01])).sum())(half))
+    np.testing.assert_allclose(slope, wanted, rtol=5e-3)
+
+
+def test_second_derivatives_beside_huge_factors():
+    """Of four factors, two of them zero, only the slope between those two is not zero."""
+    hessian = to_numpy(mx.hessian(mx.prod)(mx.array([1e200, 0.0, 1e200, 0.0], dtype=mx.float64)))
+    wanted = np.zeros((4, 4))
+    wanted[1, 3] = wanted[3, 1] = np.inf
+    assert hessian.tolist() == wanted.tolist()
+    three = mx.hessian(mx.prod)(wide([1e200, 1e200, 0.0, 0.0, 0.0]))
+    assert to_numpy(three).tolist() == np.zeros((5, 5)).tolist()
+
+
+def test_logcumsumexp_at_the_ends_of_the_range():
+    x = mx.array([-mx.inf, 0.0, -mx.inf, 3e38])
+    for reverse, inclusive in WAYS:
+        scan = lambda x, r=reverse, i=inclusive: mx.logcumsumexp(x, reverse=r, inclusive=i)  # noqa: E731
+        got = to_numpy(mx.grad(lambda x, s=scan: s(x)[2])(x))
+        assert np.isfinite(got).all(), (reverse, inclusive)

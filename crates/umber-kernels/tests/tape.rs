@@ -5,8 +5,8 @@ use umber_kernels::tape::{Program, copy, supports_binary, supports_unary};
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 use umber_types::{
-    BinaryKind, Bool, Complex32, DType, Element, Error, Layout, Scalar, Shape, UnaryKind, bf16, f16,
-    match_dtype,
+    BinaryKind, Bool, Complex32, Complex64, DType, Element, Error, Layout, Scalar, Shape, UnaryKind, bf16,
+    f16, match_dtype,
 };
 
 mod operands;
@@ -41,7 +41,7 @@ fn supported_dtypes_are_as_documented() {
     for dtype in DType::COMPUTED {
         for &kind in BinaryKind::ALL {
             let expected = match kind {
-                Divide | LogAddExp => dtype.is_inexact(),
+                Divide | LogAddExp | MultiplyAbsorbing => dtype.is_inexact(),
                 Arctan2 | LogAddExp2 | Hypot | CopySign | Ldexp | Zeta => dtype.is_floating(),
                 Fmod => dtype.is_integer() || dtype.is_floating(),
                 Gcd => dtype.is_integer(),
@@ -634,4 +634,19 @@ fn complex_functions_satisfy_their_identities() {
     assert!(f(Sqrt).iter().all(|w| w.re >= 0.0));
     let cube = binary::<C, C>(BinaryKind::Power, &z, &vec![C::new(3.0, 0.0); z.len()]);
     near("power", &cube, &z.iter().map(|z| z * z * z).collect::<Vec<_>>());
+}
+
+#[test]
+fn zero_absorbs_infinities_in_products() {
+    let (zero, infinity) = (0.0f32, f32::INFINITY);
+    let a = [zero, infinity, zero, f32::NAN, 2.0, infinity];
+    let b = [infinity, zero, f32::NAN, zero, 3.0, -2.0];
+    let got: Vec<f32> = binary(BinaryKind::MultiplyAbsorbing, &a, &b);
+    assert_eq!(got[..2], [0.0, 0.0]);
+    assert!(got[2].is_nan() && got[3].is_nan());
+    assert_eq!(got[4..], [6.0, -infinity]);
+    let a = [Complex64::new(0.0, 0.0), Complex64::new(1.0, 1.0)];
+    let b = [Complex64::new(f64::INFINITY, 1.0), Complex64::new(0.0, 2.0)];
+    let got: Vec<Complex64> = binary(BinaryKind::MultiplyAbsorbing, &a, &b);
+    assert_eq!(got, [Complex64::new(0.0, 0.0), Complex64::new(-2.0, 2.0)]);
 }

@@ -57,6 +57,8 @@ kinds! {
         BitwiseAnd "bitwise_and", BitwiseOr "bitwise_or", BitwiseXor "bitwise_xor",
         LeftShift "left_shift", RightShift "right_shift",
         Hypot "hypot", CopySign "copysign", Fmod "fmod", LogAddExp2 "logaddexp2", Ldexp "ldexp", Gcd "gcd", Zeta "zeta",
+        // A product in which zero times infinity is zero: rules of products are made of it.
+        MultiplyAbsorbing "multiply_absorbing",
     }
 }
 
@@ -151,6 +153,19 @@ impl BinaryKind {
                 | BinaryKind::GreaterEqual
                 | BinaryKind::LogicalAnd
                 | BinaryKind::LogicalOr
+        )
+    }
+
+    /// Does it compare its operands?
+    pub const fn compares(self) -> bool {
+        matches!(
+            self,
+            BinaryKind::Equal
+                | BinaryKind::NotEqual
+                | BinaryKind::Less
+                | BinaryKind::LessEqual
+                | BinaryKind::Greater
+                | BinaryKind::GreaterEqual
         )
     }
 

@@ -3,7 +3,10 @@
 use umber_types::tape::{Step, binary_dtype};
 use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
-use super::rules::{add, batch_elementwise, binary, conj, constant, div, mul, neg, sub, unary, zeros_like};
+use super::rules::{
+    add, batch_elementwise, binary, cast, conj, constant, div, mul, mul_absorbing, neg, sub, unary,
+    zeros_like,
+};
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -28,6 +31,7 @@ impl Binary {
             (Subtract, _) => neg(factor)?,
             (Multiply, 0) => times(b.clone())?,
             (Multiply, _) => times(a.clone())?,
+            (MultiplyAbsorbing, _) => mul_absorbing(factor, &turned(if i == 0 { b } else { a }.clone())?)?,
             (Divide, 0) => div(factor, &turned(b.clone())?)?,
             (Divide, _) => neg(&times(div(y, b)?)?)?,
             (Remainder, 0) => factor.clone(),
@@ -65,16 +69,11 @@ impl Binary {
                 times(unary(UnaryKind::Sigmoid, &scaled)?)?
             }
             (Arctan2, _) => {
-                // The inputs are (y, x) of a point: d = (x dy - y dx) / (x² + y²).
-                let square = add(&unary(UnaryKind::Square, a)?, &unary(UnaryKind::Square, b)?)?;
-                let slope = if i == 0 { div(b, &square)? } else { neg(&div(a, &square)?)? };
-                times(slope)?
+                // The inputs are (y, x) of a point: d = (x dy - y dx) / r², divided by r twice since r² leaves the range.
+                let slope = if i == 0 { direction(b, a, b)? } else { neg(&direction(a, a, b)?)? };
+                times(div(&slope, &binary(Hypot, a, b)?)?)?
             }
-            (Hypot, _) => {
-                let slope = div(if i == 0 { a } else { b }, y)?;
-                let is_zero = binary(Equal, y, &zeros_like(y))?;
-                times(Array::record_one(Select, &[&is_zero, &zeros_like(y), &slope])?)?
-            }
+            (Hypot, _) => times(direction(if i == 0 { a } else { b }, a, b)?)?,
             (CopySign, 0) => {
                 let turns = binary(NotEqual, &unary(UnaryKind::SignBit, a)?, &unary(UnaryKind::SignBit, b)?)?;
                 times(Array::record_one(Select, &[&turns, &constant(a, -1.0), &constant(a, 1.0)])?)?
@@ -102,6 +101,26 @@ impl Binary {
 fn has_infinite_reciprocal(a: &Array) -> Result<Array> {
     let size = unary(UnaryKind::Abs, a)?;
     unary(UnaryKind::IsInf, &div(&constant(&size, 1.0), &size)?)
+}
+
+/// `part / hypot(a, b)` of one of the two, also where the root or a part is infinite; zero at zero.
+fn direction(part: &Array, a: &Array, b: &Array) -> Result<Array> {
+    use BinaryKind::*;
+    let size = binary(Maximum, &unary(UnaryKind::Abs, a)?, &unary(UnaryKind::Abs, b)?)?;
+    let is_zero = binary(Equal, &size, &zeros_like(&size))?;
+    let is_infinite = unary(UnaryKind::IsInf, &size)?;
+    let one = constant(&size, 1.0);
+    let size = Array::record_one(Select, &[&binary(LogicalOr, &is_zero, &is_infinite)?, &one, &size])?;
+    // Beside an infinite part a finite one does not count, and two infinite ones count alike.
+    let scaled = |x: &Array| {
+        let sign = unary(UnaryKind::Sign, x)?;
+        let among_infinite =
+            Array::record_one(Select, &[&unary(UnaryKind::IsInf, x)?, &sign, &zeros_like(x)])?;
+        Array::record_one(Select, &[&is_infinite, &among_infinite, &div(x, &size)?])
+    };
+    let radius = binary(Hypot, &scaled(a)?, &scaled(b)?)?;
+    let radius = Array::record_one(Select, &[&is_zero, &one, &radius])?;
+    div(&scaled(part)?, &radius)
 }
 
 /// `a - b`, zero between equal infinities. Equal numbers are subtracted: their distance changes with them.

@@ -1,19 +1,16 @@
 //! What derivatives of products are made of: products of all factors but one, and linear recurrences.
 //!
 //! There is no division and no question whether a factor is zero, so that these can be differentiated again as often
-//! as one likes, at zeros too.
+//! as one likes, at zeros too. Where a part of a product has left the range of its dtype, a zero among the other factors
+//! still makes it zero.
 
 use smallvec::smallvec;
-use umber_types::{
-    Axes, BinaryKind, DType, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, Shape, SortOrder,
-    UnaryKind,
-};
+use umber_types::{Axes, BinaryKind, DType, Result, ScatterKind, Shape, SortOrder, UnaryKind};
 
 use super::concatenate::concatenate;
 use super::gather::{Form, Places, iota};
 use super::merged::Merged;
-use super::rules::{add, binary, broadcast, cast, mul, reshape, unary, zeros_like};
-use super::scan::Scan;
+use super::rules::{add, binary, broadcast, cast, mul_absorbing, reshape, unary, zeros_like};
 use super::select::Select;
 use super::slice::{Window, reversed, slice, slice_along};
 use super::slice_update::slice_update;
@@ -41,26 +38,39 @@ pub(super) fn recurrence(a: &Array, c: &Array, axis: usize) -> Result<Array> {
     let a_odd = pick(a, 1, inner)?;
     let c_even = pick(c, 0, evens)?;
     let c_odd = pick(c, 1, odds)?;
-    let skipping = mul(&slice_along(&a_even, axis, 0, inner)?, &a_odd)?;
+    let skipping = mul_absorbing(&slice_along(&a_even, axis, 0, inner)?, &a_odd)?;
     let window = Window::along(c_even.shape(), axis, 0, odds);
-    let taken = slice_update(ScatterKind::Add, &c_even, window, &mul(&a_even, &c_odd)?)?;
+    let taken = slice_update(ScatterKind::Add, &c_even, window, &mul_absorbing(&a_even, &c_odd)?)?;
     let s_even = recurrence(&skipping, &taken, axis)?;
     let after = slice_along(&s_even, axis, 1, inner)?;
-    let s_odd = add(&slice_along(&c_odd, axis, 0, inner)?, &mul(&a_odd, &after)?)?;
+    let s_odd = add(&slice_along(&c_odd, axis, 0, inner)?, &mul_absorbing(&a_odd, &after)?)?;
     // What has no successor stays as it is in `c`.
     let s = slice_update(ScatterKind::Set, c, every_other(c.shape(), 0, evens), &s_even)?;
     slice_update(ScatterKind::Set, &s, every_other(c.shape(), 1, inner), &s_odd)
 }
 
+/// For each element the product of those after it along an axis. Unlike a scan, it does not meet the infinity that a part
+/// became with a zero.
+fn products_after(x: &Array, axis: usize) -> Result<Array> {
+    let n = x.shape()[axis];
+    let constants = |value: f64, count: usize| Array::full(x.shape().with(axis, count), value, x.dtype());
+    if n == 0 {
+        return Ok(x.clone());
+    }
+    let ends = concatenate(smallvec![constants(0.0, n - 1), constants(1.0, 1)], axis)?;
+    recurrence(&slice_along(x, axis, 1, n - 1)?, &ends, axis)
+}
+
+/// For each element the product of those before it along an axis.
+pub(super) fn products_before(x: &Array, axis: usize) -> Result<Array> {
+    reversed(&products_after(&reversed(x, axis)?, axis)?, axis)
+}
+
 /// For each element the product of all others along some axes.
 pub(super) fn others(x: &Array, axes: &Axes) -> Result<Array> {
     let merged = Merged::new(x, axes)?;
-    let axis = merged.array.ndim() - 1;
-    let scan = |direction| {
-        let scan = Scan { kind: ScanKind::Prod, axis, direction, extent: ScanExtent::Exclusive };
-        Array::record_one(scan, &[&merged.array])
-    };
-    merged.restore(&mul(&scan(ScanDirection::Forward)?, &scan(ScanDirection::Reverse)?)?)
+    let (x, axis) = (&merged.array, merged.array.ndim() - 1);
+    merged.restore(&mul_absorbing(&products_before(x, axis)?, &products_after(x, axis)?)?)
 }
 
 /// For each element the product of those after it that belong to the same group: neighbours along an axis whose
@@ -104,6 +114,6 @@ pub(super) fn others_of_element(updates: &Array, places: &Places, target: &Shape
     let (group, x) =
         (order.read(&broadcast(&group, &lines)?)?, order.read(&reshape(updates, lines.clone())?)?);
     let earlier = later(&reversed(&x, axis)?, &reversed(&group, axis)?, axis)?;
-    let product = mul(&later(&x, &group, axis)?, &reversed(&earlier, axis)?)?;
+    let product = mul_absorbing(&later(&x, &group, axis)?, &reversed(&earlier, axis)?)?;
     reshape(&order.write(ScatterKind::Set, &zeros_like(&product), &product)?, updates.shape().clone())
 }

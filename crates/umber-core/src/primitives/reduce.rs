@@ -4,7 +4,7 @@ use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
 
 use super::products::others;
-use super::rules::{binary, broadcast, cast, conj, constant, div, mul, widened, zeros_like};
+use super::rules::{binary, broadcast, cast, conj, constant, div, doubled, mul_absorbing, widened, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -49,11 +49,12 @@ impl Reduce {
         self.axes.iter().map(|&axis| x.shape()[axis] as f64).product()
     }
 
+    /// The derivative with respect to each element, in the dtype of `x` or a wider one.
     fn slope(&self, at: &Point<'_>) -> Result<Option<Array>> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
         match self.kind {
             ReduceKind::Sum | ReduceKind::Mean => unreachable!("linear reductions have rules of their own"),
-            ReduceKind::Prod => cast(&others(&widened(x)?, &self.axes)?, x.dtype()).map(Some),
+            ReduceKind::Prod => others(&doubled(x)?, &self.axes).map(Some),
             ReduceKind::Min | ReduceKind::Max => self.share(x, y).map(Some),
             ReduceKind::All | ReduceKind::Any => Ok(None),
         }
@@ -87,8 +88,8 @@ impl Primitive for Reduce {
                 return Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)]);
             }
             let Some(slope) = self.slope(at)? else { return Ok(smallvec![Some(zeros_like(x))]) };
-            let ct = cast(&broadcast(&cotangents[0], x.shape())?, slope.dtype())?;
-            Ok(smallvec![Some(cast(&mul(&ct, &conj(&slope)?)?, x.dtype())?)])
+            let ct = broadcast(&cast(&cotangents[0], slope.dtype())?, x.shape())?;
+            Ok(smallvec![Some(cast(&mul_absorbing(&ct, &conj(&slope)?)?, x.dtype())?)])
         })
     }
 
@@ -101,8 +102,8 @@ impl Primitive for Reduce {
                 ReduceKind::Prod | ReduceKind::Min | ReduceKind::Max | ReduceKind::All | ReduceKind::Any => {}
             }
             let Some(slope) = self.slope(at)? else { return Ok(vec![zeros_like(&at.outputs[0])]) };
-            let pushed = sum(&mul(&cast(t, slope.dtype())?, &slope)?, &self.axes)?;
-            Ok(vec![cast(&pushed, at.outputs[0].dtype())?])
+            let steps = mul_absorbing(&cast(t, slope.dtype())?, &slope)?;
+            Ok(vec![cast(&sum(&steps, &self.axes)?, at.outputs[0].dtype())?])
         })
     }
 

@@ -45,6 +45,17 @@ pub(crate) fn sub(a: &Array, b: &Array) -> Result<Array> {
 
 /// `a * b`; a constant one leaves the other as it is, for gradients begin with ones.
 pub(crate) fn mul(a: &Array, b: &Array) -> Result<Array> {
+    times(BinaryKind::Multiply, a, b)
+}
+
+/// `a * b` where zero times an infinity is zero, for products whose infinite factor has only left the range of the dtype.
+/// Its derivatives are made of itself.
+pub(crate) fn mul_absorbing(a: &Array, b: &Array) -> Result<Array> {
+    times(BinaryKind::MultiplyAbsorbing, a, b)
+}
+
+/// A product of this kind, or the other factor where one is a constant one.
+fn times(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     let is_one = |x: &Array| x.constant().is_some_and(|value| value.as_complex() == (1.0, 0.0));
     if is_one(a) && a.spec() == b.spec() {
         return Ok(b.clone());
@@ -52,7 +63,7 @@ pub(crate) fn mul(a: &Array, b: &Array) -> Result<Array> {
     if is_one(b) && a.spec() == b.spec() {
         return Ok(a.clone());
     }
-    binary(BinaryKind::Multiply, a, b)
+    binary(kind, a, b)
 }
 
 /// `a / b`.
@@ -95,6 +106,11 @@ pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
         return cast_float8(x, dtype);
     }
     Array::record_one(Cast(dtype), &[x])
+}
+
+/// `x` in double precision, whose range products of many factors leave less easily.
+pub(crate) fn doubled(x: &Array) -> Result<Array> {
+    cast(x, if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 })
 }
 
 /// `x` in the dtype that is computed in: float32 for 16-bit floats.

@@ -5,9 +5,9 @@ use umber_types::{BinaryKind, Result, ScanDirection, ScanExtent, ScanKind, Scatt
 
 use super::concatenate::concatenate;
 use super::gather::{Places, iota};
-use super::products::recurrence;
+use super::products::{products_before, recurrence};
 use super::rules::{
-    binary, cast, conj, constant, linear_jvp, mul, same_spec, sub, unary, widened, zeros_like,
+    binary, cast, conj, constant, doubled, linear_jvp, mul_absorbing, same_spec, sub, unary, zeros_like,
 };
 use super::select::Select;
 use super::slice::{reversed, slice_along};
@@ -62,10 +62,11 @@ impl Scan {
     /// `ct(m)` and the product between.
     fn pull_prod(self, x: &Array, ct: &Array) -> Result<Array> {
         let dtype = x.dtype();
-        let (x, ct) = (widened(x)?, widened(ct)?);
-        let before = Scan { extent: ScanExtent::Exclusive, ..self }.apply(&x)?;
+        let (x, ct) = (doubled(x)?, doubled(ct)?);
+        let before = products_before(&x, self.axis)?;
         let steps = slice_along(&x, self.axis, 1, x.shape()[self.axis] - 1)?;
-        cast(&mul(&before, &recurrence(&steps, &self.aligned(&ct)?, self.axis)?)?, dtype)
+        let after = recurrence(&steps, &self.aligned(&ct)?, self.axis)?;
+        cast(&mul_absorbing(&before, &after)?, dtype)
     }
 
     /// Transpose of the derivative of a forward extremum: each cotangent goes to the element that holds its place,
@@ -94,7 +95,7 @@ impl Scan {
         let count = x.shape()[self.axis] - 1;
         let steps = factor(&slice_along(&y, self.axis, 0, count)?, &slice_along(&y, self.axis, 1, count)?)?;
         let total = recurrence(&conj(&steps)?, &self.aligned(ct)?, self.axis)?;
-        mul(&total, &conj(&factor(x, &y)?)?)
+        mul_absorbing(&total, &conj(&factor(x, &y)?)?)
     }
 
     fn pull(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {

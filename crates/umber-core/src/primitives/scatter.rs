@@ -12,7 +12,8 @@ use super::gather::{
 };
 use super::products::others_of_element;
 use super::rules::{
-    batch, binary, broadcast, cast, conj, div, move_axis, mul, reshape, tangent_or_zero, widened, zeros_like,
+    batch, binary, broadcast, cast, conj, div, doubled, move_axis, mul_absorbing, reshape, tangent_or_zero,
+    zeros_like,
 };
 use super::select::Select;
 use super::slice_update::update;
@@ -72,7 +73,10 @@ impl<'a> Written<'a> {
         match self.kind {
             ScatterKind::Set => self.places.write(ScatterKind::Set, ct, &zeros_like(self.updates)),
             ScatterKind::Add => Ok(ct.clone()),
-            ScatterKind::Multiply => self.places.write(ScatterKind::Multiply, ct, &conj(self.updates)?),
+            ScatterKind::Multiply => {
+                let updates = conj(&doubled(self.updates)?)?;
+                cast(&self.places.write(ScatterKind::Multiply, &doubled(ct)?, &updates)?, ct.dtype())
+            }
             ScatterKind::Maximum | ScatterKind::Minimum => {
                 let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
                 let share = div(ct, &self.ties(&is_extreme)?)?;
@@ -89,9 +93,10 @@ impl<'a> Written<'a> {
             }
             ScatterKind::Add => self.places.read(ct),
             ScatterKind::Multiply => {
-                let read = self.places.read(&mul(ct, &conj(self.source)?)?)?;
-                let others = others_of_element(&widened(self.updates)?, &self.places, self.source.shape())?;
-                mul(&read, &conj(&cast(&others, read.dtype())?)?)
+                let from_source = mul_absorbing(&doubled(ct)?, &conj(&doubled(self.source)?)?)?;
+                let read = self.places.read(&from_source)?;
+                let others = others_of_element(&doubled(self.updates)?, &self.places, self.source.shape())?;
+                cast(&mul_absorbing(&read, &conj(&others)?)?, ct.dtype())
             }
             ScatterKind::Maximum | ScatterKind::Minimum => {
                 let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;

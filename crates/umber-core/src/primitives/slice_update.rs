@@ -4,7 +4,7 @@ use umber_kernels::tape::{Program, copy};
 use umber_types::tape::{Step, Tape};
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape, ensure};
 
-use super::rules::{add, batch, binary, cast, conj, mul, tangent_or_zero, zeros_like};
+use super::rules::{add, batch, binary, cast, conj, mul, mul_absorbing, tangent_or_zero, zeros_like};
 use super::slice::{Window, slice};
 use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, lanes, rule};
@@ -128,7 +128,7 @@ impl SliceUpdate {
         let inside = self.inside(ct)?;
         match self.kind {
             ScatterKind::Set | ScatterKind::Add => Ok(inside),
-            ScatterKind::Multiply => mul(&inside, &conj(&self.inside(&at.inputs[0])?)?),
+            ScatterKind::Multiply => mul_absorbing(&inside, &conj(&self.inside(&at.inputs[0])?)?),
             ScatterKind::Maximum | ScatterKind::Minimum => {
                 let loses = super::rules::unary(umber_types::UnaryKind::LogicalNot, &self.source_wins(at)?)?;
                 mul(&inside, &cast(&loses, ct.dtype())?)
@@ -179,8 +179,8 @@ impl Primitive for SliceUpdate {
             let pushed = match self.kind {
                 ScatterKind::Set | ScatterKind::Add => self.put(self.kind, &source, &update)?,
                 ScatterKind::Multiply => {
-                    let from_source = mul(&self.inside(&source)?, &at.inputs[1])?;
-                    let from_update = mul(&self.inside(&at.inputs[0])?, &update)?;
+                    let from_source = mul_absorbing(&self.inside(&source)?, &at.inputs[1])?;
+                    let from_update = mul_absorbing(&self.inside(&at.inputs[0])?, &update)?;
                     self.put(ScatterKind::Set, &source, &add(&from_source, &from_update)?)?
                 }
                 ScatterKind::Maximum | ScatterKind::Minimum => {

@@ -48,7 +48,7 @@ fn bool(kind: BinaryKind) -> Option<Entry> {
         Less | Greater => map2!(Bool => Bool, I, |a, b| (!a.get() & b.get()).into()),
         LessEqual | GreaterEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
         Divide | LogAddExp | LogAddExp2 | Arctan2 | LeftShift | RightShift | Hypot | CopySign | Fmod
-        | Ldexp | Gcd | Zeta => return None,
+        | Ldexp | Gcd | Zeta | MultiplyAbsorbing => return None,
     })
 }
 
@@ -78,7 +78,8 @@ macro_rules! unsigned {
                 RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
                 Fmod => exact2!($ty => $ty, |a, b| a.checked_rem(b).unwrap_or(0)),
                 Gcd => exact2!($ty => $ty, |a, b| Integer::gcd(a, b)),
-                Divide | LogAddExp | LogAddExp2 | Arctan2 | Hypot | CopySign | Ldexp | Zeta => return None,
+                Divide | LogAddExp | LogAddExp2 | Arctan2 | Hypot | CopySign | Ldexp | Zeta
+                | MultiplyAbsorbing => return None,
             })
         }
     )*};
@@ -144,6 +145,11 @@ macro_rules! float_basics {
                 LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0.0 || b != 0.0).into()),
                 CopySign => map2!($ty => $ty, I, |a, b| a.copysign(b)),
                 Fmod => exact2!($ty => $ty, |a, b| a % b),
+                // Of numbers only zero times infinity is not a number.
+                MultiplyAbsorbing => map2!($ty => $ty, I, |a, b| {
+                    let product = a * b;
+                    if product.is_nan() && !a.is_nan() && !b.is_nan() { 0.0 } else { product }
+                }, cost 2),
                 _ => return None,
             })
         }

@@ -47,6 +47,12 @@ macro_rules! complex_binary {
                 LogicalOr => map2!($ty => Bool, I, |a, b| {
                     (a.re != 0.0 || a.im != 0.0 || b.re != 0.0 || b.im != 0.0).into()
                 }),
+                MultiplyAbsorbing => map2!($ty => $ty, I, |a, b| {
+                    let is_zero = |z: $ty| z.re == 0.0 && z.im == 0.0;
+                    let is_number = |z: $ty| !z.re.is_nan() && !z.im.is_nan();
+                    let is_absorbed = (is_zero(a) && is_number(b)) || (is_zero(b) && is_number(a));
+                    if is_absorbed { $ty::new(0.0, 0.0) } else { a * b }
+                }, cost 4),
                 FloorDivide | Remainder | Arctan2 | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift
                 | RightShift | Hypot | CopySign | Fmod | LogAddExp2 | Ldexp | Gcd | Zeta => return None,
             })
