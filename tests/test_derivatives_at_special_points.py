@@ -167,3 +167,150 @@ def test_factors_of_singular_matrices_name_themselves():
     ):
         with pytest.raises(RuntimeError, match=rf"\[linalg\.{name}\w*\] the matrix is singular"):
             mx.eval(mx.grad(function)(mx.ones((2, 2))))
+
+
+SIZES = {"float16": (6e-5, 2e4), "float32": (1e-36, 3e37), "float64": (1e-300, 1e305)}
+
+
+@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("angle", [0.0, 0.3, 0.785, 2.0, -2.5, 3.1])
+def test_slopes_of_points_near_and_far(name, angle):
+    """The squares of their coordinates leave the range of the dtype."""
+    dtype = getattr(mx, name)
+    tolerance = {"float16": 1e-2, "float32": 1e-5, "float64": 1e-12}[name]
+    largest = float(mx.finfo(dtype).max)
+    for radius in SIZES[name]:
+        y, x = (
+            mx.array(radius * part, dtype=dtype).astype(mx.float64).item()
+            for part in (np.sin(angle), np.cos(angle))
+        )
+        size = np.hypot(x, y)
+        wanted = {
+            mx.arctan2: (x / size / size, -y / size / size),
+            mx.hypot: (y / size, x / size),
+        }
+        for function, slopes in wanted.items():
+            got = mx.grad(function, argnums=(0, 1))(
+                mx.array(y, dtype=dtype), mx.array(x, dtype=dtype)
+            )
+            bound = tolerance * max(map(abs, slopes))
+            for one, slope in zip(got, slopes, strict=True):
+                if abs(slope) < largest:
+                    assert one.item() == pytest.approx(slope, rel=tolerance, abs=bound * 1e-2)
+
+
+def test_slopes_of_hypot_beyond_the_range_of_its_value():
+    for largest, dtype in ((3e38, mx.float32), (1.7e308, F)):
+        both = mx.array(largest, dtype=dtype)
+        got = mx.grad(mx.hypot, argnums=(0, 1))(both, -both)
+        np.testing.assert_allclose(
+            [part.item() for part in got], [0.5**0.5, -(0.5**0.5)], rtol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("y", "x", "of_hypot", "of_arctan2"),
+    [
+        (np.inf, 1.0, (1, 0), (0, 0)),
+        (-2.0, np.inf, (0, 1), (0, 0)),
+        (-np.inf, 3.0, (-1, 0), (0, 0)),
+        (np.inf, -np.inf, (0.5**0.5, -(0.5**0.5)), (0, 0)),
+    ],
+)
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, F])
+def test_slopes_at_infinity(y, x, of_hypot, of_arctan2, dtype):
+    point = mx.array(y, dtype=dtype), mx.array(x, dtype=dtype)
+    for function, wanted in ((mx.hypot, of_hypot), (mx.arctan2, of_arctan2)):
+        got = mx.grad(function, argnums=(0, 1))(*point)
+        np.testing.assert_allclose([part.item() for part in got], wanted, rtol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("z", "direction"),
+    [
+        (complex(np.inf, 0), 1),
+        (complex(-np.inf, 2), -1),
+        (complex(3, np.inf), 1j),
+        (complex(0, -np.inf), -1j),
+        (complex(np.inf, np.inf), (1 + 1j) / 2**0.5),
+        (complex(-np.inf, np.inf), (-1 + 1j) / 2**0.5),
+        (3e38 + 3e38j, (1 + 1j) / 2**0.5),
+        (3e-39 - 4e-39j, 0.6 - 0.8j),
+        (0j, 0),
+    ],
+)
+@pytest.mark.parametrize("dtype", [mx.complex64, mx.complex128])
+def test_directions_of_complex_numbers_out_of_range(z, direction, dtype):
+    at = mx.array(np.array(z), dtype=dtype)
+    close(mx.grad(lambda z: mx.abs(z))(at), direction, 1e-6)
+    close(mx.sign(at), direction, 1e-6)
+    for way in (1.0, 1j):
+        _, pushed = mx.jvp(mx.abs, [at], [mx.array(way, dtype=dtype)])
+        close(pushed[0], (direction * np.conj(way)).real, 1e-6)
+    if abs(z) > 1:
+        close(mx.grad(lambda z: mx.sign(z).real)(at), 0, 1e-6)
+        close(mx.grad(lambda z: mx.angle(z))(at), 0, 1e-6)
+
+
+# The derivative of each function, by a formula that stays in range.
+FAR = {
+    "arctan": lambda x: 1 / x / x,
+    "arcsinh": lambda x: 1 / np.abs(x),
+    "arccosh": lambda x: 1 / x,
+    "log": lambda x: 1 / x,
+    "reciprocal": lambda x: -1 / x / x,
+    "sqrt": lambda x: 0.5 / np.sqrt(x),
+    "rsqrt": lambda x: -0.5 / np.sqrt(x) / x,
+    "tanh": lambda x: 0 * x,
+    "sigmoid": lambda x: 0 * x,
+    "erf": lambda x: 0 * x,
+    "cbrt": lambda x: 1 / np.cbrt(x) / np.cbrt(x) / 3,
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+@pytest.mark.parametrize(
+    ("dtype", "x"),
+    [(mx.float16, 300.0), (mx.bfloat16, 2.0**80), (mx.float32, 2.0**90), (F, 2.0**600)],
+)
+def test_derivatives_of_great_numbers(name, dtype, x):
+    got = mx.grad(getattr(mx, name))(mx.array(x, dtype=dtype)).astype(F).item()
+    tolerance = 1e-6 if dtype in (mx.float32, F) else 1e-2
+    least = {mx.float16: 6e-8, mx.bfloat16: 1e-38, mx.float32: 1e-38, F: 1e-307}[dtype]
+    assert got == pytest.approx(float(FAR[name](np.float64(x))), rel=tolerance, abs=least)
+
+
+FAR_AND_COMPLEX = {
+    "arcsin": lambda z: 1 / np.emath.sqrt(1 - z) / np.emath.sqrt(1 + z),
+    "arccos": lambda z: -1 / np.emath.sqrt(1 - z) / np.emath.sqrt(1 + z),
+    "arctan": lambda z: 1 / (z - 1j) / (z + 1j),
+    "arcsinh": lambda z: 1 / np.emath.sqrt(1 + 1j * z) / np.emath.sqrt(1 - 1j * z),
+    "arccosh": lambda z: 1 / np.emath.sqrt(z - 1) / np.emath.sqrt(z + 1),
+    "arctanh": lambda z: 1 / (1 - z) / (1 + z),
+    "log": lambda z: 1 / z,
+    "reciprocal": lambda z: -1 / z / z,
+    "sqrt": lambda z: 0.5 / np.sqrt(z),
+}
+
+
+@pytest.mark.parametrize("name", FAR_AND_COMPLEX)
+@pytest.mark.parametrize("size", [1e-30, 1e-12, 0.5, 2.0, 1e12, 1e25, 1e37])
+@pytest.mark.parametrize("turn", [1 + 0.5j, -1 + 2j, 0.5 - 1j, -3 - 1j])
+def test_derivatives_of_complex_numbers_near_and_far(name, size, turn):
+    z = np.complex128(np.complex64(size * turn))
+    wanted = FAR_AND_COMPLEX[name](z)
+    if not 1e-37 < np.abs(wanted) < 1e37:
+        return
+    _, pushed = mx.jvp(
+        getattr(mx, name), [mx.array(z, dtype=mx.complex64)], [mx.array(1.0, dtype=mx.complex64)]
+    )
+    assert abs(pushed[0].item() - wanted) <= 1e-5 * abs(wanted)
+
+
+@pytest.mark.parametrize("x", [1 - 2.0**-23, -1 + 2.0**-22, 1 - 2.0**-20])
+def test_slopes_beside_one(x):
+    """`1 - x * x` would cancel: the rounding of the square is as large as the difference."""
+    at, below = mx.array(x), (1 - x) * (1 + x)
+    assert mx.grad(mx.arcsin)(at).item() == pytest.approx(below**-0.5, rel=1e-6)
+    assert mx.grad(mx.arccos)(at).item() == pytest.approx(-(below**-0.5), rel=1e-6)
+    assert mx.grad(mx.arctanh)(at).item() == pytest.approx(1 / below, rel=1e-6)

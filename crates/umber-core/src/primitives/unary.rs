@@ -4,7 +4,7 @@ use std::f64::consts::{LN_2, LN_10, PI};
 
 use smallvec::smallvec;
 use umber_types::tape::{Step, unary_dtype};
-use umber_types::{BinaryKind, Result, UnaryKind};
+use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
 use super::rules::{
     add, batch_elementwise, binary, cast, conj, constant, div, mul, neg, polynomial, sub, unary, zeros_like,
@@ -53,18 +53,26 @@ impl Unary {
             Sin => unary(Cos, x)?,
             Cos => neg(&unary(Sin, x)?)?,
             Tan => add(&unary(Square, y)?, &one())?,
-            Arcsin => unary(Rsqrt, &sub(&one(), &square()?)?)?,
-            Arccos => neg(&unary(Rsqrt, &sub(&one(), &square()?)?)?)?,
-            Arctan => unary(Reciprocal, &add(&square()?, &one())?)?,
+            Arcsin => Unary::arcsine_slope(x)?,
+            Arccos => neg(&Unary::arcsine_slope(x)?)?,
+            // The square of a great number overflows, its distance from a corner does not.
+            Arctan if x.dtype().is_complex() => {
+                let i = constant(x, Scalar::Complex(0.0, 1.0));
+                mul(&unary(Reciprocal, &add(x, &i)?)?, &unary(Reciprocal, &sub(x, &i)?)?)?
+            }
+            Arctan => unary(Square, &unary(Reciprocal, &binary(BinaryKind::Hypot, x, &one())?)?)?,
             Sinh => unary(Cosh, x)?,
             Cosh => unary(Sinh, x)?,
             Tanh => sub(&one(), &unary(Square, y)?)?,
-            Arcsinh if x.dtype().is_complex() => unary(Rsqrt, &add(&square()?, &one())?)?,
-            // The square of a great number overflows, its distance from a corner does not.
+            Arcsinh if x.dtype().is_complex() => {
+                let turned = mul(x, &constant(x, Scalar::Complex(0.0, 1.0)))?;
+                mul(&unary(Rsqrt, &add(&one(), &turned)?)?, &unary(Rsqrt, &sub(&one(), &turned)?)?)?
+            }
             Arcsinh => unary(Reciprocal, &binary(BinaryKind::Hypot, x, &one())?)?,
             // The product of roots keeps the branch for complex arguments.
             Arccosh => mul(&unary(Rsqrt, &sub(x, &one())?)?, &unary(Rsqrt, &add(x, &one())?)?)?,
-            Arctanh => unary(Reciprocal, &sub(&one(), &square()?)?)?,
+            // 1 - x² in factors, which neither overflow nor cancel near one.
+            Arctanh => mul(&unary(Reciprocal, &sub(&one(), x)?)?, &unary(Reciprocal, &add(&one(), x)?)?)?,
             Erf => mul(&constant(x, 2.0 / PI.sqrt()), &unary(Exp, &neg(&square()?)?)?)?,
             ErfInv => mul(&constant(x, PI.sqrt() / 2.0), &unary(Exp, &unary(Square, y)?)?)?,
             Sigmoid => mul(y, &sub(&one(), y)?)?,
@@ -82,6 +90,12 @@ impl Unary {
             }
         };
         Ok(Derivative::Factor(factor))
+    }
+
+    /// `1 / √(1 - x²)`, in factors that neither overflow nor cancel near one; of complex numbers on the principal branch.
+    fn arcsine_slope(x: &Array) -> Result<Array> {
+        let one = constant(x, 1.0);
+        mul(&unary(UnaryKind::Rsqrt, &sub(&one, x)?)?, &unary(UnaryKind::Rsqrt, &add(&one, x)?)?)
     }
 
     /// `y / x` for `y = i1(x)` or `i1e(x)`; near zero by their series (DLMF 10.25.2), which can be differentiated again.
@@ -118,7 +132,7 @@ impl Unary {
     /// What a step `t` of `z` does to `z / |z|`: the part of it across `z`, over `|z|`; nothing at zero. As a linear map it is
     /// its own adjoint.
     fn turn(z: &Array, t: &Array) -> Result<Array> {
-        let phase = Unary::phase(z)?;
+        let phase = unary(UnaryKind::Sign, z)?;
         let along = cast(&unary(UnaryKind::Real, &mul(&conj(&phase)?, t)?)?, z.dtype())?;
         let across = sub(t, &mul(&phase, &along)?)?;
         let zero = zeros_like(z);
@@ -126,14 +140,6 @@ impl Unary {
         let safe = Array::record_one(Select, &[&is_zero, &constant(z, 1.0), z])?;
         let size = cast(&unary(UnaryKind::Abs, &safe)?, z.dtype())?;
         Array::record_one(Select, &[&is_zero, &zero, &div(&across, &size)?])
-    }
-
-    /// `z / |z|`, zero at zero.
-    fn phase(z: &Array) -> Result<Array> {
-        let size = cast(&unary(UnaryKind::Abs, z)?, z.dtype())?;
-        let zero = zeros_like(z);
-        let is_zero = binary(BinaryKind::Equal, z, &zero)?;
-        Array::record_one(Select, &[&is_zero, &zero, &div(z, &size)?])
     }
 }
 
@@ -153,7 +159,7 @@ impl Primitive for Unary {
                 Derivative::Factor(factor) => mul(ct, &conj(&factor)?)?,
                 Derivative::Zero => zeros_like(x),
                 Derivative::Special => match self.0 {
-                    UnaryKind::Abs => mul(&cast(ct, x.dtype())?, &Unary::phase(x)?)?,
+                    UnaryKind::Abs => mul(&cast(ct, x.dtype())?, &unary(UnaryKind::Sign, x)?)?,
                     UnaryKind::Sign => Unary::turn(x, &cast(ct, x.dtype())?)?,
                     UnaryKind::Imag if x.dtype().is_complex() => {
                         let i = constant(x, umber_types::Scalar::Complex(0.0, 1.0));
@@ -176,7 +182,7 @@ impl Primitive for Unary {
                 Derivative::Factor(factor) => mul(t, &factor)?,
                 Derivative::Zero => zeros_like(&at.outputs[0]),
                 Derivative::Special => match self.0 {
-                    UnaryKind::Abs => unary(UnaryKind::Real, &mul(t, &conj(&Unary::phase(x)?)?)?)?,
+                    UnaryKind::Abs => unary(UnaryKind::Real, &mul(t, &conj(&unary(UnaryKind::Sign, x)?)?)?)?,
                     UnaryKind::Sign => Unary::turn(x, t)?,
                     kind => unary(kind, t)?,
                 },

@@ -1,6 +1,8 @@
 //! Functions of a complex number, in f64. Branch cuts and signed zeros follow C99 (Annex G) and Kahan,
 //! "Branch cuts for complex elementary functions" (1987).
 
+use std::f64::consts::FRAC_1_SQRT_2;
+
 use num_complex::Complex;
 
 type C = Complex<f64>;
@@ -51,8 +53,10 @@ pub(crate) fn sign(z: C) -> C {
     }
     // Halved twice so that the magnitude of the largest numbers is finite.
     let z = if z.re.abs().max(z.im.abs()) > BIG { z * 0.25 } else { z };
-    if z.re.is_infinite() != z.im.is_infinite() && !z.re.is_nan() && !z.im.is_nan() {
-        let part = |x: f64| if x.is_infinite() { 1f64.copysign(x) } else { 0f64.copysign(x) };
+    if (z.re.is_infinite() || z.im.is_infinite()) && !z.re.is_nan() && !z.im.is_nan() {
+        // As of arctan2, two infinite parts count alike.
+        let size = if z.re.is_infinite() && z.im.is_infinite() { FRAC_1_SQRT_2 } else { 1.0 };
+        let part = |x: f64| if x.is_infinite() { size.copysign(x) } else { 0f64.copysign(x) };
         return c(part(z.re), part(z.im));
     }
     let size = abs(z);
