@@ -117,6 +117,27 @@ impl Operand {
         }
     }
 
+    /// Both operands as arrays that are compared: a number that the integer dtype beside it does not hold keeps its own.
+    pub(crate) fn compared(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
+        let own = |operand: Operand, like: &Array| match operand {
+            Operand::Number(value) if value.check_fits(value.weak_dtype(like.dtype())).is_err() => {
+                Ok(Operand::Number(value).alone())
+            }
+            operand => operand.beside(like),
+        };
+        match (a, b) {
+            (Operand::Array(a), b) => {
+                let b = own(b, &a)?;
+                Ok((a, b))
+            }
+            (a, Operand::Array(b)) => {
+                let a = own(a, &b)?;
+                Ok((a, b))
+            }
+            (a, b) => Ok((a.alone(), b.alone())),
+        }
+    }
+
     /// Both operands as arrays.
     pub(crate) fn pair(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
         match (a, b) {

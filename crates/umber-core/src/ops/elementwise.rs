@@ -3,7 +3,7 @@
 //! One subject: families of functions of a line each, whose documentation is what takes the room.
 
 use umber_kernels::tape::{supports_binary, supports_unary};
-use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, ensure, promote};
+use umber_types::{BinaryKind, DType, Kind, Result, Scalar, UnaryKind, ensure, promote};
 
 use super::promotion::{cast_constant, common_shape, meet, meet_as, weak};
 use super::{at_once, one_step};
@@ -443,10 +443,43 @@ fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array>
     if let Some(made) = at_once::binary(kind, a, b).or_else(|| one_step::binary(kind, a, b)) {
         return Ok(made);
     }
+    if kind.compares()
+        && let Some(signed) = signed_beside_uint64(a.dtype(), b.dtype())
+    {
+        return compare_with_uint64(kind, name, a, b, signed);
+    }
     let dtype = promote(a.dtype(), b.dtype());
     let dtype = if kind.answers_inexact() { dtype.inexact() } else { dtype };
     let (a, b) = meet_as(name, a, b, dtype)?;
     binary(kind, &a, &b)
+}
+
+/// Which of two dtypes is a signed integer's where the other is uint64: no integer dtype holds the values of both.
+pub(super) fn signed_beside_uint64(a: DType, b: DType) -> Option<at_once::Side> {
+    match (a.kind(), b.kind()) {
+        (Kind::Signed, Kind::Unsigned) if b == DType::UInt64 => Some(at_once::Side::Left),
+        (Kind::Unsigned, Kind::Signed) if a == DType::UInt64 => Some(at_once::Side::Right),
+        _ => None,
+    }
+}
+
+/// A comparison of signed integers, on the side `signed`, with uint64, exactly: negative ones are below all others, which
+/// uint64 holds.
+fn compare_with_uint64(
+    kind: BinaryKind,
+    name: &str,
+    a: &Array,
+    b: &Array,
+    signed: at_once::Side,
+) -> Result<Array> {
+    use BinaryKind::{Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    let (number, holds_below) = match signed {
+        at_once::Side::Left => (a, matches!(kind, Less | LessEqual | NotEqual)),
+        at_once::Side::Right => (b, matches!(kind, Greater | GreaterEqual | NotEqual)),
+    };
+    let is_negative = less(number, &weak(Scalar::Int(0), number))?;
+    let (a, b) = meet_as(name, a, b, DType::UInt64)?;
+    select(&is_negative, &Array::scalar(holds_below, DType::Bool), &binary(kind, &a, &b)?)
 }
 
 /// Functions of two arrays in their promoted dtype.
@@ -702,6 +735,13 @@ impl Default for Closeness {
     }
 }
 
+/// The dtype in which integers and floats are compared so that no integer of 32 bits is rounded to another one.
+pub(super) fn compared(a: DType, b: DType) -> DType {
+    let both = promote(a, b);
+    let is_wide = |dtype: DType| dtype.is_integer() && dtype.size() >= 4;
+    if both.is_floating() && (is_wide(a) || is_wide(b)) { DType::Float64 } else { both }
+}
+
 /// `|a - b| <= absolute + relative * |b|`; infinities are close only to themselves.
 ///
 /// Bool, of the common shape. Fails if the shapes do not broadcast.
@@ -715,7 +755,12 @@ impl Default for Closeness {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn isclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
-    let (a, b) = meet_as("isclose", a, b, promote(a.dtype(), b.dtype()).inexact())?;
+    // Integers of 32 bits and more are not rounded to float32.
+    let dtype = match compared(a.dtype(), b.dtype()) {
+        dtype if dtype.is_integer() && dtype.size() >= 4 => DType::Float64,
+        dtype => dtype.inexact(),
+    };
+    let (a, b) = meet_as("isclose", a, b, dtype)?;
     let distance = abs(&subtract(&a, &b)?)?;
     let size = abs(&b)?;
     let bound = add(

@@ -4,9 +4,11 @@
 //! is picked is differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
 
 use umber_types::shape::{normalize_axis, out_of_bounds};
-use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure, promote};
+use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure};
 
+use super::at_once::Side as Beside;
 use super::dependent;
+use super::elementwise::{compared, greater, less, signed_beside_uint64};
 use super::index_grids::{index_dtype, unravelled};
 use super::indexing::take;
 use super::shaping::{flip, stack};
@@ -137,13 +139,6 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
     take(a, &places, Some(axis as i64))
 }
 
-/// The dtype in which integers and floats are compared so that no integer is rounded to another one.
-fn compared(a: DType, b: DType) -> DType {
-    let both = promote(a, b);
-    let is_wide = |dtype: DType| dtype.is_integer() && dtype.size() >= 4;
-    if both.is_floating() && (is_wide(a) || is_wide(b)) { DType::Float64 } else { both }
-}
-
 /// How many elements of the ascending `sorted` come before each value: those that are less, with [`Side::Right`] also
 /// those that are equal; uint32 of the shape of `values`.
 ///
@@ -186,7 +181,6 @@ pub(super) fn search_as(
         "[{op}] got {length} elements, expected no more than uint32 can \
      count"
     );
-    let dtype = compared(sorted.dtype(), values.dtype());
     let sorted = match sorter {
         None => sorted.clone(),
         Some(sorter) => {
@@ -200,7 +194,25 @@ pub(super) fn search_as(
             take(sorted, sorter, Some(0))?
         }
     };
+    if let Some(signed) = signed_beside_uint64(sorted.dtype(), values.dtype()) {
+        return search_beside_uint64(side, &sorted, values, signed);
+    }
+    let dtype = compared(sorted.dtype(), values.dtype());
     search(side, &cast(&sorted, dtype)?, &cast(values, dtype)?)
+}
+
+/// [`search`] where `sorted` or `values`, on the side `signed`, are signed integers and the others uint64, exactly: values
+/// that the dtype of `sorted` does not hold come before or after all of its elements.
+fn search_beside_uint64(side: Side, sorted: &Array, values: &Array, signed: Beside) -> Result<Array> {
+    let (is_beyond, place, dtype) = match signed {
+        Beside::Left => {
+            let most = Array::scalar(i64::MAX, DType::UInt64);
+            (greater(values, &most)?, sorted.shape()[0] as i64, DType::Int64)
+        }
+        Beside::Right => (less(values, &Array::scalar(0, values.dtype()))?, 0, DType::UInt64),
+    };
+    let found = search(side, &cast(sorted, dtype)?, &cast(values, dtype)?)?;
+    Array::record_one(Select, &[&is_beyond, &constant(&found, place), &found])
 }
 
 /// Which of the intervals between `bins`, ascending or descending, each element lies in, as uint32: `i` where

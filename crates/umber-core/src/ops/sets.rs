@@ -9,6 +9,7 @@ use umber_types::{
 };
 
 use super::comparing::NanIsEqual;
+use super::elementwise::{compared, signed_beside_uint64};
 use super::indexing::{Index, get};
 use super::promotion::cast_constant;
 use super::scans::{ScanOrder, cumsum};
@@ -235,7 +236,11 @@ pub fn isin(a: &Array, set: &Array) -> Result<Array> {
     let place = search_as("isin", &set, a, Side::Left, None)?;
     let place = binary(BinaryKind::Minimum, &place, &constant(&place, set.size() as i64 - 1))?;
     let found = Places::grid("isin", &[0], smallvec::smallvec![place]).read(&set)?;
-    super::equal(&found, a)
+    if signed_beside_uint64(found.dtype(), a.dtype()).is_some() {
+        return super::equal(&found, a);
+    }
+    let dtype = compared(found.dtype(), a.dtype());
+    super::equal(&cast(&found, dtype)?, &cast(a, dtype)?)
 }
 
 fn picked(a: &Array, mask: Array) -> Result<Array> {
@@ -258,8 +263,9 @@ fn picked(a: &Array, mask: Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Array; 3]> {
+    // What is common is decided before the dtype of both rounds it.
     let dtype = promote(a.dtype(), b.dtype());
-    let (a, b) = (reshape(&cast(a, dtype)?, [a.size()])?, reshape(&cast(b, dtype)?, [b.size()])?);
+    let (a, b) = (reshape(a, [a.size()])?, reshape(b, [b.size()])?);
     let sides = [&a, &b].map(|side| {
         if are_distinct == Distinct::Unknown {
             let found = unique(side, &UniqueSize::Found, NanIsEqual::Yes, None)?;
@@ -272,6 +278,7 @@ pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Arra
     let is_common = isin(&left, &right)?;
     let common = picked(&left, is_common.clone())?;
     let places = search_as("intersect1d", &right, &common, Side::Left, None)?;
+    let common = cast(&common, dtype)?;
     Ok([common, picked(&left_places, is_common)?, get(&right_places, &[Index::Array(places)])?])
 }
 
@@ -322,8 +329,7 @@ pub fn setdiff1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> 
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn setxor1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> {
-    let dtype = promote(a.dtype(), b.dtype());
-    let (a, b) = (as_set(&cast(a, dtype)?, are_distinct)?, as_set(&cast(b, dtype)?, are_distinct)?);
+    let (a, b) = (as_set(a, are_distinct)?, as_set(b, are_distinct)?);
     let (only_a, only_b) = (setdiff1d(&a, &b, Distinct::Yes)?, setdiff1d(&b, &a, Distinct::Yes)?);
     sort(&concatenate(&[&only_a, &only_b], Some(0))?, Some(0), SortOrder::Ascending)
 }

@@ -3,7 +3,8 @@
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use umber::ops::{self, Closeness};
+use umber::Array;
+use umber::ops::{self, Closeness, Side};
 
 use crate::args::{DeviceArg, Operand, StreamArg, on, placed};
 use crate::array::PyArray;
@@ -200,7 +201,20 @@ fn astype<'py>(
     Ok(made.object(a.py())?.into_any())
 }
 
-/// `a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names.
+/// A limit of [`clip`] beside `a`: a number beyond all that the integers of `a` can be on `side` does not limit.
+fn limit(value: Option<Operand>, a: &Array, side: Side) -> PyResult<Option<Array>> {
+    let Some(value) = value else { return Ok(None) };
+    if let Operand::Number(number) = &value
+        && number.check_fits(number.weak_dtype(a.dtype())).is_err()
+        && (number.as_f64() > 0.0) == (side == Side::Right)
+    {
+        return Ok(None);
+    }
+    value.beside(a).map(Some)
+}
+
+/// `a` limited to `a_min..=a_max`; `None` does not limit, nor does a number below or above all that integers of the dtype
+/// of `a` can be. `min` and `max` are the array API standard's names.
 #[pyfunction]
 #[pyo3(signature = (a, /, a_min = None, a_max = None, *, min = None, max = None, stream = None))]
 fn clip(
@@ -215,8 +229,7 @@ fn clip(
         return Err(PyTypeError::new_err("[clip] got a limit under both of its names, expected it once"));
     }
     let a = a.alone();
-    let low = a_min.or(min).map(|low| low.beside(&a)).transpose()?;
-    let high = a_max.or(max).map(|high| high.beside(&a)).transpose()?;
+    let (low, high) = (limit(a_min.or(min), &a, Side::Left)?, limit(a_max.or(max), &a, Side::Right)?);
     on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(Made::from)
 }
 
@@ -253,7 +266,7 @@ fn isclose(
     equal_nan: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let (a, b) = Operand::pair(a, b)?;
+    let (a, b) = Operand::compared(a, b)?;
     let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
     on(stream, || ops::isclose(&a, &b, closeness)).map(Made::from)
 }
@@ -269,7 +282,7 @@ fn allclose(
     equal_nan: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let (a, b) = Operand::pair(a, b)?;
+    let (a, b) = Operand::compared(a, b)?;
     let closeness = Closeness { relative: rtol, absolute: atol, equal_nan };
     on(stream, || ops::allclose(&a, &b, closeness)).map(Made::from)
 }
@@ -278,7 +291,7 @@ fn allclose(
 #[pyfunction]
 #[pyo3(signature = (a, b, equal_nan = false, stream = None))]
 fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg>) -> PyResult<Made> {
-    let (a, b) = Operand::pair(a, b)?;
+    let (a, b) = Operand::compared(a, b)?;
     let nan = if equal_nan { ops::NanIsEqual::Yes } else { ops::NanIsEqual::No };
     on(stream, || ops::array_equal(&a, &b, nan)).map(Made::from)
 }
@@ -287,7 +300,7 @@ fn array_equal(a: Operand, b: Operand, equal_nan: bool, stream: Option<StreamArg
 #[pyfunction]
 #[pyo3(signature = (a, b, *, stream = None))]
 fn array_equiv(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
-    let (a, b) = Operand::pair(a, b)?;
+    let (a, b) = Operand::compared(a, b)?;
     on(stream, || ops::array_equiv(&a, &b)).map(Made::from)
 }
 

@@ -98,7 +98,7 @@ fn searchsorted(
     let side = Side::ALL.iter().find(|known| known.name() == side).ok_or_else(|| {
         PyValueError::new_err(format!("[searchsorted] got side '{side}', expected 'left' or 'right'"))
     })?;
-    let (sorted, values) = Operand::pair(sorted_sequence, values)?;
+    let (sorted, values) = Operand::compared(sorted_sequence, values)?;
     let sorter = sorter.map(Operand::alone);
     on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(Made::from)
 }
@@ -115,7 +115,7 @@ fn digitize(
     right: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
-    let (x, bins) = Operand::pair(x, bins)?;
+    let (x, bins) = Operand::compared(x, bins)?;
     let closed = if right { Side::Right } else { Side::Left };
     compute(py, stream, || ops::digitize(&x, &bins, closed)).map(Made::from)
 }

@@ -117,7 +117,7 @@ fn isin(
 ) -> PyResult<Made> {
     // It saves nothing here.
     let _ = assume_unique;
-    let (element, set) = Operand::pair(element, test_elements)?;
+    let (element, set) = Operand::compared(element, test_elements)?;
     on(stream, || {
         let found = ops::isin(&element, &set)?;
         if invert { ops::logical_not(&found) } else { Ok(found) }
@@ -141,7 +141,7 @@ fn intersect1d(
     return_indices: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let (a, b) = Operand::pair(ar1, ar2)?;
+    let (a, b) = Operand::compared(ar1, ar2)?;
     let parts = compute(py, stream, || ops::intersect1d(&a, &b, distinct(assume_unique)))?;
     if return_indices {
         return Ok(super::searching::tuple(py, parts.into())?.into_any());
@@ -154,7 +154,7 @@ fn intersect1d(
 #[pyfunction]
 #[pyo3(signature = (ar1, ar2, *, stream = None))]
 fn union1d(py: Python<'_>, ar1: Operand, ar2: Operand, stream: Option<StreamArg>) -> PyResult<Made> {
-    let (a, b) = Operand::pair(ar1, ar2)?;
+    let (a, b) = Operand::compared(ar1, ar2)?;
     compute(py, stream, || ops::union1d(&a, &b)).map(Made::from)
 }
 
@@ -172,7 +172,7 @@ macro_rules! differences {
                 assume_unique: bool,
                 stream: Option<StreamArg>,
             ) -> PyResult<Made> {
-                let (a, b) = Operand::pair(ar1, ar2)?;
+                let (a, b) = Operand::compared(ar1, ar2)?;
                 compute(py, stream, || ops::$name(&a, &b, distinct(assume_unique))).map(Made::from)
             }
         )*
