@@ -3,9 +3,10 @@
 use std::iter::{once, repeat_n};
 
 use umber_types::shape::normalize_axis;
-use umber_types::{DType, Result, Scalar, Shape, bail, ensure};
+use umber_types::{DType, Kind, Result, Scalar, Shape, bail, ensure, promote};
 
-use super::elementwise::{add, astype, multiply};
+use super::at_once::Side;
+use super::elementwise::{add, astype, multiply, signed_beside_uint64};
 use super::promotion::{broadcast_all, cast_constant};
 use crate::graph::Array;
 use crate::primitives::create::{Arange, ArangeParameters, Eye, EyeParameters};
@@ -60,8 +61,8 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
 
 /// `start, start + step, …` up to but not including `stop`.
 ///
-/// One axis of `ceil((stop - start) / step)` elements. Fails for a step of zero, parameters that are not finite, bool, or
-/// more elements than memory can address.
+/// One axis of `ceil((stop - start) / step)` elements; an infinite step towards `stop` reaches `start` alone. Fails for a
+/// step of zero or NaN, ends that are not finite, bool, or more elements than memory can address.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -72,12 +73,19 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
 /// ```
 pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(
-        start.is_finite() && stop.is_finite() && step.is_finite(),
+        start.is_finite() && stop.is_finite() && !step.is_nan(),
         Value,
-        "[arange] got start {start}, stop {stop} and step {step}, expected finite numbers"
+        "[arange] got start {start}, stop {stop} and step {step}, expected finite ends"
     );
     ensure!(step != 0.0, Value, "[arange] got a step of zero, expected another");
     ensure!(dtype != DType::Bool, Type, "[arange] got the dtype bool, expected one of numbers");
+    if step.is_infinite() {
+        // One step leads beyond the end.
+        let length = u64::from(if step > 0.0 { start < stop } else { start > stop });
+        let (start, step) = (Scalar::Float(start), Scalar::Int(1));
+        let parameters = ArangeParameters { start, step, length, dtype };
+        return Array::record_one(Arange(Box::new(parameters)), &[]);
+    }
     let length = ((stop - start) / step).ceil().max(0.0);
     if length > (isize::MAX / 16) as f64 {
         bail!(Overflow, "[arange] got {length} elements, expected no more than memory can address");
@@ -138,8 +146,9 @@ pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType
     }
     let wide = computed_in(dtype);
     if dtype.is_integer() {
-        let step = Array::scalar((stop - start) / count as f64, wide);
-        return stepped(&Array::scalar(start, wide), &step, length, dtype);
+        let (start, stop) = (Array::scalar(start, wide), Array::scalar(stop, wide));
+        let line = stepped(&start, &stop, length, count, dtype)?;
+        return with_exact_ends(&line, &start, &stop, length, endpoint);
     }
     weighted(&Array::scalar(start, wide), &Array::scalar(stop, wide), length, count, dtype)
 }
@@ -156,9 +165,68 @@ pub(super) fn line_places(length: i64, ndim: usize, dtype: DType) -> Result<Arra
 }
 
 /// Integers by whole steps where there are any: cutting off must not meet 28.999….
-fn stepped(start: &Array, step: &Array, length: i64, dtype: DType) -> Result<Array> {
+fn stepped(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
+    let step = super::divide(&super::subtract(stop, start)?, &Array::scalar(count as f64, start.dtype()))?;
     let index = line_places(length, start.ndim(), step.dtype())?;
-    astype(&add(&multiply(&index, step)?, start)?, dtype)
+    astype(&add(&multiply(&index, &step)?, start)?, dtype)
+}
+
+/// A line along the first axis with the ends themselves in place of its first value and, with `endpoint`, its last one:
+/// integers that double precision does not hold are not rounded.
+pub(super) fn with_exact_ends(
+    line: &Array,
+    start: &Array,
+    stop: &Array,
+    length: i64,
+    endpoint: bool,
+) -> Result<Array> {
+    let places = line_places(length, start.ndim().max(stop.ndim()), DType::Int64)?;
+    let put = |line: &Array, place: i64, end: &Array| {
+        let is_there = super::equal(&places, &Array::scalar(place, DType::Int64))?;
+        super::select(&is_there, &astype(end, line.dtype())?, line)
+    };
+    let line = put(line, 0, start)?;
+    if endpoint && length > 1 { put(&line, length - 1, stop) } else { Ok(line) }
+}
+
+/// Most steps between integers whose product with a place of the line fits 64 bits.
+const MOST_WHOLE: i64 = 1 << 31;
+
+/// The dtype of 64 bits that holds the integers of both arrays, if there is one.
+fn wide_integer(start: &Array, stop: &Array) -> Option<DType> {
+    if let Some(signed) = signed_beside_uint64(start.dtype(), stop.dtype()) {
+        let signed = if signed == Side::Left { start } else { stop };
+        return signed.constant().is_some_and(|value| value.as_i64() >= 0).then_some(DType::UInt64);
+    }
+    let both = promote(start.dtype(), stop.dtype());
+    match both.kind() {
+        Kind::Bool | Kind::Signed => Some(DType::Int64),
+        Kind::Unsigned => Some(if both == DType::UInt64 { DType::UInt64 } else { DType::Int64 }),
+        Kind::Float | Kind::Complex => None,
+    }
+}
+
+/// [`stepped`] between integers, in integers: `start ± floor(distance · i / count)`, and one towards zero where something was
+/// cut off on the far side of it.
+fn stepped_whole(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
+    let wide = start.dtype();
+    let number = |value: i64| Array::scalar(value, DType::UInt64);
+    let rises = super::greater_equal(stop, start)?;
+    let (up, down) = (super::subtract(stop, start)?, super::subtract(start, stop)?);
+    // Up to 2⁶⁴ - 1, which the wrapped difference of signed integers is in two's complement.
+    let distance = astype(&super::select(&rises, &up, &down)?, DType::UInt64)?;
+    let index = line_places(length, start.ndim(), DType::UInt64)?;
+    let whole = multiply(&super::floor_divide(&distance, &number(count))?, &index)?;
+    let rest = multiply(&super::remainder(&distance, &number(count))?, &index)?;
+    let steps = astype(&add(&whole, &super::floor_divide(&rest, &number(count))?)?, wide)?;
+    let is_cut = super::not_equal(&super::remainder(&rest, &number(count))?, &number(0))?;
+    let near = super::select(&rises, &add(start, &steps)?, &super::subtract(start, &steps)?)?;
+    let (zero, one) = (Array::scalar(0, wide), Array::scalar(1, wide));
+    // On the way up a negative value was cut off downwards, on the way down a positive one upwards.
+    let is_far = super::select(&rises, &super::less(&near, &zero)?, &super::greater(&near, &zero)?)?;
+    let is_far = super::logical_and(&is_far, &is_cut)?;
+    let nearer = super::select(&rises, &add(&near, &one)?, &super::subtract(&near, &one)?)?;
+    astype(&super::select(&is_far, &nearer, &near)?, dtype)
 }
 
 /// Values weighted from both ends, so that the last one is exactly `stop`.
@@ -173,7 +241,7 @@ fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) 
 }
 
 /// [`linspace`] between the elements of two arrays, which broadcast and which it can be differentiated in: the values lie
-/// along `axis` of the result.
+/// along `axis` of the result. Integers between integers are exact, cut off towards zero.
 ///
 /// Fails for a negative length, an axis that is not there, and a real dtype between complex numbers.
 ///
@@ -199,14 +267,18 @@ pub fn linspace_between(
     let wide = if is_complex { computed_in(dtype).complex() } else { computed_in(dtype) };
     let ends = broadcast_all(OP, &[start, stop])?;
     let axis = normalize_axis(OP, axis, ends[0].ndim() + 1)?;
-    let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
     let count = if endpoint { length - 1 } else { length };
+    let integers = wide_integer(start, stop).filter(|_| dtype.is_integer() && count <= MOST_WHOLE);
+    let wide = integers.unwrap_or(wide);
+    let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
     let line = if length <= 1 || count == 0 {
         let shape: Shape = once(length as usize).chain(start.shape().iter().copied()).collect();
         astype(&broadcast(&start, &shape)?, dtype)?
+    } else if integers.is_some() {
+        stepped_whole(&start, &stop, length, count, dtype)?
     } else if dtype.is_integer() {
-        let step = super::divide(&super::subtract(&stop, &start)?, &Array::scalar(count as f64, wide))?;
-        stepped(&start, &step, length, dtype)?
+        let line = stepped(&start, &stop, length, count, dtype)?;
+        with_exact_ends(&line, &ends[0], &ends[1], length, endpoint)?
     } else {
         weighted(&start, &stop, length, count, dtype)?
     };

@@ -3,7 +3,9 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, KeepAxes, Result, Scalar, ensure};
 
-use super::creation::{check_complex, check_length, line_places, linspace, linspace_between};
+use super::creation::{
+    check_complex, check_length, line_places, linspace, linspace_between, with_exact_ends,
+};
 use super::dependent;
 use super::elementwise::{
     abs, add, astype, divide, equal, greater, isfinite, isinf, less, log10, logical_and, logical_or,
@@ -86,7 +88,7 @@ fn wide(op: &str, ends: &[&Array], dtype: DType) -> Result<DType> {
 pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType) -> Result<Array> {
     check_length("geomspace", length)?;
     ensure!(
-        start.is_finite() && stop.is_finite() && start * stop.signum() > 0.0,
+        start.is_finite() && stop.is_finite() && start != 0.0 && stop != 0.0 && (start > 0.0) == (stop > 0.0),
         Value,
         "[geomspace] got {start} and {stop}, expected finite numbers of one sign, none of them zero"
     );
@@ -143,7 +145,11 @@ pub fn geomspace_between(
     let (zero, ten) = (Array::scalar(0.0, DType::Float64), Array::scalar(10.0, DType::Float64));
     let factors = logspace_between(&zero, &exponent, length, endpoint, &ten, 0, wide)?;
     let once = select(&is_extreme, &multiply(&factors, &start)?, &start)?;
-    move_axis(&scaled(&factors, (&once, &stop), length, endpoint, dtype)?, 0, axis)
+    let mut line = scaled(&factors, (&once, &stop), length, endpoint, dtype)?;
+    if dtype.is_integer() && length > 0 {
+        line = with_exact_ends(&line, &ends[0], &ends[1], length, endpoint)?;
+    }
+    move_axis(&line, 0, axis)
 }
 
 /// Half of the logarithm of `stop / start`, which itself may be no number.

@@ -2,11 +2,11 @@
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyTuple};
+use pyo3::types::{PyComplex, PyDict, PyTuple};
 use umber::types::shape::normalize_axis;
 use umber::{Array, DType, Scalar, Shape, ops};
 
-use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, number, on, placed};
+use crate::args::{DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, named, number, on, placed};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::dtype::{DtypeArg, NumberType, beside, or};
@@ -229,10 +229,16 @@ impl Ends {
     }
 }
 
-/// A number as an array of double precision.
+/// A number as an array of 64 bits a part, which holds it exactly.
 pub(super) fn exact(value: Scalar) -> Array {
-    let is_complex = matches!(value, Scalar::Complex(..));
-    Array::scalar(value, if is_complex { DType::Complex128 } else { DType::Float64 })
+    let dtype = match value {
+        Scalar::Bool(_) | Scalar::Int(_) => DType::Int64,
+        Scalar::UInt(value) if i64::try_from(value).is_ok() => DType::Int64,
+        Scalar::UInt(_) => DType::UInt64,
+        Scalar::Float(_) => DType::Float64,
+        Scalar::Complex(..) => DType::Complex128,
+    };
+    Array::scalar(value, dtype)
 }
 
 /// The array that has axes, or that a transformation follows; numbers in lists are read in double precision.
@@ -244,6 +250,9 @@ pub(super) fn with_axes(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let Ok(Operand::Array(array)) = value.extract::<Operand>() else { return Ok(None) };
     if array.ndim() == 0 {
         return Ok(None);
+    }
+    if array.dtype().is_integer() {
+        return Ok(Some(array));
     }
     let wide = if array.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
     from_object(value, Some(wide))
@@ -261,22 +270,36 @@ fn whole(value: Scalar) -> Option<i128> {
 
 /// `start, start + step, …` up to but not including `stop`; `arange(stop)` and `arange(stop=stop)` start at zero.
 ///
-/// The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given.
+/// The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given. An infinite
+/// step reaches no second element.
 #[pyfunction]
 #[pyo3(
-    signature = (start = None, stop = None, step = None, dtype = None, *, device = None, stream = None),
+    signature = (*args, dtype = None, device = None, stream = None, **kwargs),
     text_signature = "(start=None, stop=None, step=None, dtype=None, *, device=None, stream=None)"
 )]
-fn arange(
-    start: Option<&Bound<'_, PyAny>>,
-    stop: Option<&Bound<'_, PyAny>>,
-    step: Option<&Bound<'_, PyAny>>,
+fn arange<'py>(
+    args: &Bound<'py, PyTuple>,
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
+    kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Made> {
     let stream = placed("arange", stream, device)?;
-    let (first, last) = match (start, stop) {
+    let [start, stop, step, fourth] = named("arange", ["start", "stop", "step", "dtype"], 0, args, kwargs)?;
+    let given = |value: Option<Bound<'py, PyAny>>| value.filter(|value| !value.is_none());
+    let (start, stop, step) = (given(start), given(stop), given(step));
+    let dtype = match (given(fourth), dtype) {
+        (Some(_), Some(_)) => return Err(PyTypeError::new_err("[arange] got the argument dtype twice")),
+        (Some(fourth), None) => Some(fourth.extract()?),
+        (None, dtype) => dtype,
+    };
+    // Only by its place is a lone number the end.
+    if args.is_empty() && start.is_some() && stop.is_none() {
+        return Err(PyTypeError::new_err(
+            "[arange] got a start but no stop, expected arange(stop) or arange(start, stop)",
+        ));
+    }
+    let (first, last) = match (&start, &stop) {
         (Some(start), Some(stop)) => (bound("arange", "start", start)?, bound("arange", "stop", stop)?),
         (None, Some(stop)) | (Some(stop), None) => (Scalar::Int(0), bound("arange", "stop", stop)?),
         (None, None) => {
@@ -285,7 +308,7 @@ fn arange(
             ));
         }
     };
-    let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", step))?;
+    let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", &step))?;
     let given = [first, last, step].map(Scalar::default_dtype);
     let found = given.into_iter().fold(DType::Int32, umber::types::promote);
     let dtype = match dtype {
@@ -357,7 +380,11 @@ fn line_of_numbers(
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
         return ops::linspace_complex(first, last, num, endpoint, dtype);
     }
-    ops::linspace(first.as_f64(), last.as_f64(), num, endpoint, or(dtype, DType::Float32))
+    let dtype = or(dtype, DType::Float32);
+    if dtype.is_integer() && whole(first).is_some() && whole(last).is_some() {
+        return ops::linspace_between(&exact(first), &exact(last), num, endpoint, 0, dtype);
+    }
+    ops::linspace(first.as_f64(), last.as_f64(), num, endpoint, dtype)
 }
 
 /// The dtype asked for, or the default one for values between such ends.

@@ -111,7 +111,8 @@ fn geomspace(
     let (first, last) = ends.arrays();
     let dtype = spaced_dtype(dtype, &[&first, &last]);
     compute(py, stream, || match ends.reals() {
-        Some((start, stop)) if !dtype.is_complex() => {
+        // Between arrays the ends of integers are exact.
+        Some((start, stop)) if dtype.is_floating() => {
             normalize_axis(OP, axis, 1)?;
             ops::geomspace(start, stop, num, endpoint, dtype)
         }
