@@ -1,5 +1,7 @@
 """Where digits get lost: large ranges, numbers that fill an array, rounding to places."""
 
+import math
+
 import numpy as np
 import pytest
 import umber.core as mx
@@ -150,3 +152,141 @@ def test_lines_between_arrays_inside_other_transforms():
 def test_a_value_that_leaves_a_derivative_is_warned_of(call):
     with pytest.warns(RuntimeWarning, match=r"^\[grad\] a value was read out"):
         mx.grad(lambda x: call(x).sum() + x)(mx.array(4.0))
+
+
+WHOLE = {
+    "int8": (-128, 127),
+    "uint8": (0, 255),
+    "int16": (-(2**15), 2**15 - 1),
+    "uint16": (3, 2**16 - 1),
+    "int32": (-(2**31), 2**31 - 1),
+    "uint32": (7, 2**32 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+    "uint64": (1, 2**64 - 1),
+}
+
+
+def whole_line(start, stop, count, steps):
+    """Exactly evenly spaced integers, cut off towards zero."""
+    values = []
+    for i in range(count):
+        numerator = start * steps + (stop - start) * i
+        quotient = abs(numerator) // steps
+        values.append(quotient if numerator >= 0 else -quotient)
+    return values
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@pytest.mark.parametrize("count", [2, 3, 7, 10])
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_lines_between_integers_are_exact(name, count, endpoint):
+    dtype, (low, high) = getattr(mx, name), WHOLE[name]
+    for start, stop in ((low, high), (high, low), (high - 5, high), (low, low + 4), (high, high)):
+        want = whole_line(start, stop, count, count - 1 if endpoint else count)
+        line = mx.linspace(start, stop, count, endpoint, dtype)
+        assert line.dtype == dtype
+        assert line.tolist() == want
+        ends = mx.array([start, low], dtype=dtype), mx.array([stop, high], dtype=dtype)
+        columns = mx.linspace(*ends, count, endpoint, dtype, axis=1)
+        assert columns[0].tolist() == want
+        lanes = mx.vmap(lambda a, b: mx.linspace(a, b, count, endpoint, dtype))  # noqa: B023
+        assert lanes(*ends)[0].tolist() == want
+        scalars = mx.linspace(
+            *(mx.array(end, dtype=dtype) for end in (start, stop)), count, endpoint, dtype
+        )
+        assert scalars.tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 2**53 + 1), (2**53 + 1, 0), (-(2**53) - 1, 2**62 + 1), (1, 2**63 - 1)]
+)
+def test_ends_of_integers_are_exact(start, stop):
+    for spaced in (mx.linspace, mx.geomspace) if start * stop > 0 else (mx.linspace,):
+        for count in (2, 3, 50):
+            line = spaced(start, stop, count, dtype=mx.int64)
+            assert (line[0].item(), line[-1].item()) == (start, stop)
+            listed = spaced([start, start], [stop, stop], count, dtype=mx.int64)
+            assert (listed[0].tolist(), listed[-1].tolist()) == ([start] * 2, [stop] * 2)
+    assert mx.linspace(start, stop, 1, dtype=mx.int64).tolist() == [start]
+
+
+def test_fractional_ends_of_integers():
+    assert mx.linspace(0.3, 29.0, 30, dtype=mx.int32)[-1].item() == 29
+    assert mx.linspace(0.5, 3.5, 4, dtype=mx.int32).tolist() == [0, 1, 2, 3]
+    assert mx.linspace(-1.5, 1.5, 4, dtype=mx.int32).tolist() == [-1, 0, 0, 1]
+
+
+@pytest.mark.parametrize("dtype", [None, mx.int32, mx.int64, mx.float16, mx.float64])
+def test_an_infinite_step_reaches_no_second_element(dtype):
+    for bounds, want in (
+        ((0, 10, mx.inf), [0]),
+        ((5, 0, -mx.inf), [5]),
+        ((0, 10, -mx.inf), []),
+        ((10, 10, mx.inf), []),
+        ((5, 0, mx.inf), []),
+    ):
+        line = mx.arange(*bounds, dtype=dtype)
+        assert line.tolist() == want
+        assert line.dtype == (dtype or mx.float32)
+    for bounds in ((0, mx.inf), (0, mx.inf, mx.inf), (0, 1, mx.nan), (mx.nan, 1)):
+        with pytest.raises(ValueError, match=r"^\[arange\] got start"):
+            mx.arange(*bounds)
+
+
+@pytest.mark.parametrize(
+    "options", [{"start": 5}, {"start": 5, "step": 2}, {"start": 5, "stop": None}]
+)
+def test_a_start_alone_is_no_range(options):
+    with pytest.raises(TypeError, match=r"^\[arange\] got a start but no stop"):
+        mx.arange(**options)
+
+
+def test_arguments_of_arange():
+    assert mx.arange(5, None, 2).tolist() == [0, 2, 4]
+    assert mx.arange(2, 5, 1, mx.float32).dtype == mx.float32
+    assert mx.arange(2, stop=5, dtype=mx.int8).tolist() == [2, 3, 4]
+    for call in (
+        lambda: mx.arange(1, 2, 3, mx.int32, mx.cpu),
+        lambda: mx.arange(1, 2, 3, mx.int32, dtype=mx.int32),
+        lambda: mx.arange(1, start=2),
+        lambda: mx.arange(1, end=2),
+    ):
+        with pytest.raises(TypeError, match=r"^\[arange\] got"):
+            call()
+
+
+@pytest.mark.parametrize("ends", [(1, 0), (0, 1), (-1, 0), (1.0, -0.0), ([1, 2], [0, 4]), (1, 0j)])
+def test_a_geometric_line_cannot_include_zero(ends):
+    with pytest.raises(ValueError, match=r"^\[geomspace\] got .*expected .* none of them zero"):
+        mx.geomspace(*ends, 3)
+
+
+def test_rounding_as_python_writes_it():
+    x = mx.array([1.25, -2.5, 3.5])
+    assert round(x).tolist() == [1, -2, 4]
+    assert round(x, 1).tolist() == mx.round(x, 1).tolist()
+    assert round(mx.array([123, -7]), -1).tolist() == [120, -10]
+    for array in (x, x.astype(mx.float16), mx.array(2.5), mx.array([1, 2], dtype=mx.uint8)):
+        assert round(array).dtype == array.dtype
+        assert round(array).shape == array.shape
+    assert mx.grad(lambda x: round(x).sum())(x).tolist() == [0, 0, 0]
+    assert mx.compile(round)(x).tolist() == [1, -2, 4]
+    assert mx.vmap(round)(x).tolist() == [1, -2, 4]
+
+
+@pytest.mark.parametrize("name", ["trunc", "floor", "ceil"])
+def test_whole_numbers_of_one_element(name):
+    function = getattr(math, name)
+    for value in (1.5, -1.5, 7, 2**53 + 1, True):
+        for shape in ((), (1,), (1, 1)):
+            got = function(mx.array(value).reshape(shape))
+            assert type(got) is int
+            assert got == function(value)
+    large = mx.array([2**64 - 1], dtype=mx.uint64)
+    assert function(large) == 2**64 - 1
+    with pytest.raises(ValueError, match=rf"^\[{name}\] got an array of shape \(2,\)"):
+        function(mx.array([1.5, 2.5]))
+    with pytest.raises(TypeError):
+        function(mx.array(1j))
+    with pytest.raises(OverflowError):
+        function(mx.array(mx.inf))

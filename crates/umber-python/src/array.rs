@@ -229,6 +229,24 @@ impl PyArray {
         Ok(pyo3::types::PyComplex::from_doubles(py, re, im))
     }
 
+    /// Each element rounded to the nearest integer, or to `ndigits` places, halves to even; an array of the same dtype.
+    #[pyo3(signature = (ndigits = None, /), text_signature = "($self, ndigits=None, /)")]
+    fn __round__(&self, ndigits: Option<i32>) -> PyResult<Made> {
+        ops::round(&self.get(), ndigits.unwrap_or(0)).or_raise().map(Made::from)
+    }
+
+    fn __trunc__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        whole_number(py, "trunc", &self.get())
+    }
+
+    fn __floor__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        whole_number(py, "floor", &self.get())
+    }
+
+    fn __ceil__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        whole_number(py, "ceil", &self.get())
+    }
+
     fn __index__(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let array = self.get();
         if !array.dtype().is_integer() || array.ndim() != 0 {
@@ -426,6 +444,12 @@ fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     let value = item(py, array)?;
     warn_if_traced(py, array)?;
     Ok(value)
+}
+
+/// What Python's function `math.name` makes of the one element of an array: an integer, exactly.
+fn whole_number(py: Python<'_>, name: &str, array: &Array) -> PyResult<Py<PyAny>> {
+    let number = convert::to_number(py, one_element(py, name, array)?)?;
+    Ok(py.import("math")?.call_method1(name, (number,))?.unbind())
 }
 
 /// Iterates over the first axis.
