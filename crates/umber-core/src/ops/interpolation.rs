@@ -3,7 +3,8 @@
 use umber_types::{DType, Result, Scalar, Shape, Side, SortOrder, ensure, promote};
 
 use super::elementwise::{
-    add, clip, divide, equal, greater, isinf, less, logical_or, multiply, remainder, select, subtract,
+    add, clip, divide, equal, greater, isfinite, isinf, isnan, less, logical_and, logical_or, multiply,
+    remainder, select, subtract,
 };
 use super::indexing::take;
 use super::promotion::{cast_constant, weak};
@@ -78,9 +79,16 @@ impl Points {
         let is_jump = equal(&width, &weak(Scalar::Int(0), &width))?;
         let width = select(&is_jump, &weak(Scalar::Int(1), &width), &width)?;
         let part = divide(&distance(&inside)?, &width)?;
-        let scale = halved_where_too_wide(&f0, &f1)?;
-        let (bottom, top) = (multiply(&f0, &scale)?, multiply(&f1, &scale)?);
+        // Infinite values are replaced before the line is drawn: they would make its gradient NaN also where it is not used.
+        let is_drawn = logical_and(&isfinite(&f0)?, &isfinite(&f1)?)?;
+        let zero_value = weak(Scalar::Int(0), &f0);
+        let (start, stop) = (select(&is_drawn, &f0, &zero_value)?, select(&is_drawn, &f1, &zero_value)?);
+        let scale = halved_where_too_wide(&start, &stop)?;
+        let (bottom, top) = (multiply(&start, &scale)?, multiply(&stop, &scale)?);
         let line = divide(&add(&bottom, &multiply(&subtract(&top, &bottom)?, &part)?)?, &scale)?;
+        // Between an infinite value and another one lies their sum, NaN between both infinities.
+        let sum = select(&equal(&f0, &f1)?, &f0, &add(&f0, &f1)?)?;
+        let line = select(&logical_or(&is_drawn, &isnan(&self.x)?)?, &line, &sum)?;
         // Exact at points, whatever the rounding and also beside infinite values.
         let line = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &line)?)?;
         let line = select(&is_below, &first, &line)?;
@@ -98,7 +106,8 @@ pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> 
 /// Straight lines between the points `(xp, fp)`, at `x`: of the shape of `x`.
 ///
 /// `xp` must rise; the result is meaningless where it does not. Inexact, in the dtype that holds all three; values `fp`
-/// may be complex. At repeated points the last value holds.
+/// may be complex. At repeated points the last value holds. Between an infinite value and a finite one lies the infinite one,
+/// between both infinities NaN.
 ///
 /// ```
 /// use umber_core::{Array, ops};
