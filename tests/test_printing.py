@@ -29,7 +29,9 @@ WRITTEN = [
     (lambda: mx.array(np.array([1 - 2j])), "array([1-2j], dtype=complex128)"),
     (lambda: mx.zeros((0,)), "array([], dtype=float32)"),
     (lambda: mx.zeros((2, 0)), "array([[],\n       []], dtype=float32)"),
-    (lambda: mx.zeros((0, 3)), "array([], dtype=float32)"),
+    (lambda: mx.zeros((0, 3)), "array([], shape=(0, 3), dtype=float32)"),
+    (lambda: mx.zeros((2, 0, 3), mx.int8), "array([], shape=(2, 0, 3), dtype=int8)"),
+    (lambda: mx.zeros((0, 0), mx.bool_), "array([], shape=(0, 0), dtype=bool)"),
     (lambda: mx.array([[1.5], [2.25]]), "array([[1.5],\n       [2.25]], dtype=float32)"),
     (
         lambda: mx.zeros((2, 2, 2)),
@@ -81,6 +83,47 @@ def test_precision_option():
         mx.set_printoptions(precision=before)
 
 
+FIXED = [
+    (1e-4, 3, "1.000e-04"),
+    (-1e-4, 3, "-1.000e-04"),
+    (0.0004, 3, "4.000e-04"),
+    (0.0006, 3, "0.001"),
+    (0.0, 3, "0.000"),
+    (0.01, 0, "1e-02"),
+    (0.75, 0, "1"),
+    (1e-30, 2, "1.00e-30"),
+    (123456.789, 2, "123456.79"),
+    (1e15, 1, "1000000000000000.0"),
+    (1e16, 1, "1.0e+16"),
+    (1.5e300, 2, "1.50e+300"),
+    (2.5e-300, 2, "2.50e-300"),
+    (np.inf, 2, "inf"),
+    (np.nan, 2, "nan"),
+]
+
+
+@pytest.mark.parametrize(("value", "precision", "text"), FIXED)
+def test_decimals_of_small_and_large_numbers(value, precision, text):
+    """Decimals that would leave zeros alone of a number are those of its mantissa."""
+    wide = lambda value: mx.array(np.array(value))  # noqa: E731
+    with mx.printoptions(precision=precision):
+        assert repr(wide(value)) == f"array({text}, dtype=float64)"
+        assert str(wide([value])) == f"array([{text}], dtype=float64)"
+        zero = f"{0:.{precision}f}"
+        both = f"array([{zero}+{text}j], dtype=complex128)"
+        if not text.startswith("-"):
+            assert repr(wide([complex(0, value)])) == both
+
+
+def test_decimals_of_halves_and_mixed_magnitudes():
+    with mx.printoptions(precision=3):
+        mixed = mx.array([1e-4, 1.0, 1e20])
+        assert repr(mixed) == "array([1.000e-04, 1.000, 1.000e+20], dtype=float32)"
+        for dtype in ("float16", "bfloat16"):
+            half = mx.array([2.0**-14, 1.5], dtype=getattr(mx, dtype))
+            assert repr(half) == f"array([6.104e-05, 1.500], dtype={dtype})"
+
+
 def test_names_of_dtypes_and_devices():
     package = mx.__name__
     assert str(mx.float32) == f"{package}.float32"
@@ -127,7 +170,6 @@ def test_many_shapes_like_mlx():
         (2, 7, 7),
         (2, 2, 2, 2),
         (0,),
-        (0, 2),
         (2, 0),
         (2, 3, 0),
         (1, 1, 9),

@@ -12,9 +12,13 @@ pub const MOST_AXES: usize = 128;
 const EDGE: usize = 3;
 /// Significant digits of a number when no decimals are asked for.
 const DIGITS: usize = 6;
+/// From here on numbers have no decimals and are written with an exponent.
+const LARGE: f64 = 1e16;
 
 /// `array([1, 2], dtype=int32)`: evaluated, and the middle of long axes left out. Real numbers get as many decimals
-/// as asked for, else their shortest form of six significant digits.
+/// as asked for, else their shortest form of six significant digits. Where decimals would leave nothing of a number but
+/// zeros, and from 10¹⁶ on, they are those of its mantissa, with an exponent. The shape is written where brackets do not
+/// show it.
 pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     array.eval()?;
     let dtype = array.dtype();
@@ -24,7 +28,13 @@ pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     }
     let mut text = String::from("array(");
     let indent = text.len() + 1;
-    Writer { storage, dtype, decimals }.axis(&mut text, 0, storage.layout.offset, indent);
+    let shape = &storage.layout.shape;
+    if shape.iter().position(|&length| length == 0).is_some_and(|axis| axis + 1 < shape.ndim()) {
+        text.push_str("[], shape=");
+        text.push_str(&shape.to_string());
+    } else {
+        Writer { storage, dtype, decimals }.axis(&mut text, 0, storage.layout.offset, indent);
+    }
     text.push_str(", dtype=");
     text.push_str(dtype.name());
     text.push(')');
@@ -87,10 +97,25 @@ impl Writer<'_> {
 
     fn real(&self, value: f64) -> String {
         match self.decimals {
-            Some(decimals) if value.is_finite() => format!("{value:.decimals$}"),
+            Some(decimals) if value.is_finite() => fixed(value, decimals),
             _ => general(value, DIGITS),
         }
     }
+}
+
+/// A finite number with so many decimals, of itself or, where these say nothing of it, of its mantissa.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let is_lost = value != 0.0 && text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    if is_lost || value.abs() >= LARGE { scientific(value, decimals) } else { text }
+}
+
+/// `1.5e-07`: as many decimals of the mantissa, and an exponent of at least two digits.
+fn scientific(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$e}");
+    let (mantissa, exponent) = text.split_once('e').expect("scientific notation has an exponent");
+    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |digits| ('-', digits));
+    format!("{mantissa}e{sign}{digits:0>2}")
 }
 
 /// C's `%g` (ISO C 7.23.6.1): significant digits, no trailing zeros, an exponent when it is shorter.
@@ -130,7 +155,7 @@ pub fn general(value: f64, digits: usize) -> String {
 /// # use umber_core as umber;
 /// let x = umber::Array::from([[0.5f32, 1.0], [2.0, 1e-7]]);
 /// assert_eq!(x.to_string(), "array([[0.5, 1],\n       [2, 1e-07]], dtype=float32)");
-/// assert_eq!(format!("{:.1}", &x + &x), "array([[1.0, 2.0],\n       [4.0, 0.0]], dtype=float32)");
+/// assert_eq!(format!("{:.1}", &x + &x), "array([[1.0, 2.0],\n       [4.0, 2.0e-07]], dtype=float32)");
 /// ```
 impl fmt::Display for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
