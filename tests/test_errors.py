@@ -533,10 +533,34 @@ def test_integers_beyond_what_holds_them():
             call()
 
 
-def test_axes_that_appear_twice():
-    a = mx.ones((2, 3))
-    for f in (mx.sum, mx.transpose, mx.expand_dims):
-        with pytest.raises(ValueError, match=r"axis 0 appears twice"):
-            f(a, (0, 0))
-    with pytest.raises(ValueError, match=r"axis 1 appears twice"):
-        mx.sum(a, (1, -1))
+DUPLICATES = {
+    "sum": lambda a: mx.sum(a, (1, -2)),
+    "prod": lambda a: a.prod((0, 0)),
+    "max": lambda a: mx.max(a, axis=(0, -3)),
+    "all": lambda a: mx.all(a, (1, 1)),
+    "mean": lambda a: a.mean((2, -1)),
+    "var": lambda a: mx.var(a, (0, 0)),
+    "std": lambda a: mx.std(a, (0, 0)),
+    "median": lambda a: mx.median(a, (0, 0)),
+    "quantile": lambda a: mx.quantile(a, 0.5, axis=(0, 0)),
+    "logsumexp": lambda a: mx.logsumexp(a, (0, 0)),
+    "softmax": lambda a: mx.softmax(a, (1, 1)),
+    "transpose": lambda a: mx.transpose(a, (0, 0, 1)),
+    "expand_dims": lambda a: mx.expand_dims(a, (0, 0)),
+    "squeeze": lambda a: mx.squeeze(mx.ones((1, 2)), (0, -2)),
+    "flip": lambda a: mx.flip(a, (0, 0)),
+    "moveaxis": lambda a: mx.moveaxis(a, (0, 0), (1, 2)),
+    "rot90": lambda a: mx.rot90(a, 1, (1, -2)),
+    "diagonal": lambda a: mx.diagonal(a, 0, 1, -2),
+    "trace": lambda a: mx.trace(a, 0, 1, 1),
+    "tensordot": lambda a: mx.tensordot(a, a, ((0, 0), (0, 1))),
+    "nansum": lambda a: mx.nansum(a, (0, 0)),
+    "count_nonzero": lambda a: mx.count_nonzero(a, axis=(0, 0)),
+    "linalg.norm": lambda a: mx.linalg.norm(a, 2, (0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", DUPLICATES)
+def test_duplicate_axes(name):
+    with pytest.raises(ValueError, match=r"^\[[\w.]+\] duplicate axis"):
+        DUPLICATES[name](mx.ones((2, 2, 2)))

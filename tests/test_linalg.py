@@ -66,7 +66,7 @@ def test_refuses_right_sides_of_another_length(name):
         (lambda: linalg.norm(mx.ones((2, 2)), 3), r"\[linalg\.norm\] got order 3"),
         (lambda: linalg.norm(mx.ones((2, 2)), "two"), r"\[linalg\.norm\] got ord 'two'"),
         (lambda: linalg.norm(mx.ones((2, 2)), "fro", 0), r"\[linalg\.norm\] 'fro' and 'nuc'"),
-        (lambda: linalg.norm(mx.ones((2, 2)), 2, (0, 0)), r"\[linalg\.norm\] axis 0 appears twice"),
+        (lambda: linalg.norm(mx.ones((2, 2)), 2, (0, 0)), r"\[linalg\.norm\] duplicate axis 0"),
         (lambda: linalg.norm(mx.ones((2, 2)), 2, 5), r"\[linalg\.norm\] axis 5 is out of bounds"),
         (lambda: linalg.norm(mx.zeros(0), float("inf")), r"\[linalg\.norm\] got an array of shape"),
         (lambda: linalg.vector_norm(mx.ones(2), axis=1), r"\[linalg\.vector_norm\] axis 1"),
@@ -173,7 +173,9 @@ def test_arguments_of_pinv_and_svd():
     with pytest.raises(ValueError, match=r"^\[linalg\.pinv\] rcond: got rtol too"):
         linalg.pinv(mx.eye(2), 0.1, rtol=0.1)
     for call in (linalg.svd, linalg.pinv, lambda a, **k: linalg.svd(a, compute_uv=False, **k)):
-        with pytest.raises(ValueError, match=r"got matrices of 2 rows and 3 columns"):
+        with pytest.raises(
+            ValueError, match=r"got an array of shape \(2, 3\), expected square matrices"
+        ):
             call(mx.zeros((2, 3)), hermitian=True)
     a = mx.array([[[2.0, 0.0], [0.0, 0.5]]] * 2)
     each = mx.array([0.5, 0.1])

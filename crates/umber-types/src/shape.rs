@@ -299,8 +299,7 @@ impl Axes {
             ensure!(
                 !found.contains(&axis),
                 Value,
-                "[{op}] axis {axis} appears twice: got {axes:?}, expected each \
-             once"
+                "[{op}] duplicate axis {axis} in {axes:?}, expected each axis once"
             );
             found.push(axis);
         }

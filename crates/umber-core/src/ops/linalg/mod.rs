@@ -54,7 +54,7 @@ fn square(op: &str, a: &Array) -> Result<Array> {
     let x = matrices(op, a)?;
     let (rows, columns) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
     if rows != columns {
-        bail!(Value, "[linalg.{op}] got matrices of {rows} rows and {columns} columns, expected square ones");
+        bail!(Value, "[linalg.{op}] got an array of shape {}, expected square matrices", a.shape());
     }
     Ok(x)
 }

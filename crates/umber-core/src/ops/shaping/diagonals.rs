@@ -29,7 +29,7 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
     let ndim = a.ndim();
     ensure!(ndim >= 2, Value, "[diagonal] got an array with {ndim} dimensions, expected at least 2");
     let (row, column) = (normalize_axis("diagonal", axis1, ndim)?, normalize_axis("diagonal", axis2, ndim)?);
-    ensure!(row != column, Value, "[diagonal] got axis {axis1} twice, expected two different axes");
+    ensure!(row != column, Value, "[diagonal] duplicate axis {axis1}, expected two different axes");
     let order: smallvec::SmallVec<[usize; 6]> =
         (0..ndim).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
     let matrices = rules::transpose(a, &order)?;

@@ -254,7 +254,11 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
         let mut found = Vec::with_capacity(axes.len());
         for &axis in axes {
             let axis = normalize_axis(op, axis, a.ndim())?;
-            ensure!(!found.contains(&axis), Value, "[{op}] got axis {axis} twice, expected every axis once");
+            ensure!(
+                !found.contains(&axis),
+                Value,
+                "[{op}] duplicate axis {axis} in {axes:?}, expected each axis once"
+            );
             found.push(axis);
         }
         Ok(found)
@@ -306,10 +310,7 @@ pub fn matrix_transpose(a: &Array) -> Result<Array> {
 pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let axes = match axes {
         None => Axes::all(a.ndim()),
-        Some(axes) => {
-            let axes = axes.iter().map(|&axis| normalize_axis("flip", axis, a.ndim()));
-            Axes::sorted(axes.collect::<Result<SmallVec<[usize; 6]>>>()?)
-        }
+        Some(axes) => Axes::normalized("flip", axes, a.ndim())?,
     };
     let mut window = Window::whole(a.shape());
     axes.iter().for_each(|&axis| window.reverse(axis));
