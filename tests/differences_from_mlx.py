@@ -92,6 +92,7 @@ def pads_past_the_kernel(call) -> bool:
     return any(p > d * (k - 1) for p, d, k in zip(padding, dilation, kernel, strict=True))
 
 
+SIGNED = ("int8", "int16", "int32", "int64")
 WHOLE = ("bool_", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 SAFE = "Nothing that a program can pass may end the process or read foreign memory."
 NUMPY = "NumPy's answer, and the mathematical one."
@@ -195,6 +196,28 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Values": (
+        Difference(
+            "equal not_equal less less_equal greater greater_equal array_equal array.__*__",
+            "mx.equal(mx.array([16777217], dtype=mx.int64), mx.array([16777216], dtype=mx.uint64))",
+            "compares signed integers with uint64 as float32: True",
+            "compares integers exactly: False",
+            NUMPY,
+            when=lambda call: "uint64" in call.dtypes and bool(call.dtypes & set(SIGNED)),
+        ),
+        Difference(
+            "linspace",
+            "mx.linspace(0, 2**53 + 1, 2, dtype=mx.int64)[1].item()",
+            "rounds integers to float32 or float64 on the way: 2**53",
+            "integers between integers are exact",
+            "The ends are those that were given.",
+        ),
+        Difference(
+            "prod cumprod array.prod array.cumprod",
+            "mx.grad(mx.prod)(mx.array([1e30, 1e30, 0.0, 0.0]))",
+            "NaN where a part of the product is infinite before a zero is met",
+            "zeros; products of float32 keep the range of float64 on the way",
+            NUMPY,
+        ),
         Difference(
             "ArrayAt.divide",
             "mx.array([8, 9]).at[mx.array([0])].divide(2)",
@@ -604,6 +627,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Wider input": (
+        Difference(
+            "array.__round__ array.__trunc__",
+            "round(mx.array([1.5, 2.5]))",
+            "TypeError; `math.trunc` too",
+            "`round(x)` and `round(x, n)` as `mx.round`; of one element `math.trunc` gives an int",
+            "Python's spelling.",
+        ),
         Difference(
             "clip",
             "mx.clip(mx.array([1.0]), None, None)",
@@ -1351,6 +1381,21 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
         ),
     ),
     "Form": (
+        Difference(
+            "array.__repr__ array.__str__",
+            "repr(mx.zeros((0, 3)))",
+            "array([], dtype=float32)",
+            "array([], shape=(0, 3), dtype=float32): the shape where brackets do not show it",
+            "As NumPy prints it.",
+        ),
+        Difference(
+            "printoptions set_printoptions",
+            "(lambda c: (c.__enter__(), repr(mx.array([1e-4])), c.__exit__(None, None, None))[1])"
+            "(mx.printoptions(precision=3))",
+            "0.000",
+            "1.000e-04: decimals of the mantissa where those of the number would be zeros, and from 1e16 on",
+            "A number that is not zero does not look like zero.",
+        ),
         Difference(
             "asarray",
             "(lambda n: (mx.asarray(n), n.__setitem__(0, 9))[0])(np.zeros(2, np.float32))",
