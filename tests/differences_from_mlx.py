@@ -1393,7 +1393,8 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "(lambda c: (c.__enter__(), repr(mx.array([1e-4])), c.__exit__(None, None, None))[1])"
             "(mx.printoptions(precision=3))",
             "0.000",
-            "1.000e-04: decimals of the mantissa where those of the number would be zeros, and from 1e16 on",
+            "1.000e-04: decimals of the mantissa where those of the number would be zeros, and "
+            "from 1e16 on",
             "A number that is not zero does not look like zero.",
         ),
         Difference(

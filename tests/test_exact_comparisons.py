@@ -1,4 +1,4 @@
-"""Integers are compared exactly, whatever their dtypes, and so is what decides by comparing them."""
+"""Integers are compared exactly, whatever their dtypes; so is what decides by comparing them."""
 
 import itertools
 import operator
@@ -119,7 +119,8 @@ def test_whole_arrays_of_integers():
     for dtype in (mx.int32, mx.uint32, mx.int64, mx.uint64):
         near = mx.isclose(mx.array(2**24 + 1, dtype=dtype), mx.array(2**24, dtype=dtype), 0, 0)
         assert not near.item()
-    assert (2**24 + 1 in signed) and (2**24 not in signed)
+    assert 2**24 + 1 in signed
+    assert 2**24 not in signed
 
 
 def test_numbers_that_the_dtype_does_not_hold():
@@ -143,7 +144,7 @@ def test_numbers_that_the_dtype_does_not_hold():
 
 
 def test_extremes_are_the_rounded_exact_ones():
-    """The common dtype, float32, rounds what is greater no differently from what it would round it to."""
+    """The common dtype, float32, rounds the greater one as it is."""
     for x, y in itertools.product(held("int64"), held("uint64")):
         a, b = mx.array(x, dtype=mx.int64), mx.array(y, dtype=mx.uint64)
         assert mx.maximum(a, b).item() == np.float32(max(x, y))

@@ -189,7 +189,7 @@ def test_lines_between_integers_are_exact(name, count, endpoint):
         ends = mx.array([start, low], dtype=dtype), mx.array([stop, high], dtype=dtype)
         columns = mx.linspace(*ends, count, endpoint, dtype, axis=1)
         assert columns[0].tolist() == want
-        lanes = mx.vmap(lambda a, b: mx.linspace(a, b, count, endpoint, dtype))  # noqa: B023
+        lanes = mx.vmap(lambda a, b: mx.linspace(a, b, count, endpoint, dtype))
         assert lanes(*ends)[0].tolist() == want
         scalars = mx.linspace(
             *(mx.array(end, dtype=dtype) for end in (start, stop)), count, endpoint, dtype
