@@ -38,7 +38,7 @@ def first(result):
 
 @pytest.mark.parametrize("name", SQUARE_ONLY)
 def test_refuses_matrices_that_are_not_square(name):
-    with pytest.raises(ValueError, match=rf"\[linalg\.{name}\] got matrices of 2 rows and 3"):
+    with pytest.raises(ValueError, match=rf"\[linalg\.{name}\] got .*shape \(4, 2, 3\), .*square"):
         getattr(linalg, name)(mx.ones((4, 2, 3)))
 
 
@@ -76,11 +76,14 @@ def test_refuses_right_sides_of_another_length(name):
         ),
         (lambda: linalg.cond(mx.ones((2, 2)), "no"), r"\[linalg\.cond\] got ord 'no'"),
         (lambda: linalg.cond(mx.zeros((0, 0))), r"\[linalg\.cond\] got an array of shape"),
-        (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] got matrices of 2 rows"),
+        (lambda: linalg.cond(mx.ones((2, 3)), 1), r"\[linalg\.cond\] got .*shape \(2, 3\)"),
         (lambda: linalg.eigh(mx.eye(2), "x"), r"\[linalg\.eigh\] got UPLO 'x'"),
         (lambda: linalg.eigvalsh(mx.eye(2), UPLO="up"), r"\[linalg\.eigvalsh\] got UPLO 'up'"),
         (lambda: linalg.qr(mx.eye(2), mode="full"), r"\[linalg\.qr\] got mode 'full'"),
-        (lambda: linalg.matrix_power(mx.ones((2, 3)), 2), r"\[linalg\.matrix_power\] got matrices"),
+        (
+            lambda: linalg.matrix_power(mx.ones((2, 3)), 2),
+            r"\[linalg\.matrix_power\] got .*shape \(2, 3\)",
+        ),
         (lambda: linalg.multi_dot([mx.eye(2)]), r"\[linalg\.multi_dot\] got 1 arrays"),
         (
             lambda: linalg.multi_dot([mx.eye(2), mx.eye(3)]),
@@ -289,7 +292,7 @@ def test_ranks_by_tolerance_and_of_hermitian_matrices(rng):
     assert linalg.matrix_rank(mx.zeros((2, 0, 0)), hermitian=True).tolist() == [0, 0]
     with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] tol: got rtol too"):
         linalg.matrix_rank(x, 0.1, rtol=0.1)
-    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] got matrices of 2 rows"):
+    with pytest.raises(ValueError, match=r"\[linalg\.matrix_rank\] got .*shape \(2, 3\), .*square"):
         linalg.matrix_rank(mx.ones((2, 3)), hermitian=True)
 
 
