@@ -66,7 +66,8 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 EXEMPT = {
     "exceptions are raised, not called": "AxisError DTypeError CopyError RangeError",
     "made by the package only": (
-        "ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory FunctionExporter"
+        "ArrayFlags ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory"
+        " FunctionExporter"
     ),
     "take whatever they are given": "nn.Identity PrintOptions",
     "a base class whose arguments subclasses say": "nn.Module",
