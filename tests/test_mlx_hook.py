@@ -4,6 +4,7 @@ Each case is a process of its own, since what a process has imported cannot be t
 """
 
 import importlib.util
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -40,7 +41,8 @@ MODULES = {
     "mlx.nn.losses": "umber.nn.losses",
     "mlx.nn.utils": "umber.nn.utils",
     "mlx.optimizers": "umber.optimizers",
-    "mlx.optimizers.optimizers": "umber.optimizers",
+    "mlx.nn.layers.distributed": "umber.nn.layers.distributed",
+    "mlx.optimizers.optimizers": "umber.optimizers.optimizers",
     "mlx.optimizers.schedulers": "umber.optimizers.schedulers",
     "mlx.utils": "umber.utils",
 }
@@ -57,7 +59,13 @@ def test_modules_are_the_very_modules_of_umber(first):
         for name, ours in modules.items():
             assert import_module(name) is import_module(ours), name
             spec = import_module(ours).__spec__
+            assert spec is None or spec.name == name, spec
+            assert import_module(ours).__name__ == name
+        umber.mlx.uninstall()
+        for ours in modules.values():
+            spec = import_module(ours).__spec__
             assert spec is None or spec.name == ours, spec
+            assert import_module(ours).__name__ == ours
         """
     )
 
@@ -130,11 +138,11 @@ MISSING = {
     "import mlx.array_api.fft": "No module named 'mlx.array_api': umber answers",
     "import mlx._errors": "No module named 'mlx._errors': umber answers",
     "import mlx.core.nothing": "No module named 'mlx.core.nothing'",
-    "from mlx import data": "cannot import name 'data' from 'umber'",
-    "from mlx.core import nothing": "cannot import name 'nothing' from 'umber.core'",
-    "from mlx.nn import Nothing": "cannot import name 'Nothing' from 'umber.nn'",
-    "import mlx.core as mx; mx.nothing": "module 'umber.core' has no attribute 'nothing'",
-    "import mlx.nn as nn; nn.Nothing": "module 'umber.nn' has no attribute 'Nothing'",
+    "from mlx import data": "cannot import name 'data' from 'mlx'",
+    "from mlx.core import nothing": "cannot import name 'nothing' from 'mlx.core'",
+    "from mlx.nn import Nothing": "cannot import name 'Nothing' from 'mlx.nn'",
+    "import mlx.core as mx; mx.nothing": "module 'mlx.core' has no attribute 'nothing'",
+    "import mlx.nn as nn; nn.Nothing": "module 'mlx.nn' has no attribute 'Nothing'",
 }
 
 
@@ -234,9 +242,21 @@ def test_layers_of_one_process_stay_whole():
         import mlx.core as mx, mlx.nn as nn
         from mlx.nn.layers.distributed import shard_inplace, shard_linear, sum_gradients
         layer, group = nn.Linear(4, 6), mx.distributed.init()
-        weight = layer.weight
-        assert shard_linear(layer, "all-to-sharded", group=group) is layer
-        assert shard_linear(layer, "sharded-to-all", segments=2) is layer
+        quantized = nn.QuantizedLinear(64, 6, mode="mxfp4")
+        weight, x, wide = layer.weight, mx.ones((2, 4)), mx.ones((2, 64))
+        for sharding, kind in (("all-to-sharded", "AllToSharded"), ("sharded-to-all", "ShardedToAll")):
+            part = shard_linear(layer, sharding, segments=2, group=group)
+            assert type(part) is getattr(nn, f"{kind}Linear") and part.group is group
+            assert part.weight is weight and part(x).tolist() == layer(x).tolist()
+            part = shard_linear(quantized, sharding)
+            assert type(part) is getattr(nn, f"Quantized{kind}Linear"), part
+            assert part(wide).tolist() == quantized(wide).tolist()
+            assert not part.trainable_parameters()
+            assert type(part)(64, 6)(wide).shape == (2, 6)
+        assert nn.fully_shard(layer) is layer
+        whole = nn.FullyShardedModule(layer, compute_dtype=mx.float16)
+        assert whole(x.astype(mx.float16)).dtype == mx.float16 and layer.weight is weight
+        assert whole.parameters() == {"module": layer.parameters()}
         shard_inplace(layer, lambda path, weight: 0, group=group)
         assert layer.weight is weight
         assert sum_gradients(group)(weight) is weight
@@ -245,6 +265,8 @@ def test_layers_of_one_process_stay_whole():
             (ValueError, lambda: shard_linear(layer, "around")),
             (ValueError, lambda: shard_inplace(layer, "around")),
             (TypeError, lambda: shard_linear(3, "all-to-sharded")),
+            (TypeError, lambda: shard_linear(nn.ReLU(), "all-to-sharded")),
+            (ValueError, lambda: shard_linear(layer, lambda path, weight: 0)),
         ):
             try:
                 call()
@@ -252,6 +274,152 @@ def test_layers_of_one_process_stay_whole():
                 assert str(error).startswith("[shard_"), error
             else:
                 raise AssertionError(kind)
+        """
+    )
+
+
+NAMES = {
+    "str(mx.bfloat16)": "mlx.core.bfloat16",
+    "repr(mx.bool_)": "mlx.core.bool",
+    "str(mx.array(1).dtype).removeprefix('mlx.core.')": "int32",
+    "repr(mx.array)": "<class 'mlx.core.array'>",
+    "type(mx.array(1)).__module__": "mlx.core",
+    "mx.Dtype.__module__": "mlx.core",
+    "mx.DtypeCategory.__module__": "mlx.core",
+    "mx.array.astype.__qualname__": "array.astype",
+    "mx.add.__module__": "mlx.core",
+    "mx.linalg.norm.__module__": "mlx.core.linalg",
+    "type(mx.random.state).__module__": "mlx.core.random",
+    "type(mx.grad(abs)).__module__": "mlx.core",
+    "type(mx.compile(abs)).__module__": "mlx.core",
+    "type(mx.custom_function(abs)).__module__": "mlx.core",
+    "type(iter(mx.array([1]))).__module__": "mlx.core",
+    "type(mx.array(1).at).__module__": "mlx.core",
+    "mx.distributed.Group.__module__": "mlx.core.distributed",
+    "mx.__name__": "mlx.core",
+    "mx.fast.__name__": "mlx.core.fast",
+    "repr(mx).split()[1]": "'mlx.core'",
+    "mlx.__name__": "mlx",
+    "nn.__name__": "mlx.nn",
+    "nn.Linear.__module__": "mlx.nn.layers.linear",
+    "nn.Module.parameters.__module__": "mlx.nn.layers.base",
+    "nn.Linear(2, 2).__call__.__module__": "mlx.nn.layers.linear",
+    "nn.relu.__module__": "mlx.nn.layers.activations",
+    "nn.value_and_grad.__module__": "mlx.nn.utils",
+    "nn.utils.checkpoint.__module__": "mlx.nn.utils",
+    "nn.losses.mse_loss.__module__": "mlx.nn.losses",
+    "nn.init.normal.__module__": "mlx.nn.init",
+    "repr(optim.Adam)": "<class 'mlx.optimizers.optimizers.Adam'>",
+    "optim.cosine_decay.__module__": "mlx.optimizers.schedulers",
+    "tree_map.__module__": "mlx.utils",
+}
+
+
+@pytest.mark.parametrize("first", ["umber", "mlx"])
+def test_names_are_those_of_mlx_while_it_is_installed(first):
+    run(
+        f"""
+        if {first!r} == "umber":
+            import umber.nn, umber.optimizers, umber.utils
+        import mlx, sys
+        import mlx.core as mx, mlx.nn as nn, mlx.optimizers as optim
+        from mlx.utils import tree_map
+        for expression, name in {NAMES}.items():
+            assert eval(expression) == name, (expression, eval(expression))
+            module = eval(expression.rpartition(".__module__")[0] or "nn.Linear")
+            assert module.__module__ in sys.modules
+        umber.mlx.uninstall()
+        for expression, name in {NAMES}.items():
+            assert "mlx" not in str(eval(expression)), expression
+        umber.mlx.install()
+        assert str(mx.int8) == "mlx.core.int8" and nn.Linear.__module__ == "mlx.nn.layers.linear"
+        """
+    )
+
+
+def test_every_class_and_function_is_found_where_it_says_it_is_from():
+    run(
+        """
+        import copy, inspect, pickle, sys, typing
+        import mlx.core as mx, mlx.nn as nn, mlx.optimizers as optim, mlx.utils
+        for module in (mx, mx.linalg, mx.random, mx.fft, mx.fast, nn, nn.losses, nn.init, optim):
+            for name, value in vars(module).items():
+                if name[0] != "_" and (isinstance(value, type) or inspect.isbuiltin(value)):
+                    if value.__module__.partition(".")[0] not in ("mlx", "umber"):
+                        continue
+                    text = pickle.dumps(value)
+                    assert b"mlx" not in text and pickle.loads(text) is value, value
+        assert inspect.getmodule(nn.Linear) is sys.modules["umber.nn.layers.linear"]
+        assert "def __call__" in inspect.getsource(nn.Linear)
+        assert copy.deepcopy({"name": mx.array.__module__}) == {"name": "mlx.core"}
+        """
+    )
+
+
+@pytest.mark.parametrize("protocol", range(4, pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles_are_read_without_the_hook(protocol, tmp_path):
+    run(
+        f"""
+        import pickle, mlx.core as mx, mlx.nn as nn, mlx.optimizers as optim
+        model, adam = nn.Sequential(nn.Linear(2, 3), nn.ReLU()), optim.AdamW(1e-3)
+        adam.update(model, model.parameters())
+        given = [mx.arange(3), mx.bfloat16, mx.cpu, mx.add, optim.Adam, nn.Linear, model, adam]
+        open("given", "wb").write(pickle.dumps(given, {protocol}))
+        """,
+        folder=tmp_path,
+    )
+    run(
+        """
+        import pickle, umber.core as mx
+        x, dtype, kind, add, Adam, linear, model, adam = pickle.load(open("given", "rb"))
+        assert x.tolist() == [0, 1, 2] and dtype == mx.bfloat16 and kind is mx.cpu
+        assert add is mx.add and Adam.__module__ == "umber.optimizers.adam"
+        assert linear.__module__ == "umber.nn.layers.linear"
+        assert model(mx.ones(2)).shape == (3,) and adam.state["step"].item() == 1
+        """,
+        hook=False,
+        folder=tmp_path,
+    )
+
+
+def test_submodules_of_umber_by_every_form_of_import():
+    run(
+        """
+        import mlx.core
+        from umber import _errors, array_api, nn, utils
+        from umber.nn import losses
+        import mlx.nn
+        assert mlx.nn is nn and array_api.__name__ == "umber.array_api"
+        assert mlx.core.ones(2).__array_namespace__().__name__.startswith("umber.array_api")
+        try:
+            from umber import nothing
+        except ImportError as error:
+            assert "cannot import name 'nothing'" in str(error)
+        """
+    )
+
+
+@pytest.mark.parametrize("is_real_mlx_there", [False, True])
+def test_packages_beside_mlx_are_found_where_they_are_installed(tmp_path, is_real_mlx_there):
+    package = tmp_path / "mlx/data/inner"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("from mlx.core import array\nvalue = 3")
+    (package / "__init__.py").write_text("from mlx.data import value")
+    (tmp_path / "mlx/extension.py").write_text("raise RuntimeError('MLX itself')")
+    if is_real_mlx_there:
+        (tmp_path / "mlx/nn").mkdir()
+        (tmp_path / "mlx/nn/__init__.py").write_text("raise RuntimeError('MLX itself')")
+    run(
+        f"""
+        import sys
+        sys.path.append({str(tmp_path)!r})
+        from importlib.util import find_spec
+        assert find_spec("mlx.data").origin.startswith({str(tmp_path)!r})
+        from mlx import data
+        import mlx.data.inner, mlx.nn
+        assert data.value == mlx.data.inner.value == 3 and data.array is umber.core.array
+        assert data.__name__ == "mlx.data" and mlx.nn is umber.nn
+        assert find_spec("mlx.extension") is None
         """
     )
 
@@ -368,7 +536,7 @@ def test_threads_that_import_at_once():
         threads = [threading.Thread(target=work, args=(names[i % 5],)) for i in range(20)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
-        assert len(found) == 20 and all(here.startswith("umber") for _, here in found), found
+        assert len(found) == 20 and all(name == here for name, here in found), found
         """
     )
 

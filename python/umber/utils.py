@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, overload
 
 import umber.core as mx
-from umber import _errors
+from umber import _errors, _layout
 
 _MISSING = object()
 # The random state holds its key as a list does.
@@ -330,3 +330,4 @@ def _is_nothing(tree: Any) -> bool:
 
 
 _errors.guard(globals())
+_layout.complete("umber.utils")

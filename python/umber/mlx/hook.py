@@ -5,26 +5,26 @@ from __future__ import annotations
 import functools
 import importlib.util
 import multiprocessing.spawn
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from importlib.abc import Loader
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import Distribution, DistributionFinder
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
 import umber.core
+from umber import _children
 from umber.mlx import cuda, distributed, metal
+from umber.mlx.names import Renaming, is_ours, name_of_contents
 from umber.mlx.version import MLX_VERSION
 
 _ANSWERED = {"core", "nn", "optimizers", "utils"}
-# What umber keeps under another name.
-_MOVED = {
-    "mlx.nn.layers.distributed": "umber.mlx.sharding",
-    "mlx.optimizers.optimizers": "umber.optimizers",
-}
+# What MLX's wheel has besides, which serves the wheel itself.
+_REFUSED = {"__array_api_info", "__main__", "_distributed_utils", "_reprlib_fix", "extension"}
 # The version that umber.core gives itself, in place of which programs are told that of MLX.
 _VERSION = umber.core.__version__
 # What programs ask of `mlx.core`, where umber.core has nothing of its own by that name.
@@ -32,6 +32,9 @@ _STAND_INS = {
     "cuda": cuda,
     "distributed": distributed,
     "metal": metal,
+    # The classes of what `compile` and `printoptions` return.
+    "_gc_func": type(umber.core.compile(lambda: None)),
+    "_PrintOptionsContext": type(umber.core.printoptions()),
 }
 
 _METADATA = f"""\
@@ -52,7 +55,10 @@ def install() -> None:
     Calling it again changes nothing. `umber.core` gets the names that programs ask of `mlx.core`
     and that it lacks, `cuda`, `distributed` and `metal`, and as `__version__` that of MLX.
     `array` makes float32 and complex64 of other libraries' float64 and complex128 where no dtype is
-    given, as it does there.
+    given, as it does there. Dtypes, classes, functions and modules go by MLX's names.
+
+    Interpreters that this process starts have the hook too, unless they are told to ignore the
+    environment (`-I`, `-E`) or to start without `site` (`-S`).
 
     Raises:
         MlxImportedError: the real MLX has been imported already.
@@ -67,7 +73,7 @@ def install() -> None:
                     "import, expected no such entry",
                     name=name,
                 )
-            if not _is_ours(module):
+            if not is_ours(module):
                 raise MlxImportedError(
                     f"[umber.mlx.install] got a process that has imported {name}, "
                     "expected a call before its first import",
@@ -81,7 +87,9 @@ def install() -> None:
         umber.core.__version__ = MLX_VERSION
         umber.core._set_narrowing(True)  # type: ignore[attr-defined]
         multiprocessing.spawn.get_preparation_data = _tell_children
+        _children.start()
         sys.meta_path.insert(0, _finder)
+        _renaming.extend()
 
 
 def uninstall() -> None:
@@ -90,18 +98,25 @@ def uninstall() -> None:
     Modules that a program has imported stay what they are. Without `install` nothing happens.
     """
     with _lock:
+        _children.stop()
         if _finder not in sys.meta_path:
             return
         sys.meta_path.remove(_finder)
+        _renaming.undo()
         if multiprocessing.spawn.get_preparation_data is _tell_children:
             multiprocessing.spawn.get_preparation_data = _preparation_data
         for name, module in _modules_of_mlx():
-            if module is not None and _is_ours(module):
+            if module is not None and is_ours(module):
                 del sys.modules[name]
         while _added:
             delattr(umber.core, _added.pop())
         umber.core.__version__ = _VERSION
         umber.core._set_narrowing(False)  # type: ignore[attr-defined]
+
+
+def module_name(ours: str) -> str:
+    """What the module that a class or function of umber says it is from is called now."""
+    return (_finder in sys.meta_path and name_of_contents(ours)) or ours
 
 
 def _modules_of_mlx() -> list[tuple[str, ModuleType | None]]:
@@ -110,10 +125,6 @@ def _modules_of_mlx() -> list[tuple[str, ModuleType | None]]:
         for name, module in sys.modules.copy().items()
         if name == "mlx" or name.startswith("mlx.")
     ]
-
-
-def _is_ours(module: ModuleType) -> bool:
-    return module.__name__.partition(".")[0] == "umber"
 
 
 class _Loader(Loader):
@@ -132,11 +143,10 @@ class _Loader(Loader):
         # The module has run under its own name; between the two calls the import system has put
         # MLX's spec on it.
         module.__spec__ = self._spec
-        if module is umber.core:
-            # No finder is asked for what lies inside a module that is no package.
-            for name, child in vars(module).copy().items():
-                if isinstance(child, ModuleType):
-                    sys.modules[f"mlx.core.{name}"] = child
+        with _lock:
+            if _finder in sys.meta_path:
+                # No finder is asked for what lies inside a module that is no package.
+                _renaming.extend()
 
 
 class _Distribution(Distribution):
@@ -158,10 +168,14 @@ class _Finder(DistributionFinder):
         root, *below = fullname.split(".")
         if root != "mlx":
             return None
-        ours = _MOVED.get(fullname, ".".join(["umber", *below]))
+        ours = ".".join(["umber", *below])
         is_answered = {*below[:1]} <= _ANSWERED
-        if not is_answered and len(below) > 1:
-            return None
+        if not is_answered:
+            if len(below) > 1:
+                return None
+            beside = _find_beside(fullname, target)
+            if beside is not None:
+                return beside
         found = importlib.util.find_spec(ours)
         if found is None:
             return None
@@ -182,6 +196,13 @@ class _Finder(DistributionFinder):
             yield _Distribution()
 
 
+def _find_beside(fullname: str, target: ModuleType | None) -> ModuleSpec | None:
+    """The spec of a package that others have installed below `mlx`, such as `mlx.data`."""
+    if fullname.partition(".")[2] in _REFUSED:
+        return None
+    return PathFinder.find_spec(fullname, [os.path.join(p, "mlx") for p in sys.path], target)
+
+
 class _InstallOnArrival:
     """Installs the hook in the process that unpickles it."""
 
@@ -189,8 +210,9 @@ class _InstallOnArrival:
         return install, ()
 
 
-_lock = Lock()
+_lock = RLock()
 _finder = _Finder()
+_renaming = Renaming(_Loader)
 _added: list[str] = []
 _preparation_data = multiprocessing.spawn.get_preparation_data
 

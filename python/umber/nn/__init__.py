@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from umber import _errors
+from umber import _errors, _layout
 from umber.nn import init as init
 from umber.nn import layers as layers
 from umber.nn import losses as losses
@@ -20,3 +20,4 @@ if not TYPE_CHECKING:
 
 for _namespace in (globals(), vars(losses), vars(init)):
     _errors.guard(_namespace)
+_layout.complete("umber.nn")

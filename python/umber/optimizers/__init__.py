@@ -1,13 +1,22 @@
 """Optimizers, learning rate schedules and gradient clipping."""
 
-from umber import _errors
-from umber.optimizers.adafactor import Adafactor
-from umber.optimizers.adam import Adam, Adamax, AdamW
-from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
-from umber.optimizers.base import MultiOptimizer, Optimizer
-from umber.optimizers.clip import clip_grad_norm
-from umber.optimizers.lion import Lion
-from umber.optimizers.muon import Muon
+from umber import _errors, _layout
+from umber.optimizers import optimizers as optimizers
+from umber.optimizers.optimizers import (
+    SGD,
+    AdaDelta,
+    Adafactor,
+    Adagrad,
+    Adam,
+    AdamW,
+    Adamax,
+    Lion,
+    MultiOptimizer,
+    Muon,
+    Optimizer,
+    RMSprop,
+    clip_grad_norm,
+)
 from umber.optimizers.schedulers import (
     cosine_decay,
     exponential_decay,
@@ -15,7 +24,6 @@ from umber.optimizers.schedulers import (
     linear_schedule,
     step_decay,
 )
-from umber.optimizers.sgd import SGD
 
 __all__ = [
     "SGD",
@@ -39,3 +47,4 @@ __all__ = [
 ]
 
 _errors.guard(globals())
+_layout.complete("umber.optimizers")

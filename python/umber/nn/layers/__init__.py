@@ -9,6 +9,7 @@ from umber.nn.layers import (
     containers,
     convolution,
     convolution_transpose,
+    distributed,
     dropout,
     embedding,
     linear,
@@ -26,6 +27,14 @@ from umber.nn.layers.base import *
 from umber.nn.layers.containers import *
 from umber.nn.layers.convolution import *
 from umber.nn.layers.convolution_transpose import *
+from umber.nn.layers.distributed import (
+    AllToShardedLinear,
+    FullyShardedModule,
+    QuantizedAllToShardedLinear,
+    QuantizedShardedToAllLinear,
+    ShardedToAllLinear,
+    fully_shard,
+)
 from umber.nn.layers.dropout import *
 from umber.nn.layers.embedding import *
 from umber.nn.layers.linear import *
@@ -46,6 +55,8 @@ if not TYPE_CHECKING:
         *containers.__all__,
         *convolution.__all__,
         *convolution_transpose.__all__,
+        *("AllToShardedLinear", "FullyShardedModule", "QuantizedAllToShardedLinear"),
+        *("QuantizedShardedToAllLinear", "ShardedToAllLinear", "fully_shard"),
         *dropout.__all__,
         *embedding.__all__,
         *linear.__all__,

@@ -1,0 +1,172 @@
+"""What umber's modules, classes and functions are called while the hook is installed.
+
+Programs compare and cut these names: `str(x.dtype).removeprefix("mlx.core.")`,
+`type(x).__module__.startswith("mlx")`. So `__module__` and the names of modules become MLX's, and
+umber's again when the hook is removed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from copy import copy
+from importlib.abc import Loader
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import umber.core as mx
+from umber._names import module_name
+
+# Modules of MLX that umber has under another name.
+_MOVED = {
+    "umber.mlx.cuda": "mlx.core.cuda",
+    "umber.mlx.distributed": "mlx.core.distributed",
+    "umber.mlx.metal": "mlx.core.metal",
+}
+# Modules of umber whose contents MLX has in one of other modules.
+_JOINED = {
+    "umber.nn.layers.checkpointing": "mlx.nn.utils",
+    **{
+        f"umber.optimizers.{name}": "mlx.optimizers.optimizers"
+        for name in ("adafactor", "adam", "adaptive", "base", "clip", "lion", "muon", "sgd")
+    },
+}
+# What MLX has nothing like keeps its name, and so does the hook itself.
+_KEPT = {"_children", "_errors", "_layout", "_names", "array_api", "mlx"}
+
+
+class Name(str):
+    """The name of a module as MLX has it, which is pickled as umber's.
+
+    A pickle that is written while the hook is installed can be read by a process without it: there
+    the module goes by umber's name.
+    """
+
+    __slots__ = ("ours",)
+
+    ours: str
+
+    def __new__(cls, theirs: str, ours: str) -> Name:
+        name = super().__new__(cls, theirs)
+        name.ours = ours
+        return name
+
+    def __copy__(self) -> Name:
+        return self
+
+    def __deepcopy__(self, memo: dict) -> Name:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[str], str], tuple[str]]:
+        return module_name, (self.ours,)
+
+
+def is_ours(module: ModuleType) -> bool:
+    """Whether a module is one of umber's, under whichever name."""
+    name = module.__name__
+    return (name.ours if isinstance(name, Name) else name).partition(".")[0] == "umber"
+
+
+def transformed() -> list[Any]:
+    """Functions of the classes that transforms return, which have no name in a module."""
+    transforms = (mx.compile, mx.checkpoint, mx.custom_function, mx.grad, mx.vmap)
+    return [transform(transformed) for transform in transforms]
+
+
+class Renaming:
+    """The names that have been changed, with what they were before.
+
+    Args:
+        loader: makes a loader that gives a module of umber, by its name there.
+    """
+
+    def __init__(self, loader: Callable[[str], Loader]) -> None:
+        self._loader = loader
+        self._before: list[tuple[Any, str, Any]] = []
+        self._done: set[str] = set()
+
+    def extend(self) -> None:
+        """Give MLX's names to all modules of umber that have been imported, and what is in them."""
+        if not self._done:
+            for value in transformed():
+                self._rename(type(value))
+        for ours, module in sys.modules.copy().items():
+            # A module that is still being imported has not defined everything yet.
+            is_whole = not getattr(getattr(module, "__spec__", None), "_initializing", False)
+            theirs = _module_name(ours)
+            if theirs is not None and is_whole and ours not in self._done:
+                self._done.add(ours)
+                self._rename_module(module, Name(theirs, ours))
+                for value in list(vars(module).values()):
+                    self._rename(value)
+
+    def undo(self) -> None:
+        """Give everything the name that it had."""
+        while self._before:
+            owner, attribute, value = self._before.pop()
+            setattr(owner, attribute, value)
+        self._done.clear()
+
+    def _rename_module(self, module: ModuleType, name: Name) -> None:
+        # What looks up `sys.modules[value.__module__]` must find it there.
+        sys.modules.setdefault(str(name), module)
+        if module.__spec__ is not None:
+            # An import of MLX's name that is under way may go on with this spec.
+            spec = copy(module.__spec__)
+            spec.name = name
+            spec.loader = self._loader(name.ours)
+            self._set(module, "__spec__", spec)
+        self._set(module, "__name__", name)
+
+    def _rename(self, value: Any) -> None:
+        """Rename the module that a class or a function says it is from."""
+        ours = getattr(value, "__module__", None) if _is_named(value) else None
+        if not isinstance(ours, str) or isinstance(ours, Name):
+            return
+        theirs = name_of_contents(ours)
+        # Pickle looks for the value where it says it is from.
+        if theirs is None or (ours in _JOINED and not _is_in(theirs, value)):
+            return
+        self._set(value, "__module__", Name(theirs, ours))
+        if isinstance(value, type):
+            for method in _functions_in(value):
+                if method.__module__ == ours:
+                    self._set(method, "__module__", Name(theirs, ours))
+
+    def _set(self, owner: Any, attribute: str, value: Any) -> None:
+        self._before.append((owner, attribute, getattr(owner, attribute)))
+        setattr(owner, attribute, value)
+
+
+def _module_name(ours: str) -> str | None:
+    """MLX's name for a module of umber; `None` for one that keeps its own, or is not umber's."""
+    if ours in _MOVED:
+        return _MOVED[ours]
+    root, *below = ours.split(".")
+    return ".".join(["mlx", *below]) if root == "umber" and not {*below[:1]} & _KEPT else None
+
+
+def name_of_contents(ours: str) -> str | None:
+    """MLX's name for the module that has what a module of umber defines."""
+    return _JOINED.get(ours) or _module_name(ours)
+
+
+def _is_named(value: Any) -> bool:
+    """Whether it is a class or a function, of which compiled ones have a class of their own."""
+    return isinstance(value, type | FunctionType | BuiltinFunctionType) or (
+        callable(value) and hasattr(value, "__wrapped__")
+    )
+
+
+def _is_in(theirs: str, value: Any) -> bool:
+    module = sys.modules.get(theirs.replace("mlx", "umber", 1))
+    return getattr(module, getattr(value, "__qualname__", ""), None) is value
+
+
+def _functions_in(class_: type) -> Iterator[FunctionType]:
+    for member in vars(class_).values():
+        if isinstance(member, property):
+            parts = (member.fget, member.fset, member.fdel)
+        else:
+            parts = (getattr(member, "__func__", member),)
+        yield from (part for part in parts if isinstance(part, FunctionType))

@@ -1,0 +1,158 @@
+"""The parts of MLX's `Upsample` that it keeps to itself, but that public programs call.
+
+Taps are pairs of places and weights: `(N, scale, align_corners, dim, ndims)` gives, for the axis
+`dim` of `ndims` spatial axes of which it has the length `N`, the places along that axis that each
+element of the output is made of, broadcast along the others, with a last axis for channels in the
+weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from itertools import product
+from operator import mul
+from typing import Any
+
+import umber.core as mx
+from umber.nn.layers.upsample import _length
+
+Taps = tuple[tuple[mx.array, mx.array], ...]
+
+
+def _along(values: mx.array, dim: int, ndims: int) -> mx.array:
+    return values.reshape([-1 if axis == dim else 1 for axis in range(ndims)])
+
+
+def _scaled_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> mx.array:
+    """Where the elements of the output lie in the input."""
+    length = _length(N, scale)
+    if align_corners:
+        step, start = ((N - 1) / (length - 1) if length > 1 else 0.0), 0.0
+    else:
+        step = 1 / scale
+        start = ((N - 1) - (length - 1) * step) / 2
+    return _along(mx.arange(length).astype(mx.float32) * step + start, dim, ndims)
+
+
+def _nearest_indices(N: int, scale: float, dim: int, ndims: int) -> mx.array:
+    """The places of the nearest elements."""
+    length = _length(N, scale)
+    step = N / length if length > 0 else 0.0
+    places = mx.arange(length).astype(mx.float32)
+    places = mx.round((places + 0.5) * step - 0.5) if length > N else mx.floor(places * step)
+    return _along(mx.clip(places, 0, N - 1).astype(mx.uint32), dim, ndims)
+
+
+def _linear_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> Taps:
+    """The two neighbours of each place."""
+    places = mx.clip(_scaled_indices(N, scale, align_corners, dim, ndims), 0, N - 1)
+    below, above = mx.floor(places), mx.ceil(places)
+    weight = (places - below)[..., None]
+    return (below.astype(mx.uint32), 1 - weight), (above.astype(mx.uint32), weight)
+
+
+def _cubic_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> Taps:
+    """The four neighbours of each place, weighted by Keys' kernel with `a = -0.75`."""
+    places = _scaled_indices(N, scale, align_corners, dim, ndims)
+    weight = partial(_keys, a=-0.75)
+    return tuple(
+        (_inside(below, N), weight(mx.abs(places - below))[..., None])
+        for below in (mx.floor(places) + tap for tap in (0, 1, -1, 2))
+    )
+
+
+def _inside(places: mx.array, N: int) -> mx.array:
+    return mx.clip(places, 0, N - 1).astype(mx.uint32)
+
+
+def _keys(distance: mx.array, a: float) -> mx.array:
+    near = ((a + 2) * distance - (a + 3)) * distance * distance + 1
+    far = (((distance - 5) * distance + 8) * distance - 4) * a
+    return mx.where(distance <= 1, near, mx.where(distance < 2, far, 0.0))
+
+
+def _triangle_kernel(x: mx.array) -> mx.array:
+    """`max(0, 1 − |x|)`."""
+    return mx.maximum(1 - mx.abs(x), 0)
+
+
+def _cubic_kernel(x: mx.array) -> mx.array:
+    """Keys' kernel with `a = -0.5`."""
+    return _keys(mx.abs(x), a=-0.5)
+
+
+def _aa_indices(
+    N: int,
+    scale: float,
+    align_corners: bool,
+    dim: int,
+    ndims: int,
+    kernel_fn: Callable[[mx.array], mx.array],
+    kernel_radius: float,
+) -> Taps:
+    """The neighbours of each place under a kernel as wide as the output's steps."""
+    places = _scaled_indices(N, scale, align_corners, dim, ndims)
+    reach = max(1.0, 1 / scale)
+    support = math.ceil(kernel_radius * reach)
+    taken = [mx.floor(places) + tap for tap in range(-support, support + 1)]
+    weights = [
+        mx.where((tap >= 0) & (tap < N), kernel_fn(mx.abs(places - tap) / reach), 0.0)
+        for tap in taken
+    ]
+    total = sum(weights[1:], weights[0])
+    return tuple(
+        (_inside(tap, N), (weight / total)[..., None])
+        for tap, weight in zip(taken, weights, strict=True)
+    )
+
+
+_linear_aa_indices = partial(_aa_indices, kernel_fn=_triangle_kernel, kernel_radius=1.0)
+_cubic_aa_indices = partial(_aa_indices, kernel_fn=_cubic_kernel, kernel_radius=2.0)
+
+
+def _interpolate(
+    x: mx.array,
+    scale_factor: Sequence[float],
+    indices_fn: Callable[..., Taps],
+    align_corners: bool = False,
+) -> mx.array:
+    """Each element of the output from its neighbours along all spatial axes at once.
+
+    Shapes: `(N, *spatial, C)` → `(N, *enlarged, C)`.
+    """
+    spatial = x.shape[1:-1]
+    taps = [
+        indices_fn(length, scale, align_corners, dim, len(spatial))
+        for dim, (length, scale) in enumerate(zip(spatial, scale_factor, strict=True))
+    ]
+    terms: list[Any] = []
+    for corner in product(*taps):
+        places, weights = zip(*corner, strict=True)
+        terms.append(x[(slice(None), *places)] * reduce(mul, weights))
+    return sum(terms[1:], terms[0])
+
+
+def _interpolate_separable(
+    x: mx.array,
+    scale_factor: Sequence[float],
+    indices_fn: Callable[..., Taps],
+    align_corners: bool = False,
+) -> mx.array:
+    """`_interpolate`, one spatial axis after the other."""
+    for axis, scale in enumerate(scale_factor, start=1):
+        taps = indices_fn(x.shape[axis], scale, align_corners, 0, 1)
+        rest = [1] * (x.ndim - 1 - axis)
+        terms = [
+            mx.take(x, places, axis=axis) * weights.reshape(-1, *rest) for places, weights in taps
+        ]
+        x = sum(terms[1:], terms[0])
+    return x
+
+
+def _validate_antialias_align_corners(align_corners: bool, antialias: bool) -> None:
+    if align_corners and antialias:
+        raise ValueError(
+            "[Upsample] got antialias=True with align_corners=True, expected one of them at most"
+        )

@@ -1,0 +1,29 @@
+"""All optimizers in one module, where MLX has them."""
+
+from umber import _errors
+from umber.optimizers.adafactor import Adafactor
+from umber.optimizers.adam import Adam, Adamax, AdamW
+from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
+from umber.optimizers.base import MultiOptimizer, Optimizer
+from umber.optimizers.clip import clip_grad_norm
+from umber.optimizers.lion import Lion
+from umber.optimizers.muon import Muon
+from umber.optimizers.sgd import SGD
+
+__all__ = [
+    "SGD",
+    "AdaDelta",
+    "Adafactor",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "Lion",
+    "MultiOptimizer",
+    "Muon",
+    "Optimizer",
+    "RMSprop",
+    "clip_grad_norm",
+]
+
+_errors.guard(globals())

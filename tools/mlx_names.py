@@ -1,0 +1,69 @@
+"""Write tests/mlx_names.json: the names in the modules of an installed MLX wheel.
+
+Run it with an interpreter that has MLX. The file holds names only: for each module what `dir` of it
+shows, by the module that the objects say they are from, and for each class of MLX the names of its
+members. `tests/test_mlx_names.py` looks them all up in umber.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+TABLE = Path(__file__).resolve().parent.parent / "tests/mlx_names.json"
+
+
+def modules() -> dict[str, ModuleType]:
+    """All modules of the wheel by name, those inside the extension module included."""
+    package = importlib.import_module("mlx")
+    for found in pkgutil.walk_packages(package.__path__, "mlx."):
+        importlib.import_module(found.name)
+    return {name: sys.modules[name] for name in sorted(sys.modules) if name.startswith("mlx.")}
+
+
+def is_shown(name: str) -> bool:
+    """All but what every module or class has."""
+    return not (name.startswith("__") and name.endswith("__"))
+
+
+def names_of(module: ModuleType) -> dict[str, str]:
+    """The names by the module of MLX that they are from, `""` for what is not from MLX."""
+    found: dict[str, list[str]] = {}
+    for name in filter(is_shown, dir(module)):
+        value = getattr(module, name)
+        home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+        is_of_mlx = str(home).split(".")[0] == "mlx"
+        found.setdefault(home if is_of_mlx else "", []).append(name)
+    return {home: " ".join(names) for home, names in sorted(found.items())}
+
+
+def members_of(module: ModuleType) -> dict[str, str]:
+    """The members that the classes defined in the module add to their bases."""
+    return {
+        name: " ".join(filter(is_shown, sorted(vars(value))))
+        for name, value in sorted(vars(module).items())
+        if isinstance(value, type) and value.__module__ == module.__name__
+    }
+
+
+def main() -> None:
+    """Write the table."""
+    found = modules()
+    table = {
+        "version": importlib.import_module("mlx.core").__version__,
+        "modules": {name: names_of(module) for name, module in found.items()},
+        "classes": {
+            f"{name}.{class_}": members
+            for name, module in found.items()
+            for class_, members in members_of(module).items()
+        },
+    }
+    TABLE.write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
