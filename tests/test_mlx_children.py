@@ -131,7 +131,7 @@ def test_this_process_stays_as_it_is():
             umber.mlx.uninstall()
             now = [os.execv, os.execve, os.system, os.posix_spawn, subprocess._fork_exec]
             assert all(a is b for a, b in zip(now, functions, strict=True))
-                code = "import importlib.util as u; print('umber' in str(u.find_spec('mlx')))"
+            code = "import importlib.util as u; print('umber' in str(u.find_spec('mlx')))"
             command = [sys.executable, "-c", code]
             assert subprocess.run(command, capture_output=True, text=True).stdout == "False\\n"
         """
@@ -163,8 +163,10 @@ def test_the_users_own_sitecustomize_and_path_are_kept(tmp_path):
         print(subprocess.run([sys.executable, "-c", "pass"], env={{"PYTHONPATH": ""}}).returncode)
     """
     own, child, status = run(code).splitlines()
-    assert own == f"own {tmp_path}" and status == "0"
-    assert child.split()[:2] == ["mlx.core", str(tmp_path)] and child.endswith("True")
+    assert own == f"own {tmp_path}"
+    assert status == "0"
+    assert child.split()[:2] == ["mlx.core", str(tmp_path)]
+    assert child.endswith("True")
 
 
 def test_what_programs_exit_with_is_kept():
@@ -189,7 +191,7 @@ def test_interpreters_of_other_installations_are_left_alone(tmp_path):
         import venv
         venv.create({str(tmp_path / "other")!r}, with_pip=False, symlinks=True)
         other = {str(tmp_path / "other/bin/python")!r}
-        code = "import importlib.util as u, os, sys; print(u.find_spec('mlx'), u.find_spec('umber'))"
+        code = "import importlib.util as u, os; print(u.find_spec('mlx'), u.find_spec('umber'))"
         code += "; print([n for n in os.environ if 'UMBER' in n], os.getenv('PYTHONPATH'))"
         subprocess.run([other, "-c", code], check=True)
     """

@@ -176,4 +176,4 @@ def test_children_have_the_hook(method, form, tmp_path):
     (tmp_path / "program.py").write_text(WORKERS)
     result = umber(*form, method, folder=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "[([2, 4], 'umber.nn')]\n"
+    assert result.stdout == "[([2, 4], 'mlx.nn')]\n"

@@ -244,7 +244,8 @@ def test_layers_of_one_process_stay_whole():
         layer, group = nn.Linear(4, 6), mx.distributed.init()
         quantized = nn.QuantizedLinear(64, 6, mode="mxfp4")
         weight, x, wide = layer.weight, mx.ones((2, 4)), mx.ones((2, 64))
-        for sharding, kind in (("all-to-sharded", "AllToSharded"), ("sharded-to-all", "ShardedToAll")):
+        kinds = {"all-to-sharded": "AllToSharded", "sharded-to-all": "ShardedToAll"}
+        for sharding, kind in kinds.items():
             part = shard_linear(layer, sharding, segments=2, group=group)
             assert type(part) is getattr(nn, f"{kind}Linear") and part.group is group
             assert part.weight is weight and part(x).tolist() == layer(x).tolist()

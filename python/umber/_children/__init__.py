@@ -97,7 +97,10 @@ def _additions(path: str | None) -> dict[str, str]:
     """The variables of a child in whose environment `PYTHONPATH` is `path`."""
     if path is not None and START in path.split(os.pathsep):
         return {OWNER: installation()}
-    return {"PYTHONPATH": os.pathsep.join([START, path] if path else [START]), OWNER: installation()}
+    return {
+        "PYTHONPATH": os.pathsep.join([START, path] if path else [START]),
+        OWNER: installation(),
+    }
 
 
 def _extended(environment: Mapping[Any, Any] | None) -> Mapping[Any, Any]:

@@ -27,14 +27,7 @@ from umber.nn.layers.base import *
 from umber.nn.layers.containers import *
 from umber.nn.layers.convolution import *
 from umber.nn.layers.convolution_transpose import *
-from umber.nn.layers.distributed import (
-    AllToShardedLinear,
-    FullyShardedModule,
-    QuantizedAllToShardedLinear,
-    QuantizedShardedToAllLinear,
-    ShardedToAllLinear,
-    fully_shard,
-)
+from umber.nn.layers.distributed import *
 from umber.nn.layers.dropout import *
 from umber.nn.layers.embedding import *
 from umber.nn.layers.linear import *
@@ -55,8 +48,7 @@ if not TYPE_CHECKING:
         *containers.__all__,
         *convolution.__all__,
         *convolution_transpose.__all__,
-        *("AllToShardedLinear", "FullyShardedModule", "QuantizedAllToShardedLinear"),
-        *("QuantizedShardedToAllLinear", "ShardedToAllLinear", "fully_shard"),
+        *distributed.__all__,
         *dropout.__all__,
         *embedding.__all__,
         *linear.__all__,

@@ -22,9 +22,6 @@ __all__ = [
     "QuantizedShardedToAllLinear",
     "ShardedToAllLinear",
     "fully_shard",
-    "shard_inplace",
-    "shard_linear",
-    "sum_gradients",
 ]
 
 _SHARDINGS = ("all-to-sharded", "sharded-to-all")
