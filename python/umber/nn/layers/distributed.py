@@ -186,6 +186,8 @@ def fully_shard(
     module: Module, *, group: Group | None = None, compute_dtype: mx.Dtype | None = None
 ) -> Module:
     """The module with a part of it in each process: of one process, the module itself."""
+    if not isinstance(module, Module):
+        raise TypeError(f"[fully_shard] module: got {type(module).__name__}, expected a Module")
     _check_group("fully_shard", group)
     return module
 
