@@ -64,7 +64,10 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 
 # What cannot be called with bad input, and why.
 EXEMPT = {
-    "exceptions are raised, not called": "AxisError DTypeError CopyError RangeError",
+    "exceptions are raised, not called": (
+        "ArgumentError ArrayIndexError AxisError CopyError DTypeError FileError FileMissingError "
+        "FormatError RangeError"
+    ),
     "made by the package only": (
         "ArrayFlags ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory"
         " FunctionExporter"

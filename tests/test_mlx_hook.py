@@ -331,7 +331,8 @@ def test_names_are_those_of_mlx_while_it_is_installed(first):
             assert module.__module__ in sys.modules
         umber.mlx.uninstall()
         for expression, name in {NAMES}.items():
-            assert "mlx" not in str(eval(expression)), expression
+            if "distributed" not in expression:
+                assert "mlx" not in str(eval(expression)), expression
         umber.mlx.install()
         assert str(mx.int8) == "mlx.core.int8" and nn.Linear.__module__ == "mlx.nn.layers.linear"
         """

@@ -133,14 +133,6 @@ def test_read_only_memory_is_not_given_for_writing(flags):
         assert not view.readonly
 
 
-def test_bfloat16_has_no_format():
-    array = mx.ones(3, dtype=mx.bfloat16)
-    with pytest.raises(BufferError, match=r"got bfloat16, expected DLPack.*ml_dtypes"):
-        memoryview(array)
-    with pytest.raises(BufferError):
-        bytes(memoryview(array))
-
-
 def test_views_are_taken_of_values_not_of_promises():
     pending = mx.arange(6.0) * 2
     assert memoryview(pending).tolist() == [0, 2, 4, 6, 8, 10]

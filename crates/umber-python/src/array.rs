@@ -10,7 +10,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
 use umber::memory::{Lease, ViewPolicy};
-use umber::{Array, Scalar, ops};
+use umber::{Array, DType, Scalar, ops};
 
 use crate::args::named;
 use crate::attached::Attached;
@@ -147,6 +147,10 @@ impl PyArray {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyArray>> {
         let made = under(args.py(), "array", || {
+            // Unpickling makes an object before it has its state; `__init__` refuses a call without arguments.
+            if args.is_empty() && kwargs.is_none_or(|kwargs| kwargs.is_empty()) {
+                return Ok(Made::sharing(blank().clone()));
+            }
             // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.
             if kwargs.is_none()
                 && args.len() == 1
@@ -179,6 +183,15 @@ impl PyArray {
             Ok(Made::from(array))
         });
         made?.of_class(class)
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        // A class made of this one may make its value of other arguments.
+        if args.is_empty() && self.get().is_same(blank()) {
+            under(args.py(), "array", || named("array", ["val", "dtype"], 1, args, kwargs))?;
+        }
+        Ok(())
     }
 
     /// NumPy leaves operators with its arrays to this class.
@@ -331,8 +344,12 @@ impl PyArray {
         Ok((PyBytes::new(py, bytes), dense.shape().to_vec(), dense.dtype().name().into()))
     }
 
-    fn __setstate__(&self, py: Python<'_>, state: (Vec<u8>, Vec<usize>, String)) -> PyResult<()> {
-        let (bytes, shape, name) = state;
+    fn __setstate__(&self, py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        if let Ok((values, code)) = state.extract::<(Bound<'_, PyAny>, usize)>() {
+            self.set(py, of_mlx(&values, code)?);
+            return Ok(());
+        }
+        let (bytes, shape, name): (Vec<u8>, Vec<usize>, String) = state.extract()?;
         let dtype = umber::DType::from_name(&name).ok_or_else(|| {
             PyValueError::new_err(format!("[array] got the state of an array of '{name}', expected a dtype"))
         })?;
@@ -406,6 +423,47 @@ impl PyArray {
         let list = convert::to_list(py, &array)?;
         warn_if_traced(py, &array)?;
         Ok(list)
+    }
+}
+
+/// The value of an object that has none yet.
+fn blank() -> &'static Array {
+    static BLANK: OnceLock<Array> = OnceLock::new();
+    BLANK.get_or_init(|| Array::full(umber::Shape::from(vec![0]), 0, DType::Float32))
+}
+
+/// The array in the state that MLX pickles: NumPy's array of it, in which bfloat16 is uint16, and a number for its dtype.
+fn of_mlx(values: &Bound<'_, PyAny>, code: usize) -> PyResult<Array> {
+    /// In the order of MLX's numbers.
+    const DTYPES: [DType; 14] = [
+        DType::Bool,
+        DType::UInt8,
+        DType::UInt16,
+        DType::UInt32,
+        DType::UInt64,
+        DType::Int8,
+        DType::Int16,
+        DType::Int32,
+        DType::Int64,
+        DType::Float16,
+        DType::Float32,
+        DType::Float64,
+        DType::BFloat16,
+        DType::Complex64,
+    ];
+    let array = convert::array(values, None)?;
+    match DTYPES.get(code) {
+        Some(&dtype) if array.dtype() == dtype => Ok(array),
+        Some(DType::BFloat16) if array.dtype() == DType::UInt16 => {
+            let dense = enter(values.py(), move || array.to_dense())?;
+            convert::from_bytes(convert::dense_bytes(&dense), dense.shape(), DType::BFloat16)
+        }
+        _ => Err(PyValueError::new_err(format!(
+            "[array] got the state of an array of MLX with values of {} and the dtype's number {code}, expected one \
+             below {} that is theirs",
+            array.dtype(),
+            DTYPES.len()
+        ))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Python values to arrays and back: numbers, nested sequences, and whatever shares memory.
 
-use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyComplex, PyFloat, PyInt, PyList, PyTuple};
 use pyo3::{ffi, intern};
@@ -205,10 +205,10 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
         let Some(value) = value else {
             return match leaf_array(object)? {
                 Some(array) => flat.push_array(array, shape, depth),
-                None => Err(PyTypeError::new_err(format!(
+                None => Err(to_exception(umber::Error::Type(format!(
                     "[array] got {} as an element, expected a number or an array",
                     object.get_type().name()?
-                ))),
+                )))),
             };
         };
         if depth != shape.len() {
@@ -465,10 +465,10 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
     };
     match made {
         Some(array) => Ok(array),
-        None => Err(PyTypeError::new_err(format!(
+        None => Err(to_exception(umber::Error::Type(format!(
             "[array] got {}, expected numbers, a nested sequence of them, or what shares its memory",
             object.get_type().name()?
-        ))),
+        )))),
     }
 }
 

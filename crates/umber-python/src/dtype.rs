@@ -127,8 +127,9 @@ impl PyDtype {
         self.__numpy_dtype__(py)?.call_method1("newbyteorder", (new_order,))
     }
 
-    fn __repr__(&self) -> String {
-        format!("umber.core.{}", self.0.name())
+    /// The module that the class says it is from: programs that run under MLX's names see MLX's.
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Ok(format!("{}.{}", slf.get_type().module()?, slf.get().0.name()))
     }
 
     fn __hash__(&self) -> u64 {

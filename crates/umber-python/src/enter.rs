@@ -13,63 +13,134 @@ use umber::eval::{Hooks, at_once};
 use umber::{Array, Error, Result, Scalar};
 
 use crate::environment::few;
+use crate::explain::SETTLED;
 
-/// The exception classes of `umber.core` that Python does not have.
-struct Classes {
-    /// A bad axis: `IndexError` and `ValueError`.
-    axis: Py<PyType>,
-    /// A dtype that an operation is not defined for: `TypeError` and `ValueError`.
-    dtype: Py<PyType>,
-    /// A copy that was forbidden but needed: `BufferError` and `ValueError`.
-    copy: Py<PyType>,
-    /// A number or a size beyond what holds it: `OverflowError` and `ValueError`.
-    range: Py<PyType>,
+/// The exception classes of `umber.core` that Python does not have. Each derives from all that programs catch for the
+/// fault, be they written for Python's habits or for MLX.
+#[derive(Clone, Copy)]
+enum Class {
+    Argument,
+    DType,
+    Index,
+    Axis,
+    Copy,
+    Range,
+    File,
+    FileMissing,
+    Format,
 }
 
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+/// A class as it is made.
+struct Definition {
+    name: &'static str,
+    doc: &'static str,
+    /// Of the classes before it in the table.
+    own: &'static [Class],
+    python: fn(Python<'_>) -> Vec<Bound<'_, PyType>>,
+}
 
-fn classes(py: Python<'_>) -> PyResult<&Classes> {
+/// In the order of [`Class`].
+static DEFINITIONS: [Definition; 9] = [
+    Definition {
+        name: "ArgumentError",
+        doc: "An argument has a type that the function does not take.",
+        own: &[],
+        python: |py| {
+            vec![py.get_type::<PyTypeError>(), py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()]
+        },
+    },
+    Definition {
+        name: "DTypeError",
+        doc: "An operation is not defined for a dtype.",
+        own: &[Class::Argument],
+        python: |_| Vec::new(),
+    },
+    Definition {
+        name: "ArrayIndexError",
+        doc: "An index lies outside its axis, or is none.",
+        own: &[],
+        python: |py| vec![py.get_type::<PyIndexError>(), py.get_type::<PyValueError>()],
+    },
+    Definition {
+        name: "AxisError",
+        doc: "An axis lies outside the dimensions of an array.",
+        own: &[Class::Index],
+        python: |_| Vec::new(),
+    },
+    Definition {
+        name: "CopyError",
+        doc: "Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
+        own: &[],
+        python: |py| vec![py.get_type::<PyBufferError>(), py.get_type::<PyValueError>()],
+    },
+    Definition {
+        name: "RangeError",
+        doc: "A number or a size lies beyond what can hold it.",
+        own: &[],
+        python: |py| {
+            vec![
+                py.get_type::<PyOverflowError>(),
+                py.get_type::<PyValueError>(),
+                py.get_type::<PyRuntimeError>(),
+            ]
+        },
+    },
+    Definition {
+        name: "FileError",
+        doc: "A file cannot be read or written.",
+        own: &[],
+        python: |py| vec![py.get_type::<PyOSError>(), py.get_type::<PyRuntimeError>()],
+    },
+    Definition {
+        name: "FileMissingError",
+        doc: "There is no file of that name.",
+        own: &[Class::File],
+        python: |py| vec![py.get_type::<PyFileNotFoundError>()],
+    },
+    Definition {
+        name: "FormatError",
+        doc: "A file is damaged, in no known format, or holds or is to hold what its format has no place for.",
+        own: &[],
+        python: |py| vec![py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()],
+    },
+];
+
+static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();
+
+fn classes(py: Python<'_>) -> PyResult<&Vec<Py<PyType>>> {
     CLASSES.get_or_try_init(py, || {
-        let class = |name: &str, doc: &str, bases: [Bound<'_, PyType>; 2]| -> PyResult<Py<PyType>> {
+        let mut made: Vec<Py<PyType>> = Vec::with_capacity(DEFINITIONS.len());
+        for definition in &DEFINITIONS {
+            let own = definition.own.iter().map(|&class| made[class as usize].bind(py).clone());
+            let bases: Vec<_> = own.chain((definition.python)(py)).collect();
             let body = PyDict::new(py);
             body.set_item("__module__", "umber.core")?;
-            body.set_item("__doc__", doc)?;
-            let made = py.get_type::<PyType>().call1((name, PyTuple::new(py, bases)?, body))?;
-            Ok(made.cast_into::<PyType>()?.unbind())
-        };
-        let value = || py.get_type::<PyValueError>();
-        Ok(Classes {
-            axis: class(
-                "AxisError",
-                "An axis lies outside the dimensions of an array.",
-                [py.get_type::<PyIndexError>(), value()],
-            )?,
-            dtype: class(
-                "DTypeError",
-                "An operation is not defined for a dtype.",
-                [py.get_type::<PyTypeError>(), value()],
-            )?,
-            copy: class(
-                "CopyError",
-                "Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
-                [py.get_type::<PyBufferError>(), value()],
-            )?,
-            range: class(
-                "RangeError",
-                "A number or a size lies beyond what can hold it.",
-                [py.get_type::<PyOverflowError>(), value()],
-            )?,
-        })
+            body.set_item("__doc__", definition.doc)?;
+            let class = py.get_type::<PyType>().call1((definition.name, PyTuple::new(py, bases)?, body))?;
+            made.push(class.cast_into::<PyType>()?.unbind());
+        }
+        Ok(made)
     })
+}
+
+/// An exception of one of our classes.
+fn of(py: Python<'_>, class: Class, message: String) -> PyErr {
+    match classes(py) {
+        Ok(classes) => PyErr::from_type(classes[class as usize].bind(py).clone(), message),
+        Err(failed) => failed,
+    }
+}
+
+/// Is it one of the exception classes of `umber.core`?
+pub(crate) fn is_own_class(py: Python<'_>, class: &Bound<'_, PyType>) -> bool {
+    CLASSES.get(py).is_some_and(|classes| classes.iter().any(|own| class.is(own)))
 }
 
 /// Put the exception classes into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let classes = classes(module.py())?;
-    module.add("AxisError", &classes.axis)?;
-    module.add("DTypeError", &classes.dtype)?;
-    module.add("CopyError", &classes.copy)?;
-    module.add("RangeError", &classes.range)?;
+    for (definition, class) in DEFINITIONS.iter().zip(classes(module.py())?) {
+        module.add(definition.name, class)?;
+    }
     connect();
     Ok(())
 }
@@ -85,39 +156,70 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
     } else {
         error
     };
-    Python::attach(|py| {
-        let of = |class: &Py<PyType>, message: String| PyErr::from_type(class.bind(py).clone(), message);
-        match (error, classes(py)) {
-            (Error::Value(m), _) => PyValueError::new_err(m),
-            (Error::Index(m), _) => PyIndexError::new_err(m),
-            (Error::Memory(m), _) => PyMemoryError::new_err(m),
-            (Error::Io(m), _) => PyOSError::new_err(m),
-            (Error::NotFound(m), _) => PyFileNotFoundError::new_err(m),
-            (Error::Runtime(m), _) => PyRuntimeError::new_err(m),
-            (Error::Interrupted, _) => PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
-            (Error::Type(m), Ok(classes)) => of(&classes.dtype, m),
-            (Error::Axis(m), Ok(classes)) => of(&classes.axis, m),
-            (Error::Buffer(m), Ok(classes)) => of(&classes.copy, m),
-            (Error::Overflow(m), Ok(classes)) => of(&classes.range, m),
-            (Error::Type(_) | Error::Axis(_) | Error::Buffer(_) | Error::Overflow(_), Err(failed)) => failed,
-        }
+    Python::attach(|py| match error {
+        Error::Value(m) => PyValueError::new_err(m),
+        Error::Index(m) => of(py, Class::Index, m),
+        Error::Memory(m) => PyMemoryError::new_err(m),
+        Error::Io(m) => of(py, Class::File, m),
+        Error::NotFound(m) => of(py, Class::FileMissing, m),
+        Error::Runtime(m) => PyRuntimeError::new_err(m),
+        Error::Interrupted => PyErr::take(py).unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
+        Error::Type(m) => of(py, Class::DType, m),
+        Error::Axis(m) => of(py, Class::Axis, m),
+        Error::Buffer(m) => of(py, Class::Copy, m),
+        Error::Overflow(m) => of(py, Class::Range, m),
     })
 }
 
-/// Python's `OverflowError` as ours, which is a `ValueError` too; any other exception as it is.
-pub(crate) fn as_ours(py: Python<'_>, error: PyErr) -> PyErr {
-    if !error.get_type(py).is(py.get_type::<PyOverflowError>()) || error.traceback(py).is_some() {
+/// Functions of files, in which a bad value is of the file or of its format.
+const OF_FILES: [&str; 9] = [
+    "load",
+    "save",
+    "savez",
+    "savez_compressed",
+    "save_safetensors",
+    "save_gguf",
+    "export_function",
+    "exporter",
+    "import_function",
+];
+
+/// An exception of one of Python's classes, raised by the function `name`, as the class of ours that derives from it and
+/// from what else programs catch; any other as it is.
+pub(crate) fn as_ours(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
+    let class = error.get_type(py);
+    let class = if class.is(py.get_type::<PyTypeError>()) {
+        Class::Argument
+    } else if class.is(py.get_type::<PyOverflowError>()) {
+        Class::Range
+    } else if class.is(py.get_type::<PyIndexError>()) {
+        Class::Index
+    } else if class.is(py.get_type::<PyFileNotFoundError>()) {
+        Class::FileMissing
+    } else if class.is(py.get_type::<PyOSError>()) {
+        Class::File
+    } else if class.is(py.get_type::<PyValueError>()) && OF_FILES.contains(&name) {
+        Class::Format
+    } else {
+        return error;
+    };
+    let value = error.value(py);
+    if error.traceback(py).is_some() || value.hasattr(SETTLED).unwrap_or(true) {
         return error;
     }
-    let made = classes(py).and_then(|classes| {
-        let value = error.value(py);
-        let made = classes.range.bind(py).call1((value.str()?,))?;
+    let made = || {
+        let words = value.getattr("args")?.cast_into::<PyTuple>()?;
+        let made = classes(py)?[class as usize].bind(py).call1(words)?;
         for (name, own) in value.getattr("__dict__")?.cast_into::<PyDict>()? {
             made.setattr(name.cast_into::<PyString>()?, own)?;
         }
-        Ok(made)
-    });
-    made.map_or(error, PyErr::from_value)
+        made.setattr("__cause__", value.getattr("__cause__")?)?;
+        Ok::<_, PyErr>(made)
+    };
+    match made() {
+        Ok(made) => PyErr::from_value(made),
+        Err(_) => error,
+    }
 }
 
 /// An exception on its way through Rust code that was called from Python and called Python: [`to_exception`] takes

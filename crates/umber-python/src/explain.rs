@@ -14,13 +14,13 @@ use pyo3::ffi::{self, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 
-use crate::enter::as_ours;
+use crate::enter::{as_ours, is_own_class};
 
 /// How PyO3 begins the note that it adds to what is said of an argument.
 const NOTE: &str = "while processing '";
 
 /// An attribute of exceptions whose text names its function: a function around that one leaves it as it is.
-const SETTLED: &str = "_names_its_function";
+pub(crate) const SETTLED: &str = "_names_its_function";
 
 /// What is said about a function where a call of it fails.
 pub(crate) struct About {
@@ -175,7 +175,7 @@ pub(crate) unsafe fn explain(about: &About, given: Given<'_>) {
     // PyO3 is told that the lock is held, or it would put off letting go of the exception, and so of what it refers to.
     Python::attach(|py| {
         // Whatever fails on the way leaves the text as it was.
-        let error = as_ours(py, error);
+        let error = as_ours(py, error, &about.name);
         let _ = rewrite(py, &error, about, &given);
         error.restore(py);
     });
@@ -194,7 +194,7 @@ fn rename(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let about = About { name: name.to_owned(), parameters: String::new() };
     let given = Given { positional: &[], names: std::ptr::null_mut(), values: &[], packed: None };
     // Whatever fails on the way leaves the text as it was.
-    let error = as_ours(py, error);
+    let error = as_ours(py, error, &about.name);
     let _ = rewrite(py, &error, &about, &given);
     error
 }
@@ -224,7 +224,7 @@ fn is_ours(py: Python<'_>, error: &PyErr) -> bool {
         || class.is(py.get_type::<PyFileNotFoundError>())
         || class.is(py.get_type::<PyRecursionError>())
         || class.is(py.get_type::<PyException>())
-        || class.module().is_ok_and(|module| module == "umber.core")
+        || is_own_class(py, &class)
 }
 
 fn rewrite(py: Python<'_>, error: &PyErr, about: &About, given: &Given<'_>) -> PyResult<()> {

@@ -2,7 +2,6 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
 
 use pyo3::basic::CompareOp;
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
 use umber::ops::at_once::Side;
@@ -92,7 +91,7 @@ fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyR
     let own = this.now(other.py());
     match under(other.py(), name, || other_operand(&own, other))? {
         Some(other) => Ok(Answer::Array(op(&own, &other).or_raise()?.into())),
-        None => Ok(Answer::NotImplemented),
+        None => refuse_or_defer(name, other),
     }
 }
 
@@ -100,18 +99,35 @@ fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> Py
     let own = this.now(other.py());
     match under(other.py(), name, || other_operand(&own, other))? {
         Some(other) => Ok(Answer::Array(op(&other, &own).or_raise()?.into())),
-        None => Ok(Answer::NotImplemented),
+        None => refuse_or_defer(name, other),
     }
+}
+
+/// What an operator gives for an operand that is no array: `NotImplemented` where a class of others may know better.
+///
+/// Python's own classes do not, but a sequence would be repeated `int(array)` times by `*`.
+#[cold]
+fn refuse_or_defer(name: &str, other: &Bound<'_, PyAny>) -> PyResult<Answer> {
+    let class = other.get_type();
+    if other.is_none() || class.module()? != "builtins" {
+        return Ok(Answer::NotImplemented);
+    }
+    Err(not_an_operand(name, other)?)
+}
+
+/// The exception for what is no operand.
+fn not_an_operand(name: &str, other: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    Ok(to_exception(Error::Type(format!(
+        "[{name}] got {}, expected an array or a number",
+        other.get_type().name()?
+    ))))
 }
 
 /// `this op= other`: the result is computed anew and put in place.
 fn update(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<()> {
     let (own, py) = (this.now(other.py()), other.py());
     let Some(other) = under(other.py(), name, || other_operand(&own, other))? else {
-        return Err(PyTypeError::new_err(format!(
-            "[{name}] got {}, expected an array or a number",
-            other.get_type().name()?
-        )));
+        return Err(not_an_operand(name, other)?);
     };
     // The quotient of integers is no integer, and whoever shares the array or a part of it would not see it.
     if name == "divide" && !own.dtype().is_inexact() {

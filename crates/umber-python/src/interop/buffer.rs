@@ -9,8 +9,9 @@ use umber::Array;
 
 use super::described::refuse;
 use super::export::Export;
-use super::formats::struct_format;
+use super::formats::{name_as_format, struct_format};
 use super::memory_layout::is_column_major;
+use super::native_caller::is_numpy;
 use crate::array::PyArray;
 
 /// Refuse what the layout cannot give.
@@ -112,11 +113,16 @@ impl PyArray {
         let view = to_fill(view)?;
         // SAFETY: a look at a field.
         let dtype = unsafe { slf.get().peek(slf.py(), Array::dtype) };
-        let Some(format) = struct_format(dtype) else {
-            return Err(refuse(format!(
-                "[buffer] the buffer protocol has no format for these elements: got {dtype}, expected DLPack, or \
-                 np.asarray with ml_dtypes"
-            )));
+        let format = match struct_format(dtype) {
+            Some(format) => format,
+            // Without a format it would take the bits for integers; refused here, it asks for `__array__`.
+            None if flags & ffi::PyBUF_FORMAT != 0 && is_numpy() => {
+                return Err(refuse(format!(
+                    "[buffer] the buffer protocol has no format for these elements: got {dtype}, expected DLPack, or \
+                     np.asarray with ml_dtypes"
+                )));
+            }
+            None => name_as_format(dtype),
         };
         let export = Export::new(slf.py(), slf.get())?;
         // SAFETY: a view to fill, released below.

@@ -1,9 +1,14 @@
 //! Names of dtypes in the formats of others.
 
+use std::ffi::{CStr, CString};
+use std::sync::OnceLock;
+
 use umber::DType;
 
+use crate::dtype::is_of_ml_dtypes;
+
 /// The PEP 3118 format of an element; `None` for what the format cannot say.
-pub(crate) fn struct_format(dtype: DType) -> Option<&'static std::ffi::CStr> {
+pub(crate) fn struct_format(dtype: DType) -> Option<&'static CStr> {
     Some(match dtype {
         DType::Bool => c"?",
         DType::UInt8 => c"B",
@@ -21,6 +26,15 @@ pub(crate) fn struct_format(dtype: DType) -> Option<&'static std::ffi::CStr> {
         DType::Complex128 => c"Zd",
         _ => return None,
     })
+}
+
+/// The name of a dtype in place of a PEP 3118 format, as MLX writes it: consumers of bytes do not look at it, and others
+/// refuse it.
+pub(super) fn name_as_format(dtype: DType) -> &'static CStr {
+    static NAMES: OnceLock<Vec<(DType, CString)>> = OnceLock::new();
+    let named = |dtype: DType| CString::new(dtype.name()).ok().map(|name| (dtype, name));
+    let names = NAMES.get_or_init(|| DType::ALL.into_iter().filter_map(named).collect());
+    names.iter().find(|(own, _)| *own == dtype).map_or(c"B", |(_, name)| name)
 }
 
 /// Are the bytes of an element in this machine's order?
@@ -52,7 +66,7 @@ pub(super) fn from_struct_format(format: &str, itemsize: usize) -> Option<(DType
         ("d", 8) => DType::Float64,
         ("Zf", 8) => DType::Complex64,
         ("Zd", 16) => DType::Complex128,
-        _ => return None,
+        _ => DType::from_name(code).filter(|&dtype| is_of_ml_dtypes(dtype) && dtype.size() == itemsize)?,
     };
     Some((dtype, if itemsize == 1 { ByteOrder::Native } else { order }))
 }

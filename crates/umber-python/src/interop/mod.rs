@@ -10,6 +10,7 @@ mod export;
 mod formats;
 mod import;
 mod memory_layout;
+mod native_caller;
 mod ndarray;
 mod numpy;
 mod numpy_functions;

@@ -27,6 +27,11 @@ class Dropout(Module):
             raise ValueError(f"[{type(self).__name__}] got the probability {p}, expected [0, 1)")
         self.p = p
 
+    def __setstate__(self, state: dict) -> None:
+        # MLX pickles the probability of keeping an element.
+        keep = state.pop("_p_1", None)
+        self.__dict__.update(state if keep is None else {**state, "p": 1 - keep})
+
     def _extra_repr(self) -> str:
         return f"p={self.p}"
 
