@@ -34,6 +34,7 @@ def test_whoever_asks_for_bytes_gets_them(dtype):
     assert file.write(x) == len(content)
     assert file.getvalue() == content
     bits = np.dtype(f"u{size}")
+    assert np.frombuffer(x, bits).tobytes() == np.ndarray(6, bits, x).tobytes() == content
     assert np.frombuffer(memoryview(x), bits).tobytes() == content
     assert bytearray(x) == content
     assert b"".join([memoryview(x)]) == content

@@ -11,7 +11,7 @@ use super::described::refuse;
 use super::export::Export;
 use super::formats::{name_as_format, struct_format};
 use super::memory_layout::is_column_major;
-use super::native_caller::is_numpy;
+use super::native_caller::is_numpy_converting;
 use crate::array::PyArray;
 
 /// Refuse what the layout cannot give.
@@ -116,7 +116,7 @@ impl PyArray {
         let format = match struct_format(dtype) {
             Some(format) => format,
             // Without a format it would take the bits for integers; refused here, it asks for `__array__`.
-            None if flags & ffi::PyBUF_FORMAT != 0 && is_numpy() => {
+            None if flags & ffi::PyBUF_FORMAT != 0 && is_numpy_converting() => {
                 return Err(refuse(format!(
                     "[buffer] the buffer protocol has no format for these elements: got {dtype}, expected DLPack, or \
                      np.asarray with ml_dtypes"

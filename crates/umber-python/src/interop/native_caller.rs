@@ -6,6 +6,9 @@ use std::ptr;
 /// Frames of the interpreter between NumPy's call of `PyMemoryView_FromObject` and the class's own function, at most.
 const MOST_BETWEEN: usize = 4;
 
+/// Frames of NumPy's in a row where it makes an array of an object, at least; `frombuffer`, which takes bytes, has two.
+const FEWEST_INSIDE: usize = 3;
+
 /// The unwinder goes on to the next frame.
 const NEXT: c_int = 0;
 /// The unwinder stops.
@@ -23,9 +26,10 @@ unsafe extern "C" {
 struct Walk {
     /// Where this library is in memory.
     own: *mut c_void,
-    /// Frames behind those of this library.
+    /// Frames of the interpreter behind those of this library.
     between: usize,
-    found: bool,
+    /// Frames of NumPy's behind those.
+    inside: usize,
 }
 
 /// The library that an address lies in: where it begins, and its file.
@@ -42,7 +46,7 @@ fn library_at(address: usize) -> Option<libc::Dl_info> {
 }
 
 extern "C" fn look(context: *mut c_void, walk: *mut c_void) -> c_int {
-    // SAFETY: the unwinder passes the context of a frame, and on what `is_numpy` gave it.
+    // SAFETY: the unwinder passes the context of a frame, and on what `is_numpy_converting` gave it.
     let (walk, address) = unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(context)) };
     let Some(library) = library_at(address) else { return STOP };
     if library.dli_fbase == walk.own {
@@ -50,17 +54,20 @@ extern "C" fn look(context: *mut c_void, walk: *mut c_void) -> c_int {
     }
     // SAFETY: the loader keeps the names of its libraries.
     let file = unsafe { CStr::from_ptr(library.dli_fname) };
-    walk.found = file.to_string_lossy().contains("_multiarray_umath");
+    if file.to_string_lossy().contains("_multiarray_umath") {
+        walk.inside += 1;
+        return if walk.inside < FEWEST_INSIDE { NEXT } else { STOP };
+    }
     walk.between += 1;
-    if walk.found || walk.between > MOST_BETWEEN { STOP } else { NEXT }
+    if walk.inside > 0 || walk.between > MOST_BETWEEN { STOP } else { NEXT }
 }
 
-/// Has NumPy called the function of the interpreter that called this library?
+/// Is NumPy making an array of an object, by a function of the interpreter that called this library?
 #[cold]
-pub(super) fn is_numpy() -> bool {
+pub(super) fn is_numpy_converting() -> bool {
     let Some(library) = library_at(look as *const () as usize) else { return false };
-    let mut walk = Walk { own: library.dli_fbase, between: 0, found: false };
+    let mut walk = Walk { own: library.dli_fbase, between: 0, inside: 0 };
     // SAFETY: `look` unwinds nothing itself and leaves nothing to drop; `walk` outlives the call.
     unsafe { _Unwind_Backtrace(look, (&raw mut walk).cast()) };
-    walk.found
+    walk.inside == FEWEST_INSIDE
 }
