@@ -722,7 +722,13 @@ mod tests {
             let from = Layout::contiguous(Shape::from([2, length]));
             let (rows, columns) = (Layout::contiguous([2, 1].into()), Layout::contiguous([1, length].into()));
             let mut found = vec![7f32; 2];
-            spread(View::of(&x, &from), 1..2, length as f64, Spread::Deviation, ViewMut::of(&mut found, &rows));
+            spread(
+                View::of(&x, &from),
+                1..2,
+                length as f64,
+                Spread::Deviation,
+                ViewMut::of(&mut found, &rows),
+            );
             assert!(found.iter().all(|&found| (found / scale - 1.0).abs() < 1e-6), "{scale}: {found:?}");
             let mut found = vec![7f32; length];
             spread(View::of(&x, &from), 0..1, 2.0, Spread::Deviation, ViewMut::of(&mut found, &columns));

@@ -60,7 +60,7 @@ mod tests {
         for value in [f64::MAX, 1e300, 3.0, 1.0, 1e-300, f64::MIN_POSITIVE, 5e-324] {
             let scale = Scale::of(value);
             let near = scale.apply(value);
-            assert!(near < 2.0 && near >= 1e-16, "{value}: {near}");
+            assert!((1e-16..2.0).contains(&near), "{value}: {near}");
             assert_eq!(scale.restore(near), value);
         }
         assert_eq!(Scale::of(0.0), Scale::ONE);

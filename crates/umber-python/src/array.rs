@@ -148,7 +148,7 @@ impl PyArray {
     ) -> PyResult<Bound<'py, PyArray>> {
         let made = under(args.py(), "array", || {
             // Unpickling makes an object before it has its state; `__init__` refuses a call without arguments.
-            if args.is_empty() && kwargs.is_none_or(|kwargs| kwargs.is_empty()) {
+            if args.is_empty() && kwargs.is_none_or(PyDictMethods::is_empty) {
                 return Ok(Made::sharing(blank().clone()));
             }
             // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.

@@ -14,7 +14,9 @@ use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
 use crate::primitives::merged::Merged;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::{self, add, binary, cast, constant, reshape, sub, transpose, unary};
+use crate::primitives::rules::{
+    self, add, binary, broadcast, cast, constant, reshape, sub, transpose, unary,
+};
 use crate::primitives::slice::slice_along;
 
 /// Axes as a user gave them, none for all.

@@ -4,8 +4,7 @@ use umber_types::tape::{Step, binary_dtype};
 use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
 
 use super::rules::{
-    add, batch_elementwise, binary, cast, conj, constant, div, mul, mul_absorbing, neg, sub, unary,
-    zeros_like,
+    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
 };
 use super::select::Select;
 use crate::graph::{Array, ArraySpec, Specs};

@@ -60,7 +60,9 @@ impl Control {
     /// How many of the inputs are answered with.
     fn outputs(self) -> usize {
         match self {
-            Control::StopGradient | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => 1,
+            Control::StopGradient | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => {
+                1
+            }
             Control::Depends { outputs } => outputs as usize,
         }
     }
@@ -148,7 +150,10 @@ impl Primitive for Control {
         }
         Some(Ok(match self {
             Control::StopGradient => smallvec![Some(zeros_like(&at.inputs[0]))],
-            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => {
+            Control::Depends { .. }
+            | Control::Found(_)
+            | Control::Counted { .. }
+            | Control::Classes { .. } => {
                 (0..at.inputs.len()).map(|input| cotangents.get(input).cloned()).collect()
             }
         }))
@@ -160,7 +165,10 @@ impl Primitive for Control {
         }
         Some(Ok(match self {
             Control::StopGradient => vec![zeros_like(&at.outputs[0])],
-            Control::Depends { .. } | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => {
+            Control::Depends { .. }
+            | Control::Found(_)
+            | Control::Counted { .. }
+            | Control::Classes { .. } => {
                 let pushed = tangents.iter().zip(at.outputs);
                 pushed.map(|(tangent, output)| tangent_or_zero(tangent.as_ref(), output)).collect()
             }

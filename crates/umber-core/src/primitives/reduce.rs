@@ -4,7 +4,9 @@ use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
 
 use super::products::others;
-use super::rules::{binary, broadcast, cast, conj, constant, div, doubled, mul_absorbing, widened, zeros_like};
+use super::rules::{
+    binary, broadcast, cast, conj, constant, div, doubled, mul_absorbing, widened, zeros_like,
+};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 

@@ -135,11 +135,11 @@ fn tuple_like<'py>(like: &Bound<'py, PyTuple>, items: Vec<Bound<'py, PyAny>>) ->
     Ok(made)
 }
 
+/// What takes the place of an item, if anything does.
+type Replace<'r, 'py> = dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> + 'r;
+
 /// Put what `replace` returns in place of the items of a list or dict, past whatever its class does on assignment.
-fn each_item<'py>(
-    container: &Bound<'py, PyAny>,
-    replace: &mut dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>>,
-) -> PyResult<()> {
+fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>) -> PyResult<()> {
     if let Ok(dict) = container.cast::<PyDict>() {
         let items: Vec<_> = dict.iter().collect();
         for (key, item) in items {
