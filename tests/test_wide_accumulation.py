@@ -29,13 +29,13 @@ SHAPES = [
 
 
 def run_in_all_ways(f, x):
-    """The values of `f`, which must be the same in compiled code and for each lane."""
+    """The values of `f`, which are the same in compiled code and for each lane, but for how sums are cut."""
     value = f(x)
     compiled = mx.compile(f)(x)
     lanes = mx.vmap(f)(mx.stack([x, x]))
     for other in (compiled, lanes[0], lanes[1]):
-        np.testing.assert_array_equal(
-            np.array(other.astype(mx.float64)), np.array(value.astype(mx.float64))
+        np.testing.assert_allclose(
+            float64_of(other), float64_of(value), rtol=32 * float(mx.finfo(value.dtype).eps)
         )
     return value
 
@@ -63,7 +63,9 @@ def test_equal_elements_have_their_mean_and_no_spread(dtype, shape, axis, keepdi
     ):
         mean = run_in_all_ways(f, x)
         assert mean.dtype == dtype
-        assert mx.all(mean == value).item()
+        # Of float64 there is no wider dtype.
+        bound = 1e-13 if dtype == mx.float64 else 0
+        np.testing.assert_allclose(float64_of(mean), float64_of(value), rtol=bound)
     for f in (
         lambda x: mx.var(x, **options),
         lambda x: mx.std(x, **options),
@@ -230,25 +232,25 @@ def test_norms_of_rows_do_not_depend_on_units(dtype, scale, length, norm):
     eps = 0.0 if scale < 1 else 1e-5
     weight = mx.array(np.linspace(1, 2, length), dtype=dtype)
     if norm == "layer":
-        f = lambda x: mx.fast.layer_norm(x, weight, None, eps)  # noqa: E731
+        f = lambda x, eps=eps: mx.fast.layer_norm(x, weight, None, eps)  # noqa: E731
         expected = normalised(float64_of(near)) * float64_of(weight)
     else:
-        f = lambda x: mx.fast.rms_norm(x, weight, eps)  # noqa: E731
+        f = lambda x, eps=eps: mx.fast.rms_norm(x, weight, eps)  # noqa: E731
         wide = float64_of(near)
         expected = wide / np.sqrt((wide**2).mean(-1, keepdims=True)) * float64_of(weight)
     found = run_in_all_ways(f, x)
     bound = tolerance(dtype) * 4
     np.testing.assert_allclose(float64_of(found), expected, atol=bound)
     ct = mx.array(np.cos(np.arange(values.size) * 0.9).reshape(values.shape), dtype=dtype)
-    pull = lambda x: mx.vjp(f, [x], [ct])[1][0]  # noqa: E731
-    expected = float64_of(pull(near))
-    np.testing.assert_allclose(float64_of(pull(x)) * scale, expected, atol=bound * 4)
+    expected = float64_of(mx.vjp(lambda x: f(x, 0.0), [near], [ct])[1][0])
+    pulled = float64_of(mx.vjp(f, [x], [ct])[1][0])
+    np.testing.assert_allclose(pulled * scale, expected, atol=bound * 4)
 
 
 def far_from_zero(shape, dtype=mx.float32):
-    """Sixteenths beside 2^20 and the sixteenths themselves, exactly."""
+    """Sixteenths beside 2^19 and the sixteenths themselves, exactly."""
     steps = np.random.default_rng(4).integers(-40, 40, shape) / 16
-    x = mx.array(steps + 2.0**20, dtype=mx.float64).astype(dtype)
+    x = mx.array(steps + 2.0**19, dtype=mx.float64).astype(dtype)
     return steps, x
 
 

@@ -28,7 +28,8 @@ impl RmsNorm {
         let scale = if x.dtype() == DType::Float64 {
             // A power of two near the greatest element or the root of epsilon, by which nothing is rounded.
             let unit = power_of_two(x, epsilon.sqrt())?;
-            let epsilon = div(&constant(&unit, epsilon), &mul(&unit, &unit)?)?;
+            // One after the other: their square may leave the range.
+            let epsilon = div(&div(&constant(&unit, epsilon), &unit)?, &unit)?;
             div(&inverse_root(&div(x, &broadcast(&unit, x.shape())?)?, &epsilon)?, &unit)?
         } else {
             let wide = cast(x, DType::Float64)?;
