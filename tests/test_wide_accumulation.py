@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 import umber.core as mx
 from umber import nn
 
@@ -29,7 +28,7 @@ SHAPES = [
 
 
 def run_in_all_ways(f, x):
-    """The values of `f`, which are the same in compiled code and for each lane, but for how sums are cut."""
+    """The values of `f`: the same in compiled code and for each lane, but for how sums are cut."""
     value = f(x)
     compiled = mx.compile(f)(x)
     lanes = mx.vmap(f)(mx.stack([x, x]))
