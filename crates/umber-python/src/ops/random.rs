@@ -1,19 +1,17 @@
 //! `umber.core.random`: numbers from keys, or from the global state.
 
-use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
 use umber::ops::random::{self, Replacement, Samples};
 use umber::{Array, DType};
 
+use super::random_state;
 use crate::args::{Ints, Operand, StreamArg, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
 use crate::explain::shortened;
 use crate::made::Made;
-use crate::random_key;
-use crate::trees::class_of;
 
 /// An optional array argument, as the core takes it.
 fn given(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
@@ -22,51 +20,6 @@ fn given(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
 
 fn shape_or_scalar(shape: Option<&Ints>) -> &[i64] {
     shape.map_or(&[], Ints::as_slice)
-}
-
-/// The global key, as a sequence of one array that `compile` can capture.
-#[pyclass(name = "_RandomState", module = "umber.core.random", frozen)]
-struct RandomState;
-
-#[pymethods]
-impl RandomState {
-    /// Says that this object holds an array.
-    #[classattr]
-    fn __array_state__() -> bool {
-        true
-    }
-
-    fn __len__(&self) -> usize {
-        1
-    }
-
-    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyArray>> {
-        if index != 0 && index != -1 {
-            return Err(no_such_key(index));
-        }
-        random_key::object(py)
-    }
-
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err(
-            "[random.state] belongs to the process and cannot be copied or pickled, expected its key: \
-             pickle mx.random.state[0] and assign it back",
-        ))
-    }
-
-    fn __setitem__(&self, index: isize, key: &Bound<'_, PyAny>) -> PyResult<()> {
-        if index != 0 && index != -1 {
-            return Err(no_such_key(index));
-        }
-        let key = key.cast::<PyArray>().map_err(|_| {
-            PyTypeError::new_err(format!("[random.state] got {}, expected the array of a key", class_of(key)))
-        })?;
-        random::set_state(key.get().get()).or_raise()
-    }
-}
-
-fn no_such_key(index: isize) -> PyErr {
-    PyIndexError::new_err(format!("[random.state] got index {index}, expected 0: it holds one key"))
 }
 
 /// The 64 bits of a seed.
@@ -537,50 +490,11 @@ fn poisson(
     on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(Made::from)
 }
 
-/// What `random.state` is.
-#[pyfunction]
-fn shown_state<'py>(random: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    random.getattr("__dict__")?.get_item("state")
-}
-
-/// `random.state = saved`: draw on from the key of `saved`, which is the key or a sequence that holds it alone.
-#[pyfunction]
-fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResult<()> {
-    if saved.is_instance_of::<RandomState>() {
-        return Err(PyValueError::new_err(
-            "[random.state] got random.state itself, which is the state now and not as it was; save its key with \
-             saved = list(random.state), and assign that",
-        ));
-    }
-    let is_sequence = saved.is_instance_of::<PyList>() || saved.is_instance_of::<PyTuple>();
-    let key = if is_sequence && saved.len()? == 1 { saved.get_item(0)? } else { saved.clone() };
-    let key = key.cast::<PyArray>().map_err(|_| {
-        PyTypeError::new_err(format!(
-            "[random.state] got {}, expected the array of a key, or a list of one",
-            class_of(saved)
-        ))
-    })?;
-    random::set_state(key.get().get()).or_raise()
-}
-
-/// Make `random.state` an attribute that can be assigned: its class decides, before the dict of the module.
-fn make_state_assignable(random: &Bound<'_, PyModule>) -> PyResult<()> {
-    let py = random.py();
-    let access = (wrap_pyfunction!(shown_state, random)?, wrap_pyfunction!(assign_state, random)?);
-    let members = PyDict::new(py);
-    members.set_item("__module__", "umber.core.random")?;
-    members.set_item("state", py.import("builtins")?.getattr("property")?.call1(access)?)?;
-    let class = py.get_type::<PyType>().call1(("module", (py.get_type::<PyModule>(),), members))?;
-    random.setattr("__class__", class)
-}
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let random = PyModule::new(py, "random")?;
     random.setattr("__name__", "umber.core.random")?;
     random.setattr("__doc__", "Random numbers from keys (threefry2x32), or from the global state.")?;
-    random.add_class::<RandomState>()?;
-    random.add("state", RandomState)?;
     for function in [
         wrap_pyfunction!(key, &random)?,
         wrap_pyfunction!(seed, &random)?,
@@ -605,7 +519,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ] {
         random.add_function(function)?;
     }
-    make_state_assignable(&random)?;
+    random_state::register(&random)?;
     module.add("random", &random)?;
     py.import("sys")?.getattr("modules")?.set_item("umber.core.random", random)
 }

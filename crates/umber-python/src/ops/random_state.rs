@@ -1,0 +1,100 @@
+//! `umber.core.random.state`: the key of the global state, read, written and assigned.
+
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use umber::ops::random;
+
+use crate::array::PyArray;
+use crate::enter::OrRaise;
+use crate::random_key;
+use crate::trees::class_of;
+
+/// The global key, as a sequence of one array that `compile` can capture.
+#[pyclass(name = "_RandomState", module = "umber.core.random", frozen)]
+struct RandomState;
+
+#[pymethods]
+impl RandomState {
+    /// Says that this object holds an array.
+    #[classattr]
+    fn __array_state__() -> bool {
+        true
+    }
+
+    fn __len__(&self) -> usize {
+        1
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyArray>> {
+        if index != 0 && index != -1 {
+            return Err(no_such_key(index));
+        }
+        random_key::object(py)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "[random.state] belongs to the process and cannot be copied or pickled, expected its key: \
+             pickle mx.random.state[0] and assign it back",
+        ))
+    }
+
+    fn __setitem__(&self, index: isize, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        if index != 0 && index != -1 {
+            return Err(no_such_key(index));
+        }
+        let key = key.cast::<PyArray>().map_err(|_| {
+            PyTypeError::new_err(format!("[random.state] got {}, expected the array of a key", class_of(key)))
+        })?;
+        random::set_state(key.get().get()).or_raise()
+    }
+}
+
+fn no_such_key(index: isize) -> PyErr {
+    PyIndexError::new_err(format!("[random.state] got index {index}, expected 0: it holds one key"))
+}
+
+/// What `random.state` is.
+#[pyfunction]
+fn shown_state<'py>(random: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    random.getattr("__dict__")?.get_item("state")
+}
+
+/// `random.state = saved`: draw on from the key of `saved`, which is the key or a sequence that holds it alone.
+#[pyfunction]
+fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResult<()> {
+    if saved.is_instance_of::<RandomState>() {
+        return Err(PyValueError::new_err(
+            "[random.state] got random.state itself, which is the state now and not as it was; save its key with \
+             saved = list(random.state), and assign that",
+        ));
+    }
+    let is_sequence = saved.is_instance_of::<PyList>() || saved.is_instance_of::<PyTuple>();
+    let key = if is_sequence && saved.len()? == 1 { saved.get_item(0)? } else { saved.clone() };
+    let key = key.cast::<PyArray>().map_err(|_| {
+        PyTypeError::new_err(format!(
+            "[random.state] got {}, expected the array of a key, or a list of one",
+            class_of(saved)
+        ))
+    })?;
+    random::set_state(key.get().get()).or_raise()
+}
+
+/// Make `random.state` an attribute that can be assigned: its class decides, before the dict of the module.
+fn make_state_assignable(random: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = random.py();
+    let access = (wrap_pyfunction!(shown_state, random)?, wrap_pyfunction!(assign_state, random)?);
+    let members = PyDict::new(py);
+    members.set_item("__module__", "umber.core.random")?;
+    members.set_item("state", py.import("builtins")?.getattr("property")?.call1(access)?)?;
+    let class = py.get_type::<PyType>().call1(("module", (py.get_type::<PyModule>(),), members))?;
+    random.setattr("__class__", class)
+}
+
+/// Add `state` and its class to the module `random`.
+pub(super) fn register(random: &Bound<'_, PyModule>) -> PyResult<()> {
+    random.add_class::<RandomState>()?;
+    random.add("state", RandomState)?;
+    make_state_assignable(random)
+}
