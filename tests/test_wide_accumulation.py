@@ -188,11 +188,13 @@ def test_variances_leave_the_range_only_where_results_do(scale):
     assert mx.var(mx.array([1e-30, -1e-30])).item() == 0
 
 
-@pytest.mark.parametrize(("dtype", "scale"), CASES[:14], ids=str)
+# Distances are subnormal where float32 is smallest.
+NORMAL = [case for case in CASES[:14] if case != (mx.float32, 1e-38)]
+
+
+@pytest.mark.parametrize(("dtype", "scale"), NORMAL, ids=str)
 @pytest.mark.parametrize("f", [mx.std, mx.nanstd])
 def test_gradients_of_deviations_do_not_depend_on_units(dtype, scale, f):
-    if dtype == mx.float32 and scale == 1e-38:
-        pytest.skip("distances are subnormal there")
     values = pattern((5, 6), dtype)
     x = mx.array(values * scale, dtype=dtype)
     centred = values - values.mean(1, keepdims=True)

@@ -20,6 +20,7 @@ class _SupportsArray(Protocol):
     def __array__(self) -> Any: ...
 
 _Scalar: TypeAlias = builtins.bool | int | float | complex
+_Text: TypeAlias = str
 _Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray
 _Nested: TypeAlias = _Operand | Sequence[_Nested]
 _Shape: TypeAlias = int | Sequence[int]
@@ -117,6 +118,10 @@ uint8: Dtype
 unsignedinteger: DtypeCategory
 
 
+class ArgumentError(TypeError, ValueError, RuntimeError):
+    """An argument has a type that the function does not take."""
+
+
 class ArrayAt:
     """An array, and the place in it that is to be updated."""
     def __getitem__(self, index: _Index) -> ArrayAt: ...
@@ -137,6 +142,55 @@ class ArrayAt:
 
     def subtract(self, value: _Operand) -> array:
         """The array with `value` subtracted at the index."""
+
+
+class ArrayFlags:
+    """How the elements of an array lie in memory, under the names of `numpy.ndarray.flags`."""
+    def __getitem__(self, index: int) -> Any: ...
+    def __repr__(self) -> str: ...
+    @property
+    def aligned(self) -> builtins.bool:
+        """Elements lie at multiples of their size: always true."""
+
+    @property
+    def c_contiguous(self) -> builtins.bool:
+        """Are the elements dense, the last axis running fastest?"""
+
+    @property
+    def contiguous(self) -> builtins.bool:
+        """The same as `c_contiguous`."""
+
+    @property
+    def f_contiguous(self) -> builtins.bool:
+        """Are the elements dense, the first axis running fastest?"""
+
+    @property
+    def fnc(self) -> builtins.bool:
+        """Whether `f_contiguous` holds and `c_contiguous` does not."""
+
+    @property
+    def forc(self) -> builtins.bool:
+        """Whether one of `c_contiguous` and `f_contiguous` holds."""
+
+    @property
+    def fortran(self) -> builtins.bool:
+        """The same as `f_contiguous`."""
+
+    @property
+    def owndata(self) -> builtins.bool:
+        """The array keeps its memory alive: always true."""
+
+    @property
+    def writeable(self) -> builtins.bool:
+        """May a view of the array be written?"""
+
+    @property
+    def writebackifcopy(self) -> builtins.bool:
+        """The array stands for no other one: always false."""
+
+
+class ArrayIndexError(IndexError, ValueError):
+    """An index lies outside its axis, or is none."""
 
 
 class ArrayIterator:
@@ -178,7 +232,7 @@ class ArrayNamespaceInfo:
         """The dtypes of the standard by name; with a `kind` those of that kind, or of any of a tuple of kinds."""
 
 
-class AxisError(IndexError, ValueError):
+class AxisError(ArrayIndexError):
     """An axis lies outside the dimensions of an array."""
 
 
@@ -186,7 +240,7 @@ class CopyError(BufferError, ValueError):
     """Memory cannot be shared as asked: a copy is needed and was forbidden, or the like."""
 
 
-class DTypeError(TypeError, ValueError):
+class DTypeError(ArgumentError):
     """An operation is not defined for a dtype."""
 
 
@@ -221,25 +275,72 @@ class Dtype:
         functions. bfloat16 and floats of eight bits are ml_dtypes'.
         """
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
+    def __reduce__(self) -> _Text | tuple[Any, ...]:
         """Helper for pickle."""
 
-    def __repr__(self) -> str: ...
+    def __repr__(self) -> _Text: ...
+    @property
+    def alignment(self) -> int:
+        """Bytes that the address of an element is a multiple of."""
+
+    @property
+    def byteorder(self) -> _Text:
+        """"=" for the byte order of the machine, "|" for dtypes of one byte."""
+
+    @property
+    def char(self) -> _Text:
+        """NumPy's character for the dtype: "f" for float32."""
+
+    @property
+    def descr(self) -> list[tuple[_Text, _Text]]:
+        """NumPy's description of the dtype as a list of fields, of which there is one without a name."""
+
+    @property
+    def fields(self) -> None:
+        """The fields of an element: always `None`."""
+
+    @property
+    def hasobject(self) -> builtins.bool:
+        """Whether elements refer to Python's objects: always false."""
+
+    @property
+    def isnative(self) -> builtins.bool:
+        """Whether elements have the byte order of the machine: always true."""
+
     @property
     def itemsize(self) -> int:
         """Bytes per element, under NumPy's name."""
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> _Text:
         """NumPy's letter for the kind of number: "b", "i", "u", "f" or "c"."""
 
     @property
-    def name(self) -> str:
+    def name(self) -> _Text:
         """The dtype's name: `"float32"`."""
+
+    @property
+    def names(self) -> None:
+        """The names of the fields of an element: always `None`."""
+
+    def newbyteorder(self, new_order: _Text = "S") -> Any:
+        """NumPy's dtype with another byte order."""
+
+    @property
+    def num(self) -> int:
+        """NumPy's number for the dtype."""
 
     @property
     def size(self) -> int:
         """Bytes per element."""
+
+    @property
+    def str(self) -> _Text:
+        """NumPy's byte order, kind and size: "<f4" for float32."""
+
+    @property
+    def subdtype(self) -> None:
+        """The dtype and shape of an element that is an array: always `None`."""
 
     @property
     def type(self) -> Any:
@@ -256,6 +357,18 @@ class DtypeCategory(Enum):
     integer = 5
     number = 6
     generic = 7
+
+
+class FileError(OSError, RuntimeError):
+    """A file cannot be read or written."""
+
+
+class FileMissingError(FileError, FileNotFoundError):
+    """There is no file of that name."""
+
+
+class FormatError(ValueError, RuntimeError):
+    """A file is damaged, in no known format, or holds or is to hold what its format has no place for."""
 
 
 class FunctionExporter:
@@ -283,7 +396,7 @@ class PrintOptions:
         """Decimals of a number; -1 for the shortest form with six significant digits."""
 
 
-class RangeError(OverflowError, ValueError):
+class RangeError(OverflowError, ValueError, RuntimeError):
     """A number or a size lies beyond what can hold it."""
 
 
@@ -380,6 +493,7 @@ class array:
     def __bytes__(self) -> bytes:
         """The elements' bytes in row-major order."""
 
+    def __ceil__(self) -> int: ...
     def __complex__(self) -> complex: ...
     def __copy__(self) -> array: ...
     @property
@@ -409,6 +523,7 @@ class array:
 
     def __eq__(self, other: object) -> array: ...  # type: ignore[override]
     def __float__(self) -> float: ...
+    def __floor__(self) -> int: ...
     def __floordiv__(self, other: _Operand) -> array: ...
     def __format__(self, spec: str) -> str: ...
     def __ge__(self, other: _Operand) -> array: ...
@@ -462,6 +577,9 @@ class array:
     def __rmod__(self, other: _Operand) -> array: ...
     def __rmul__(self, other: _Operand) -> array: ...
     def __ror__(self, other: _Operand) -> array: ...
+    def __round__(self, ndigits: int | None = None, /) -> array:
+        """Each element rounded to the nearest integer, or to `ndigits` places, halves to even; an array of the same dtype."""
+
     def __rpow__(self, base: _Operand, modulo: None = None) -> array: ...
     def __rrshift__(self, other: _Operand) -> array: ...
     def __rshift__(self, other: _Operand) -> array: ...
@@ -472,6 +590,7 @@ class array:
     def __setstate__(self, state: Any) -> None: ...
     def __sub__(self, other: _Operand) -> array: ...
     def __truediv__(self, other: _Operand) -> array: ...
+    def __trunc__(self) -> int: ...
     def __xor__(self, other: _Operand) -> array: ...
     @property
     def T(self) -> array:
@@ -516,6 +635,21 @@ class array:
     ) -> array:
         """Index of the first smallest element along `axis`."""
 
+    def argpartition(self, kth: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
+        """Indices that partition the array along `axis` about its `kth` element, as uint32."""
+
+    def argsort(
+        self,
+        axis: int = ...,
+        kind: str | None = None,
+        *,
+        stable: builtins.bool = True,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Indices that sort the array along `axis` (the flattened array if `None`), as uint32; equal elements keep their
+        order. `kind` and `stable` are NumPy's, and change nothing.
+        """
+
     def astype(
         self,
         dtype: _DType,
@@ -523,7 +657,12 @@ class array:
         *,
         copy: builtins.bool = True,
     ) -> array:
-        """The elements converted to `dtype`. With `copy` false an array that has that dtype is answered itself."""
+        """The elements converted to `dtype`. With `copy` false an array that has that dtype is answered itself.
+
+        Python's `int`, `float` and `complex` keep the width of an array of their kind (int64 stays int64). Where the kind
+        changes they stand for int32, float32 and complex64, or for 64 bits a number where those would lose values that
+        the dtype of the array can hold.
+        """
 
     @property
     def at(self) -> ArrayAt:
@@ -532,11 +671,34 @@ class array:
         Where an index occurs several times every occurrence counts.
         """
 
+    def clip(
+        self,
+        min: _Operand | None = None,
+        max: _Operand | None = None,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """The elements limited to `min..=max`; `None` does not limit."""
+
+    def compress(
+        self,
+        condition: _Operand,
+        axis: int | None = None,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """The parts along `axis` (elements of the flattened array by default) where `condition`, of one axis and perhaps
+        shorter, is not zero. `condition` is evaluated.
+        """
+
     def conj(self, *, stream: _StreamOrDevice = None) -> array:
         """Complex conjugate of each element."""
 
-    def copy(self) -> array:
-        """An array of its own with the same value."""
+    def conjugate(self, *, stream: _StreamOrDevice = None) -> array:
+        """Complex conjugate of each element."""
+
+    def copy(self, order: str = "C") -> array:
+        """An array of its own with the same value. `order` is NumPy's, and says nothing about the value."""
 
     def cos(self, *, stream: _StreamOrDevice = None) -> array:
         """Cosine of each element."""
@@ -597,12 +759,22 @@ class array:
     ) -> array:
         """The elements on a diagonal of two axes."""
 
+    def dot(self, b: _Operand, *, stream: _StreamOrDevice = None) -> array:
+        """The dot product with `b`: over the last axis of this array and the second to last (or only) one of `b`."""
+
     @property
     def dtype(self) -> Dtype:
         """Type of the elements."""
 
     def exp(self, *, stream: _StreamOrDevice = None) -> array:
         """`e` to the power of each element."""
+
+    def fill(self, value: _Operand) -> array:
+        """Set every element to `value`, in place, and return the array."""
+
+    @property
+    def flags(self) -> ArrayFlags:
+        """How the elements lie in memory, under the names of `numpy.ndarray.flags`. The array is evaluated."""
 
     def flatten(
         self,
@@ -704,6 +876,14 @@ class array:
     def ndim(self) -> int:
         """Number of axes."""
 
+    def nonzero(self, *, stream: _StreamOrDevice = None) -> tuple[array, ...]:
+        """The indices of the elements that are not zero: a tuple of a uint32 array for each axis. The array is evaluated."""
+
+    def partition(self, kth: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
+        """Bring the `kth` element along `axis` to its sorted place, none larger before it and none smaller after it, in place,
+        and return the array.
+        """
+
     def prod(
         self,
         axis: _Axes | None = None,
@@ -714,8 +894,29 @@ class array:
     ) -> array:
         """Product over `axis`, of elements converted to `dtype` first."""
 
-    def ravel(self, *, stream: _StreamOrDevice = None) -> array:
-        """All elements along one axis, the last axis running fastest."""
+    def ptp(
+        self,
+        axis: _Axes | None = None,
+        keepdims: builtins.bool = False,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Largest element over `axis` minus the smallest."""
+
+    def put(
+        self,
+        indices: _Operand,
+        values: _Operand,
+        mode: Literal['raise', 'wrap', 'clip'] = "raise",
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Set the elements at `indices` of the flattened array to `values`, which begin again when they are used up, in place,
+        and return the array. `mode` says what becomes of indices outside: "raise", "wrap" or "clip".
+        """
+
+    def ravel(self, order: str = "C", *, stream: _StreamOrDevice = None) -> array:
+        """All elements along one axis: the last axis runs fastest ("C"), or the first one ("F")."""
 
     @property
     def real(self) -> array:
@@ -724,14 +925,40 @@ class array:
     def reciprocal(self, *, stream: _StreamOrDevice = None) -> array:
         """One over each element."""
 
-    def reshape(self, *shape: _Shape, stream: _StreamOrDevice = None) -> array:
-        """Another shape of the same size, as integers or one sequence; one length may be -1."""
+    def repeat(
+        self,
+        repeats: int | _Nested,
+        axis: int | None = None,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Each element `repeats` times along `axis` (of the flattened array by default): a number, or one for each element."""
+
+    def reshape(self, *shape: _Shape, order: str = "C", stream: _StreamOrDevice = None) -> array:
+        """Another shape of the same size, as integers or one sequence; one length may be -1.
+
+        Elements are read and placed with the last axis running fastest ("C"), or the first one ("F").
+        """
 
     def round(self, decimals: int = 0, *, stream: _StreamOrDevice = None) -> array:
         """Rounded to `decimals` places, halves to even."""
 
     def rsqrt(self, *, stream: _StreamOrDevice = None) -> array:
         """One over the square root of each element."""
+
+    def searchsorted(
+        self,
+        v: _Operand,
+        side: Literal['left', 'right'] = "left",
+        sorter: _Operand | None = None,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Where each value would go into this sorted array of one axis, as uint32: before ("left") or after ("right") equal
+        elements.
+
+        `sorter` holds the indices that bring the array in order, if it is not.
+        """
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -743,6 +970,18 @@ class array:
     @property
     def size(self) -> int:
         """Number of elements."""
+
+    def sort(
+        self,
+        axis: int = ...,
+        kind: str | None = None,
+        *,
+        stable: builtins.bool = True,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """Sort the array in place along `axis`, as NumPy's method does, and return it; `sort` of the module returns a new
+        array. `kind` and `stable` are NumPy's, and change nothing.
+        """
 
     def split(
         self,
@@ -777,6 +1016,10 @@ class array:
         `correction` is the array API standard's name for `ddof`.
         """
 
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes from an element to the next one along each axis. The array is evaluated."""
+
     def sum(
         self,
         axis: _Axes | None = None,
@@ -795,15 +1038,36 @@ class array:
         indices: _Operand,
         axis: int | None = None,
         *,
+        mode: str = "raise",
         stream: _StreamOrDevice = None,
     ) -> array:
-        """Elements at `indices` along `axis` (of the flattened array by default)."""
+        """Elements at `indices` along `axis` (of the flattened array by default).
+
+        `mode` says what becomes of indices outside: "raise", "wrap" or "clip"; negative ones are outside but for "raise".
+        """
 
     def to_device(self, device: _Device, /, *, stream: Stream | None = None) -> array:
         """The array in the memory of `device`: itself where that is the one it is in."""
 
+    def tobytes(self, order: str = "C") -> bytes:
+        """The bytes of the elements in row-major order ("C"), or in column-major order ("F")."""
+
+    def tofile(self, fid: str | PathLike[str] | BinaryIO) -> None:
+        """Write the bytes of the elements, in row-major order, to a path or to an object with the method `write`."""
+
     def tolist(self) -> Any:
         """The elements as nested lists; a 0-d array as a number."""
+
+    def trace(
+        self,
+        offset: int = 0,
+        axis1: int = 0,
+        axis2: int = 1,
+        dtype: _DType = None,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
+        """The sum of the elements on a diagonal of two axes."""
 
     def transpose(self, *axes: _Axes, stream: _StreamOrDevice = None) -> array:
         """The axes in another order, as integers or one sequence; reversed by default."""
@@ -824,7 +1088,11 @@ class array:
         """
 
     def view(self, dtype: _DType, *, stream: _StreamOrDevice = None) -> array:
-        """The bytes read as another dtype; the last axis shrinks or grows with the size of an element."""
+        """The bytes read as another dtype; the last axis shrinks or grows with the size of an element.
+
+        Python's `int`, `float` and `complex` stand for the dtype of their kind whose real numbers are as wide as those of
+        the array. Raises `TypeError` where there is none.
+        """
 
 
 class custom_function:
@@ -847,13 +1115,16 @@ class custom_function:
 
         `primals` is the positional argument, or a tuple of several; `cotangents` and `outputs` are built as the
         function's result is. Keyword arguments are passed on. `None` in the answer is a cotangent of zero.
+
+        Second derivatives follow the rules, too: of what the rule computes from `outputs` they are those that the rule
+        gives, never those of the function's own operations.
         """
 
     def vmap(self, f: Callable[..., Any]) -> custom_function:
         """Give the rule `f(inputs, axes)` that answers the outputs for a batch and their axes, as a tuple of the two.
 
         `axes` is built like `inputs`, with the batch axis of each array or `None`. Axes of the outputs are built like
-        those, or one number or `None` for all.
+        those, or one number or `None` for all; of one output they may be a tuple of one.
         """
 
 
@@ -1049,7 +1320,8 @@ def arange(
 ) -> array:
     """`start, start + step, …` up to but not including `stop`; `arange(stop)` and `arange(stop=stop)` start at zero.
 
-    The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given.
+    The dtype is int32 (int64 where the values need it) if all numbers are integers, else float32, unless given. An infinite
+    step reaches no second element.
     """
 
 
@@ -1200,7 +1472,12 @@ def astype(
     device: _Device | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """The elements of `a` converted to `dtype`. With `copy` false an array that has that dtype is answered itself."""
+    """The elements of `a` converted to `dtype`. With `copy` false an array that has that dtype is answered itself.
+
+    Python's `int`, `float` and `complex` keep the width of an array of their kind (int64 stays int64). Where the kind
+    changes they stand for int32, float32 and complex64, or for 64 bits a number where those would lose values that the dtype
+    of `a` can hold.
+    """
 
 
 def async_eval(*args: _Tree) -> None:
@@ -1392,7 +1669,9 @@ def clip(
     max: _Operand | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """`a` limited to `a_min..=a_max`; `None` does not limit. `min` and `max` are the array API standard's names."""
+    """`a` limited to `a_min..=a_max`; `None` does not limit, nor does a number below or above all that integers of the dtype
+    of `a` can be. `min` and `max` are the array API standard's names.
+    """
 
 
 def column_stack(tup: Sequence[_Operand], *, stream: _StreamOrDevice = None) -> array:
@@ -1456,7 +1735,8 @@ def cond(
     of one structure, equal shapes and equal dtypes. A derivative is that of the branch that runs. Under `vmap`, where
     `pred` differs from lane to lane, both run and results are selected.
 
-    Raises `TypeError` for a `pred` that is no scalar, and for branches that do not answer alike.
+    Raises `ValueError` for a `pred` that is no scalar and for branches that return other shapes, `TypeError` for branches
+    that return other dtypes or structures.
     """
 
 
@@ -2173,7 +2453,8 @@ def fori_loop(
     not traced, this is a `scan` without rows: it has a gradient, which keeps the carry of every iteration, or of every
     k-th with `checkpoint=k` (as in `scan`). Between arrays that are still to be computed it is a `while_loop`.
 
-    Raises `TypeError` for bounds that are no integer scalars, and for a carry that changes its form, naming the leaf.
+    Raises `ValueError` for bounds that are no scalars and for a carry that changes its shape, naming the leaf; `TypeError`
+    for bounds that are no integers and for a carry that changes its dtype or structure.
     """
 
 
@@ -2375,10 +2656,18 @@ def grad(
     argnames: str | Sequence[str] | None = None,
     *,
     has_aux: builtins.bool = False,
+    holomorphic: builtins.bool = False,
 ) -> Callable[_P, Any]:
     """A function that computes the gradient of `fun` with respect to the arguments `argnums` (positions, the first by
     default) and `argnames` (keywords). `fun` returns a scalar array, or a tuple that begins with one. With `has_aux` it
     returns a pair of the value and anything else, and the answer is the pair of the gradient and that.
+
+    `fun` is called with the very lists and dicts that it is given, of whatever class (a module, say): their arrays are
+    replaced for the call and put back afterwards, and whatever else `fun` does to them lasts. Tuples are rebuilt.
+
+    Of a real value with respect to complex `z = x + iy` the gradient is `df/dx + i df/dy`. With `holomorphic` it is the
+    complex derivative `df/dz` of a complex value with respect to complex arguments. Raises `TypeError` where either has
+    another dtype.
     """
 
 
@@ -2439,6 +2728,8 @@ def hessian(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     has_aux: builtins.bool = False,
+    *,
+    holomorphic: builtins.bool = False,
 ) -> Callable[..., Any]:
     """A function that computes the second derivatives of `fun`: `jacfwd` of `jacrev`.
 
@@ -2660,6 +2951,8 @@ def jacfwd(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     has_aux: builtins.bool = False,
+    *,
+    holomorphic: builtins.bool = False,
 ) -> Callable[..., Any]:
     """A function that computes the Jacobian of `fun` with respect to the arguments `argnums`, column by column.
 
@@ -2667,7 +2960,8 @@ def jacfwd(
     `argnums` is a sequence) in place of each array, and in there arrays with the axes of the output, then those of
     the input. It suits functions with more outputs than inputs. With `has_aux` the function returns a pair of its
     result and anything else, and so does the answer. Of complex outputs it is the derivative of a holomorphic
-    function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`.
+    function; of real outputs with respect to complex `z = x + iy` it is `df/dx + i df/dy`, as of `grad`. With
+    `holomorphic`, arguments and outputs that are not complex raise `TypeError`.
     """
 
 
@@ -2675,6 +2969,8 @@ def jacrev(
     fun: Callable[..., Any],
     argnums: int | Sequence[int] | None = None,
     has_aux: builtins.bool = False,
+    *,
+    holomorphic: builtins.bool = False,
 ) -> Callable[..., Any]:
     """As `jacfwd`, computed row by row, which suits functions with more inputs than outputs."""
 
@@ -2804,8 +3100,9 @@ def load(
     Tensors of a safetensors file in F8_E4M3 and F8_E8M0 are their bits in uint8, as MLX has them, and with `float8=True`
     float8_e4m3fn and float8_e8m0fnu, which `view` makes of the bits as well.
 
-    Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged or in no known
-    format, and TypeError where its elements have no dtype. Pickled objects are never loaded.
+    Raises FileNotFoundError or OSError where the file cannot be read, ValueError where it is damaged, in no known
+    format, in another than its extension says, or an archive without arrays, and TypeError where its elements have no
+    dtype. Pickled objects are never loaded; the error about a PyTorch checkpoint says how to convert it.
     """
 
 
@@ -2823,6 +3120,20 @@ def log1p(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def log2(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Logarithm to base 2 of each element."""
+
+
+def log_softmax(
+    a: _Operand,
+    /,
+    axis: _Axes | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """The logarithm of `softmax` over `axis` (all axes by default): `(a - max(a)) - log(sum(exp(a - max(a))))`.
+
+    The result has the shape and the floating dtype of `a`, float32 for integers; 16-bit floats compute in float32. Beside a large
+    maximum it keeps the digits that `a - logsumexp(a)` loses. Raises IndexError for an axis that is not there.
+    """
 
 
 def logaddexp(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
@@ -3680,12 +3991,7 @@ def radians(a: _Operand, stream: _StreamOrDevice = None) -> array:
     """Degrees to radians."""
 
 
-def ravel(
-    a: _Operand,
-    order: Literal['C', 'F'] = "C",
-    *,
-    stream: _StreamOrDevice = None,
-) -> array:
+def ravel(a: _Operand, order: str = "C", *, stream: _StreamOrDevice = None) -> array:
     """All elements along one axis: in `order` "C" the last axis runs fastest, in "F" the first."""
 
 
@@ -3757,8 +4063,8 @@ def resize(a: _Operand, new_shape: _Shape, *, stream: _StreamOrDevice = None) ->
 
 
 def result_type(*arrays_and_dtypes: array | _DType | _Scalar) -> Dtype:
-    """The dtype that operations on all of these answer in. Python numbers take part as they do beside arrays: they
-    raise the kind where they have to, never the precision.
+    """The dtype that operations on all of these answer in. Python numbers, and their types, take part as numbers do beside
+    arrays: they raise the kind where they have to, never the precision.
     """
 
 
@@ -3917,8 +4223,8 @@ def scan(
     the carry. With `checkpoint=k` it keeps every k-th and computes those between again: `length / k + k` times the
     carry, for one more run of `f`; `checkpoint="sqrt"` takes the k that makes this least (Griewank, 1992).
 
-    Raises `TypeError` for a carry that changes its form, naming the leaf, and where `f` returns no pair; `ValueError`
-    for rows of different numbers, and without `xs` and `length`.
+    Raises `ValueError` for a carry that changes its shape, naming the leaf, for rows of different numbers, and without
+    `xs` and `length`; `TypeError` for a carry that changes its dtype or structure, and where `f` returns no pair.
     """
 
 
@@ -4205,8 +4511,8 @@ def switch(index: _Operand, branches: Sequence[Callable[..., Any]], *operands: A
 
     As `cond` otherwise, which is this with two functions.
 
-    Raises `TypeError` for an `index` that is no integer scalar and for branches that do not answer alike, `ValueError`
-    without any branch.
+    Raises `ValueError` without any branch, for an `index` that is no scalar and for branches that return other shapes;
+    `TypeError` for an `index` that is no integer and for branches that return other dtypes or structures.
     """
 
 
@@ -4477,6 +4783,7 @@ def value_and_grad(
     argnames: str | Sequence[str] | None = None,
     *,
     has_aux: builtins.bool = False,
+    holomorphic: builtins.bool = False,
 ) -> Callable[_P, tuple[_R, Any]]:
     """As `grad`, for a function that computes the value too: `(value, gradient)`, or with `has_aux` `((value, aux),
     gradient)`.
@@ -4530,7 +4837,11 @@ def vecdot(
 
 
 def view(a: _Operand, dtype: _DType, stream: _StreamOrDevice = None) -> array:
-    """The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element."""
+    """The bytes of `a` read as another dtype; the last axis shrinks or grows with the size of an element.
+
+    Python's `int`, `float` and `complex` stand for the dtype of their kind whose real numbers are as wide as those of `a`.
+    Raises `TypeError` where there is none.
+    """
 
 
 def vjp(
@@ -4552,7 +4863,8 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callab
     """A function that maps `fun` over axis `in_axes` of its arguments and stacks the results along `out_axes`.
 
     Axes are integers or `None` (the same in every lane, or not stacked), one for all or nested as the arguments are,
-    such as `({"a": 0, "b": None}, 1)`. Keyword arguments are mapped over their first axis.
+    such as `({"a": 0, "b": None}, 1)`; of one result `out_axes` may be a tuple of one. Keyword arguments are mapped
+    over their first axis.
     """
 
 
@@ -4588,7 +4900,8 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init:
     `vmap` it goes on until no lane does, and lanes that have ended keep what they have. `jvp` works; a gradient does
     not (`scan` and `fori_loop` have one), since it cannot be known how many carries it would have to keep.
 
-    Raises `TypeError` for a condition that is no scalar and for a carry that changes its form, naming the leaf.
+    Raises `ValueError` for a condition that is no scalar and for a carry that changes its shape, naming the leaf;
+    `TypeError` for a carry that changes its dtype or structure.
     """
 
 

@@ -10,12 +10,14 @@ def cross_entropy(
     logits: _Operand,
     targets: _Operand,
     *,
+    ignore_index: int | None = None,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Cross entropy: `logsumexp(logits, axis=-1) - logits[..., target]`.
+    """Cross entropy: `log(sum(exp(logits - m))) + (m - logits[..., target])`, the sum and the maximum `m` along the last axis.
 
     `targets` are integers of the shape of `logits` without its last axis, the classes. The result has their shape and is float32,
-    or float64 for float64; 16-bit logits are summed in float32.
+    or float64 for float64; 16-bit logits compute in float32. Targets equal to `ignore_index` have the loss 0 and no gradient.
+    Evaluation raises IndexError for all others outside of `[0, classes)`.
     """
 
 
@@ -102,6 +104,21 @@ def metal_kernel(
     """
 
 
+def nll_loss(
+    log_probs: _Operand,
+    targets: _Operand,
+    *,
+    ignore_index: int | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Negative log-likelihood: `-log_probs[..., target]`, for log-probabilities of classes along the last axis.
+
+    `targets` are integers of the shape of `log_probs` without its last axis, the classes. The result has their shape and the dtype
+    of `log_probs`. Targets equal to `ignore_index` have the loss 0 and no gradient. Evaluation raises IndexError for all others
+    outside of `[0, classes)`.
+    """
+
+
 def precompiled_cuda_kernel(
     *,
     name: str,
@@ -175,10 +192,16 @@ def scaled_dot_product_attention(
     `(..., heads, queries, values)` in the promoted dtype; the softmax is computed in float32 at least.
 
     `mask` broadcasts to `(..., heads, queries, keys)`: booleans, true where a query sees a key, or numbers that are added to the
-    scores. `"causal"` shows all keys to the last query, all but the last to the one before, and so on. A query to which
-    booleans or the causal order show nothing gives the mean of all values; one whose scores are all negative infinity gives NaN;
-    no keys give zeros. `sinks`, one for each head, are scores that take part in the softmax and have no value. There is always a
-    fused kernel, so `force_fused` changes nothing.
+    scores. `"causal"` shows all keys to the last query, all but the last to the one before, and so on.
+
+    One rule holds for all masks. A key is hidden from a query where a boolean is false, where the causal order says so, and where
+    the number added is negative infinity or the lowest of its dtype (`mx.finfo(mask.dtype).min`), or takes the score below the
+    lowest number of the dtype that computes. Hidden keys have the weight 0. A query from which all keys are hidden gives the mean
+    of all values, and no gradient to queries, keys and mask; with `sinks`, which then have all the weight, it gives zeros. No keys
+    give zeros, and products `q @ k.T` that are all negative infinity NaN.
+
+    `sinks`, one for each head, are scores that take part in the softmax and have no value. There is always a fused kernel, so
+    `force_fused` changes nothing.
 
     A. Vaswani et al., Attention Is All You Need, 2017; T. Dao et al., FlashAttention, 2022.
     """
