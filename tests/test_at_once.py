@@ -128,7 +128,7 @@ def test_a_view_keeps_what_it_shows():
     ("call", "error"),
     [
         (lambda x: x + mx.ones(2), r"\[add\] shapes"),
-        (lambda x: x - "a", "unsupported operand"),
+        (lambda x: x - "a", r"\[subtract\] got str"),
         (lambda x: x & x, r"\[bitwise_and\] is not defined"),
         (lambda x: mx.array([1], dtype=mx.uint8) + 300, r"got 300"),
         (lambda x: mx.array([1]) + 2**70, "integer"),

@@ -336,7 +336,12 @@ MESSAGES = [
         rf"^\[pad\] got widths \({2**62}, {2**62}\)",
     ),
     (lambda: int(mx.ones(2)), ValueError, r"^\[int\] got an array of shape \(2,\), expected one"),
-    (lambda: nn.losses.hinge_loss(2**70, b"x"), TypeError, r"^\[hinge_loss\] targets: got bytes"),
+    (lambda: nn.losses.hinge_loss(1.0, b"x"), TypeError, r"^\[hinge_loss\] targets: got bytes"),
+    (
+        lambda: nn.losses.hinge_loss(2**70, 1.0),
+        mx.RangeError,
+        r"^\[hinge_loss\] got an integer that",
+    ),
     (lambda: mx.set_memory_limit(-5), ValueError, r"^\[set_memory_limit\] got a limit of -5 bytes"),
     (lambda: mx.linspace(0, 1, -1), ValueError, r"^\[linspace\] "),
     (lambda: mx.linspace(0, 1, 2**62), mx.RangeError, r"^\[linspace\] "),

@@ -241,8 +241,7 @@ def test_float8_goes_both_ways_without_a_copy(name):
     assert not np.asarray(mx.asarray(frozen)).flags.writeable
     kept = mx.from_numpy(source)
     assert address_of(kept) == source.ctypes.data
-    with pytest.raises(BufferError, match=rf"got {name}, expected DLPack.*ml_dtypes"):
-        memoryview(copy)
+    assert memoryview(copy).tobytes() == bytes(range(256))
     assert not hasattr(copy, "__array_interface__")
 
 

@@ -37,7 +37,7 @@ const MAKERS: [&str; 4] = ["empty_like", "zeros_like", "ones_like", "full_like"]
 
 /// Functions that compute nothing: programs make NumPy's arrays of whatever they are given with them, and hand those to code
 /// that takes no others. Outside of transforms they return NumPy's arrays.
-const COERCIONS: [&str; 21] = [
+const COERCIONS: [&str; 20] = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
@@ -58,7 +58,6 @@ const COERCIONS: [&str; 21] = [
     "rollaxis",
     "squeeze",
     "swapaxes",
-    "transpose",
 ];
 
 /// Functions that join a sequence of arrays.
