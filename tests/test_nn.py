@@ -533,7 +533,7 @@ def test_layers_refuse_several_arrays():
         with pytest.raises(TypeError):
             nn.Sequential(nn.LSTM(3, 3), layer)(x)
         with pytest.raises(TypeError):
-            layer([x, x])
+            layer((x, x))
     with pytest.raises(TypeError):
         nn.QuantizedLinear(64, 2)((mx.ones((1, 64)), mx.ones((1, 64))))
 
