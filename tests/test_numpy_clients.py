@@ -63,7 +63,6 @@ COERCIONS = {
     "ravel": lambda x: np.ravel(x),
     "reshape": lambda x: np.reshape(x, (3, 2)),
     "squeeze": lambda x: np.squeeze(x),
-    "transpose": lambda x: np.transpose(x),
     "swapaxes": lambda x: np.swapaxes(x, 0, 1),
     "moveaxis": lambda x: np.moveaxis(x, 0, 1),
     "rollaxis": lambda x: np.rollaxis(x, 1),
