@@ -259,10 +259,11 @@ fn borders() {
 fn flips_and_rolls() {
     let a = turned(&[2, 3]);
     assert_eq!(found(flip(&a, None)), tabulate(&[2, 3], |i| 5 - place(&[2, 3], i)));
-    assert_eq!(found(flip(&a, Some(&[0, 0]))), tabulate(&[2, 3], |i| place(&[2, 3], &[1 - i[0], i[1]])));
+    assert_eq!(found(flip(&a, Some(&[0]))), tabulate(&[2, 3], |i| place(&[2, 3], &[1 - i[0], i[1]])));
     assert_eq!(found(flip(&numbers(&[]), None)), (vec![], vec![0]));
     assert_eq!(found(flip(&numbers(&[0, 2]), None)), (vec![0, 2], vec![]));
     refused(flip(&a, Some(&[2])), "flip");
+    refused(flip(&a, Some(&[0, 0])), "flip");
     let rolled = |rows: usize, columns: usize| {
         tabulate(&[2, 3], |i| place(&[2, 3], &[(i[0] + 2 - rows) % 2, (i[1] + 3 - columns) % 3]))
     };
