@@ -5,14 +5,14 @@ use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result, Scalar,
 use super::elementwise::{
     abs, divide, isfinite, isnan, logical_not, maximum, multiply, real, select, square, subtract,
 };
-use super::linalg::{power_of_two, power_or};
+use super::linalg::power_or;
 use super::promotion::{cast_constant, weak};
 use super::reductions::{
     all, any, axes_of, count_true, deviation, finish, max, mean, min, prod, reduced, sum, variance, widest,
 };
 use crate::graph::Array;
 use crate::primitives::composite::Measure;
-use crate::primitives::rules::{binary, broadcast, cast, conj};
+use crate::primitives::rules::{binary, broadcast, cast, conj, power_of_two};
 
 /// What is reduced, and how.
 #[derive(Clone, Copy, Debug, Default)]
@@ -233,7 +233,7 @@ impl Elements {
 
     /// A measure of the distances from the mean over axes, rounded.
     pub(super) fn spread(&self, axes: &Axes, keep: KeepAxes, ddof: f64, measure: Measure) -> Result<Array> {
-        // A power of two near the greatest element, by which nothing is rounded, so that squares stay in the range.
+        // Scaled by a power of two near the largest element, squares stay in range and nothing is rounded.
         let scale = (self.is_wide && measure == Measure::Deviation && self.whole(axes) > 0.0)
             .then(|| {
                 power_of_two(&reduced(ReduceKind::Max, &abs(&self.only(&self.x)?)?, axes, KeepAxes::Yes)?)

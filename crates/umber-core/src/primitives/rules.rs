@@ -12,8 +12,10 @@ use crate::primitive::{Batched, Tangents};
 use crate::primitives::binary::Binary;
 use crate::primitives::broadcast::Broadcast;
 use crate::primitives::cast::Cast;
+use crate::primitives::control::Control;
 use crate::primitives::float8::cast_float8;
 use crate::primitives::reshape::Reshape;
+use crate::primitives::select::Select;
 use crate::primitives::transpose::Transpose;
 use crate::primitives::unary::Unary;
 
@@ -25,6 +27,17 @@ pub(crate) fn same_spec(inputs: &[&ArraySpec]) -> Specs {
 /// `kind(x)`.
 pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     Array::record_one(Unary(kind), &[x])
+}
+
+/// A power of two near each element that is positive and finite, one for zero, infinity and NaN.
+///
+/// Scaling by it is exact. No gradient passes through it.
+pub(crate) fn power_of_two(x: &Array) -> Result<Array> {
+    let constant_x = Array::record_one(Control::StopGradient, &[x])?;
+    let exponent = unary(UnaryKind::Floor, &unary(UnaryKind::Log2, &constant_x)?)?;
+    let is_finite = unary(UnaryKind::IsFinite, &exponent)?;
+    let exponent = Array::record_one(Select, &[&is_finite, &exponent, &constant(&exponent, 0.0)])?;
+    unary(UnaryKind::Exp2, &exponent)
 }
 
 /// `kind(a, b)` for arrays of one shape and dtype.

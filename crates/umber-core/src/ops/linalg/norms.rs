@@ -7,10 +7,9 @@ use super::factors::values_of;
 use super::{computing, rounded};
 use crate::graph::Array;
 use crate::ops;
-use crate::primitives::control::Control;
 use crate::primitives::linalg::sum_last;
 use crate::primitives::reduce::Reduce;
-use crate::primitives::rules::{broadcast, cast, constant, reshape, transpose, unary};
+use crate::primitives::rules::{broadcast, cast, constant, power_of_two, reshape, transpose, unary};
 
 /// Which norm, as users name it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -250,16 +249,6 @@ fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
     let sum = reduced(ReduceKind::Sum, &powers, axes)?;
     let root = power_or(&sum, 1.0 / p, if p > 0.0 { 0.0 } else { f64::INFINITY })?;
     ops::multiply(&root, &scale)
-}
-
-/// A power of two near each element, one for zero, infinity and NaN; no gradient passes through it.
-pub(in crate::ops) fn power_of_two(x: &Array) -> Result<Array> {
-    let still = Array::record_one(Control::StopGradient, &[x])?;
-    let one = constant(&still, 1.0);
-    let is_usable =
-        ops::logical_and(&ops::isfinite(&still)?, &ops::greater(&still, &constant(&still, 0.0))?)?;
-    let usable = ops::select(&is_usable, &still, &one)?;
-    ops::power(&constant(&usable, 2.0), &ops::floor(&ops::log2(&usable)?)?)
 }
 
 /// `x^p` for `x` of zero or more, with the given value and no gradient at zero.

@@ -157,7 +157,7 @@ impl Attention {
             (Masking::Array, Some(mask)) if mask.dtype() == DType::Bool => mask.clone(),
             (Masking::Array, Some(mask)) => {
                 let term = cast(mask, scores.dtype())?;
-                // The comparisons are turned around so that NaN is seen.
+                // Ask for hidden keys, not for visible ones: comparisons with NaN are false, and NaN must not be hidden.
                 let is_hidden =
                     binary(BinaryKind::LessEqual, mask, &constant(mask, lowest_of(mask.dtype())))?;
                 scores = add(&scores, &broadcast(&term, &shape)?)?;

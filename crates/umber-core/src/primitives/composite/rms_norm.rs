@@ -5,12 +5,11 @@ use umber_types::{BinaryKind, DType, KeepAxes, ReduceKind, Result, UnaryKind};
 use super::{Decompose, Parameter, check_weight, last_axis, mean_last, spread};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Rule, rule};
-use crate::primitives::control::Control;
 use crate::primitives::reduce::{Reduce, mean};
 use crate::primitives::rules::{
-    add, binary, broadcast, cast, constant, div, mul, same_spec, sub, unary, unbroadcast, widened,
+    add, binary, broadcast, cast, constant, div, mul, power_of_two, same_spec, sub, unary, unbroadcast,
+    widened,
 };
-use crate::primitives::select::Select;
 
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -26,8 +25,8 @@ impl RmsNorm {
     fn scale(&self, x: &Array) -> Result<Array> {
         let epsilon = self.epsilon.value();
         let scale = if x.dtype() == DType::Float64 {
-            // A power of two near the greatest element or the root of epsilon, by which nothing is rounded.
-            let unit = power_of_two(x, epsilon.sqrt())?;
+            // Squares of elements scaled to about one stay in the range of float64.
+            let unit = power_of_two(&magnitude(x, epsilon.sqrt())?)?;
             // One after the other: their square may leave the range.
             let epsilon = div(&div(&constant(&unit, epsilon), &unit)?, &unit)?;
             div(&inverse_root(&div(x, &broadcast(&unit, x.shape())?)?, &epsilon)?, &unit)?
@@ -47,16 +46,11 @@ fn inverse_root(x: &Array, epsilon: &Array) -> Result<Array> {
     unary(UnaryKind::Rsqrt, &add(&squares, epsilon)?)
 }
 
-/// A power of two near the greatest distance from zero along the last axis and no less than near `least`; one where there is none.
-/// No gradient passes through it.
-fn power_of_two(x: &Array, least: f64) -> Result<Array> {
-    let still = Array::record_one(Control::StopGradient, &[&unary(UnaryKind::Abs, x)?])?;
-    let greatest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[&still])?;
-    let greatest = binary(BinaryKind::Maximum, &greatest, &constant(&greatest, least))?;
-    let exponent = unary(UnaryKind::Floor, &unary(UnaryKind::Log2, &greatest)?)?;
-    let is_finite = unary(UnaryKind::IsFinite, &exponent)?;
-    let exponent = Array::record_one(Select, &[&is_finite, &exponent, &constant(&exponent, 0.0)])?;
-    unary(UnaryKind::Exp2, &exponent)
+/// The largest magnitude along the last axis, which stays with length one, but no less than `least`.
+fn magnitude(x: &Array, least: f64) -> Result<Array> {
+    let largest = Reduce { kind: ReduceKind::Max, axes: last_axis(x) };
+    let largest = Array::record_one(largest, &[&unary(UnaryKind::Abs, x)?])?;
+    binary(BinaryKind::Maximum, &largest, &constant(&largest, least))
 }
 
 impl Decompose for RmsNorm {
