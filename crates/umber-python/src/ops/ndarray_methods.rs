@@ -4,11 +4,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use umber::Array;
-use umber::ops::{self, Side, SortOrder};
+use umber::ops::{self, SortOrder};
 
 use super::choosing::mode_of;
 use super::editing::repeated;
-use super::searching::tuple;
+use super::searching::{insertion_points, tuple};
 use crate::args::{Ints, Operand, StreamArg, axes, check_fits, compute, keep, on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, summing};
@@ -123,13 +123,7 @@ impl PyArray {
         sorter: Option<Operand>,
         stream: Option<StreamArg>,
     ) -> PyResult<Made> {
-        let side = Side::ALL.iter().find(|known| known.name() == side).ok_or_else(|| {
-            PyValueError::new_err(format!("[searchsorted] got side '{side}', expected 'left' or 'right'"))
-        })?;
-        let a = self.get();
-        let v = v.beside(&a)?;
-        let sorter = sorter.map(Operand::alone);
-        on(stream, || ops::searchsorted(&a, &v, *side, sorter.as_ref())).map(Made::from)
+        insertion_points(Operand::Array(self.get()), v, side, sorter, stream)
     }
 
     /// Indices that sort the array along `axis` (the flattened array if `None`), as uint32; equal elements keep their

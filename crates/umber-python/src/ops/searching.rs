@@ -95,10 +95,21 @@ fn searchsorted(
     sorter: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<Made> {
+    insertion_points(sorted_sequence, values, side, sorter, stream)
+}
+
+/// [`searchsorted`], which arrays have as a method, too.
+pub(super) fn insertion_points(
+    sorted: Operand,
+    values: Operand,
+    side: &str,
+    sorter: Option<Operand>,
+    stream: Option<StreamArg>,
+) -> PyResult<Made> {
     let side = Side::ALL.iter().find(|known| known.name() == side).ok_or_else(|| {
         PyValueError::new_err(format!("[searchsorted] got side '{side}', expected 'left' or 'right'"))
     })?;
-    let (sorted, values) = Operand::compared(sorted_sequence, values)?;
+    let (sorted, values) = Operand::compared(sorted, values)?;
     let sorter = sorter.map(Operand::alone);
     on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(Made::from)
 }
