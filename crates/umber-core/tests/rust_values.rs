@@ -118,11 +118,21 @@ fn numbers_take_the_dtype_of_the_array_beside_them() {
         }
         assert_eq!(y.dtype(), DType::UInt8);
     }
-    for y in [&x * 0.5, 0.5 * &x, &x * 0.5f32, (0.5 * &x) / 1] {
+    for y in [&x * 0.5, 0.5 * &x, &x * 0.5f32, 0.5f32 * &x, f16::from_f32(0.5) * x.clone(), (0.5f64 * &x) / 1]
+    {
         assert_eq!(y.to_vec::<f32>().unwrap(), [0.5, 2.0]);
     }
     let half = ops::astype(&x, DType::Float16).unwrap();
-    assert_eq!((1.0 - &half % 3).dtype(), DType::Float16);
+    assert_eq!((1.0f64 - &half % 3).dtype(), DType::Float16);
+    for y in [1u8 - &x, 1i8 - &x, 1u16 - &x, 1i32 - &x, 1i64 - x.clone(), 1u64 - &x] {
+        assert_eq!(y.to_vec::<u8>().unwrap(), [0, 253]);
+    }
+    let mut z = half.clone();
+    z += 1.0;
+    z -= 2i64;
+    z *= 0.5f32;
+    z /= &half;
+    assert_eq!(ops::astype(&-z, DType::Float32).unwrap().to_vec::<f32>().unwrap(), [0.0, -0.375]);
 }
 
 #[test]
@@ -155,6 +165,36 @@ fn operators_panic_where_shapes_do_not_meet() {
 #[should_panic(expected = "Converting to uint8 would result in overflow: got 300")]
 fn operators_panic_where_a_number_does_not_fit() {
     let _ = Array::from([1u8]) + 300;
+}
+
+#[test]
+fn operators_say_which_line_panicked() {
+    let places = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hook = std::panic::take_hook();
+    let seen = std::sync::Arc::clone(&places);
+    let own = std::thread::current().id();
+    std::panic::set_hook(Box::new(move |panic| {
+        if std::thread::current().id() == own {
+            seen.lock().unwrap().extend(panic.location().map(|place| place.file().to_owned()));
+        }
+    }));
+    let (x, y) = (Array::from([1, 2]), Array::from([1, 2, 3]));
+    let failed: [fn(&Array, &Array); 6] = [
+        |x, y| drop(x + y),
+        |x, y| drop(x.clone() * y.clone()),
+        |x, y| drop(x - y.clone()),
+        |x, _| drop(300u32 + &ops::astype(x, DType::UInt8).unwrap()),
+        |x, _| drop(ops::astype(x, DType::UInt8).unwrap() + 300),
+        |x, y| {
+            let mut z = x.clone();
+            z += y;
+        },
+    ];
+    let count = failed.iter().filter(|f| std::panic::catch_unwind(|| f(&x, &y)).is_err()).count();
+    std::panic::set_hook(hook);
+    assert_eq!(count, failed.len());
+    let places = places.lock().unwrap();
+    assert!(places.iter().all(|place| place.ends_with("rust_values.rs")), "{places:?}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use umber_types::{Element, Elements, IntoElements, Result, Scalar, Value};
 
 use super::Array;
 
+#[track_caller]
 fn unwrap(result: Result<Array>) -> Array {
     match result {
         Ok(array) => array,
@@ -25,6 +26,7 @@ fn unwrap(result: Result<Array>) -> Array {
 /// assert_eq!(Array::from(&[1.0, 2.0][..]).dtype(), DType::Float64);
 /// ```
 impl<E: IntoElements> From<E> for Array {
+    #[track_caller]
     fn from(elements: E) -> Array {
         let Elements { values, shape } = elements.into_elements();
         let array = unwrap(Array::from_slice(&values, shape));
@@ -53,6 +55,7 @@ impl From<&Array> for Array {
 /// # Ok::<(), umber::Error>(())
 /// ```
 impl<V: Value> FromIterator<V> for Array {
+    #[track_caller]
     fn from_iter<I: IntoIterator<Item = V>>(values: I) -> Array {
         let elements: Vec<V::Element> = values.into_iter().map(Value::into_element).collect();
         unwrap(Array::from_slice(&elements, [elements.len()]))

@@ -1,14 +1,15 @@
 //! Rust's operators on arrays and numbers. They panic with the text of the error where shapes or dtypes do not meet.
 //!
-//! A number beside an array takes the array's dtype where it can, as in Python. Any that a [`Scalar`] can hold may stand
-//! on the right; on the left `f64` and `i64`, one a kind of literal, so that `1 - &x` needs no type annotation.
+//! A number beside an array takes the array's dtype where it can, as in Python; any that a [`Scalar`] can hold may stand on
+//! either side. A literal on the left needs its type (`1i32 - &x`) only where more is made of the result within the same
+//! expression, since Rust does not choose the type of a literal before that.
 //!
 //! ```
 //! # use umber_core as umber;
 //! use umber::{Array, DType};
 //!
 //! let x = Array::from([1u8, 2, 3]);
-//! let mut y = 2 * &x - 1; // still uint8
+//! let mut y = 2i32 * &x - 1; // still uint8
 //! y <<= 1;
 //! assert_eq!((&y & !&x).to_vec::<u8>()?, [2, 4, 8]);
 //! assert_eq!((&x * 0.5f32).dtype(), DType::Float32);
@@ -25,8 +26,9 @@ use super::{
     remainder, right_shift, subtract, weak,
 };
 use crate::graph::Array;
-use umber_types::{Result, Scalar};
+use umber_types::{Complex64, Result, Scalar, bf16, f16};
 
+#[track_caller]
 fn unwrap<T>(result: Result<T>) -> T {
     match result {
         Ok(value) => value,
@@ -35,6 +37,7 @@ fn unwrap<T>(result: Result<T>) -> T {
 }
 
 /// A number beside an array.
+#[track_caller]
 fn beside(value: impl Into<Scalar>, like: &Array) -> Array {
     let value = value.into();
     unwrap(value.check_fits(value.weak_dtype(like.dtype())));
@@ -46,52 +49,65 @@ macro_rules! binary_operators {
     ($($trait:ident $method:ident $assign:ident $assign_method:ident $function:ident),* $(,)?) => {$(
         impl $trait<&Array> for &Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: &Array) -> Array {
                 unwrap($function(self, other))
             }
         }
         impl $trait<Array> for &Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: Array) -> Array {
                 unwrap($function(self, &other))
             }
         }
         impl $trait<&Array> for Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: &Array) -> Array {
                 unwrap($function(&self, other))
             }
         }
         impl $trait for Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: Array) -> Array {
                 unwrap($function(&self, &other))
             }
         }
         impl<S: Into<Scalar>> $trait<S> for &Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: S) -> Array {
                 unwrap($function(self, &beside(other, self)))
             }
         }
         impl<S: Into<Scalar>> $trait<S> for Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: S) -> Array {
                 (&self).$method(other)
             }
         }
-        numbers_on_the_left! { $trait $method $function: f64 i64 }
+        numbers_on_the_left! {
+            $trait $method $function:
+            bool bool, u8 u32, u16 u32, u32 u32, u64 u64, i8 i32, i16 i32, i32 i32, i64 i64,
+            f16 f32, bf16 f32, f32 f32, f64 f64, Complex64 Complex64
+        }
         impl $assign<&Array> for Array {
+            #[track_caller]
             fn $assign_method(&mut self, other: &Array) {
                 *self = unwrap($function(self, other));
             }
         }
         impl $assign for Array {
+            #[track_caller]
             fn $assign_method(&mut self, other: Array) {
                 *self = unwrap($function(self, &other));
             }
         }
         impl<S: Into<Scalar>> $assign<S> for Array {
+            #[track_caller]
             fn $assign_method(&mut self, other: S) {
                 *self = unwrap($function(self, &beside(other, self)));
             }
@@ -100,15 +116,17 @@ macro_rules! binary_operators {
 }
 
 macro_rules! numbers_on_the_left {
-    ($trait:ident $method:ident $function:ident: $($number:ty)*) => {$(
+    ($trait:ident $method:ident $function:ident: $($number:ident $held:ident),*) => {$(
         impl $trait<&Array> for $number {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: &Array) -> Array {
-                unwrap($function(&beside(self, other), other))
+                unwrap($function(&beside(<$held>::from(self), other), other))
             }
         }
         impl $trait<Array> for $number {
             type Output = Array;
+            #[track_caller]
             fn $method(self, other: Array) -> Array {
                 self.$method(&other)
             }
@@ -133,12 +151,14 @@ macro_rules! unary_operators {
     ($($trait:ident $method:ident $function:ident),* $(,)?) => {$(
         impl $trait for &Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self) -> Array {
                 unwrap($function(self))
             }
         }
         impl $trait for Array {
             type Output = Array;
+            #[track_caller]
             fn $method(self) -> Array {
                 unwrap($function(&self))
             }
