@@ -1,6 +1,6 @@
 //! The only place that knows Python's exceptions and the global interpreter lock.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use pyo3::exceptions::{
     PyBufferError, PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
@@ -145,6 +145,16 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
+/// What stands before the line of an operation in the text of its error.
+const RECORDED: &str = "\nrecorded at ";
+
+/// Do the texts of errors name the user's line?
+fn names_lines() -> bool {
+    static NAMED: LazyLock<bool> =
+        LazyLock::new(|| std::env::var_os("UMBER_TRACEBACK").is_some_and(|value| value == "1"));
+    *NAMED
+}
+
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
     // What the user asked for a value is found by the line that asked.
@@ -152,6 +162,12 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
         error.map_message(|text| match origin() {
             Some(line) => format!("{text}\nasked for at {line}"),
             None => text,
+        })
+    } else if names_lines() {
+        // What failed as it was recorded, since it was computed at once, is on the line that is running.
+        error.map_message(|text| match origin() {
+            Some(line) if !text.contains(RECORDED) => format!("{text}{RECORDED}{line}"),
+            _ => text,
         })
     } else {
         error
@@ -308,7 +324,6 @@ fn due(array: &Array) -> Result<()> {
 }
 
 fn connect() {
-    let traceback = std::env::var_os("UMBER_TRACEBACK").is_some_and(|value| value == "1");
-    let origin = if traceback { Some(origin as fn() -> _) } else { None };
+    let origin = if names_lines() { Some(origin as fn() -> _) } else { None };
     umber::eval::set_hooks(Hooks { interrupted, due, origin, few: few() });
 }
