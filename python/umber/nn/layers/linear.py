@@ -111,6 +111,6 @@ class Bilinear(Module):
                 f"expected (..., {input1_dims}) and (..., {input2_dims})"
             )
         left = x1 @ self.weight.reshape(output_dims * input2_dims, input1_dims).T
-        left = left.reshape(*x1.shape[:-1], output_dims, input2_dims)
+        left = mx.unflatten(left, -1, (output_dims, input2_dims))
         y = (left @ x2[..., None]).squeeze(-1)
         return y + self.bias if "bias" in self else y

@@ -221,8 +221,9 @@ class GroupNorm(Module):
             )
         size = self.dims // self.num_groups
         groups = (self.num_groups, size) if self.pytorch_compatible else (size, self.num_groups)
-        y = _widened(x).reshape(x.shape[0], math.prod(x.shape[1:-1]), *groups)
-        y = _normal(y, (1, 3) if self.pytorch_compatible else (1, 2), self.eps).reshape(x.shape)
+        y = mx.unflatten(_widened(x), -1, groups)
+        inside = x.ndim if self.pytorch_compatible else x.ndim - 1
+        y = mx.flatten(_normal(y, (*range(1, x.ndim - 1), inside), self.eps), -2, -1)
         return _scaled(y, x, self.get("weight"), self.get("bias"))
 
 

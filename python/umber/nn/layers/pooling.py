@@ -186,12 +186,13 @@ def _along_axis(size: int, kernel: int, stride: int) -> list[slice]:
 def _tiles(x: mx.array, kernel: Sequence[int]) -> mx.array:
     """The input cut into windows that do not overlap: `(…, L / k, k, …, C)`."""
     first = x.ndim - 1 - len(kernel)
-    shape = list(x.shape[:first])
-    whole = []
-    for size, k in zip(x.shape[first:-1], kernel, strict=True):
-        shape += [size // k, k]
-        whole.append(slice(0, size // k * k))
-    return x[(..., *whole, slice(None))].reshape(*shape, x.shape[-1])
+    counts = [size // k for size, k in zip(x.shape[first:-1], kernel, strict=True)]
+    whole = [slice(0, count * k) for count, k in zip(counts, kernel, strict=True)]
+    x = x[(..., *whole, slice(None))]
+    # From the last axis on, so that those before it keep their places.
+    for axis in reversed(range(len(kernel))):
+        x = mx.unflatten(x, first + axis, (counts[axis], kernel[axis]))
+    return x
 
 
 def _axes_in_tiles(x: mx.array, axes: int) -> list[int]:

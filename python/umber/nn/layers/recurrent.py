@@ -124,22 +124,27 @@ class _Recurrent(Module):
             after.append(state)
         if not after:
             nothing = mx.zeros((*x.shape[:-1], self.hidden_size), state[0].dtype)
-            return (nothing,) * self.states, state
+            shape = (*x.shape[:-2], self.hidden_size)
+            return (nothing,) * self.states, tuple(mx.broadcast_to(s, shape) for s in state)
         if backward:
             after.reverse()
         return tuple(mx.stack(list(parts), axis=-2) for parts in zip(*after, strict=True)), state
 
     def _start(self, x: mx.array, start: tuple[mx.array | None, ...], count: int) -> list[State]:
         """The states before the first step, of each layer and direction."""
-        shape = (*x.shape[:-2], self.hidden_size)
-        expected = shape if count == 1 else (count, *shape)
         dtype = mx.result_type(x, self[next(iter(self._shapes(1)))])
+        leading = () if count == 1 else (count,)
+        batch = x.shape[:-2]
         states = []
         for given in start:
             if given is None:
-                given = mx.zeros(expected, dtype)
-            elif given.shape != expected:
-                given = self._spread(given, expected, count)
+                # One for all sequences: it is broadcast to them.
+                given = mx.zeros((*leading, self.hidden_size), dtype)
+            else:
+                own = given.shape
+                fits = own[: len(leading)] == leading and own[-1:] == (self.hidden_size,)
+                if not (fits and own[len(leading) : -1] == batch):
+                    given = self._spread(given, (*leading, *batch, self.hidden_size), count)
             states.append([given] if count == 1 else [given[i] for i in range(count)])
         return list(zip(*states, strict=True))
 

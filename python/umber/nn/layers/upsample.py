@@ -210,11 +210,14 @@ def _interpolated(
     dtype = mx.result_type(x, mx.float32)
     weights_dtype = mx.float64 if dtype in (mx.float64, mx.complex128) else mx.float32
     rest = (1,) * (x.ndim - 1 - axis)
-    total = mx.zeros((*x.shape[:axis], _length(size, factor), *x.shape[axis + 1 :]), dtype)
-    for taken, factors in zip(places, weights, strict=True):
-        weight = mx.array(factors, weights_dtype).reshape(-1, *rest)
-        total = total + mx.take(x, mx.array(taken, mx.int32), axis=axis) * weight
-    return total
+    if not places:
+        return mx.zeros((*x.shape[:axis], _length(size, factor), *x.shape[axis + 1 :]), dtype)
+    taps = (
+        mx.take(x, mx.array(taken, mx.int32), axis=axis)
+        * mx.array(factors, weights_dtype).reshape(-1, *rest)
+        for taken, factors in zip(places, weights, strict=True)
+    )
+    return sum(taps, start=mx.array(0, dtype))
 
 
 @lru_cache(maxsize=256)
