@@ -165,7 +165,181 @@ def test_callback_hears_the_whole_program():
         known |= {name for name, _, _ in step["outputs"]}
     assert {name for name, _, _ in told[2]["outputs"]} <= known
     assert told[0]["inputs"][0][1:] == ((2,), mx.float32)
-    assert "multiply" in [step["name"] for step in told[4:]]
+    assert "Multiply" in [step["name"] for step in told[4:]]
+
+
+def primitives(function, *arguments):
+    """What a callback is told: name, numbers of inputs and outputs, and parameters."""
+    told = []
+    mx.export_function(told.append, function, *arguments)
+    return [
+        (step["name"], len(step["inputs"]), len(step["outputs"]), step["arguments"])
+        for step in told
+        if step["type"] == "primitive"
+    ]
+
+
+X, Y, SQUARE = mx.ones((2, 3)), mx.zeros((2, 3)), mx.ones((3, 3))
+WHOLE, PLACES = mx.ones((2, 3), dtype=mx.int32), mx.array([0, 1])
+
+# What MLX calls operations and their parameters.
+SPELLINGS = {
+    **{
+        name: (getattr(mx, name), (X,), [(spelled, 1, 1, [])])
+        for name, spelled in {
+            "abs": "Abs",
+            "negative": "Negative",
+            "sign": "Sign",
+            "square": "Square",
+            "exp": "Exp",
+            "expm1": "Expm1",
+            "log1p": "Log1p",
+            "sin": "Sin",
+            "cos": "Cos",
+            "tan": "Tan",
+            "arcsin": "ArcSin",
+            "arccos": "ArcCos",
+            "arctan": "ArcTan",
+            "sinh": "Sinh",
+            "cosh": "Cosh",
+            "tanh": "Tanh",
+            "arcsinh": "ArcSinh",
+            "arccosh": "ArcCosh",
+            "arctanh": "ArcTanh",
+            "erf": "Erf",
+            "erfinv": "ErfInv",
+            "sigmoid": "Sigmoid",
+            "floor": "Floor",
+            "ceil": "Ceil",
+        }.items()
+    },
+    **{
+        name: (getattr(mx, name), (X, Y), [(spelled, 2, 1, [])])
+        for name, spelled in {
+            "add": "Add",
+            "subtract": "Subtract",
+            "multiply": "Multiply",
+            "divide": "Divide",
+            "floor_divide": "FloorDivide",
+            "remainder": "Remainder",
+            "power": "Power",
+            "maximum": "Maximum",
+            "minimum": "Minimum",
+            "logaddexp": "LogAddExp",
+            "arctan2": "ArcTan2",
+            "not_equal": "NotEqual",
+            "less": "Less",
+            "less_equal": "LessEqual",
+            "greater": "Greater",
+            "greater_equal": "GreaterEqual",
+        }.items()
+    },
+    "equal": (mx.equal, (X, Y), [("Equal", 2, 1, [False])]),
+    "sqrt": (mx.sqrt, (X,), [("Sqrt", 1, 1, [False])]),
+    "rsqrt": (mx.rsqrt, (X,), [("Sqrt", 1, 1, [True])]),
+    "log": (mx.log, (X,), [("Log", 1, 1, [2])]),
+    "log2": (mx.log2, (X,), [("Log", 1, 1, [0])]),
+    "log10": (mx.log10, (X,), [("Log", 1, 1, [1])]),
+    "bitwise and": (mx.bitwise_and, (WHOLE, WHOLE), [("BitwiseBinary", 2, 1, [0])]),
+    "bitwise or": (mx.bitwise_or, (WHOLE, WHOLE), [("BitwiseBinary", 2, 1, [1])]),
+    "bitwise xor": (mx.bitwise_xor, (WHOLE, WHOLE), [("BitwiseBinary", 2, 1, [2])]),
+    "left shift": (mx.left_shift, (WHOLE, WHOLE), [("BitwiseBinary", 2, 1, [3])]),
+    "right shift": (mx.right_shift, (WHOLE, WHOLE), [("BitwiseBinary", 2, 1, [4])]),
+    "scalar": (
+        lambda x: x + 1,
+        (X,),
+        [("Broadcast", 1, 1, [(2, 3)]), ("Add", 2, 1, [])],
+    ),
+    "reshape": (lambda x: x.reshape(3, 2), (X,), [("Reshape", 1, 1, [(3, 2)])]),
+    "transpose": (lambda x: x.T, (X,), [("Transpose", 1, 1, [[1, 0]])]),
+    "expand_dims": (lambda x: mx.expand_dims(x, 1), (X,), [("ExpandDims", 1, 1, [[1]])]),
+    "broadcast_to": (
+        lambda x: mx.broadcast_to(x, (4, 2, 3)),
+        (X,),
+        [("Broadcast", 1, 1, [(4, 2, 3)])],
+    ),
+    "slice": (lambda x: x[:, 1:], (X,), [("Slice", 1, 1, [(0, 1), (2, 3), (1, 1)])]),
+    "reversed": (lambda x: x[::-1], (X,), [("Slice", 1, 1, [(1, 0), (-3, 3), (-1, 1)])]),
+    "astype": (lambda x: x.astype(mx.float16), (X,), [("AsType", 1, 1, [mx.float16])]),
+    "view": (lambda x: x.view(mx.int32), (X,), [("View", 1, 1, [mx.int32])]),
+    "concatenate": (
+        lambda x, y: mx.concatenate([x, y], axis=1),
+        (X, Y),
+        [("Concatenate", 2, 1, [1])],
+    ),
+    "sum": (
+        lambda x: x.sum(axis=1),
+        (X,),
+        [("Reduce", 1, 1, [2, [1]]), ("Squeeze", 1, 1, [[1]])],
+    ),
+    "max": (lambda x: x.max(keepdims=True), (X,), [("Reduce", 1, 1, [5, [0, 1]])]),
+    "min": (lambda x: x.min(keepdims=True), (X,), [("Reduce", 1, 1, [4, [0, 1]])]),
+    "prod": (lambda x: x.prod(0, keepdims=True), (X,), [("Reduce", 1, 1, [3, [0]])]),
+    "argmax": (
+        lambda x: mx.argmax(x, axis=1, keepdims=True),
+        (X,),
+        [("ArgReduce", 1, 1, [1, 1])],
+    ),
+    "cumsum": (
+        lambda x: mx.cumsum(x, axis=1, reverse=True, inclusive=False),
+        (X,),
+        [("Scan", 1, 1, [2, 1, True, False])],
+    ),
+    "sort": (lambda x: mx.sort(x, axis=0), (X,), [("Sort", 1, 1, [0])]),
+    "argsort": (lambda x: mx.argsort(x, axis=0), (X,), [("ArgSort", 1, 1, [0])]),
+    "partition": (lambda x: mx.partition(x, 1), (X,), [("Partition", 1, 1, [1, 1])]),
+    "take_along_axis": (
+        lambda x, i: mx.take_along_axis(x, i, axis=1),
+        (X, WHOLE),
+        [("GatherAxis", 2, 1, [1])],
+    ),
+    "matmul": (mx.matmul, (X, SQUARE), [("Matmul", 2, 1, [])]),
+    "where": (
+        lambda x, y: mx.where(x > y, x, y),
+        (X, Y),
+        [("Greater", 2, 1, []), ("Select", 3, 1, [])],
+    ),
+    "softmax": (lambda x: mx.softmax(x, axis=-1), (X,), [("Softmax", 1, 1, [False])]),
+    "logsumexp": (
+        lambda x: mx.logsumexp(x, axis=-1, keepdims=True),
+        (X,),
+        [("LogSumExp", 1, 1, [])],
+    ),
+    "conv1d": (
+        lambda x, w: mx.conv1d(x, w, stride=2, padding=1),
+        (mx.ones((1, 5, 2)), mx.ones((4, 3, 2))),
+        [("Convolution", 2, 1, [[2], [1], [1], [1], [1], 1, False])],
+    ),
+    "fft": (lambda x: mx.fft.rfft(x), (X,), [("FFT", 1, 1, [[1], False, True, False])]),
+    "cholesky": (mx.linalg.cholesky, (SQUARE,), [("Cholesky", 1, 1, [False])]),
+    "svd": (mx.linalg.svd, (SQUARE,), [("SVD", 1, 3, [True])]),
+    "eigh": (mx.linalg.eigh, (SQUARE,), [("Eigh", 1, 2, ["L", True])]),
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_callback_hears_the_names_of_mlx(name):
+    function, arguments, expected = SPELLINGS[name]
+    assert primitives(function, *arguments) == expected
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_names_against_mlx(name):
+    core = pytest.importorskip("mlx.core")
+    if "umber" in (core.__file__ or ""):
+        pytest.skip("this is umber under MLX's name")
+    function, arguments, expected = SPELLINGS[name]
+    if function.__module__ == "test_export" or not hasattr(core, name.replace(" ", "_")):
+        pytest.skip("no function of the module")
+    told = []
+    given = [core.array(np.array(argument)) for argument in arguments]
+    core.export_function(told.append, getattr(core, name.replace(" ", "_")), *given)
+    heard = [
+        (step["name"], len(step["inputs"]), len(step["outputs"]), step["arguments"])
+        for step in told
+        if step["type"] == "primitive"
+    ]
+    assert heard == expected
 
 
 def test_dot(tmp_path):
@@ -176,11 +350,26 @@ def test_dot(tmp_path):
     drawn = text.getvalue()
     assert drawn.startswith("digraph {")
     assert drawn.rstrip().endswith("}")
-    for expected in ('label="exp"', '"x"', '"y"'):
+    for expected in (
+        '[label ="Exp", shape=rectangle]; }',
+        '[label ="Subtract", shape=rectangle]; }',
+        '{ rank=source; "x"; }',
+        '{ rank=source; "y"; }',
+        '{ rank=sink; "',
+    ):
         assert expected in drawn
     mx.export_to_dot(str(tmp_path / "graph.dot"), x + y)
-    assert "add" in (tmp_path / "graph.dot").read_text()
+    assert '"Add"' in (tmp_path / "graph.dot").read_text()
     mx.export_to_dot(io.StringIO(), mx.zeros((3,)), **{'quo"te': x})
+    named = io.StringIO()
+    mx.export_to_dot(named, total=x + y)
+    assert '{ rank=sink; "total"; }' in named.getvalue()
+    kinds = io.StringIO()
+    mx.export_to_dot(
+        kinds, mx.cumsum(x), mx.rsqrt(x), mx.log2(x), mx.sum(mx.ones((2000, 2000)), axis=1)
+    )
+    for label in ("CumSum", "Rsqrt", "Log2", "Sum"):
+        assert f'"{label}"' in kinds.getvalue()
     with pytest.raises(ValueError, match="no arrays"):
         mx.export_to_dot(text, 3)
     with pytest.raises(TypeError, match="expected an array"):
@@ -293,15 +482,6 @@ def test_other_lengths(path):
             np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
     with pytest.raises(ValueError, match="no imported function matches"):
         imported(mx.ones((4, 5)), mx.ones((4, 5)))
-
-
-def test_lengths_that_are_not_free(path):
-    with pytest.raises(
-        ValueError, match=r"\[export_function\] got shapeless=True.*reads the lengths"
-    ):
-        mx.export_function(path, lambda x: x / x.shape[0], mx.ones((4, 3)), shapeless=True)
-    with pytest.raises(ValueError, match=r"\[export_function\] got shapeless=True"):
-        mx.export_function(path, lambda x: mx.linalg.qr(x)[0], mx.ones((4, 3)), shapeless=True)
 
 
 def test_gradients_of_indexed_products_are_read_back(path):

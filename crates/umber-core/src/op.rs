@@ -119,6 +119,7 @@ primitives! {
     Pinv(linalg::Pinv),
     Expm(linalg::Expm),
     Fft(fft::Fft),
+    NumberOfElements(number_of_elements::NumberOfElements),
     Search(search::Search),
     Nonzero(nonzero::Nonzero),
     Control(control::Control),

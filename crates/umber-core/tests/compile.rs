@@ -13,6 +13,7 @@ use std::sync::Arc;
 use calculus::{assert_close, numbers, spread, total, weighted, weights};
 use common::{array, ramp, values};
 use umber_core::compile::{self, CompiledGraph, compile};
+use umber_core::graph::tracing::Lengths;
 use umber_core::graph::walk::topological;
 use umber_core::op::Op;
 use umber_core::primitives::reduce::Reduce;
@@ -45,7 +46,7 @@ fn compiled(f: impl Fn(&Array) -> Result<Array>) -> impl Fn(&Array) -> Result<Ar
 
 /// The graph of `f` at arguments like `x`.
 fn graph_of(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> CompiledGraph {
-    let tracing = compile::begin(std::slice::from_ref(x));
+    let tracing = compile::begin(std::slice::from_ref(x), Lengths::Fixed);
     let outputs = [f(&tracing.trace.inputs[0]).unwrap()];
     tracing.end(&outputs).compile().unwrap()
 }

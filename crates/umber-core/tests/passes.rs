@@ -6,16 +6,17 @@ mod common;
 use common::{array, ramp, scalar, values};
 use umber_core::compile::{self, Family, Traced, simplify};
 use umber_core::graph::Program;
+use umber_core::graph::tracing::Lengths;
 use umber_core::ops::linalg::Basis;
 use umber_core::primitives::broadcast::Broadcast;
 use umber_core::primitives::reduce::Reduce;
 use umber_core::primitives::slice::{Slice, Window};
-use umber_core::{Array, Axes, DType, KeepAxes, Result, ops};
+use umber_core::{Array, Axes, DType, KeepAxes, Result, ops, s};
 use umber_types::ReduceKind;
 
 /// A function as it is recorded at arguments like these.
 fn traced(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array]) -> Traced {
-    let tracing = compile::begin(arguments);
+    let tracing = compile::begin(arguments, Lengths::Free);
     let outputs = f(&tracing.trace.inputs).unwrap();
     tracing.end(&outputs)
 }
@@ -333,13 +334,13 @@ fn a_family_believes_what_a_trace_confirmed() {
     let other = ramp([7, 4]);
     assert!(family.graph(std::slice::from_ref(&other)).is_none());
     family.learn(&traced(&f, std::slice::from_ref(&other)));
-    for shape in [[7, 4], [9, 4], [3, 4]] {
+    for shape in [[7, 4], [9, 4], [3, 4], [1, 4]] {
         let x = ramp(shape);
         let got = family.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
         assert_eq!(values::<f32>(&got[0]), values::<f32>(&layer(&x, &weight).unwrap()));
     }
-    // Not confirmed for the last axis, nor for lengths that broadcast.
-    for shape in [[3, 5], [1, 4], [0, 4]] {
+    // Not confirmed for the last axis, nor for axes without elements.
+    for shape in [[3, 5], [0, 4]] {
         assert!(family.graph(&[ramp(shape)]).is_none());
     }
 }
@@ -364,7 +365,7 @@ fn joined_axes_are_told_apart_again() {
     let f = one(|x| ops::add(&ops::matmul(x, &weight)?, &bias));
     let family = Family::new(traced(&f, &[ramp([2, 3, 4])]));
     family.learn(&traced(&f, &[ramp([6, 7, 4])]));
-    assert_eq!(family.free(), [[true, true, false]]);
+    assert_eq!(family.free(), [[(0, 0)], [(0, 1)]]);
     let graph = family.graph(&[ramp([3, 2, 4])]).unwrap();
     check(
         graph.program(),
@@ -387,4 +388,37 @@ fn what_cannot_be_adapted_is_named() {
     assert_eq!(adapted(6).unwrap(), program);
     assert!(adapted(8).unwrap_err().to_string().contains("[reshape]"));
     assert!(program.adapted(&[]).is_err());
+}
+
+#[test]
+fn means_follow_the_lengths_of_their_arguments() {
+    let f = one(|x| ops::var(x, Some(&[0]), KeepAxes::No, 1));
+    let family = Family::new(traced(&f, &[ramp([4, 3])]));
+    assert!(family.learn(&traced(&f, &[ramp([9, 3])])));
+    for rows in [2, 5, 40] {
+        let x = ramp([rows, 3]);
+        let got = family.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
+        assert_eq!(values::<f32>(&got[0]), values::<f32>(&f(std::slice::from_ref(&x)).unwrap()[0]));
+    }
+}
+
+#[test]
+fn slices_keep_their_distance_from_an_end() {
+    let parts: [fn(&Array) -> Result<Array>; 4] =
+        [|x| x.get(s![1..]), |x| x.get(s![..-1]), |x| x.get(s![-2..]), |x| x.get(s![..3])];
+    for part in parts {
+        let f = one(part);
+        let family = Family::new(traced(&f, &[ramp([5, 2])]));
+        assert!(family.learn(&traced(&f, &[ramp([11, 2])])));
+        for rows in [3, 4, 8] {
+            let x = ramp([rows, 2]);
+            let got = family.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
+            assert_eq!(values::<f32>(&got[0]), values::<f32>(&part(&x).unwrap()));
+        }
+    }
+    let f = one(|x| x.get(s![-4..]));
+    let family = Family::new(traced(&f, &[ramp([5, 2])]));
+    assert!(family.learn(&traced(&f, &[ramp([11, 2])])));
+    // What reaches beyond the start is another slice.
+    assert!(family.graph(&[ramp([3, 2])]).is_none());
 }

@@ -5,14 +5,14 @@
 //! and `metadata` (whatever the user says). A reader refuses a version that is newer than its own.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use umber_core::export::{Exported, Signature};
+use umber_core::export::{Exported, Free, Signature};
 use umber_core::graph::Program;
 use umber_core::graph::walk::IdMap;
-use umber_core::op::Op;
 use umber_core::{Array, DType, eval, ops};
 use umber_types::{Error, Result, bail, ensure};
 
@@ -21,7 +21,7 @@ use crate::{Mapping, Source, safetensors};
 /// What the metadata entry `format` says.
 pub const FORMAT: &str = "umber.functions";
 /// The version that is written, and the newest that can be read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const OP: &str = "import_function";
 
@@ -38,46 +38,133 @@ pub struct Functions {
 #[derive(Serialize, Deserialize)]
 struct Record {
     signature: Signature,
-    /// Of each argument, the axes that may have other lengths.
-    free: Vec<Vec<bool>>,
+    free: Axes,
     program: Program,
     /// Names of the captured arrays.
     constants: Vec<Constant>,
 }
 
+/// At which other lengths a trace may be called.
 #[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Axes {
+    /// As the first version said it: of each argument, the axes that may have other lengths.
+    Each(Vec<Vec<bool>>),
+    /// As it is said now.
+    Free(Free),
+}
+
+impl From<Axes> for Free {
+    fn from(axes: Axes) -> Free {
+        let each = match axes {
+            Axes::Free(free) => return free,
+            Axes::Each(each) => each,
+        };
+        let axes = each.iter().enumerate().flat_map(|(argument, axes)| {
+            axes.iter().enumerate().filter(|(_, free)| **free).map(move |(axis, _)| vec![(argument, axis)])
+        });
+        Free { axes: axes.collect(), ..Free::default() }
+    }
+}
+
+#[derive(Clone, Serialize, Deserialize)]
 struct Constant {
     name: String,
     /// Complex numbers of 64-bit parts, for which the format has no word: pairs of reals along the last axis.
     paired: bool,
     shape: Vec<usize>,
+    /// Where the tensor is the array with its axes in another order: which axis of the tensor each axis is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    axes: Vec<i64>,
+}
+
+/// The tensors of a file: each content once, whichever arrays have it, in whatever order of their axes.
+#[derive(Default)]
+struct Tensors {
+    tensors: Vec<(String, Array)>,
+    names: IdMap<(usize, u32), Constant>,
+    /// The tensors whose elements have this hash.
+    hashes: HashMap<u64, Vec<usize>>,
+}
+
+impl Tensors {
+    /// How an evaluated array is found in the file.
+    fn constant(&mut self, array: &Array) -> Result<Constant> {
+        if let Some(known) = self.names.get(&array.id()) {
+            return Ok(known.clone());
+        }
+        let paired = array.dtype() == DType::Complex128;
+        let shape = array.shape().to_vec();
+        let (tensor, axes) =
+            if paired { (paired_reals(array)?, Vec::new()) } else { in_memory_order(array)? };
+        let tensor = tensor.to_dense()?;
+        let constant = Constant { name: self.name(tensor), paired, shape, axes };
+        self.names.insert(array.id(), constant.clone());
+        Ok(constant)
+    }
+
+    /// The name of a dense array, which is added unless there is one with its elements.
+    fn name(&mut self, tensor: Array) -> String {
+        let mut hasher = DefaultHasher::new();
+        (tensor.dtype(), tensor.shape(), bytes_of(&tensor)).hash(&mut hasher);
+        let places = self.hashes.entry(hasher.finish()).or_default();
+        for &place in &*places {
+            let (name, known) = &self.tensors[place];
+            if known.spec() == tensor.spec() && bytes_of(known) == bytes_of(&tensor) {
+                return name.clone();
+            }
+        }
+        let name = format!("constant.{}", self.tensors.len());
+        places.push(self.tensors.len());
+        self.tensors.push((name.clone(), tensor));
+        name
+    }
+}
+
+/// The elements of a dense array, which has values.
+fn bytes_of(dense: &Array) -> &[u8] {
+    let bytes = dense.storage().and_then(|storage| storage.dense_bytes(dense.dtype()));
+    bytes.expect("the array is dense and has values")
+}
+
+/// The array with its axes in the order in which they lie in memory, if it is dense then, and which axis of that each of
+/// its own is; else the array itself. So a matrix and its transpose are one tensor.
+fn in_memory_order(array: &Array) -> Result<(Array, Vec<i64>)> {
+    let Some(storage) = array.storage() else { return Ok((array.clone(), Vec::new())) };
+    let (shape, strides) = (&storage.layout.shape, &storage.layout.strides);
+    let mut order: Vec<usize> = (0..array.ndim()).collect();
+    order.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
+    let mut expected = 1;
+    for &axis in order.iter().rev() {
+        if shape[axis] != 1 && strides[axis] != expected {
+            return Ok((array.clone(), Vec::new()));
+        }
+        expected *= shape[axis] as isize;
+    }
+    if order.is_sorted() || array.size() == 0 {
+        return Ok((array.clone(), Vec::new()));
+    }
+    let mut axes = vec![0; order.len()];
+    for (place, &axis) in order.iter().enumerate() {
+        axes[axis] = place as i64;
+    }
+    let order: Vec<i64> = order.into_iter().map(|axis| axis as i64).collect();
+    let tensor = ops::transpose(array, Some(&order))?;
+    eval::eval(std::slice::from_ref(&tensor))?;
+    Ok((tensor, axes))
 }
 
 /// Write traces of a function; the file is whole or not there.
 pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     let constants: Vec<Array> = traces.iter().flat_map(|trace| trace.constants.iter().cloned()).collect();
     eval::eval(&constants)?;
-    let mut names: IdMap<(usize, u32), String> = IdMap::default();
-    let mut tensors: Vec<(String, Array)> = Vec::new();
+    let mut tensors = Tensors::default();
     let mut records = Vec::with_capacity(traces.len());
     for trace in traces {
-        let mut listed = Vec::with_capacity(trace.constants.len());
-        for array in &trace.constants {
-            let paired = array.dtype() == DType::Complex128;
-            let name = match names.get(&array.id()) {
-                Some(name) => name.clone(),
-                None => {
-                    let name = format!("constant.{}", tensors.len());
-                    names.insert(array.id(), name.clone());
-                    tensors.push((name.clone(), if paired { paired_reals(array)? } else { array.clone() }));
-                    name
-                }
-            };
-            listed.push(Constant { name, paired, shape: array.shape().to_vec() });
-        }
+        let listed = trace.constants.iter().map(|array| tensors.constant(array)).collect::<Result<_>>()?;
         records.push(Record {
             signature: trace.signature.clone(),
-            free: trace.free.clone(),
+            free: Axes::Free(trace.free.clone()),
             program: trace.program.clone(),
             constants: listed,
         });
@@ -100,7 +187,7 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     ];
     let entries: HashMap<String, String> =
         entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    safetensors::save(path, &tensors, Some(entries))
+    safetensors::save(path, &tensors.tensors, Some(entries))
 }
 
 /// Functions within functions lie several levels deeper each. What is deeper than this nobody wrote.
@@ -189,9 +276,13 @@ fn exported(record: Record, arrays: &HashMap<&str, &Array>) -> Result<Exported> 
         let Some(&array) = arrays.get(constant.name.as_str()) else {
             bail!(Value, "the array '{}' is missing", constant.name);
         };
-        constants.push(if constant.paired { from_pairs(array, &constant.shape)? } else { array.clone() });
+        constants.push(match &constant.axes[..] {
+            _ if constant.paired => from_pairs(array, &constant.shape)?,
+            [] => array.clone(),
+            axes => ops::transpose(array, Some(axes))?,
+        });
     }
-    Exported::checked(record.signature, record.free, record.program, constants)
+    Exported::checked(record.signature, record.free.into(), record.program, constants)
 }
 
 fn paired_reals(array: &Array) -> Result<Array> {
@@ -209,10 +300,4 @@ fn from_pairs(array: &Array, shape: &[usize]) -> Result<Array> {
     );
     let dense = ops::view(array, DType::Complex128)?;
     ops::squeeze(&dense, Some(&[-1]))
-}
-
-/// An operation's parameters as JSON.
-pub fn parameters(op: &Op) -> Result<String> {
-    serde_json::to_string(op)
-        .map_err(|error| Error::Value(format!("[export_function] {}: {error}", op.name())))
 }

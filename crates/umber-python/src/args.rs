@@ -290,7 +290,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
         if let Ok(list) = object.cast::<PyList>() {
             return list.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
         }
-        if let Ok(tuple) = object.cast::<PyTuple>() {
+        // A class made of tuples may have an iterator of its own, as lengths of traced arrays do.
+        if let Ok(tuple) = object.cast_exact::<PyTuple>() {
             return tuple.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
         }
         let refusal = match index(&object) {

@@ -9,6 +9,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use umber::graph::tracing::{self, LengthRead, Reading};
 use umber::memory::{Lease, ViewPolicy};
 use umber::{Array, DType, Scalar, ops};
 
@@ -128,12 +129,46 @@ impl PyArray {
     }
 }
 
-/// An array whose lengths Python is about to see: a shapeless function that looks at them is traced for each.
+/// An array whose lengths Python is about to see: what a function that is traced makes of them is its own affair.
 pub(crate) fn noting_sizes(array: Array) -> Array {
     if array.is_traced() {
-        umber::graph::tracing::note_sizes_read();
+        tracing::note_shape_read(&array);
     }
     array
+}
+
+/// The shape of an array as Python sees it.
+pub(crate) fn shape_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyTuple>> {
+    let lengths = PyTuple::new(py, array.shape().iter())?;
+    if !array.is_traced() {
+        return Ok(lengths);
+    }
+    if !tracing::are_lengths_free() {
+        tracing::note_shape_read(array);
+        return Ok(lengths);
+    }
+    let reader = Bound::new(py, LengthReader(array.clone()))?;
+    let axes = PyTuple::new(py, 0..array.ndim())?;
+    let class = py.import("umber._lengths")?.getattr("Lengths")?;
+    Ok(class.call1((lengths, reader, axes))?.cast_into()?)
+}
+
+/// Keeps which lengths of a traced array are read.
+#[pyclass(name = "LengthReader", module = "umber.core", frozen)]
+struct LengthReader(Array);
+
+#[pymethods]
+impl LengthReader {
+    /// The length of an axis was read.
+    fn note(&self, axis: usize) {
+        tracing::note_length_read(&self.0, axis);
+    }
+
+    /// The length of an axis was found to be that of an axis of another array.
+    fn note_equal(&self, axis: usize, other: &LengthReader, along: usize) {
+        let (own, its) = (self.0.clone(), other.0.clone());
+        tracing::note(LengthRead { array: own, axis, reading: Reading::Equals(its, along) });
+    }
 }
 
 #[pymethods]
@@ -273,7 +308,10 @@ impl PyArray {
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        let array = noting_sizes(self.get());
+        let array = self.get();
+        if array.ndim() > 0 {
+            tracing::note_length_read(&array, 0);
+        }
         array
             .shape()
             .first()
@@ -368,7 +406,7 @@ impl PyArray {
     /// Lengths of the axes.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, noting_sizes(self.get()).shape().iter())
+        shape_of(py, &self.get())
     }
 
     /// Type of the elements.
@@ -527,10 +565,11 @@ enum Direction {
 
 impl ArrayIterator {
     fn new(op: &str, array: &PyArray, direction: Direction) -> PyResult<ArrayIterator> {
-        let array = noting_sizes(array.get());
+        let array = array.get();
         let Some(&length) = array.shape().first() else {
             return Err(PyTypeError::new_err(format!("[{op}] got a 0-d array, expected at least one axis")));
         };
+        tracing::note_length_read(&array, 0);
         Ok(ArrayIterator { array, left: 0..length, direction })
     }
 }

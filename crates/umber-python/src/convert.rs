@@ -193,8 +193,11 @@ fn ragged(got: &str, depth: usize, shape: &[usize]) -> PyResult<()> {
 fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut Flat) -> PyResult<()> {
     let items = if let Ok(list) = object.cast::<PyList>() {
         gathered(list.iter())?
-    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+    } else if let Ok(tuple) = object.cast_exact::<PyTuple>() {
         gathered(tuple.iter())?
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        // By its iterator, which a class made of tuples may have of its own, as lengths of traced arrays do.
+        gathered(tuple.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_iter())?
     } else if let Ok(array) = object.cast::<PyArray>() {
         return flat.push_array(array.get().get(), shape, depth);
     } else {

@@ -25,7 +25,11 @@ type Indices = SmallVec<[Index; 4]>;
 /// The entries of an index expression.
 fn parse(index: &Bound<'_, PyAny>) -> PyResult<Indices> {
     match index.cast::<PyTuple>() {
-        Ok(tuple) => tuple.iter().map(|entry| parse_one(&entry)).collect(),
+        Ok(tuple) if index.is_exact_instance_of::<PyTuple>() => {
+            tuple.iter().map(|entry| parse_one(&entry)).collect()
+        }
+        // By its iterator, which a class made of tuples may have of its own.
+        Ok(tuple) => tuple.try_iter()?.map(|entry| parse_one(&entry?)).collect(),
         Err(_) => Ok(smallvec::smallvec![parse_one(index)?]),
     }
 }

@@ -139,7 +139,11 @@ impl Tree {
             return list.iter().map(below).collect::<PyResult<_>>().map(Tree::List);
         }
         if let Ok(tuple) = value.cast::<PyTuple>() {
-            let items = tuple.iter().map(below).collect::<PyResult<_>>()?;
+            if tuple.is_exact_instance_of::<PyTuple>() {
+                return Ok(Tree::Tuple(tuple.iter().map(below).collect::<PyResult<_>>()?, None));
+            }
+            // By its iterator, which a class made of tuples may have of its own, as lengths of traced arrays do.
+            let items = tuple.try_iter()?.map(|item| below(item?)).collect::<PyResult<_>>()?;
             return Ok(Tree::Tuple(items, tuple_class(tuple).map(Bound::unbind)));
         }
         if let Ok(dict) = value.cast::<PyDict>() {

@@ -3,21 +3,58 @@
 //! Most operations say nothing of lengths. Those that do are adapted where what they were recorded with leaves one
 //! possibility, and refused otherwise.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, bail, ensure};
 
+use super::hints::{Anchor, Cut, Hint, Hints, Part, only_change};
 use super::joining::{Joined, Parts, fitting, inherited, reshaped, whole};
+use super::reads::SlotRead;
 use crate::graph::program::{Operand, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::broadcast::Broadcast;
-use crate::primitives::composite::Composite;
-use crate::primitives::fft::Fft;
-use crate::primitives::leaf::Leaf;
+use crate::primitives::checkpoint::Checkpoint;
+use crate::primitives::control_flow::{Body, Branch, Loop, While};
 use crate::primitives::reshape::Reshape;
 use crate::primitives::slice::{Slice, Window};
 use crate::primitives::slice_update::SliceUpdate;
-use crate::primitives::sort::{Sort, Sorted};
+
+/// A program at other lengths, and what its slots hold there and held before.
+pub(crate) struct Adapted {
+    pub(crate) program: Program,
+    pub(super) old: Vec<ArraySpec>,
+    pub(super) new: Vec<ArraySpec>,
+}
+
+impl Adapted {
+    /// The first read that gives something else now: its slot and axis, and the lengths before and now.
+    pub(crate) fn broken(&self, reads: &[SlotRead]) -> Option<(usize, usize, usize, usize)> {
+        let read = reads.iter().find(|read| !read.holds(&self.old, &self.new))?;
+        let slot = read.slot as usize;
+        let length = |specs: &[ArraySpec]| specs[slot].shape[read.axis];
+        Some((slot, read.axis, length(&self.old), length(&self.new)))
+    }
+}
+
+/// How an operation that could be one of several is decided.
+pub(super) enum Deciding<'a> {
+    /// By what is known of it.
+    Hints(&'a Hints),
+    /// By the same function traced at the new lengths; what is found is added to the hints.
+    Trace(&'a Program, &'a mut Hints),
+}
+
+impl<'a> Deciding<'a> {
+    /// What the other trace recorded at a step.
+    fn other(&self, step: usize) -> Option<&'a Op> {
+        match self {
+            Deciding::Hints(_) => None,
+            Deciding::Trace(other, _) => other.steps.get(step).map(|step| &step.op),
+        }
+    }
+}
 
 impl Program {
     /// The program that the same function would give for arguments of other lengths.
@@ -25,6 +62,16 @@ impl Program {
     /// An error names the operation that could be one of several there. The answer is a candidate: lengths that the
     /// function worked into constants stay those of this program.
     pub fn adapted(&self, arguments: &[ArraySpec]) -> Result<Program> {
+        self.adapted_by(arguments, Deciding::Hints(&Hints::default())).map(|adapted| adapted.program)
+    }
+
+    /// As [`Program::adapted`], with what is known of single operations.
+    pub(crate) fn adapted_with(&self, arguments: &[ArraySpec], hints: &Hints) -> Result<Adapted> {
+        self.adapted_by(arguments, Deciding::Hints(hints))
+    }
+
+    /// As [`Program::adapted`], where `deciding` tells what the operations mean.
+    pub(super) fn adapted_by(&self, arguments: &[ArraySpec], deciding: Deciding<'_>) -> Result<Adapted> {
         ensure!(
             arguments.len() == self.arguments.len(),
             Value,
@@ -33,11 +80,12 @@ impl Program {
             self.arguments.len()
         );
         for (old, new) in self.arguments.iter().zip(arguments) {
-            let stays = |old: usize, new: usize| old == new || (old > 1 && new > 1);
+            // What is recorded for an axis without elements may be nothing at all.
+            let may_become = |old: usize, new: usize| old == new || (old > 0 && new > 0);
             ensure!(
                 old.dtype == new.dtype
                     && old.shape.ndim() == new.shape.ndim()
-                    && old.shape.iter().zip(new.shape.iter()).all(|(&old, &new)| stays(old, new)),
+                    && old.shape.iter().zip(new.shape.iter()).all(|(&old, &new)| may_become(old, new)),
                 Value,
                 "[compile] a graph recorded for {old} cannot be adapted to {new}"
             );
@@ -48,6 +96,7 @@ impl Program {
             open: vec![None; arguments.len()],
             joined: vec![None; arguments.len()],
             steps: Vec::with_capacity(self.steps.len()),
+            deciding,
         };
         for step in &self.steps {
             adapting.visit(step)?;
@@ -61,7 +110,9 @@ impl Program {
             Value,
             "[full] the shape of a constant that is returned may depend on the lengths of arguments"
         );
-        Ok(Program { arguments: arguments.to_vec(), steps: adapting.steps, outputs: self.outputs.clone() })
+        let Adapting { old, new, steps, .. } = adapting;
+        let program = Program { arguments: arguments.to_vec(), steps, outputs: self.outputs.clone() };
+        Ok(Adapted { program, old, new })
     }
 }
 
@@ -75,11 +126,6 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Is this axis of the first input as long as before?
-    fn is_kept(&self, axis: usize) -> bool {
-        self.old[0].shape[axis] == self.new[0].shape[axis]
-    }
-
     /// What the axes of an input consist of.
     pub(super) fn parts(&self, input: usize) -> Joined {
         match self.joined[input] {
@@ -89,7 +135,7 @@ impl Change<'_> {
     }
 }
 
-struct Adapting {
+struct Adapting<'a> {
     /// What the slots were, and are.
     old: Vec<ArraySpec>,
     new: Vec<ArraySpec>,
@@ -98,9 +144,10 @@ struct Adapting {
     /// Of slots with an axis that was joined from several: what each axis consists of.
     joined: Vec<Option<Joined>>,
     steps: Vec<Step>,
+    deciding: Deciding<'a>,
 }
 
-impl Adapting {
+impl Adapting<'_> {
     fn visit(&mut self, step: &Step) -> Result<()> {
         let mut inputs = step.inputs.clone();
         if is_elementwise(&step.op) {
@@ -109,7 +156,7 @@ impl Adapting {
             if matches!(step.op, Op::MatMul(_)) {
                 self.agree_on_batch(&inputs);
             }
-            self.check_constants(step)?;
+            self.shape_constants(step, &mut inputs)?;
             for operand in &inputs {
                 if let Operand::Slot(slot) = operand {
                     self.open[*slot as usize] = None;
@@ -121,16 +168,28 @@ impl Adapting {
             let change = Change {
                 old: step.inputs.iter().map(|operand| operand.spec(&self.old)).collect(),
                 new: inputs.iter().map(|operand| operand.spec(&self.new)).collect(),
-                joined: step.inputs.iter().map(|operand| self.parts(operand)).collect(),
+                joined: step.inputs.iter().map(|operand| parts_of(&self.joined, operand)).collect(),
                 answered: &answered,
             };
-            if matches!(step.op, Op::Reshape(_)) {
-                let Some((shape, parts)) = reshaped(&change) else { return Err(ambiguous(&step.op)) };
-                (Some(Reshape { shape }.into()), Some(parts))
-            } else {
-                let op =
-                    if change.old == change.new { Some(step.op.clone()) } else { adapt(&step.op, &change) };
-                (op, inherited(&step.op, &change))
+            let number = self.steps.len();
+            match &step.op {
+                Op::Reshape(_) => {
+                    let mut chosen = Vec::new();
+                    let rest = |axes: std::ops::Range<usize>| {
+                        let axis = rest_of(&self.deciding, number, &answered[0].shape, axes)?;
+                        chosen.push(axis);
+                        Some(axis)
+                    };
+                    let Some((shape, parts)) = reshaped(&change, rest) else {
+                        return Err(ambiguous(&step.op));
+                    };
+                    if let (Deciding::Trace(_, hints), false) = (&mut self.deciding, chosen.is_empty()) {
+                        hints.put(number, Hint::Rest(chosen));
+                    }
+                    (Some(Reshape { shape }.into()), Some(parts))
+                }
+                op if change.old == change.new => (Some(op.clone()), inherited(op, &change)),
+                op => (adapt(op, &change, number, &mut self.deciding), inherited(op, &change)),
             }
         };
         let Some(op) = op else { return Err(ambiguous(&step.op)) };
@@ -152,14 +211,6 @@ impl Adapting {
         self.new.extend(specs);
         self.steps.push(made);
         Ok(())
-    }
-
-    /// What an operand's axes consist of, if one was joined.
-    fn parts(&self, operand: &Operand) -> Option<&[Parts]> {
-        match operand {
-            Operand::Slot(slot) => self.joined[*slot as usize].as_deref(),
-            Operand::Constant(_) => None,
-        }
     }
 
     /// Spread the matrices of one operand of a product to the batch of the other, if that was all a broadcast did.
@@ -187,9 +238,10 @@ impl Adapting {
                 Operand::Constant(_) => None,
             })
         };
-        let decides = slots().find(|&slot| self.open[slot].is_none()).or_else(|| slots().next());
-        let Some(decides) = decides else { return Err(ambiguous(&step.op)) };
-        let shape = self.new[decides].shape.clone();
+        let shape = match slots().find(|&slot| self.open[slot].is_none()) {
+            Some(decides) => self.new[decides].shape.clone(),
+            None => self.shape_of_broadcasts(slots()).ok_or_else(|| ambiguous(&step.op))?,
+        };
         for operand in inputs {
             match operand {
                 Operand::Slot(slot) => {
@@ -215,17 +267,85 @@ impl Adapting {
         Ok(())
     }
 
-    /// The shape of a constant beside inputs of other lengths may depend on them.
-    fn check_constants(&self, step: &Step) -> Result<()> {
+    /// The shape of what is broadcast together from sources alone.
+    fn shape_of_broadcasts(&self, slots: impl Iterator<Item = usize>) -> Option<Shape> {
+        let mut found: Option<Shape> = None;
+        for slot in slots {
+            let shape = found.get_or_insert_with(|| self.old[slot].shape.clone());
+            let Some(maker) = self.open[slot] else { continue };
+            let source = &self.steps[maker].inputs[0];
+            let (old, new) = (&source.spec(&self.old).shape, &source.spec(&self.new).shape);
+            let front = shape.ndim() - old.ndim();
+            for axis in 0..old.ndim() {
+                if old[axis] != new[axis] && self.old[slot].shape[front + axis] == old[axis] {
+                    shape.as_mut_slice()[front + axis] = new[axis];
+                }
+            }
+        }
+        found
+    }
+
+    /// Give constants beside inputs of other lengths the shape that follows from these, where one does.
+    fn shape_constants(&self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
         let is_changed = |operand: &Operand| operand.spec(&self.old) != operand.spec(&self.new);
-        let has_shape = |operand: &Operand| match operand {
-            Operand::Constant(constant) => constant.0.shape.ndim() > 0,
-            Operand::Slot(_) => false,
-        };
-        if step.inputs.iter().any(is_changed) && step.inputs.iter().any(has_shape) {
-            return Err(ambiguous(&step.op));
+        if !step.inputs.iter().any(is_changed) {
+            return Ok(());
+        }
+        let changed = step.inputs.iter().find(|operand| is_changed(operand));
+        let like =
+            changed.map(|operand| [&self.old, &self.new].map(|specs| operand.spec(specs).shape.clone()));
+        for operand in inputs {
+            let Operand::Constant(constant) = operand else { continue };
+            let shape = &mut constant.0.shape;
+            if shape.ndim() == 0 {
+                continue;
+            }
+            let Some([old, new]) = like.as_ref().filter(|like| like[0].ndim() == shape.ndim()) else {
+                return Err(ambiguous(&step.op));
+            };
+            for axis in 0..old.ndim() {
+                let length = &mut shape.as_mut_slice()[axis];
+                match &step.op {
+                    Op::Concatenate(joined) if axis != joined.axis => *length = new[axis],
+                    Op::Concatenate(_) => {}
+                    // What is around the update, as padding is, keeps its width.
+                    Op::SliceUpdate(_) if *length + new[axis] >= old[axis] => {
+                        *length = *length + new[axis] - old[axis];
+                    }
+                    _ => return Err(ambiguous(&step.op)),
+                }
+            }
         }
         Ok(())
+    }
+}
+
+/// What an operand's axes consist of, if one was joined.
+fn parts_of<'j>(joined: &'j [Option<Joined>], operand: &Operand) -> Option<&'j [Parts]> {
+    match operand {
+        Operand::Slot(slot) => joined[*slot as usize].as_deref(),
+        Operand::Constant(_) => None,
+    }
+}
+
+/// Which of some axes of a reshape's result takes what the others leave.
+fn rest_of(
+    deciding: &Deciding<'_>,
+    step: usize,
+    shape: &Shape,
+    axes: std::ops::Range<usize>,
+) -> Option<usize> {
+    match deciding {
+        Deciding::Hints(hints) => match hints.of(step)? {
+            Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
+            Hint::Cut(_) => None,
+        },
+        Deciding::Trace(..) => match deciding.other(step)? {
+            Op::Reshape(other) if other.shape.ndim() == shape.ndim() => {
+                only_change(shape, &other.shape, axes.start, axes.end)
+            }
+            _ => None,
+        },
     }
 }
 
@@ -240,49 +360,14 @@ fn is_elementwise(op: &Op) -> bool {
     matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_))
 }
 
-/// The operation at the new lengths. One that is not listed has no answer, which is always safe.
-fn adapt(op: &Op, change: &Change<'_>) -> Option<Op> {
+/// The operation at the new lengths. Most say nothing of lengths; where a number in one follows from a length, a trace at
+/// other lengths has another number there, and so shows that this one was wrong.
+fn adapt(op: &Op, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>) -> Option<Op> {
     let adapted: Op = match op {
-        // They say nothing of lengths.
-        Op::Unary(_)
-        | Op::Binary(_)
-        | Op::Select(_)
-        | Op::Cast(_)
-        | Op::Leaf(Leaf::Copy)
-        | Op::Control(_)
-        | Op::Transpose(_)
-        | Op::Concatenate(_)
-        | Op::Reduce(_)
-        | Op::ArgReduce(_)
-        | Op::GatherAxis(_)
-        | Op::Composite(
-            Composite::Softmax(_)
-            | Composite::LogSumExp(_)
-            | Composite::ShiftedLogSumExp(_)
-            | Composite::Rope(_)
-            | Composite::Attention(_)
-            | Composite::AttentionGradient(_)
-            | Composite::GatedDelta(_)
-            | Composite::Spread(_)
-            | Composite::MeanParts(_),
-        )
-        | Op::Scan(_)
-        | Op::Search(_)
-        | Op::Sort(Sort { what: Sorted::Values | Sorted::Indices(_), .. })
-        | Op::Cholesky(_)
-        | Op::Solve(_)
-        | Op::Inverse(_)
-        | Op::Determinant(_) => op.clone(),
-        Op::Composite(_) if change.old[1..] == change.new[1..] => op.clone(),
         Op::MatMul(_) => {
             let [a, b] = [0, 1].map(|i| &change.new[i].shape);
             let batch = a.ndim() - 2;
             (a[..batch] == b[..batch]).then(|| op.clone())?
-        }
-        // Places in an axis of another length may mean others.
-        Op::Gather(gather) => {
-            let kept = gather.axes.iter().all(|&axis| change.is_kept(axis));
-            kept.then(|| op.clone())?
         }
         Op::Broadcast(Broadcast { shape }) => {
             let (old, new) = (&change.old[0].shape, &change.new[0].shape);
@@ -295,36 +380,138 @@ fn adapt(op: &Op, change: &Change<'_>) -> Option<Op> {
             }
             Broadcast { shape }.into()
         }
-        Op::Slice(Slice { window, shape }) if *shape == window.lengths => {
-            let window = widened(window, change)?;
-            Slice { shape: window.lengths.clone(), window: Box::new(window) }.into()
+        Op::Slice(Slice { window, shape }) => {
+            let other = match deciding.other(step) {
+                Some(Op::Slice(other)) => Some(&*other.window),
+                _ => None,
+            };
+            let cut = cut(window, change, other, step, deciding)?;
+            let shape = without_ones(&window.lengths, &cut.lengths, shape)?;
+            Slice { shape, window: Box::new(cut) }.into()
         }
         Op::SliceUpdate(SliceUpdate { window, kind }) => {
-            SliceUpdate { window: Box::new(widened(window, change)?), kind: *kind }.into()
+            let other = match deciding.other(step) {
+                Some(Op::SliceUpdate(other)) => Some(&*other.window),
+                _ => None,
+            };
+            let cut = cut(window, change, other, step, deciding)?;
+            SliceUpdate { window: Box::new(cut), kind: *kind }.into()
         }
-        Op::Fft(fft) if change.is_kept(fft.axis) => Fft { ..*fft }.into(),
-        _ => return None,
+        Op::Loop(held) => {
+            let mut iteration = (*held.0).clone();
+            let rows = iteration.carry..iteration.carry + iteration.rows;
+            let row = |(i, spec): (usize, &&ArraySpec)| {
+                let skipped = usize::from(rows.contains(&i));
+                ArraySpec { shape: spec.shape.iter().skip(skipped).copied().collect(), dtype: spec.dtype }
+            };
+            let given: Vec<ArraySpec> = change.new.iter().enumerate().map(row).collect();
+            if iteration.rows > 0 {
+                iteration.length = *change.new[iteration.carry].shape.first()?;
+            }
+            iteration.body = at_lengths(&iteration.body, &given)?;
+            Loop(Arc::new(iteration)).into()
+        }
+        Op::Branch(held) => {
+            let given: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
+            let bodies = held.0.bodies.iter().map(|body| at_lengths(body, &given));
+            Branch::new(held.0.construct, bodies.collect::<Option<_>>()?).into()
+        }
+        Op::While(held) => {
+            let given: Vec<ArraySpec> = change.new.iter().map(|&spec| spec.clone()).collect();
+            let [condition, body] = [&held.0.condition, &held.0.body].map(|body| at_lengths(body, &given));
+            While::new(held.0.construct, condition?, body?).into()
+        }
+        Op::Checkpoint(held) => {
+            let given = held.split(&change.new).0.iter().map(|&spec| spec.clone()).collect::<Vec<_>>();
+            Checkpoint { program: Arc::new(held.program.adapted(&given).ok()?) }.into()
+        }
+        // Rules are code, which may have read lengths.
+        Op::Custom(_) => return None,
+        op => op.clone(),
     };
     Some(adapted)
 }
 
-/// A window that is all of every axis that has another length now.
-fn widened(window: &Window, change: &Change<'_>) -> Option<Window> {
+/// A function within an operation, at other lengths.
+fn at_lengths(body: &Body, given: &[ArraySpec]) -> Option<Body> {
+    let adapted = body.program.adapted_by(given, Deciding::Hints(&Hints::default())).ok()?;
+    let outputs = adapted.program.outputs.iter().map(|output| output.spec(&adapted.new).clone()).collect();
+    Some(Body { program: adapted.program, outputs })
+}
+
+/// The part of the first input inside a window, at other lengths; `other` is the window that another trace has there.
+fn cut(
+    window: &Window,
+    change: &Change<'_>,
+    other: Option<&Window>,
+    step: usize,
+    deciding: &mut Deciding<'_>,
+) -> Option<Window> {
     let (old, new) = (&change.old[0].shape, &change.new[0].shape);
-    let mut widened = window.clone();
+    let part = |window: &Window, axis: usize| Part {
+        start: window.starts[axis],
+        step: window.steps[axis],
+        count: window.lengths[axis],
+    };
+    let mut cut = window.clone();
+    let mut cuts: Vec<Option<Cut>> = vec![None; old.ndim()];
     for axis in 0..old.ndim() {
-        if old[axis] == new[axis] {
+        // What is written into a window says how long it is.
+        let written = change.new.get(1).map(|update| update.shape[axis]);
+        let is_as_before =
+            old[axis] == new[axis] && written.is_none_or(|count| count == window.lengths[axis]);
+        if is_as_before {
             continue;
         }
-        let backwards = window.steps[axis] == -1 && window.starts[axis] + 1 == old[axis];
-        let forwards = window.steps[axis] == 1 && window.starts[axis] == 0;
-        if window.lengths[axis] != old[axis] || !(forwards || backwards) {
+        let own = part(window, axis);
+        let known = match (&*deciding, other) {
+            (Deciding::Hints(hints), _) => match hints.of(step) {
+                Some(Hint::Cut(cuts)) => *cuts.get(axis)?,
+                Some(Hint::Rest(_)) | None => None,
+            },
+            (Deciding::Trace(..), Some(other)) if other.starts.len() == old.ndim() => {
+                Cut::between(own, old[axis], part(other, axis), new[axis])
+            }
+            (Deciding::Trace(..), _) => None,
+        };
+        let way = match known {
+            Some(cut) => cut,
+            None => all_of(own, old[axis])?,
+        };
+        cuts[axis] = known;
+        let found = way.applied(own, old[axis], new[axis])?;
+        if written.is_some_and(|count| count != found.count) {
             return None;
         }
-        if backwards {
-            widened.starts[axis] = new[axis] - 1;
-        }
-        widened.lengths.as_mut_slice()[axis] = new[axis];
+        cut.starts[axis] = found.start;
+        cut.lengths.as_mut_slice()[axis] = found.count;
     }
-    Some(widened)
+    if let (Deciding::Trace(_, hints), true) = (deciding, cuts.iter().any(Option::is_some)) {
+        hints.put(step, Hint::Cut(cuts));
+    }
+    Some(cut)
+}
+
+/// How all of an axis is cut, in either direction; a part could be cut in several ways.
+fn all_of(part: Part, length: usize) -> Option<Cut> {
+    let forwards = part.step == 1 && part.start == 0;
+    let backwards = part.step == -1 && part.start + 1 == length;
+    let first = if backwards { Anchor::End } else { Anchor::Start };
+    (part.count == length && (forwards || backwards)).then_some(Cut { first, last: Anchor::End })
+}
+
+/// The shape of a part without those axes of length one that `shape` leaves out, and with those that it puts in.
+fn without_ones(old: &Shape, new: &Shape, shape: &Shape) -> Option<Shape> {
+    if shape == old {
+        return Some(new.clone());
+    }
+    let mut long = old.iter().zip(new.iter()).filter(|(old, _)| **old != 1);
+    if old.iter().zip(new.iter()).any(|(&old, &new)| old == 1 && new != 1) {
+        return None;
+    }
+    let mut found = shape.clone();
+    for length in found.as_mut_slice().iter_mut().filter(|length| **length != 1) {
+        *length = *long.next()?.1;
+    }
+    Some(found)
 }

@@ -19,8 +19,11 @@ pub(super) fn whole(old: &Shape, new: &Shape) -> Joined {
 }
 
 /// The shape that a reshape reaches, and what its axes consist of: axes that were kept or joined are so again, joined ones
-/// are told apart again; one that was split otherwise must not change.
-pub(super) fn reshaped(change: &Change<'_>) -> Option<(Shape, Joined)> {
+/// are told apart again; of those that were split otherwise, `rest` names the one that takes what the others leave.
+pub(super) fn reshaped(
+    change: &Change<'_>,
+    mut rest: impl FnMut(std::ops::Range<usize>) -> Option<usize>,
+) -> Option<(Shape, Joined)> {
     let (from, to) = (&change.old[0].shape, &change.answered[0].shape);
     let new = &change.new[0].shape;
     if from == new && change.joined[0].is_none() {
@@ -61,7 +64,17 @@ pub(super) fn reshaped(change: &Change<'_>) -> Option<(Shape, Joined)> {
                 }
             }
             None if given_parts[first..i].iter().flatten().all(|(old, new)| old == new) => {}
-            None => return None,
+            None => {
+                let axis = rest(start..j)?;
+                let size: usize = new[first..i].iter().product();
+                let others: usize =
+                    (start..j).filter(|&other| other != axis).map(|other| to[other]).product();
+                if others == 0 || size % others != 0 {
+                    return None;
+                }
+                shape.as_mut_slice()[axis] = size / others;
+                parts[axis] = smallvec![(to[axis], size / others)];
+            }
         }
     }
     debug_assert_eq!(shape.size(), new.size());

@@ -7,7 +7,9 @@
 mod adapting;
 pub mod cache;
 mod constants;
+mod hints;
 mod joining;
+mod reads;
 mod recipe;
 mod shapeless;
 mod simplify;
@@ -17,14 +19,18 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use umber_types::{Result, ensure};
 
 use crate::fusion::fuse;
-use crate::graph::{Array, ArraySpec, Program, tracing};
+use crate::graph::tracing::{self, Lengths, ReadingLengths};
+use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::leaf::Leaf;
 use crate::transforms::{Trace, expanded};
 pub use cache::Cache;
 use constants::fold;
+pub use hints::Hints;
+pub use reads::{Asked, Reads, SlotRead};
 use recipe::{Followed, Recipe};
-pub use shapeless::Family;
+pub use shapeless::{Alike, Axis, Family};
+pub(crate) use shapeless::{changes, goes_along};
 pub use simplify::simplify;
 
 /// A function for arguments of certain shapes and dtypes, ready to be called.
@@ -42,6 +48,8 @@ pub struct CompiledGraph {
     fixed: Vec<Array>,
     /// Does it hold an array that another transform is following?
     captures_traced: bool,
+    /// The lengths that the function read: a trace around a call depends on them, too.
+    reads: Reads,
 }
 
 /// A function that is to be compiled is being followed: run it on `trace.inputs`, then [`Tracing::end`].
@@ -49,25 +57,47 @@ pub struct CompiledGraph {
 pub struct Tracing {
     /// Its arguments, without values.
     pub trace: Trace,
-    sizes_read: u64,
+    reading: ReadingLengths,
 }
 
 /// Begin to trace a function that is to be compiled.
-pub fn begin(arguments: &[Array]) -> Tracing {
-    begin_with(arguments.iter().map(|argument| argument.spec().clone()))
+pub fn begin(arguments: &[Array], lengths: Lengths) -> Tracing {
+    begin_with(arguments.iter().map(|argument| argument.spec().clone()), Leaf::Compile, lengths)
 }
 
-/// As [`begin`], for arguments of certain shapes and dtypes.
-pub fn begin_with(specs: impl IntoIterator<Item = ArraySpec>) -> Tracing {
-    Tracing { trace: Trace::placeholders(Leaf::Compile, specs), sizes_read: tracing::sizes_read() }
+/// As [`begin`], for arguments of certain shapes and dtypes; `leaf` says which transform is to be named when somebody asks
+/// for a value.
+pub fn begin_with(specs: impl IntoIterator<Item = ArraySpec>, leaf: Leaf, lengths: Lengths) -> Tracing {
+    Tracing { trace: Trace::placeholders(leaf, specs), reading: tracing::read_lengths(lengths) }
 }
 
 impl Tracing {
     /// What was found when the function gave `outputs`.
     pub fn end(self, outputs: &[Array]) -> Traced {
-        let (program, captured) = Program::close(&self.trace.inputs, outputs);
-        let reads_sizes = tracing::sizes_read() != self.sizes_read;
-        Traced { program, given: self.trace.inputs.len(), captured, reads_sizes }
+        let (inputs, read) = (&self.trace.inputs, self.reading.take());
+        let found = reads::on_tape(inputs, read);
+        self.finish(outputs, &found)
+    }
+
+    /// As [`Tracing::end`], without the operations for which `is_replaced` holds: what they stand for takes their place.
+    pub fn end_expanded(self, outputs: &[Array], is_replaced: impl Fn(&Op) -> bool) -> Result<Traced> {
+        let (inputs, read) = (&self.trace.inputs, self.reading.take());
+        let mut found = reads::on_tape(inputs, read);
+        let all: Vec<Array> = outputs.iter().chain(&found.arrays).cloned().collect();
+        let mut all = expanded(inputs, &all, is_replaced)?;
+        found.arrays = all.split_off(outputs.len());
+        Ok(self.finish(&all, &found))
+    }
+
+    fn finish(self, outputs: &[Array], found: &reads::Found) -> Traced {
+        let all: Vec<Array> = outputs.iter().chain(&found.arrays).cloned().collect();
+        let (mut program, captured) = Program::close(&self.trace.inputs, &all);
+        let places = program.outputs.split_off(outputs.len());
+        let given = self.trace.inputs.len();
+        drop(self.reading);
+        found.pass_on();
+        let reads = found.in_slots(&places);
+        Traced { program, given, captured, reads }
     }
 }
 
@@ -78,32 +108,42 @@ pub struct Traced {
     /// How many arguments it has besides what it captured.
     given: usize,
     captured: Vec<Array>,
-    /// Were lengths of axes read by the function itself, rather than by operations?
-    reads_sizes: bool,
+    /// The lengths that the function itself read, rather than its operations.
+    reads: Reads,
 }
 
 impl Traced {
     /// The graph, made smaller and fused.
     pub fn compile(&self) -> Result<CompiledGraph> {
-        CompiledGraph::of(&self.program, self.given, self.captured.clone())
+        CompiledGraph::of(&self.program, self.given, self.captured.clone(), self.reads.clone())
     }
 
     /// The function as it was recorded; what it captured are its last arguments.
     pub fn program(&self) -> &Program {
         &self.program
     }
+
+    /// The arrays it captured.
+    pub fn captured(&self) -> &[Array] {
+        &self.captured
+    }
+
+    /// The lengths it read.
+    pub fn reads(&self) -> &Reads {
+        &self.reads
+    }
 }
 
 impl CompiledGraph {
     /// The graph of a program whose last arguments are `captured`, behind `given` others.
-    fn of(program: &Program, given: usize, captured: Vec<Array>) -> Result<CompiledGraph> {
+    fn of(program: &Program, given: usize, captured: Vec<Array>, reads: Reads) -> Result<CompiledGraph> {
         // An outer transform's own arrays are traced still.
         let captures_traced = captured.iter().any(Array::is_traced);
         let plain = simplify(&fold(program, given, &captured)?)?;
         let (fused, made_of_constants) = fused(&plain)?;
         let (plain, fused) = (Recipe::new(plain)?, Recipe::new(fused)?);
         let fixed = captured.iter().cloned().chain(made_of_constants).collect();
-        Ok(CompiledGraph { given, fused, plain, captured, fixed, captures_traced })
+        Ok(CompiledGraph { given, fused, plain, captured, fixed, captures_traced, reads })
     }
 
     /// May it be kept for later calls? Not if it holds arrays that an outer transform is following.
@@ -134,6 +174,7 @@ impl CompiledGraph {
         );
         let is_followed = self.captured.iter().chain(&arguments).any(Array::is_traced);
         if is_followed {
+            self.reads.note_again(&arguments, &self.captured);
             self.plain.record(arguments, &self.captured, Followed::BySomebody)
         } else {
             self.fused.record(arguments, &self.fixed, Followed::ByNobody)
@@ -165,7 +206,7 @@ where
         if let Some(graph) = cache.find(arguments, &[]) {
             return graph.call(arguments);
         }
-        let tracing = begin(arguments);
+        let tracing = begin(arguments, Lengths::Fixed);
         let outputs = f(&tracing.trace.inputs)?;
         let graph = tracing.end(&outputs).compile()?;
         if !graph.is_reusable() {

@@ -1,9 +1,9 @@
 //! Shapeless: a program recorded for arguments of some lengths, adapted to others.
 //!
 //! A candidate made by `adapting` is believed only after a trace at other lengths gave the very same program, and only for
-//! the axes that were of other lengths then; and never of a function that read lengths itself, or that had an operation
-//! whose lengths met a bound. So a wrong guess costs a trace, not a wrong result. Axes of length zero or one stay what they
-//! are, since broadcasting and empty reductions treat them as something of their own.
+//! the axes that were of other lengths then. So a wrong guess costs a trace, not a wrong result. Lengths that the function
+//! read itself, or that met the bound of an operation, must be what they were. Axes without elements stay what they are,
+//! since empty reductions are something of their own.
 //!
 //! Constants that come of lengths come of their products, and of their sums where axes are concatenated. They differ if all
 //! lengths that differ are greater, or all are less; where some are greater and some are less a trace tells nothing if
@@ -14,8 +14,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use smallvec::smallvec;
+use umber_types::Result;
 
+use super::adapting::{Adapted, Deciding};
 use super::constants::is_view;
+use super::hints::Hints;
 use super::{CompiledGraph, Traced};
 use crate::graph::program::{self, Operand, Step};
 use crate::graph::{Array, ArraySpec, Program};
@@ -29,6 +32,8 @@ pub struct Family {
     origins: Vec<Origin>,
     /// The axes whose lengths are free, together with those that changed alike when that was found.
     free: Mutex<Vec<Alike>>,
+    /// What other traces told of single operations.
+    hints: Mutex<Hints>,
 }
 
 /// Of more lengths that changed, some up and some down, products are not looked through.
@@ -36,10 +41,10 @@ const MOST_CHANGES: usize = 4;
 /// How often a product that becomes a constant has one length at most.
 const MOST_TIMES: usize = 4;
 
-/// An axis of an argument.
-type Axis = (usize, usize);
+/// An argument and an axis of it.
+pub type Axis = (usize, usize);
 /// Axes that had one length, and then another one.
-type Alike = Vec<Axis>;
+pub type Alike = Vec<Axis>;
 
 /// How a captured array was made by views: two traces may make the same view of one array anew.
 #[derive(Debug)]
@@ -80,13 +85,13 @@ impl Family {
     pub fn new(traced: Traced) -> Family {
         let traced = traced.opened();
         let origins = traced.captured.iter().map(Origin::of).collect();
-        Family { origins, free: Mutex::new(Vec::new()), traced }
+        Family { origins, free: Mutex::new(Vec::new()), hints: Mutex::default(), traced }
     }
 
     /// The graph for arguments of other lengths, if a trace would surely give it.
     pub fn graph(&self, arguments: &[Array]) -> Option<CompiledGraph> {
         let given = &self.traced.program.arguments[..self.traced.given];
-        if arguments.len() != given.len() || self.traced.reads_sizes {
+        if arguments.len() != given.len() || self.traced.reads.has_others {
             return None;
         }
         let is_like = |(argument, spec): (&Array, &ArraySpec)| {
@@ -95,43 +100,66 @@ impl Family {
         if !arguments.iter().zip(given).all(is_like) {
             return None;
         }
-        {
+        let specs: Vec<ArraySpec> = arguments.iter().map(|argument| argument.spec().clone()).collect();
+        let is_known = {
             let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_free = |axis: &Axis, new: usize| {
-                let goes_along = |&(argument, other): &Axis| {
-                    argument == axis.0 || arguments[argument].shape()[other] == new
-                };
-                free.iter().any(|alike| alike.contains(axis) && alike.iter().all(goes_along))
-            };
-            let specs = arguments.iter().map(Array::spec);
-            let mut changed = changes(given, specs).into_iter();
-            if !changed.all(|((_, new), axes)| axes.iter().all(|axis| is_free(axis, new))) {
-                return None;
-            }
+            changes(given, &specs)
+                .iter()
+                .all(|(_, axes)| axes.iter().all(|&axis| goes_along(&free, axis, &specs)))
+        };
+        if !is_known {
+            return None;
         }
-        let program = self.traced.program.adapted(&self.with_captured(arguments.iter().map(Array::spec)));
-        CompiledGraph::of(&program.ok()?, given.len(), self.traced.captured.clone()).ok()
+        let adapted = self.adapted(&specs).ok()?;
+        if adapted.broken(&self.traced.reads.slots).is_some() {
+            return None;
+        }
+        let (captured, reads) = (self.traced.captured.clone(), self.traced.reads.clone());
+        CompiledGraph::of(&adapted.program, given.len(), captured, reads).ok()
+    }
+
+    fn adapted(&self, given: &[ArraySpec]) -> Result<Adapted> {
+        let hints = self.hints();
+        self.traced.program.adapted_by(&self.with_captured(given), Deciding::Hints(&hints))
+    }
+
+    /// What other traces told of single operations.
+    pub fn hints(&self) -> Hints {
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The function as it was traced first, with captured arrays as its program wants them.
+    pub fn traced(&self) -> &Traced {
+        &self.traced
     }
 
     /// Compare with a trace at other lengths: if it is what this one adapts to, their difference is free.
-    pub fn learn(&self, other: &Traced) {
+    ///
+    /// Returns whether it is.
+    pub fn learn(&self, other: &Traced) -> bool {
         let given = &self.traced.program.arguments[..self.traced.given];
-        if self.traced.reads_sizes || other.reads_sizes || other.given != given.len() {
-            return;
+        if self.traced.reads.has_others || other.reads.has_others || other.given != given.len() {
+            return false;
         }
         let other = other.clone().opened();
         let specs = &other.program.arguments[..other.given];
         let changes = changes(given, specs);
         if self.may_agree_by_chance(changes.keys().copied()) {
-            return;
+            return false;
         }
-        let adapted = self.traced.program.adapted(&self.with_captured(specs));
+        let mut hints = Hints::default();
+        let deciding = Deciding::Trace(&other.program, &mut hints);
+        let adapted = self.traced.program.adapted_by(&self.with_captured(specs), deciding);
+        let reads = &self.traced.reads;
+        let is_same = adapted.is_ok_and(|adapted| {
+            adapted.program == other.program
+                && other.reads == *reads
+                && adapted.broken(&reads.slots).is_none()
+        });
         let mut captured = self.origins.iter().zip(&other.captured);
         // Equal programs capture equally many arrays.
-        if !adapted.is_ok_and(|adapted| adapted == other.program)
-            || !captured.all(|(origin, array)| origin.is_like(&Origin::of(array)))
-        {
-            return;
+        if !is_same || !captured.all(|(origin, array)| origin.is_like(&Origin::of(array))) {
+            return false;
         }
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         for alike in changes.into_values() {
@@ -139,27 +167,14 @@ impl Family {
                 free.push(alike);
             }
         }
+        drop(free);
+        self.hints.lock().unwrap_or_else(PoisonError::into_inner).merge(hints);
+        true
     }
 
-    /// Of each argument, the axes whose lengths are known to be free.
-    pub fn free(&self) -> Vec<Vec<bool>> {
-        let given = &self.traced.program.arguments[..self.traced.given];
-        let mut free: Vec<_> = given.iter().map(|spec| vec![false; spec.shape.ndim()]).collect();
-        for &(argument, axis) in self.free.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten() {
-            free[argument][axis] = true;
-        }
-        free
-    }
-
-    /// Why arguments like these have no graph yet, as far as the first trace tells.
-    pub fn refusal(&self, given: &[ArraySpec]) -> String {
-        if self.traced.reads_sizes {
-            return "the function reads the lengths of axes itself".to_owned();
-        }
-        match self.traced.program.adapted(&self.with_captured(given)) {
-            Ok(_) => "the function does something else at other lengths".to_owned(),
-            Err(error) => error.message().to_owned(),
-        }
+    /// The axes whose lengths are known to be free, each with those that it must have its length in common with.
+    pub fn free(&self) -> Vec<Alike> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// May the program be the same at lengths that changed so though it depends on them?
@@ -191,7 +206,7 @@ impl Family {
 impl Traced {
     /// The same function that spreads captured arrays itself: what one is spread to depends on the lengths of arguments.
     fn opened(self) -> Traced {
-        let Traced { program, given, captured, reads_sizes } = self;
+        let Traced { program, given, captured, mut reads } = self;
         let mut kept: Vec<Array> = Vec::new();
         let mut places: Vec<usize> = (0..given).collect();
         let mut spread: Vec<Step> = Vec::new();
@@ -225,7 +240,7 @@ impl Traced {
             });
         }
         if spread.is_empty() {
-            return Traced { program, given, captured, reads_sizes };
+            return Traced { program, given, captured, reads };
         }
         let count = given + kept.len();
         let (old, more) = (program.arguments.len(), spread.len());
@@ -253,12 +268,23 @@ impl Traced {
             outputs: program.outputs.iter().map(moved).collect(),
             steps: spread.into_iter().chain(steps).collect(),
         };
-        Traced { program: opened, given, captured: kept, reads_sizes }
+        reads.move_slots(|slot| match moved(&Operand::Slot(slot)) {
+            Operand::Slot(slot) => slot,
+            Operand::Constant(_) => slot,
+        });
+        Traced { program: opened, given, captured: kept, reads }
     }
 }
 
+/// May an axis have the length it has in `specs`, alone or together with others?
+pub(crate) fn goes_along(free: &[Alike], axis: Axis, specs: &[ArraySpec]) -> bool {
+    let new = specs[axis.0].shape[axis.1];
+    let is_alike = |&(argument, other): &Axis| argument == axis.0 || specs[argument].shape[other] == new;
+    free.iter().any(|alike| alike.contains(&axis) && alike.iter().all(is_alike))
+}
+
 /// The axes that have another length, by what it was and is.
-fn changes<'a>(
+pub(crate) fn changes<'a>(
     old: &[ArraySpec],
     new: impl IntoIterator<Item = &'a ArraySpec>,
 ) -> BTreeMap<(usize, usize), Alike> {

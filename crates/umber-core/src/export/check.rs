@@ -14,9 +14,14 @@ use crate::primitives::leaf::Leaf;
 use crate::primitives::quantized::{Fp8, Quantize, Rounded, takes};
 use crate::primitives::sort::Sorted;
 
-/// Check every step of a program; answers what its outputs are.
+/// Check every step of a program; returns what its slots hold.
 pub(super) fn check(program: &Program) -> Result<Vec<ArraySpec>> {
-    let slots = program.slots_if(|op, inputs| Site { op, inputs }.check())?;
+    program.slots_if(|op, inputs| Site { op, inputs }.check())
+}
+
+/// As [`check`], but returns what the outputs are.
+fn check_outputs(program: &Program) -> Result<Vec<ArraySpec>> {
+    let slots = check(program)?;
     Ok(program.outputs.iter().map(|output| output.spec(&slots).clone()).collect())
 }
 
@@ -288,7 +293,7 @@ impl Site<'_> {
                 self.must(op.length > 0 && self.inputs[0].shape[op.axis] == from, &format!("{from} elements"))
             }
             Op::Checkpoint(op) => {
-                let outputs = check(&op.program)?;
+                let outputs = check_outputs(&op.program)?;
                 let expected = op.program.arguments.iter().chain(&outputs);
                 self.must(self.inputs.iter().copied().eq(expected), "a function's arguments and outputs")
             }
@@ -320,6 +325,10 @@ impl Site<'_> {
                 let fits = condition.outputs == answer && body.arguments().starts_with(&body.outputs);
                 self.must(fits, "a condition, and a function that answers what it carries")
             }
+            Op::NumberOfElements(op) => {
+                self.takes(1)?;
+                self.axes(&op.axes)
+            }
             Op::Search(_) => self.takes(2),
             Op::Nonzero(_) => self.takes(1),
         }
@@ -338,7 +347,7 @@ impl Site<'_> {
     }
 
     fn body(&self, body: &Body) -> Result<()> {
-        let outputs = check(&body.program)?;
+        let outputs = check_outputs(&body.program)?;
         self.must(outputs == body.outputs, "a function that answers what it says")
     }
 

@@ -3,48 +3,55 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use crate::graph::Array;
+use super::spelling::label;
 use crate::graph::walk::{IdMap, topological};
+use crate::graph::{Array, ArraySpec, Node};
 use crate::op::Op;
 
 /// What is not yet evaluated behind `outputs`, as a directed graph: operations are boxes, arrays are named.
 ///
-/// `names` names arrays; the others get letters. Text of the DOT language (<https://graphviz.org/doc/info/lang.html>).
+/// `names` names arrays; the others get letters. Text of the DOT language (<https://graphviz.org/doc/info/lang.html>), with
+/// the lines and the names of operations that MLX writes.
 pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
     let mut namer = Namer::new(names);
     let mut text = String::from("digraph {\n");
-    let asked: HashSet<(usize, u32)> = outputs.iter().map(Array::id).collect();
-    for (number, node) in topological(outputs).iter().enumerate() {
+    let nodes = topological(outputs);
+    let is_source = |node: &Node, inputs: &[Array]| {
+        node.is_evaluated() || inputs.is_empty() || matches!(node.op(), Op::Leaf(_))
+    };
+    let mut read: HashSet<(usize, u32)> = HashSet::new();
+    for node in &nodes {
+        let inputs = node.inputs();
+        if !is_source(node, &inputs) {
+            read.extend(inputs.iter().map(Array::id));
+        }
+    }
+    let asked: HashSet<(usize, u32)> =
+        outputs.iter().map(Array::id).filter(|id| !read.contains(id)).collect();
+    for (number, node) in nodes.iter().enumerate() {
         let inputs = node.inputs();
         let arrays = Array::outputs_of(node);
-        let is_source = node.is_evaluated() || inputs.is_empty() || matches!(node.op(), Op::Leaf(_));
-        let read = if is_source { &[][..] } else { &inputs[..] };
-        if !is_source {
-            let label = node.op().name();
-            let _ = writeln!(text, "  op{number} [label=\"{label}\", shape=rectangle];");
+        if is_source(node, &inputs) {
+            for array in &arrays {
+                let _ = writeln!(text, "{{ rank=source; \"{}\"; }}", namer.name(array));
+            }
+            continue;
         }
-        for input in read {
-            let _ = writeln!(text, "  \"{}\" -> op{number};", namer.name(input));
+        let given: Vec<&ArraySpec> = inputs.iter().map(Array::spec).collect();
+        let made: Vec<ArraySpec> = arrays.iter().map(|array| array.spec().clone()).collect();
+        let label = label(node.op(), &given, &made);
+        let _ = writeln!(text, "{{ {number} [label =\"{label}\", shape=rectangle]; }}");
+        for input in &inputs {
+            let _ = writeln!(text, "\"{}\" -> {number}", namer.name(input));
         }
         for array in &arrays {
-            let (name, rank) = (namer.name(array), rank_of(is_source, asked.contains(&array.id())));
-            let spec = format!("{name}\\n{} {}", array.shape(), array.dtype());
-            let _ = writeln!(text, "  {{ {rank}\"{name}\" [label=\"{spec}\"]; }}");
-            if !is_source {
-                let _ = writeln!(text, "  op{number} -> \"{name}\";");
-            }
+            let rank = if asked.contains(&array.id()) { "rank=sink; " } else { "" };
+            let name = namer.name(array);
+            let _ = writeln!(text, "{{ {rank}\"{name}\"; }}\n{number} -> \"{name}\"");
         }
     }
     text.push_str("}\n");
     text
-}
-
-fn rank_of(is_source: bool, is_asked: bool) -> &'static str {
-    match (is_source, is_asked) {
-        (_, true) => "rank=sink; ",
-        (true, false) => "rank=source; ",
-        (false, false) => "",
-    }
 }
 
 /// Names of arrays: those given, else A, B, … Z, AA, AB, …

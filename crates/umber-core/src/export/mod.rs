@@ -2,15 +2,19 @@
 
 mod check;
 mod dot;
+mod spelling;
 
 use std::collections::BTreeSet;
 
-use umber_types::{Result, ensure};
+use umber_types::{Result, bail, ensure};
 
 pub use self::dot::{letters, to_dot};
+pub use self::spelling::{Parameter, Spelling};
+use crate::compile::{self, Alike, Axis, Family, Hints, SlotRead, Traced, Tracing};
+use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
-use crate::transforms::{Trace, expanded};
+use crate::primitives::leaf::Leaf;
 
 /// The arguments that a trace of a function is for.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -44,28 +48,41 @@ impl Signature {
 /// A function as traced for one signature.
 #[derive(Clone, Debug)]
 pub struct Exported {
-    /// The arguments it was traced with.
+    /// The arguments it was exported with.
     pub signature: Signature,
-    /// Of each argument, the axes that may have other lengths; empty if none may.
-    pub free: Vec<Vec<bool>>,
+    /// At which other lengths it may be called.
+    pub free: Free,
     /// What it does with its arguments and constants.
     pub program: Program,
     /// The arrays it captured.
     pub constants: Vec<Array>,
 }
 
+/// At which lengths other than those of its program an exported function may be called.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Free {
+    /// The axes of arguments that may have other lengths, each with those that must have the same length.
+    pub axes: Vec<Alike>,
+    /// The lengths that the function read itself. These stay what they were.
+    pub reads: Vec<SlotRead>,
+    /// What is known of single operations at other lengths.
+    pub hints: Hints,
+}
+
 /// Begin to trace a function that is to be exported; the arguments by name come last, in the order of the names.
-pub fn begin(signature: &Signature) -> Trace {
-    Trace::of_graph(signature.specs().cloned())
+pub fn begin(signature: &Signature, lengths: Lengths) -> Tracing {
+    compile::begin_with(signature.specs().cloned(), Leaf::Trace, lengths)
+}
+
+/// End a trace from [`begin`]: what the function recorded, without operations that a file cannot hold.
+pub fn end(tracing: Tracing, outputs: &[Array]) -> Result<Traced> {
+    tracing.end_expanded(outputs, is_transient)
 }
 
 impl Exported {
-    /// The function that was run on the inputs of `trace` (from [`begin`]) and gave `outputs`.
-    pub fn new(signature: Signature, trace: Trace, outputs: &[Array]) -> Result<Exported> {
-        let stored = expanded(&trace.inputs, outputs, is_transient)?;
-        let (program, constants) = Program::close(&trace.inputs, &stored);
-        drop(trace);
-        for constant in &constants {
+    /// The function that was traced for one signature.
+    pub fn new(signature: Signature, traced: &Traced) -> Result<Exported> {
+        for constant in traced.captured() {
             ensure!(
                 !constant.is_traced(),
                 Value,
@@ -74,78 +91,253 @@ impl Exported {
                 constant.shape()
             );
         }
-        Ok(Exported { signature, free: Vec::new(), program, constants })
+        let (program, constants) = (traced.program().clone(), traced.captured().to_vec());
+        Ok(Exported { signature, free: Free::default(), program, constants })
+    }
+
+    /// The function for other lengths as well. `follow` traces it for any signature, with [`Lengths::Free`].
+    ///
+    /// Axes of one length are tried together, since they may have to be equal, and each by itself.
+    pub fn shapeless<E: From<umber_types::Error>>(
+        signature: Signature,
+        follow: impl Fn(&Signature) -> std::result::Result<Traced, E>,
+    ) -> std::result::Result<Exported, E> {
+        let mut found = Exported::learned(&signature, &signature, follow(&signature)?, &follow)?;
+        // Operations on axes of length one may have been left out: longer ones tell more.
+        let is_bound = |axis: &Axis| !found.free.axes.iter().flatten().any(|free| free == axis);
+        let ones = axes_of(&signature, |length| length == 1).into_iter().filter(is_bound).collect::<Vec<_>>();
+        for tried in [&ones[..]].into_iter().chain(ones.chunks(1)) {
+            let other =
+                with_lengths(&signature, |axis, length| if tried.contains(&axis) { 3 } else { length });
+            if tried.is_empty() {
+                continue;
+            }
+            let Ok(traced) = follow(&other) else { continue };
+            let wider = Exported::learned(&signature, &other, traced, &follow)?;
+            if wider.free.axes.len() > found.free.axes.len() && wider.refusal(&signature).is_none() {
+                found = wider;
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The function as traced at `base`, and which of its axes are free.
+    fn learned<E: From<umber_types::Error>>(
+        signature: &Signature,
+        base: &Signature,
+        traced: Traced,
+        follow: impl Fn(&Signature) -> std::result::Result<Traced, E>,
+    ) -> std::result::Result<Exported, E> {
+        let family = Family::new(traced);
+        let try_axes = |axes: &[Axis]| {
+            let ways: [fn(usize) -> usize; 2] = [|length| 2 * length + 1, |length| 3 * length];
+            for longer in ways {
+                let other = with_lengths(
+                    base,
+                    |axis, length| if axes.contains(&axis) { longer(length) } else { length },
+                );
+                // A function that refuses other lengths along some axes may take them along others.
+                if let Ok(traced) = follow(&other)
+                    && family.learn(&traced)
+                {
+                    return true;
+                }
+            }
+            false
+        };
+        let lengths: BTreeSet<usize> =
+            base.specs().flat_map(|spec| spec.shape.iter().copied()).filter(|&length| length > 0).collect();
+        for &length in &lengths {
+            let alike = axes_of(base, |other| other == length);
+            let are_free = try_axes(&alike);
+            if alike.len() > 1 {
+                for axis in &alike {
+                    try_axes(std::slice::from_ref(axis));
+                }
+            }
+            if !are_free && alike.len() > 2 {
+                try_pairs(&alike, &try_axes);
+            }
+        }
+        let traced = family.traced();
+        let mut exported = Exported::new(signature.clone(), traced)?;
+        exported.free =
+            Free { axes: family.free(), reads: traced.reads().slots.clone(), hints: family.hints() };
+        Ok(exported)
     }
 
     /// A function that somebody else wrote, checked.
     pub fn checked(
         signature: Signature,
-        free: Vec<Vec<bool>>,
+        free: Free,
         program: Program,
         constants: Vec<Array>,
     ) -> Result<Exported> {
-        let expected = signature.specs().chain(constants.iter().map(Array::spec));
+        let count = signature.specs().count();
+        let is_alike = |(own, given): (&ArraySpec, &ArraySpec)| {
+            own.dtype == given.dtype && own.shape.ndim() == given.shape.ndim()
+        };
         ensure!(
-            program.arguments.iter().eq(expected),
+            program.arguments.len() == count + constants.len()
+                && program.arguments.iter().zip(signature.specs()).all(is_alike)
+                && program.arguments[count..].iter().eq(constants.iter().map(Array::spec)),
             Value,
             "[import_function] the program's arguments are not those of its signature and constants"
         );
-        let mut axes = free.iter().map(Vec::len);
+        let has =
+            |&(argument, axis): &Axis| argument < count && axis < program.arguments[argument].shape.ndim();
         ensure!(
-            free.is_empty() || signature.specs().all(|spec| axes.next() == Some(spec.shape.ndim())),
+            free.axes.iter().flatten().all(has),
             Value,
             "[import_function] the axes that are free are not those of the arguments"
         );
-        check::check(&program)?;
-        Ok(Exported { signature, free, program, constants })
+        let slots = check::check(&program)?;
+        ensure!(
+            free.reads.iter().all(|read| read.is_within(&slots)),
+            Value,
+            "[import_function] the lengths that were read are not those of the program"
+        );
+        let exported = Exported { signature, free, program, constants };
+        ensure!(
+            exported.refusal(&exported.signature).is_none(),
+            Value,
+            "[import_function] the program is not one for its signature"
+        );
+        Ok(exported)
     }
 
-    /// Does it answer a call with such arguments?
+    /// Does it return results for a call with such arguments?
     pub fn answers(&self, call: &Signature) -> bool {
+        self.is_for(call) && self.refusal(call).is_none()
+    }
+
+    /// Is it one for arguments of these names, dtypes and numbers of axes?
+    pub fn is_for(&self, call: &Signature) -> bool {
         self.signature.has_names_of(call)
-            && self.signature.specs().zip(call.specs()).enumerate().all(|(i, (own, given))| {
-                let is_free = |axis: usize| self.free.get(i).is_some_and(|free| free[axis]);
-                let fits = |(axis, (own, given)): (usize, (&usize, &usize))| {
-                    own == given || (is_free(axis) && *own > 1 && *given > 1)
-                };
-                own.dtype == given.dtype
-                    && own.shape.ndim() == given.shape.ndim()
-                    && own.shape.iter().zip(given.shape.iter()).enumerate().all(fits)
-            })
+            && self
+                .signature
+                .specs()
+                .zip(call.specs())
+                .all(|(own, given)| own.dtype == given.dtype && own.shape.ndim() == given.shape.ndim())
+    }
+
+    /// Why it cannot be called with such lengths, if so. The call is one that it [is for](Exported::is_for).
+    pub fn refusal(&self, call: &Signature) -> Option<String> {
+        let specs: Vec<ArraySpec> = call.specs().cloned().collect();
+        let own = &self.program.arguments[..specs.len()];
+        let mut changed = compile::changes(own, &specs).into_values().flatten().collect::<Vec<_>>();
+        changed.sort_unstable();
+        if changed.is_empty() {
+            return None;
+        }
+        if let Some(&axis) = changed.iter().find(|&&axis| !compile::goes_along(&self.free.axes, axis, &specs))
+        {
+            return Some(self.bound(axis, &specs));
+        }
+        match self.adapted(&specs) {
+            Ok(_) => None,
+            Err(error) => Some(error.message().to_owned()),
+        }
+    }
+
+    /// What is wrong with the length of an axis.
+    fn bound(&self, (argument, axis): Axis, specs: &[ArraySpec]) -> String {
+        let given = specs[argument].shape[axis];
+        let traced = self.signature.specs().nth(argument).map_or(0, |spec| spec.shape[axis]);
+        let partner = self.free.axes.iter().find(|alike| alike.contains(&(argument, axis)));
+        let own = self.named(argument);
+        match partner.and_then(|alike| {
+            alike.iter().find(|&&(other, along)| other != argument && specs[other].shape[along] != given)
+        }) {
+            Some(&(other, along)) => format!(
+                "{own}, axis {axis}: got length {given}, expected {} as {}, axis {along}, has, for both had length \
+                 {traced} when the function was traced",
+                specs[other].shape[along],
+                self.named(other)
+            ),
+            None => format!(
+                "{own}, axis {axis}: got length {given}, expected {traced}, the length with which the function was \
+                 traced and on which its graph depends"
+            ),
+        }
+    }
+
+    /// What users call an argument.
+    fn named(&self, argument: usize) -> String {
+        let count = self.signature.positional.len();
+        match argument.checked_sub(count).and_then(|place| self.signature.keywords.get(place)) {
+            Some((name, _)) => format!("argument '{name}'"),
+            None => format!("argument {}", argument + 1),
+        }
+    }
+
+    /// The program for arguments of other lengths.
+    fn adapted(&self, specs: &[ArraySpec]) -> Result<Program> {
+        let constants = self.constants.iter().map(Array::spec);
+        let all: Vec<ArraySpec> = specs.iter().chain(constants).cloned().collect();
+        let adapted = self.program.adapted_with(&all, &self.free.hints)?;
+        if let Some((slot, axis, was, is)) = adapted.broken(&self.free.reads) {
+            let own = &self.program.arguments[..specs.len()];
+            let changed = compile::changes(own, specs);
+            // The axis that was read itself, or the likeliest that the one read depends on.
+            let read = (slot < specs.len()).then_some((slot, axis));
+            let alike = changed.get(&(was, is)).and_then(|axes| axes.first().copied());
+            let first = changed.values().flatten().min().copied();
+            let Some(place) = read.or(alike).or(first) else {
+                bail!(Value, "a length that the function read is another one");
+            };
+            bail!(Value, "{}", self.bound(place, specs));
+        }
+        Ok(adapted.program)
     }
 
     /// The outputs for arguments that it answers, those by name last in the order of the names.
     pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
         let all: Vec<Array> = arguments.iter().chain(&self.constants).cloned().collect();
-        if self.signature.specs().eq(arguments.iter().map(Array::spec)) {
+        let specs: Vec<ArraySpec> = arguments.iter().map(|array| array.spec().clone()).collect();
+        if self.program.arguments[..specs.len()] == specs {
             return self.program.replay(&all);
         }
-        let specs: Vec<ArraySpec> = all.iter().map(|array| array.spec().clone()).collect();
-        self.program.adapted(&specs)?.replay(&all)
+        self.adapted(&specs)?.replay(&all)
     }
 }
 
-/// Other lengths to trace a function at, to find out which of its axes are free: all axes of one length differ at once,
-/// since they may have to be equal, and then all axes.
-pub fn other_lengths(signature: &Signature) -> Vec<Signature> {
-    let lengths: BTreeSet<usize> =
-        signature.specs().flat_map(|spec| spec.shape.iter().copied()).filter(|&length| length > 1).collect();
-    let changed = |is_changed: &dyn Fn(usize) -> bool| {
-        let other = |spec: &ArraySpec| {
-            let longer = |&length: &usize| if is_changed(length) { 2 * length + 1 } else { length };
-            ArraySpec { shape: spec.shape.iter().map(longer).collect(), dtype: spec.dtype }
-        };
-        Signature {
-            positional: signature.positional.iter().map(other).collect(),
-            keywords: signature.keywords.iter().map(|(name, spec)| (name.clone(), other(spec))).collect(),
-        }
-    };
-    let mut all: Vec<Signature> =
-        lengths.iter().map(|&chosen| changed(&move |length| length == chosen)).collect();
-    if lengths.len() > 1 {
-        all.push(changed(&|length| length > 1));
+/// Try pairs of axes that all have one length.
+fn try_pairs(alike: &[Axis], try_axes: &impl Fn(&[Axis]) -> bool) {
+    /// With more axes of one length, pairs are too many to try.
+    const MOST: usize = 6;
+    if alike.len() > MOST {
+        return;
     }
-    all
+    for (i, &first) in alike.iter().enumerate() {
+        for &second in &alike[i + 1..] {
+            try_axes(&[first, second]);
+        }
+    }
+}
+
+/// The axes of all arguments for whose lengths `holds`.
+fn axes_of(signature: &Signature, holds: impl Fn(usize) -> bool) -> Vec<Axis> {
+    let axes = signature.specs().enumerate().flat_map(|(argument, spec)| {
+        spec.shape.iter().enumerate().map(move |(axis, &length)| ((argument, axis), length))
+    });
+    axes.filter(|&(_, length)| holds(length)).map(|(axis, _)| axis).collect()
+}
+
+/// The same arguments with other lengths.
+fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) -> Signature {
+    let other = |(argument, spec): (usize, &ArraySpec)| {
+        let lengths = spec.shape.iter().enumerate();
+        let shape = lengths.map(|(axis, &own)| length((argument, axis), own)).collect();
+        ArraySpec { shape, dtype: spec.dtype }
+    };
+    let count = signature.positional.len();
+    let named = signature.keywords.iter().enumerate();
+    Signature {
+        positional: signature.positional.iter().enumerate().map(other).collect(),
+        keywords: named.map(|(i, (name, spec))| (name.clone(), other((count + i, spec)))).collect(),
+    }
 }
 
 /// Does it only make sense while the program runs that recorded it, or take more room than it is worth? Functions that

@@ -1,6 +1,7 @@
 //! Is a function being followed? Nodes recorded from its arguments then keep their inputs, on whatever thread.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +10,7 @@ use super::Array;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    static SIZES_READ: Cell<u64> = const { Cell::new(0) };
+    static READERS: RefCell<Vec<Reader>> = const { RefCell::new(Vec::new()) };
     static LANES: RefCell<Vec<Lane>> = const { RefCell::new(Vec::new()) };
     static RESIDUALS: Cell<Residuals> = const { Cell::new(Residuals::Recomputed) };
 }
@@ -42,22 +43,126 @@ impl Follower {
     }
 }
 
-/// Somebody outside asked for the length of an axis of an array that is being traced: what the function does next may
-/// depend on it in ways that its graph does not show.
-pub fn note_sizes_read() {
-    SIZES_READ.set(SIZES_READ.get() + 1);
+/// The length of an axis that was read while a function was traced.
+#[derive(Clone, Debug)]
+pub struct LengthRead {
+    /// The array.
+    pub array: Array,
+    /// The axis.
+    pub axis: usize,
+    /// What was asked.
+    pub reading: Reading,
 }
 
-/// As [`note_sizes_read`], of an operation whose lengths met a bound: at other lengths it may be another one.
-pub(crate) fn note_bound_met(array: &Array) {
-    if array.is_traced() {
-        note_sizes_read();
+/// What a function asked of a length.
+#[derive(Clone, Debug)]
+pub enum Reading {
+    /// The length itself.
+    Length,
+    /// Whether it is one.
+    IsOne,
+    /// Whether it is that of an axis of another array; it was.
+    Equals(Array, usize),
+}
+
+/// Is a trace meant for the lengths of its arguments alone, or for others too?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// For these: what follows from lengths may be recorded as numbers.
+    Fixed,
+    /// For others too: numbers that follow from lengths are recorded as operations.
+    Free,
+}
+
+/// The reads of one trace so far.
+#[derive(Debug)]
+struct Reader {
+    lengths: Lengths,
+    reads: Vec<LengthRead>,
+    /// Lengths already in the list, so that a loop that reads one does not grow it.
+    known: HashSet<((usize, u32), usize)>,
+}
+
+/// Lengths read on this thread are kept for a trace until this is ended or dropped.
+#[derive(Debug)]
+pub struct ReadingLengths {
+    /// Keeps the guard on its thread.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Keep the lengths that are read from now on.
+#[must_use = "reads are kept until the guard is dropped"]
+pub fn read_lengths(lengths: Lengths) -> ReadingLengths {
+    READERS.with_borrow_mut(|readers| {
+        let outer = readers.last().map_or(Lengths::Fixed, |reader| reader.lengths);
+        let lengths = if outer == Lengths::Free { outer } else { lengths };
+        readers.push(Reader { lengths, reads: Vec::new(), known: HashSet::new() });
+    });
+    ReadingLengths { not_send: PhantomData }
+}
+
+impl ReadingLengths {
+    /// The lengths read so far, which are no longer kept.
+    #[must_use]
+    pub fn take(&self) -> Vec<LengthRead> {
+        READERS.with_borrow_mut(|readers| {
+            let Some(reader) = readers.last_mut() else { return Vec::new() };
+            reader.known.clear();
+            std::mem::take(&mut reader.reads)
+        })
     }
 }
 
-/// How often [`note_sizes_read`] was called on this thread.
-pub fn sizes_read() -> u64 {
-    SIZES_READ.get()
+impl Drop for ReadingLengths {
+    fn drop(&mut self) {
+        // Dropped outside the borrow: an array may have much to drop.
+        let ended = READERS.with_borrow_mut(Vec::pop);
+        drop(ended);
+    }
+}
+
+/// Does a trace keep the lengths that are read?
+pub(crate) fn is_reading() -> bool {
+    READERS.with_borrow(|readers| !readers.is_empty())
+}
+
+/// Is the innermost trace meant for other lengths too?
+pub fn are_lengths_free() -> bool {
+    READERS.with_borrow(|readers| readers.last().is_some_and(|reader| reader.lengths == Lengths::Free))
+}
+
+/// A length of a traced array was read: what the function does next may depend on it in ways that its graph does not show.
+pub fn note(read: LengthRead) {
+    if !read.array.is_traced() {
+        return;
+    }
+    READERS.with_borrow_mut(|readers| {
+        let Some(reader) = readers.last_mut() else { return };
+        let is_length = matches!(read.reading, Reading::Length);
+        if !is_length || reader.known.insert((read.array.id(), read.axis)) {
+            reader.reads.push(read);
+        }
+    });
+}
+
+/// [`note`] that the length of an axis was read.
+pub fn note_length_read(array: &Array, axis: usize) {
+    if array.is_traced() {
+        note(LengthRead { array: array.clone(), axis, reading: Reading::Length });
+    }
+}
+
+/// [`note_length_read`] of all axes.
+pub fn note_shape_read(array: &Array) {
+    (0..array.ndim()).for_each(|axis| note_length_read(array, axis));
+}
+
+/// [`note`] that it was asked which axes have the length one.
+pub(crate) fn note_ones_read(array: &Array) {
+    if array.is_traced() {
+        let is_one = |axis| LengthRead { array: array.clone(), axis, reading: Reading::IsOne };
+        (0..array.ndim()).map(is_one).for_each(note);
+    }
 }
 
 /// One level of tracing, until dropped on the same thread.

@@ -9,7 +9,7 @@ use umber_types::{
 
 use super::elementwise::{isnan, select};
 use crate::graph::Array;
-use crate::graph::tracing::note_bound_met;
+use crate::graph::tracing::note_length_read;
 use crate::primitives::arg_reduce::ArgReduce;
 use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
 use crate::primitives::merged::Merged;
@@ -252,7 +252,7 @@ fn measurable(a: &Array) -> Result<Array> {
 /// A measure of the distances from the mean over axes, which stay with length one, in the real dtype computed in.
 fn spread(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Array> {
     if (count(a, axes) as f64) < ddof {
-        note_bound_met(a);
+        axes.iter().for_each(|&axis| note_length_read(a, axis));
     }
     if a.dtype().is_complex() {
         let [re, im] = [UnaryKind::Real, UnaryKind::Imag].map(|part| unary(part, a));

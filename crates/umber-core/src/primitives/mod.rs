@@ -25,6 +25,7 @@ pub mod linalg;
 pub mod matmul;
 pub(crate) mod merged;
 pub mod nonzero;
+pub mod number_of_elements;
 mod products;
 pub mod quantized;
 pub mod random;

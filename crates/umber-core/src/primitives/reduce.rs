@@ -3,10 +3,9 @@
 use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
 
+use super::number_of_elements::NumberOfElements;
 use super::products::others;
-use super::rules::{
-    binary, broadcast, cast, conj, constant, div, doubled, mul_absorbing, widened, zeros_like,
-};
+use super::rules::{binary, broadcast, cast, conj, div, doubled, mul_absorbing, widened, zeros_like};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 
@@ -46,11 +45,6 @@ impl Reduce {
         div(&mask, &broadcast(&count, x.shape())?)
     }
 
-    /// How many elements become one.
-    fn count(&self, x: &Array) -> f64 {
-        self.axes.iter().map(|&axis| x.shape()[axis] as f64).product()
-    }
-
     /// The derivative with respect to each element, in the dtype of `x` or a wider one.
     fn slope(&self, at: &Point<'_>) -> Result<Option<Array>> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
@@ -86,7 +80,8 @@ impl Primitive for Reduce {
             if self.kind == ReduceKind::Mean {
                 // Of 16-bit floats, the number of elements may be none.
                 let ct = widened(&cotangents[0])?;
-                let part = div(&ct, &constant(&ct, self.count(x)))?;
+                let count = NumberOfElements { axes: self.axes.clone(), dtype: ct.dtype() }.record(x)?;
+                let part = div(&ct, &broadcast(&count, ct.shape())?)?;
                 return Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)]);
             }
             let Some(slope) = self.slope(at)? else { return Ok(smallvec![Some(zeros_like(x))]) };

@@ -4,11 +4,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use umber::Array;
+use umber::graph::tracing;
 use umber::ops::{self, Blocks, ElementOrder, Split};
 
 use super::shaping::{list, wrap};
 use crate::args::{Ints, Operand, StreamArg, on};
-use crate::array::noting_sizes;
+use crate::array::{noting_sizes, shape_of};
 use crate::made::Made;
 
 /// Joins of a sequence of arrays.
@@ -184,7 +185,7 @@ fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyR
 #[pyfunction]
 #[pyo3(signature = (a))]
 fn shape(py: Python<'_>, a: Operand) -> PyResult<Bound<'_, PyTuple>> {
-    PyTuple::new(py, noting_sizes(a.alone()).shape().iter())
+    shape_of(py, &a.alone())
 }
 
 /// The number of axes of `a`.
@@ -198,9 +199,10 @@ fn ndim(a: Operand) -> usize {
 #[pyfunction]
 #[pyo3(signature = (a, axis = None))]
 fn size(a: Operand, axis: Option<Ints>) -> PyResult<usize> {
-    let a = noting_sizes(a.alone());
-    let Some(axis) = axis else { return Ok(a.size()) };
+    let a = a.alone();
+    let Some(axis) = axis else { return Ok(noting_sizes(a).size()) };
     let axes = on(None, || umber::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
+    axes.iter().for_each(|&axis| tracing::note_length_read(&a, axis));
     Ok(axes.iter().map(|&axis| a.shape()[axis]).product())
 }
 

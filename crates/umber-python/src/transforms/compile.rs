@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use umber::Array;
 use umber::compile::{self, Cache, CompiledGraph, Family, Traced};
+use umber::graph::tracing::Lengths;
 
 use super::signature::{Objects, Signature};
 use super::state::{Gone, Held, Spot, check_state, gather};
@@ -33,13 +34,6 @@ struct CompiledFunction {
     graphs: Cache<Answer>,
     /// Of a shapeless function: graphs with what they know of other lengths, by what calls have in common.
     families: Cache<(Family, Arc<Form>)>,
-}
-
-/// Is a function traced for every combination of lengths, or where it can for all at once?
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Lengths {
-    Fixed,
-    Free,
 }
 
 /// A graph and what becomes of the arrays it gives.
@@ -146,7 +140,7 @@ impl CompiledFunction {
 
     /// Run the function on placeholders.
     fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, Form)> {
-        let tracing = compile::begin(&call.arrays);
+        let tracing = compile::begin(&call.arrays, self.lengths);
         let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
         let (state, before) = (Held::of(&self.inputs, py)?, Held::of(&self.outputs, py)?);
         // Objects made from here on are the function's own.
@@ -219,7 +213,9 @@ impl CompiledFunction {
         let form = Arc::new(form);
         let graph = traced.compile().or_raise()?;
         match family {
-            Some(family) => family.0.learn(&traced),
+            Some(family) => {
+                family.0.learn(&traced);
+            }
             None if graph.is_reusable() => {
                 self.families.keep(&[], &class, (Family::new(traced), Arc::clone(&form)));
             }

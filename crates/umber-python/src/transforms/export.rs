@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
-use umber::compile::{self, Family, Traced};
-use umber::export::{self, Exported, Signature, letters};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
+use umber::compile::Traced;
+use umber::export::{self, Exported, Parameter, Signature, Spelling, letters};
 use umber::graph::program::Operand;
+use umber::graph::tracing::Lengths;
 use umber::io::functions;
 use umber::{Array, ArraySpec};
 
@@ -16,7 +17,7 @@ use super::call_user;
 use super::check_callable;
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
-use crate::enter::{OrRaise, enter};
+use crate::enter::{OrRaise, enter, to_exception};
 use crate::made::Made;
 use crate::trees::Tree;
 
@@ -96,42 +97,30 @@ fn run(
     outputs_of(&call_user(fun, args, Some(&kwargs))?)
 }
 
-/// Follow `fun` on placeholders like the arrays of a call.
+/// Trace `fun` on placeholders like the arrays of a call.
 fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
+    let lengths = if shapeless { Lengths::Free } else { Lengths::Fixed };
+    let follow = |signature: &Signature| -> PyResult<Traced> {
+        let tracing = export::begin(signature, lengths);
+        let outputs = run(py, fun, signature, &tracing.trace.inputs)?;
+        export::end(tracing, &outputs).or_raise()
+    };
     let signature = call.signature();
-    let trace = export::begin(&signature);
-    let outputs = run(py, fun, &signature, &trace.inputs)?;
-    let mut exported = Exported::new(signature, trace, &outputs).or_raise()?;
     if shapeless {
-        exported.free = free_axes(py, fun, &exported.signature)?;
+        return Exported::shapeless(signature, |other| follow(other).map_err(Failure))
+            .map_err(|failure| failure.0);
     }
-    Ok(exported)
+    let traced = follow(&signature)?;
+    Exported::new(signature, &traced).or_raise()
 }
 
-/// The axes that may have other lengths, found by following `fun` at some.
-fn free_axes(py: Python<'_>, fun: &Bound<'_, PyAny>, signature: &Signature) -> PyResult<Vec<Vec<bool>>> {
-    let follow = |signature: &Signature| -> PyResult<Traced> {
-        let tracing = compile::begin_with(signature.specs().cloned());
-        let outputs = run(py, fun, signature, &tracing.trace.inputs)?;
-        Ok(tracing.end(&outputs))
-    };
-    let family = Family::new(follow(signature)?);
-    let others = export::other_lengths(signature);
-    for other in &others {
-        // A function that refuses other lengths along some axes may take them along others.
-        if let Ok(traced) = follow(other) {
-            family.learn(&traced);
-        }
+/// What `trace` fails with: an error of the function that is traced, or one of umber's.
+struct Failure(PyErr);
+
+impl From<umber::Error> for Failure {
+    fn from(error: umber::Error) -> Failure {
+        Failure(to_exception(error))
     }
-    let free = family.free();
-    if !others.is_empty() && !free.iter().flatten().any(|&free| free) {
-        let specs: Vec<ArraySpec> = others[others.len() - 1].specs().cloned().collect();
-        return Err(PyValueError::new_err(format!(
-            "[export_function] got shapeless=True for a function that takes no other lengths, expected one that does: {}",
-            family.refusal(&specs)
-        )));
-    }
-    Ok(free)
 }
 
 /// One array, or those of a tuple or list.
@@ -167,9 +156,12 @@ fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTup
 ///
 /// `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
 /// arrays like those given. With `shapeless` it is traced at some other lengths, too, and the function that is imported
-/// takes any greater than one along the axes for which all traces agree; ValueError if there is none. `metadata` is a text kept beside the function. The file is a safetensors file: what the
+/// takes any along the axes for which all traces agree. Lengths that `fun` reads, and those on which its graph depends in
+/// ways that cannot be told, stay as they are: a call with another one raises ValueError, which names the argument, the
+/// axis and both lengths. `metadata` is a text kept beside the function. The file is a safetensors file: what the
 /// function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
-/// `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`.
+/// `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`, with the `name` and
+/// the `arguments` that MLX gives it.
 ///
 /// Raises ValueError where `fun` returns anything else, or an operation cannot be kept.
 #[pyfunction]
@@ -219,7 +211,7 @@ fn list<'py>(py: Python<'py>, items: Vec<Bound<'py, PyTuple>>) -> PyResult<Bound
 }
 
 /// Tell a callback about every part of a program.
-fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyResult<()> {
+fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported) -> PyResult<()> {
     let say = |kind: &str, entries: Vec<(&str, Bound<'_, PyAny>)>| -> PyResult<()> {
         let told = PyDict::new(py);
         told.set_item("type", kind)?;
@@ -240,49 +232,79 @@ fn tell(py: Python<'_>, callback: &Bound<'_, PyAny>, exported: &Exported) -> PyR
         .map(|(i, (name, _))| (name.as_str(), letters(first_named + i)).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
     say("keyword_inputs", vec![("keywords", list(py, named)?)])?;
-    // Constants of the program come after all of its slots.
+    // Constants of the program come after all of its slots: scalars, which are broadcast where they are read.
     let mut constants: Vec<(String, Array)> =
         exported.constants.iter().enumerate().map(|(i, array)| (letters(given + i), array.clone())).collect();
-    let mut operand = |operand: &Operand| match operand {
-        Operand::Slot(slot) => told(py, *slot as usize, &specs[*slot as usize]),
-        Operand::Constant(constant) => {
-            let place = program.slots() + constants.len();
-            constants
-                .push((letters(place), Array::full(constant.0.shape.clone(), constant.1, constant.0.dtype)));
-            told(py, place, &constant.0)
+    let mut steps: Vec<Recorded<'py>> = Vec::with_capacity(program.steps.len());
+    let mut more = program.slots();
+    let mut operand = |operand: &Operand, steps: &mut Vec<Recorded<'py>>| {
+        let constant = match operand {
+            Operand::Slot(slot) => return told(py, *slot as usize, &specs[*slot as usize]),
+            Operand::Constant(constant) => constant,
+        };
+        let spec = ArraySpec { shape: umber::Shape::scalar(), dtype: constant.0.dtype };
+        let scalar = told(py, more, &spec)?;
+        constants.push((letters(more), Array::full(umber::Shape::scalar(), constant.1, constant.0.dtype)));
+        more += 1;
+        if constant.0.shape.ndim() == 0 {
+            return Ok(scalar);
         }
+        let whole = told(py, more, &constant.0)?;
+        more += 1;
+        let lengths = constant.0.shape.iter().map(|&length| length as i64).collect();
+        let spelling = Spelling { name: "Broadcast".to_owned(), parameters: vec![Parameter::Shape(lengths)] };
+        steps.push(Recorded { spelling, inputs: vec![scalar], outputs: vec![whole.clone()] });
+        Ok(whole)
     };
-    let json = py.import("json")?;
-    let mut steps = Vec::with_capacity(program.steps.len());
     let mut next = program.arguments.len();
     for step in &program.steps {
-        let inputs = step.inputs.iter().map(&mut operand).collect::<PyResult<Vec<_>>>()?;
+        let inputs =
+            step.inputs.iter().map(|input| operand(input, &mut steps)).collect::<PyResult<Vec<_>>>()?;
         let last = next + step.outputs as usize;
         let outputs = (next..last).map(|slot| told(py, slot, &specs[slot])).collect::<PyResult<Vec<_>>>()?;
+        let given: Vec<&ArraySpec> = step.inputs.iter().map(|input| input.spec(&specs)).collect();
+        let spelling = Spelling::of(&step.op, &given, &specs[next..last]);
         next = last;
-        let parameters = json.call_method1("loads", (functions::parameters(&step.op).or_raise()?,))?;
-        let name = step.op.name();
-        steps.push((name, inputs, outputs, parameters));
+        steps.push(Recorded { spelling, inputs, outputs });
     }
-    let outputs = program.outputs.iter().map(&mut operand).collect::<PyResult<Vec<_>>>()?;
+    let outputs = program.outputs.iter().map(|output| operand(output, &mut steps));
+    let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
     say("outputs", vec![("outputs", list(py, outputs)?)])?;
     let constants = constants
         .into_iter()
         .map(|(name, array)| (name, Made::from(array).object(py)?).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
     say("constants", vec![("constants", list(py, constants)?)])?;
-    for (name, inputs, outputs, parameters) in steps {
-        let arguments = PyList::new(py, [parameters])?.into_any();
-        let name = PyString::new(py, name).into_any();
+    for Recorded { spelling, inputs, outputs } in steps {
+        let parameters = spelling.parameters.iter().map(|parameter| parameter_of(py, parameter));
         let entries = vec![
-            ("name", name),
+            ("name", PyString::new(py, &spelling.name).into_any()),
             ("inputs", list(py, inputs)?),
             ("outputs", list(py, outputs)?),
-            ("arguments", arguments),
+            ("arguments", PyList::new(py, parameters.collect::<PyResult<Vec<_>>>()?)?.into_any()),
         ];
         say("primitive", entries)?;
     }
     Ok(())
+}
+
+/// An operation as a callback is told of it.
+struct Recorded<'py> {
+    spelling: Spelling,
+    inputs: Vec<Bound<'py, PyTuple>>,
+    outputs: Vec<Bound<'py, PyTuple>>,
+}
+
+fn parameter_of<'py>(py: Python<'py>, parameter: &Parameter) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match parameter {
+        Parameter::Int(value) => value.into_pyobject(py)?.into_any(),
+        Parameter::Bool(value) => PyBool::new(py, *value).to_owned().into_any(),
+        Parameter::Float(value) => PyFloat::new(py, *value).into_any(),
+        Parameter::List(values) => PyList::new(py, values)?.into_any(),
+        Parameter::Shape(values) => PyTuple::new(py, values)?.into_any(),
+        Parameter::Dtype(dtype) => PyDtype(*dtype).into_pyobject(py)?.into_any(),
+        Parameter::Text(text) => PyString::new(py, text).into_any(),
+    })
 }
 
 /// Traces one function several times, then writes a file: a context manager, made by `exporter`.
@@ -431,8 +453,12 @@ impl ImportedFunction {
                 .enumerate()
                 .map(|(i, trace)| format!(" {}. {}", i + 1, listed(&trace.signature)))
                 .collect();
+            // Where only lengths are wrong, which.
+            let reason = self.traces.iter().filter(|trace| trace.is_for(&signature));
+            let reason = reason.filter_map(|trace| trace.refusal(&signature)).next_back();
+            let reason = reason.map_or_else(String::new, |reason| format!("{reason}; "));
             return Err(PyValueError::new_err(format!(
-                "[import_function::call] no imported function matches the arguments: got {}\nexpected one of\n{}",
+                "[import_function::call] no imported function matches the arguments: {reason}got {}\nexpected one of\n{}",
                 listed(&signature),
                 known.join("\n")
             )));
@@ -468,8 +494,8 @@ fn import_function<'py>(
 
 /// Write the graph behind arrays in the language of Graphviz.
 ///
-/// `args` are the outputs (arrays, or nested lists, tuples and dicts of them); `kwargs` give names to arrays, all
-/// others are called A, B, C, …. `file` is a path or an open text file. Operations on a few elements are computed as they
+/// `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
+/// without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file. Operations on a few elements are computed as they
 /// are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in the environment.
 #[pyfunction]
 #[pyo3(signature = (file, *args, **kwargs))]
@@ -487,9 +513,6 @@ fn export_to_dot(
             }
         });
     }
-    if outputs.is_empty() {
-        return Err(PyValueError::new_err("[export_to_dot] got no arrays, expected at least one"));
-    }
     let mut names = Vec::new();
     for (name, value) in kwargs.into_iter().flatten() {
         let Ok(array) = value.cast::<PyArray>() else {
@@ -498,7 +521,12 @@ fn export_to_dot(
                 value.get_type().name()?
             )));
         };
+        // What is named is drawn, too.
+        outputs.push(array.get().get());
         names.push((name.extract()?, array.get().get()));
+    }
+    if outputs.is_empty() {
+        return Err(PyValueError::new_err("[export_to_dot] got no arrays, expected at least one"));
     }
     let text = export::to_dot(&outputs, &names);
     if file.hasattr("write")? {

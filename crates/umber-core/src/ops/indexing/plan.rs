@@ -8,7 +8,7 @@ use umber_types::shape::{from_start, out_of_bounds};
 use umber_types::{Result, Shape, bail, ensure};
 
 use super::{Index, bounds, broadcast_indices, check_integers, mask};
-use crate::graph::tracing::note_bound_met;
+use crate::graph::tracing::note_length_read;
 use crate::graph::{Array, Inputs};
 use crate::primitives::gather::Places;
 use crate::primitives::rules;
@@ -31,8 +31,8 @@ pub(super) struct Plan {
     kept: Shape,
     /// Before which of the kept axes those of the index arrays go.
     place: usize,
-    /// Was a slice cut off by the ends of its axis?
-    meets_bounds: bool,
+    /// The axes whose ends cut off a slice.
+    cut: SmallVec<[usize; 2]>,
 }
 
 /// Where entries that count as index arrays stand.
@@ -60,8 +60,8 @@ impl Plan {
     /// What an index means for an array, of which a part is taken.
     pub(super) fn of(a: &Array, index: &[Index]) -> Result<Plan> {
         let plan = Plan::new(a.shape(), index)?;
-        if plan.meets_bounds {
-            note_bound_met(a);
+        for &axis in &plan.cut {
+            note_length_read(a, axis);
         }
         Ok(plan)
     }
@@ -86,7 +86,7 @@ impl Plan {
             picked: Shape::scalar(),
             kept: Shape::scalar(),
             place: 0,
-            meets_bounds: false,
+            cut: SmallVec::new(),
         };
         let mut group = Group::default();
         let mut axis = 0;
@@ -152,10 +152,12 @@ impl Plan {
         // What is beyond any length says nothing of this one.
         let is_cut =
             |&place: &i64| place.unsigned_abs() < BEYOND_ALL && !(lowest..=highest).contains(&counted(place));
-        self.meets_bounds |= [start, stop].iter().flatten().any(is_cut);
+        let is_cut = [start, stop].iter().flatten().any(is_cut);
         let (start, stop) = (bound(start, first), bound(stop, last));
         let distance = if step < 0 { start - stop } else { stop - start };
-        self.meets_bounds |= distance < 0;
+        if is_cut || distance < 0 {
+            self.cut.push(axis);
+        }
         let count = (distance.max(0) as u64).div_ceil(step.unsigned_abs()) as usize;
         if count > 0 {
             self.window.starts[axis] = start as usize;

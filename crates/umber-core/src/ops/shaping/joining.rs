@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use umber_types::shape::{from_start, normalize_axis};
 use umber_types::{DType, Result, bail, ensure, promote};
 
-use crate::graph::tracing::note_bound_met;
+use crate::graph::tracing::note_length_read;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::cast_constant;
 use crate::primitives::concatenate;
@@ -139,7 +139,7 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
             let place = |&index: &i64| {
                 let place = from_start(index, length);
                 if !(0..=length as i64).contains(&place) {
-                    note_bound_met(a);
+                    note_length_read(a, axis);
                 }
                 place.clamp(0, length as i64) as usize
             };
@@ -147,7 +147,7 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
             let mut parts = Vec::with_capacity(indices.len() + 1);
             for end in indices.iter().map(place).chain([length]) {
                 if end < start {
-                    note_bound_met(a);
+                    note_length_read(a, axis);
                 }
                 // Empty parts are slices, too: as constants they would hold on to the other lengths.
                 parts.push(slice_along(a, axis, start, end.saturating_sub(start))?);
@@ -223,7 +223,7 @@ fn roll_along(a: &Array, shift: i64, axis: usize) -> Result<Array> {
         return Ok(a.clone());
     }
     if shift.unsigned_abs() >= length as u64 {
-        note_bound_met(a);
+        note_length_read(a, axis);
     }
     let shift = shift.rem_euclid(length as i64) as usize;
     if shift == 0 {

@@ -6,6 +6,7 @@ use umber_types::{Axes, Result, Shape, bail, ensure};
 
 use super::tuple;
 use crate::graph::Array;
+use crate::graph::tracing::note_ones_read;
 use crate::primitives::concatenate::Concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice};
@@ -132,7 +133,10 @@ pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
 pub fn squeeze(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
     let shape = a.shape();
     let axes = match axes {
-        None => Axes::sorted((0..a.ndim()).filter(|&axis| shape[axis] == 1)),
+        None => {
+            note_ones_read(a);
+            Axes::sorted((0..a.ndim()).filter(|&axis| shape[axis] == 1))
+        }
         Some(axes) => {
             let axes = Axes::normalized("squeeze", axes, a.ndim())?;
             if let Some(&axis) = axes.iter().find(|&&axis| shape[axis] != 1) {

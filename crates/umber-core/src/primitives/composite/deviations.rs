@@ -8,6 +8,7 @@ use umber_types::{Axes, BinaryKind, DType, Result, UnaryKind};
 use super::{Composite, Decompose, Parameter, centred};
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Rule, Tangents, rule};
+use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::reduce::{mean, sum};
 use crate::primitives::rules::{
     binary, broadcast, cast, constant, div, mul, sub, unary, widened, zeros_like,
@@ -62,8 +63,9 @@ impl Decompose for MeanParts {
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let x = &at.inputs[0];
-            let count: usize = x.shape()[self.range()].iter().product();
-            let part = div(&cotangents[0], &constant(&cotangents[0], count as f64))?;
+            let ct = &cotangents[0];
+            let count = NumberOfElements { axes: self.axes(), dtype: ct.dtype() }.record(x)?;
+            let part = div(ct, &broadcast(&count, ct.shape())?)?;
             Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)])
         })
     }

@@ -136,6 +136,8 @@ pub(crate) fn record_again(
 ) -> Result<smallvec::SmallVec<[Array; 1]>> {
     match op {
         Op::Loop(repeated) => repeated.record_on(inputs, stream),
+        // Where lengths are known, a constant.
+        Op::NumberOfElements(number) => Ok(smallvec::smallvec![number.clone().record(&inputs[0])?]),
         _ => Array::record_on(op.clone(), inputs, stream),
     }
 }

@@ -1,0 +1,121 @@
+//! Hints: what a second trace told of operations that could be one of several at other lengths.
+//!
+//! `x[:, 1:]` and `x[:, 1:4]` record the same slice of an axis of length four. A trace at another length shows which it was.
+
+use umber_types::Shape;
+
+/// What steps do at other lengths, each with its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Hints(Vec<(u32, Hint)>);
+
+/// What is known of a step.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum Hint {
+    /// A reshape: the axes of the result that are as long as the number of elements asks, like `-1`.
+    Rest(Vec<usize>),
+    /// A slice: how each axis is cut.
+    Cut(Vec<Option<Cut>>),
+}
+
+/// Does a place keep its distance from the start of its axis or from the end?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) enum Anchor {
+    Start,
+    End,
+}
+
+/// Where the part of an axis begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct Cut {
+    pub(super) first: Anchor,
+    pub(super) last: Anchor,
+}
+
+const CUTS: [Cut; 4] = [
+    Cut { first: Anchor::Start, last: Anchor::Start },
+    Cut { first: Anchor::Start, last: Anchor::End },
+    Cut { first: Anchor::End, last: Anchor::Start },
+    Cut { first: Anchor::End, last: Anchor::End },
+];
+
+/// A part of an axis: its first place, the distance of places, and how many there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) start: usize,
+    pub(super) step: isize,
+    pub(super) count: usize,
+}
+
+impl Hints {
+    pub(super) fn of(&self, step: usize) -> Option<&Hint> {
+        self.0.iter().find(|(known, _)| *known as usize == step).map(|(_, hint)| hint)
+    }
+
+    pub(super) fn put(&mut self, step: usize, hint: Hint) {
+        if self.of(step).is_none() {
+            self.0.push((step as u32, hint));
+        }
+    }
+
+    /// Add what is not known yet.
+    pub(super) fn merge(&mut self, other: Hints) {
+        for (step, hint) in other.0 {
+            self.put(step as usize, hint);
+        }
+    }
+}
+
+impl Cut {
+    /// The part of an axis of length `new` that is cut like `part` of one of length `old`; none if there is no such part.
+    pub(super) fn applied(self, part: Part, old: usize, new: usize) -> Option<Part> {
+        let start = match self.first {
+            Anchor::Start => part.start,
+            Anchor::End => (part.start + new).checked_sub(old)?,
+        };
+        let count = if part.step == 1 {
+            let stop = part.start + part.count;
+            let stop = match self.last {
+                Anchor::Start => stop,
+                Anchor::End => (stop + new).checked_sub(old)?,
+            };
+            stop.checked_sub(start)?
+        } else {
+            match self.last {
+                Anchor::Start => part.count,
+                Anchor::End if through(part.start, part.step, old) == part.count => {
+                    through(start, part.step, new)
+                }
+                Anchor::End => return None,
+            }
+        };
+        let is_within = count == 0 || last_of(start, part.step, count).is_some_and(|last| last < new);
+        (start <= new && is_within).then_some(Part { start, step: part.step, count })
+    }
+
+    /// The only way of cutting that makes `other` (of an axis of length `new`) of `part`.
+    pub(super) fn between(part: Part, old: usize, other: Part, new: usize) -> Option<Cut> {
+        let mut fitting = CUTS.into_iter().filter(|cut| cut.applied(part, old, new) == Some(other));
+        fitting.next().filter(|_| fitting.next().is_none())
+    }
+}
+
+/// The last place, if it is not before the start of the axis.
+fn last_of(start: usize, step: isize, count: usize) -> Option<usize> {
+    let distance = step.unsigned_abs().checked_mul(count - 1)?;
+    if step < 0 { start.checked_sub(distance) } else { start.checked_add(distance) }
+}
+
+/// How many places there are up to the end of the axis that steps lead to.
+fn through(start: usize, step: isize, length: usize) -> usize {
+    if start >= length {
+        return 0;
+    }
+    let distance = if step < 0 { start + 1 } else { length - start };
+    distance.div_ceil(step.unsigned_abs())
+}
+
+/// Which axis of `start..end` alone has another length in `other`?
+pub(super) fn only_change(of: &Shape, other: &Shape, start: usize, end: usize) -> Option<usize> {
+    let mut changed = (start..end).filter(|&axis| of[axis] != other[axis]);
+    changed.next().filter(|_| changed.next().is_none())
+}
