@@ -81,7 +81,7 @@ struct Constant {
 /// The tensors of a file: each content once, whichever arrays have it, in whatever order of their axes.
 #[derive(Default)]
 struct Tensors {
-    tensors: Vec<(String, Array)>,
+    named: Vec<(String, Array)>,
     names: IdMap<(usize, u32), Constant>,
     /// The tensors whose elements have this hash.
     hashes: HashMap<u64, Vec<usize>>,
@@ -109,14 +109,14 @@ impl Tensors {
         (tensor.dtype(), tensor.shape(), bytes_of(&tensor)).hash(&mut hasher);
         let places = self.hashes.entry(hasher.finish()).or_default();
         for &place in &*places {
-            let (name, known) = &self.tensors[place];
+            let (name, known) = &self.named[place];
             if known.spec() == tensor.spec() && bytes_of(known) == bytes_of(&tensor) {
                 return name.clone();
             }
         }
-        let name = format!("constant.{}", self.tensors.len());
-        places.push(self.tensors.len());
-        self.tensors.push((name.clone(), tensor));
+        let name = format!("constant.{}", self.named.len());
+        places.push(self.named.len());
+        self.named.push((name.clone(), tensor));
         name
     }
 }
@@ -187,7 +187,7 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     ];
     let entries: HashMap<String, String> =
         entries.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    safetensors::save(path, &tensors.tensors, Some(entries))
+    safetensors::save(path, &tensors.named, Some(entries))
 }
 
 /// Functions within functions lie several levels deeper each. What is deeper than this nobody wrote.

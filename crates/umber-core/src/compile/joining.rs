@@ -69,7 +69,7 @@ pub(super) fn reshaped(
                 let size: usize = new[first..i].iter().product();
                 let others: usize =
                     (start..j).filter(|&other| other != axis).map(|other| to[other]).product();
-                if others == 0 || size % others != 0 {
+                if others == 0 || !size.is_multiple_of(others) {
                     return None;
                 }
                 shape.as_mut_slice()[axis] = size / others;

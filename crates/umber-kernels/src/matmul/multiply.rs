@@ -1,5 +1,7 @@
 //! How one thread multiplies, for each element type.
 
+use std::cell::Cell;
+use std::hint::black_box;
 use std::ops::Range;
 
 use num_complex::Complex;
@@ -12,6 +14,7 @@ use super::split::After;
 use super::{blas, blocked, dot, few_rows, packed, past, scratch, small, some_rows, stream, tiles};
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::isa::vectorised;
+use crate::room::vector_or_unwind;
 
 /// Products with at most this many rows read the right matrix in place, once.
 pub(super) const FEW_ROWS: usize = 8;
@@ -207,6 +210,7 @@ fn library<T: Ring>(product: &Product<T>, into: Into) {
     let (read, one) = (into == Into::Sum, T::factor(1.0));
     let (a, b) = ((a.start, a.columns, a.rows), (b.start, b.columns, b.rows));
     let serial = gemm::Parallelism::None;
+    make_sure_of_memory(m.saturating_add(n).saturating_mul(k.min(512)).saturating_mul(size_of::<T>()));
     // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
     unsafe {
         #[rustfmt::skip]
@@ -214,6 +218,20 @@ fn library<T: Ring>(product: &Product<T>, into: Into) {
             m, n, k, out, 1, out_row, read, a.0, a.1, a.2, b.0, b.1, b.2, one, one, false, false, false, serial,
         );
     }
+}
+
+/// Unwind with an error where memory is short: the library ends the process if it finds none for the blocks it packs, which are
+/// `packed` bytes at most, or for a buffer as large as the second cache that each thread keeps from its first call on.
+fn make_sure_of_memory(packed: usize) {
+    const BUFFER: usize = 4 << 20;
+    const MOST_PACKED: usize = 8 << 20;
+    thread_local! {
+        static HAS_BUFFER: Cell<bool> = const { Cell::new(false) };
+    }
+    let buffer = if HAS_BUFFER.get() { 0 } else { BUFFER };
+    // What is not looked at need not be allocated.
+    black_box(vector_or_unwind::<u8>(buffer + packed.min(MOST_PACKED)));
+    HAS_BUFFER.set(true);
 }
 
 /// Compute `a @ b` in float32, block after block.
