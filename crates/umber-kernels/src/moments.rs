@@ -474,16 +474,15 @@ impl<T: Real> Task<T> {
         found: &mut [Moments; WIDTH],
     ) {
         let mut all = ([0f64; WIDTH], [0f64; WIDTH]);
-        let mut differ = [false; WIDTH];
-        let mut first = [T::Work::default(); WIDTH];
-        self.load_columns(src.at(0), columns, &mut first);
+        let mut firsts = [T::Work::default(); WIDTH];
+        self.load_columns(src.at(0), columns, &mut firsts);
         if self.folds > 1 {
             // Parts of one result are measured from one element.
             for column in columns / self.folds..columns {
-                first[column] = first[column - columns / self.folds];
+                firsts[column] = firsts[column - columns / self.folds];
             }
         }
-        let first = first.map(Work::wide);
+        let first = firsts.map(Work::wide);
         let in_place = T::IS_WORK && columns == WIDTH && self.results.inner().strides[0] == 1;
         for start in rows.clone().step_by(HEIGHT) {
             let height = HEIGHT.min(rows.end - start);
@@ -528,22 +527,21 @@ impl<T: Real> Task<T> {
                 mean[j] += distance * part;
                 let squares = around_mean(squares[j], count, first[j] + means[j] - centre[j].wide());
                 sum[j] += squares + distance * distance * before * part;
-                differ[j] |= (distance != 0.0) & (before > 0.0);
             }
-            if sum[..columns].contains(&0.0) {
-                for row in 0..height {
-                    // SAFETY: as above.
-                    let row = unsafe { block.row(row) };
-                    for ((differ, value), origin) in differ.iter_mut().zip(row).zip(&origin) {
-                        *differ |= value != origin;
-                    }
+        }
+        let mut differ = all.1.map(|squares| squares != 0.0);
+        if self.wants_squares() && differ[..columns].contains(&false) {
+            let mut values = firsts;
+            for row in rows.clone() {
+                self.load_columns(src.at(run + row as isize * self.step), columns, &mut values);
+                for j in 0..WIDTH {
+                    differ[j] |= values[j] != firsts[j];
                 }
             }
         }
         let count = rows.len() as f64;
         for (j, found) in found.iter_mut().enumerate() {
-            let differ = differ[j] || all.1[j] != 0.0;
-            *found = Moments { count, mean: all.0[j], squares: all.1[j], differ };
+            *found = Moments { count, mean: all.0[j], squares: all.1[j], differ: differ[j] };
         }
     }
 }

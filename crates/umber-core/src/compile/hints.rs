@@ -51,9 +51,20 @@ impl Hints {
         self.0.iter().find(|(known, _)| *known as usize == step).map(|(_, hint)| hint)
     }
 
+    /// Add what is not known of a step yet.
     pub(super) fn put(&mut self, step: usize, hint: Hint) {
-        if self.of(step).is_none() {
-            self.0.push((step as u32, hint));
+        let known = self.0.iter_mut().find(|(known, _)| *known as usize == step);
+        match (known.map(|(_, known)| known), hint) {
+            (Some(Hint::Rest(known)), Hint::Rest(more)) => {
+                known.extend(more.into_iter().filter(|axis| !known.contains(axis)).collect::<Vec<_>>());
+            }
+            (Some(Hint::Cut(known)), Hint::Cut(more)) => {
+                for (known, more) in known.iter_mut().zip(more) {
+                    *known = known.or(more);
+                }
+            }
+            (Some(_), _) => {}
+            (None, hint) => self.0.push((step as u32, hint)),
         }
     }
 

@@ -147,15 +147,22 @@ impl Family {
         if self.may_agree_by_chance(changes.keys().copied()) {
             return false;
         }
-        let mut hints = Hints::default();
-        let deciding = Deciding::Trace(&other.program, &mut hints);
-        let adapted = self.traced.program.adapted_by(&self.with_captured(specs), deciding);
         let reads = &self.traced.reads;
-        let is_same = adapted.is_ok_and(|adapted| {
-            adapted.program == other.program
-                && other.reads == *reads
-                && adapted.broken(&reads.slots).is_none()
-        });
+        let given = self.with_captured(specs);
+        let gives_other = |deciding: Deciding<'_>| {
+            self.traced.program.adapted_by(&given, deciding).is_ok_and(|adapted| {
+                adapted.program == other.program
+                    && other.reads == *reads
+                    && adapted.broken(&reads.slots).is_none()
+            })
+        };
+        let mut found = Hints::default();
+        let mut hints = self.hints();
+        // What is found must go with what is known.
+        let is_same = gives_other(Deciding::Trace(&other.program, &mut found)) && {
+            hints.merge(found);
+            gives_other(Deciding::Hints(&hints))
+        };
         let mut captured = self.origins.iter().zip(&other.captured);
         // Equal programs capture equally many arrays.
         if !is_same || !captured.all(|(origin, array)| origin.is_like(&Origin::of(array))) {
@@ -168,7 +175,7 @@ impl Family {
             }
         }
         drop(free);
-        self.hints.lock().unwrap_or_else(PoisonError::into_inner).merge(hints);
+        *self.hints.lock().unwrap_or_else(PoisonError::into_inner) = hints;
         true
     }
 

@@ -167,11 +167,10 @@ def selu(x: mx.array) -> mx.array:
 def _gated(x: mx.array, gate: Callable[[mx.array], mx.array], bound: float) -> mx.array:
     """`x · gate(x)`, for a gate that rounds to 0 from `-bound` down and to 1 from `bound` up.
 
-    The product is taken between the bounds only: infinity times zero, in the value or in a
-    derivative, would be NaN.
+    No infinity meets a zero, in the value or in a derivative, where the product would be NaN.
     """
-    inner = mx.clip(x, -bound, bound)
-    return mx.where(x >= bound, x, inner * gate(inner))
+    inner = mx.maximum(x, -bound)
+    return inner * gate(mx.minimum(inner, bound))
 
 
 def silu(x: mx.array) -> mx.array:
