@@ -303,7 +303,7 @@ SPELLINGS = {
     "logsumexp": (
         lambda x: mx.logsumexp(x, axis=-1, keepdims=True),
         (X,),
-        [("LogSumExp", 1, 1, [])],
+        [("LogSumExp", 1, 1, []), ("ExpandDims", 1, 1, [[1]])],
     ),
     "conv1d": (
         lambda x, w: mx.conv1d(x, w, stride=2, padding=1),

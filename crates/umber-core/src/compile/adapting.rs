@@ -285,39 +285,51 @@ impl Adapting<'_> {
         found
     }
 
-    /// Give constants beside inputs of other lengths the shape that follows from these, where one does.
-    fn shape_constants(&self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
-        let is_changed = |operand: &Operand| operand.spec(&self.old) != operand.spec(&self.new);
-        if !step.inputs.iter().any(is_changed) {
-            return Ok(());
-        }
-        let changed = step.inputs.iter().find(|operand| is_changed(operand));
-        let like =
-            changed.map(|operand| [&self.old, &self.new].map(|specs| operand.spec(specs).shape.clone()));
+    /// Give constants and broadcasts beside inputs of other lengths the shape that follows from these, where one does.
+    fn shape_constants(&mut self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
+        let is_changed = |operand: &&Operand| operand.spec(&self.old) != operand.spec(&self.new);
+        let Some(changed) = step.inputs.iter().find(is_changed) else { return Ok(()) };
+        let [old, new] = [&self.old, &self.new].map(|specs| changed.spec(specs).shape.clone());
         for operand in inputs {
-            let Operand::Constant(constant) = operand else { continue };
-            let shape = &mut constant.0.shape;
-            if shape.ndim() == 0 {
-                continue;
-            }
-            let Some([old, new]) = like.as_ref().filter(|like| like[0].ndim() == shape.ndim()) else {
-                return Err(ambiguous(&step.op));
-            };
-            for axis in 0..old.ndim() {
-                let length = &mut shape.as_mut_slice()[axis];
-                match &step.op {
-                    Op::Concatenate(joined) if axis != joined.axis => *length = new[axis],
-                    Op::Concatenate(_) => {}
-                    // What is around the update, as padding is, keeps its width.
-                    Op::SliceUpdate(_) if *length + new[axis] >= old[axis] => {
-                        *length = *length + new[axis] - old[axis];
+            match operand {
+                Operand::Constant(constant) if constant.0.shape.ndim() > 0 => {
+                    let shape = beside(&step.op, &constant.0.shape, &old, &new);
+                    constant.0.shape = shape.ok_or_else(|| ambiguous(&step.op))?;
+                }
+                Operand::Constant(_) => {}
+                Operand::Slot(slot) => {
+                    let slot = *slot as usize;
+                    let Some(maker) = self.open[slot].filter(|_| self.old[slot] == self.new[slot]) else {
+                        continue;
+                    };
+                    let Some(shape) = beside(&step.op, &self.new[slot].shape, &old, &new) else { continue };
+                    if self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(&shape) {
+                        self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
+                        self.new[slot].shape = shape;
                     }
-                    _ => return Err(ambiguous(&step.op)),
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The shape that goes with an input of shape `new` where `shape` went with `old`: most do not depend on each other.
+fn beside(op: &Op, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
+    let mut shape = shape.clone();
+    if shape.ndim() != old.ndim() {
+        return Some(shape);
+    }
+    for (axis, length) in shape.as_mut_slice().iter_mut().enumerate() {
+        match op {
+            Op::Concatenate(joined) if axis == joined.axis => {}
+            Op::Concatenate(_) => *length = new[axis],
+            // What is around the update, as padding is, keeps its width.
+            Op::SliceUpdate(_) => *length = (*length + new[axis]).checked_sub(old[axis])?,
+            _ => {}
+        }
+    }
+    Some(shape)
 }
 
 /// What an operand's axes consist of, if one was joined.
@@ -424,6 +436,16 @@ fn adapt(op: &Op, change: &Change<'_>, step: usize, deciding: &mut Deciding<'_>)
         Op::Checkpoint(held) => {
             let given = held.split(&change.new).0.iter().map(|&spec| spec.clone()).collect::<Vec<_>>();
             Checkpoint { program: Arc::new(held.program.adapted(&given).ok()?) }.into()
+        }
+        Op::Convolution(how) => {
+            let fits = |specs: &[&ArraySpec]| {
+                let lengths = |i: usize| (specs[0].shape[i + 1], specs[1].shape[i + 1]);
+                how.0.axes.iter().enumerate().all(|(i, axis)| {
+                    let (input, taps) = lengths(i);
+                    axis.positions(input) >= axis.reach(taps)
+                })
+            };
+            (fits(&change.new) || !fits(&change.old)).then(|| op.clone())?
         }
         // Rules are code, which may have read lengths.
         Op::Custom(_) => return None,

@@ -41,6 +41,10 @@ const MOST_CHANGES: usize = 4;
 /// How often a product that becomes a constant has one length at most.
 const MOST_TIMES: usize = 4;
 
+/// How many operations behind captured arrays are compared, and how many bytes of one.
+const MOST_NODES: usize = 1000;
+const MOST_BYTES: usize = 1 << 20;
+
 /// An argument and an axis of it.
 pub type Axis = (usize, usize);
 /// Axes that had one length, and then another one.
@@ -71,12 +75,35 @@ impl Origin {
     }
 
     fn is_like(&self, other: &Origin) -> bool {
-        let is_one = |(a, b): (&Array, &Array)| {
-            let (one, two) = (a.node().op(), b.node().op());
-            a.is_same(b) || (matches!(one, Op::Arange(_) | Op::Eye(_)) && one == two)
-        };
+        let mut most = MOST_NODES;
+        let mut is_one = |(a, b): (&Array, &Array)| are_alike(a, b, &mut most);
         let shared = self.views.iter().zip(&other.views).take_while(|(a, b)| a == b).count();
-        self.arrays.iter().zip(&other.arrays).take(shared + 1).any(is_one)
+        self.arrays.iter().zip(&other.arrays).take(shared + 1).any(&mut is_one)
+    }
+}
+
+/// Do two arrays hold the same elements, or come of the same operations on such? Those that each trace makes for itself may.
+fn are_alike(a: &Array, b: &Array, most: &mut usize) -> bool {
+    if a.is_same(b) {
+        return true;
+    }
+    let Some(left) = most.checked_sub(1) else { return false };
+    *most = left;
+    if a.spec() != b.spec() || a.output() != b.output() || a.is_volatile() || b.is_volatile() {
+        return false;
+    }
+    fn bytes(array: &Array) -> Option<&[u8]> {
+        array.storage()?.dense_bytes(array.dtype())
+    }
+    match (a.is_evaluated(), b.is_evaluated()) {
+        (true, true) => a.nbytes() <= MOST_BYTES && bytes(a).is_some_and(|own| bytes(b) == Some(own)),
+        (false, false) => {
+            let [own, other] = [a, b].map(|array| array.node().lock_inputs().clone());
+            a.node().op() == b.node().op()
+                && own.len() == other.len()
+                && own.iter().zip(&other).all(|(a, b)| are_alike(a, b, most))
+        }
+        _ => false,
     }
 }
 

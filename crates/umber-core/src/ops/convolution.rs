@@ -9,6 +9,7 @@ use umber_types::{ConvAxis, Convolving, Result, Shape, bail, ensure, promote};
 use super::promotion::cast_constant;
 use super::shaping::flip;
 use crate::graph::Array;
+use crate::graph::tracing::note_length_read;
 use crate::primitives::convolution::convolve as record;
 use crate::primitives::rules::{conj, reshape};
 
@@ -400,6 +401,9 @@ fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<A
 /// If an array is empty or has another number of axes.
 pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
     check_lines("convolve", a, v)?;
+    for line in [a, v] {
+        note_length_read(line, 0);
+    }
     let (longer, shorter) = if a.size() >= v.size() { (a, v) } else { (v, a) };
     slide("convolve", longer, &flip(shorter, None)?, mode)
 }
@@ -418,6 +422,9 @@ pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
 /// If an array is empty or has another number of axes.
 pub fn correlate(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
     check_lines("correlate", a, v)?;
+    for line in [a, v] {
+        note_length_read(line, 0);
+    }
     let v = conj(v)?;
     if a.size() >= v.size() {
         slide("correlate", a, &v, mode)

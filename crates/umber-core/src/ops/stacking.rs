@@ -5,6 +5,7 @@ use umber_types::{Result, Shape, bail, ensure};
 use super::naming::under;
 use super::shaping::{MOST_PARTS, Split, atleast, concatenate, split};
 use crate::graph::Array;
+use crate::graph::tracing::note_length_read;
 use crate::primitives::rules::{reshape, transpose};
 
 /// Every array with at least `ndim` axes, concatenated along `axis`.
@@ -167,7 +168,9 @@ pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
         Value,
         "[array_split] got {count} sections, expected 1 to {MOST_PARTS}"
     );
-    let length = a.shape()[umber_types::shape::normalize_axis("array_split", axis, a.ndim())?] as i64;
+    let place = umber_types::shape::normalize_axis("array_split", axis, a.ndim())?;
+    note_length_read(a, place);
+    let length = a.shape()[place] as i64;
     let ends = |i: i64| i * (length / count) + i.min(length % count);
     let indices: Vec<i64> = (1..count).map(ends).collect();
     split(a, Split::Indices(&indices), axis)

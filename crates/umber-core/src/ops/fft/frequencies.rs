@@ -4,6 +4,7 @@ use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, ensure};
 
 use crate::graph::Array;
+use crate::graph::tracing::note_length_read;
 use crate::ops::creation::arange;
 use crate::ops::elementwise::{greater_equal, select};
 use crate::ops::shaping::roll;
@@ -60,7 +61,11 @@ fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64)
     let axes = axes.unwrap_or(&all);
     let shifts: Vec<i64> = axes
         .iter()
-        .map(|&axis| Ok(by(a.shape()[normalize_axis(op, axis, a.ndim())?])))
+        .map(|&axis| {
+            let axis = normalize_axis(op, axis, a.ndim())?;
+            note_length_read(a, axis);
+            Ok(by(a.shape()[axis]))
+        })
         .collect::<Result<_>>()?;
     roll(a, &shifts, Some(axes))
 }

@@ -5,6 +5,7 @@ use umber_types::{DType, KeepAxes, Result, ScatterKind, bail, ensure};
 
 use super::editing::resize;
 use crate::graph::Array;
+use crate::graph::tracing::note_length_read;
 use crate::ops::naming::under;
 use crate::ops::promotion::cast_constant;
 use crate::primitives::create::{Eye, EyeParameters};
@@ -33,6 +34,9 @@ pub fn diagonal(a: &Array, offset: i64, axis1: i64, axis2: i64) -> Result<Array>
     let order: smallvec::SmallVec<[usize; 6]> =
         (0..ndim).filter(|axis| ![row, column].contains(axis)).chain([row, column]).collect();
     let matrices = rules::transpose(a, &order)?;
+    for axis in [row, column] {
+        note_length_read(a, axis);
+    }
     let (rows, columns) = (a.shape()[row], a.shape()[column]);
     let (first_row, first_column) = (offset.min(0).unsigned_abs() as usize, offset.max(0) as usize);
     let length = rows.saturating_sub(first_row).min(columns.saturating_sub(first_column));

@@ -5,6 +5,7 @@ use umber_types::{Error, Result, ScatterKind, Shape, bail, ensure};
 
 use super::{concatenate, flatten, moveaxis, tile};
 use crate::graph::Array;
+use crate::graph::tracing::note_length_read;
 use crate::ops::dependent;
 use crate::ops::indexing::{Index, get, take, update};
 use crate::ops::promotion::cast_constant;
@@ -87,6 +88,7 @@ fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
 /// ```
 pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("delete", a, axis)?;
+    note_length_read(&a, axis);
     let length = a.shape()[axis];
     let mut stays = Vec::new();
     stays.try_reserve_exact(length).map_err(|_| {
@@ -118,6 +120,7 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
 /// ```
 pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Result<Array> {
     let (a, axis) = along("insert", a, axis)?;
+    note_length_read(&a, axis);
     let length = a.shape()[axis];
     let before = picked("insert", index, length, length + 1)?;
     let mut values = cast_constant(values, a.dtype())?;
