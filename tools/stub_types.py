@@ -9,8 +9,7 @@ ALIASES = {
     "_Scalar": "bool | int | float | complex",
     # In a class with a property `str` that name is no type.
     "_Text": "str",
-    "_Operand": "array | _Scalar | _Buffer | _SupportsArray",
-    "_Nested": "_Operand | Sequence[_Nested]",
+    "_Operand": "array | _Scalar | _Buffer | _SupportsArray | Sequence[_Operand]",
     "_Shape": "int | Sequence[int]",
     # NumPy's dtypes too, which a stub without NumPy cannot name.
     "_DType": "Dtype | str | type[Any] | Any",
@@ -90,31 +89,31 @@ PARAMETERS = {
     **{f"{name}.checkpoint": "int | Literal['sqrt']" for name in ("scan", "fori_loop")},
     "map.batch_size": "int",
     **{f"gradient.{name}": "_Operand" for name in ("f", "varargs")},
-    **dict.fromkeys("aweights fweights".split(), "_Nested"),
-    "average.weights": "_Nested",
-    **{f"{name}.q": "_Nested" for name in "quantile percentile".split()},
-    **{f"nan{name}.q": "_Nested" for name in "quantile percentile".split()},
+    **dict.fromkeys("aweights fweights".split(), "_Operand"),
+    "average.weights": "_Operand",
+    **{f"{name}.q": "_Operand" for name in "quantile percentile".split()},
+    **{f"nan{name}.q": "_Operand" for name in "quantile percentile".split()},
     "apply_along_axis.arr": "_Operand",
     "arys": "array",
     "arrays": "Sequence[array]",
     "broadcast_arrays.arrays": "array",
-    "block.arrays": "_Nested",
+    "block.arrays": "_Operand",
     "meshgrid.arrays": "array",
     "tup": "Sequence[_Operand]",
     "save_safetensors.arrays": "Mapping[str, array]",
     "save_gguf.arrays": "Mapping[str, array]",
     "arr": "array",
-    "val": "_Nested",
-    "object": "_Nested",
-    "obj": "_Nested",
-    "asarray.a": "_Nested",
+    "val": "_Operand",
+    "object": "_Operand",
+    "obj": "_Operand",
+    "asarray.a": "_Operand",
     "array": "array",
     "value": "_Operand",
     # Polynomials, phases, ends, pieces.
     **dict.fromkeys("u seq_of_zeros filt prepend append end_values".split(), "_Operand"),
     **dict.fromkeys("diagflat.v polydiv.v".split(), "_Operand"),
     "fill_diagonal.a": "array",
-    "fill_diagonal.val": "_Nested",
+    "fill_diagonal.val": "_Operand",
     "ndigits": "int",
     "wrap": "bool",
     "trim": "str",
@@ -129,7 +128,7 @@ PARAMETERS = {
         f"einsum{suffix}.operands": "_Operand | Sequence[int | EllipsisType]"
         for suffix in ("", "_path")
     },
-    "piecewise.condlist": "_Operand | Sequence[_Operand]",
+    "piecewise.condlist": "_Operand",
     "funclist": "Sequence[_Operand | Callable[..., Any]]",
     "kw": "Any",
     # Searching, sets, histograms, choosing, editing.
@@ -138,8 +137,8 @@ PARAMETERS = {
     **dict.fromkeys("extract.arr delete.arr insert.arr append.arr".split(), "_Operand"),
     **dict.fromkeys("place.mask putmask.mask".split(), "_Operand"),
     **dict.fromkeys("put.a putmask.a".split(), "array"),
-    **{f"{name}.v": "_Nested" for name in ("put",)},
-    "vals": "_Nested",
+    **{f"{name}.v": "_Operand" for name in ("put",)},
+    "vals": "_Operand",
     "full.vals": "_Operand",
     **dict.fromkeys("layer_norm.weight layer_norm.bias rms_norm.weight".split(), "_Operand | None"),
     # `fast`.
@@ -207,7 +206,7 @@ PARAMETERS = {
     "indices_or_sections": "int | Sequence[int] | array",
     "slice_size": "Sequence[int]",
     "shift": "int | Sequence[int]",
-    "repeats": "int | _Nested",
+    "repeats": "int | _Operand",
     "subscripts": "str",
     "source": "int",
     "destination": "int",
@@ -263,11 +262,11 @@ PARAMETERS = {
     "matrix_norm.axis": "_Axes",
     **{f"linalg.{name}.rtol": "_Operand" for name in ("pinv", "matrix_rank")},
     **{
-        f"{name}.{end}": "_Nested"
+        f"{name}.{end}": "_Operand"
         for name in ("linspace", "logspace", "geomspace")
         for end in ("start", "stop")
     },
-    "logspace.base": "_Nested",
+    "logspace.base": "_Operand",
     "linalg.pinv.rcond": "_Operand",
     **{f"linalg.{name}.hermitian": "bool" for name in ("pinv", "svd")},
     **{f"moveaxis.{name}": "_Axes" for name in ("source", "destination")},
@@ -382,7 +381,7 @@ PARAMETERS = {
     "ArrayNamespaceInfo.dtypes.kind": "str | tuple[str, ...]",
     "ldexp.n": "_Operand",
     "angle.deg": "bool",
-    "ArrayLike.object": "_Nested",
+    "ArrayLike.object": "_Operand",
     "__array_ufunc__.inputs": "Any",
     **dict.fromkeys("ufunc func types".split(), "Any"),
     "__array_ufunc__.method": "str",
@@ -514,6 +513,9 @@ RETURNS = {
     "Stream.__reduce__": "tuple[Any, ...]",
 }
 
+# Values of modules that may be replaced by others.
+CONSTANTS = {"state": "_RandomState | Sequence[array]"}
+
 # Properties and class attributes.
 ATTRIBUTES = {
     **dict.fromkeys("array.T array.mT array.real array.imag".split(), "array"),
@@ -592,7 +594,7 @@ SPECIAL_METHODS = {
     },
     **{f"array.__{name}__": "(self) -> array" for name in ("abs", "invert", "neg", "pos")},
     "array.__getitem__": "(self, index: _Index) -> array",
-    "array.__setitem__": "(self, index: _Index, value: _Nested) -> None",
+    "array.__setitem__": "(self, index: _Index, value: _Operand) -> None",
     "array.__delitem__": None,
     "array.__iter__": "(self) -> Iterator[array]",
     "array.__reversed__": "(self) -> Iterator[array]",

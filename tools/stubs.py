@@ -192,7 +192,8 @@ class Writer:
 
     def constant(self, name: str, value: object) -> list[str]:
         """A module-level value."""
-        return [f"{name}: {self.use('None' if value is None else type(value).__name__)}"]
+        kind = "None" if value is None else type(value).__name__
+        return [f"{name}: {self.use(stub_types.CONSTANTS.get(name, kind))}"]
 
     # The file --------------------------------------------------------------------------------
 

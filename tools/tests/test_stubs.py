@@ -87,7 +87,7 @@ def test_function():
 def test_class():
     text = stub_of()
     body = ast.unparse(next(n for n in ast.parse(text).body if getattr(n, "name", "") == "array"))
-    assert "def __init__(self, val: _Nested, dtype: _DType=None)" in body
+    assert "def __init__(self, val: _Operand, dtype: _DType=None)" in body
     assert "@property\n    def shape(self) -> tuple[int, ...]:" in body
     assert "def sum(self, axis: _Axes | None=None, keepdims: bool=False, *," in body
     assert "def __add__(self, other: _Operand) -> array" in body

@@ -21,8 +21,7 @@ class _SupportsArray(Protocol):
 
 _Scalar: TypeAlias = builtins.bool | int | float | complex
 _Text: TypeAlias = str
-_Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray
-_Nested: TypeAlias = _Operand | Sequence[_Nested]
+_Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray | Sequence[_Operand]
 _Shape: TypeAlias = int | Sequence[int]
 _DType: TypeAlias = Dtype | str | type[Any] | Any
 _Axes: TypeAlias = int | Sequence[int]
@@ -201,7 +200,7 @@ class ArrayIterator:
 
 class ArrayLike:
     """An object that an array can be made of, checked: a number, a nested sequence, or what shares its memory."""
-    def __init__(self, object: _Nested) -> None: ...
+    def __init__(self, object: _Operand) -> None: ...
     def __array__(self, dtype: Any = None, copy: builtins.bool | None = None) -> Any: ...
     @property
     def object(self) -> Any:
@@ -459,7 +458,7 @@ class array:
 
     Operations on arrays are recorded and computed when a value is needed.
     """
-    def __init__(self, val: _Nested, dtype: _DType = None) -> None: ...
+    def __init__(self, val: _Operand, dtype: _DType = None) -> None: ...
     def __abs__(self) -> array: ...
     def __add__(self, other: _Operand) -> array: ...
     def __and__(self, other: _Operand) -> array: ...
@@ -586,7 +585,7 @@ class array:
     def __rsub__(self, other: _Operand) -> array: ...
     def __rtruediv__(self, other: _Operand) -> array: ...
     def __rxor__(self, other: _Operand) -> array: ...
-    def __setitem__(self, index: _Index, value: _Nested) -> None: ...
+    def __setitem__(self, index: _Index, value: _Operand) -> None: ...
     def __setstate__(self, state: Any) -> None: ...
     def __sub__(self, other: _Operand) -> array: ...
     def __truediv__(self, other: _Operand) -> array: ...
@@ -927,7 +926,7 @@ class array:
 
     def repeat(
         self,
-        repeats: int | _Nested,
+        repeats: int | _Operand,
         axis: int | None = None,
         *,
         stream: _StreamOrDevice = None,
@@ -1440,7 +1439,7 @@ def as_strided(
 
 
 def asarray(
-    a: _Nested,
+    a: _Operand,
     dtype: _DType = None,
     *,
     device: _Device | None = None,
@@ -1511,7 +1510,7 @@ def atleast_3d(*arys: array, stream: _StreamOrDevice = None) -> array | list[arr
 def average(
     a: _Operand,
     axis: _Axes | None = None,
-    weights: _Nested | None = None,
+    weights: _Operand | None = None,
     returned: builtins.bool = False,
     *,
     keepdims: builtins.bool = False,
@@ -1583,7 +1582,7 @@ def blackman(M: int, *, stream: _StreamOrDevice = None) -> array:
     """
 
 
-def block(arrays: _Nested, *, stream: _StreamOrDevice = None) -> array:
+def block(arrays: _Operand, *, stream: _StreamOrDevice = None) -> array:
     """An array from nested lists of blocks: the innermost lists join along the last axis, the next along the one before."""
 
 
@@ -1949,8 +1948,8 @@ def cov(
     rowvar: builtins.bool = True,
     bias: builtins.bool = False,
     ddof: int | None = None,
-    fweights: _Nested | None = None,
-    aweights: _Nested | None = None,
+    fweights: _Operand | None = None,
+    aweights: _Operand | None = None,
     *,
     dtype: _DType = None,
     stream: _StreamOrDevice = None,
@@ -2322,9 +2321,12 @@ def export_function(
 
     `fun` takes arrays, by position or name, and returns an array or a tuple or list of arrays; it is traced once with
     arrays like those given. With `shapeless` it is traced at some other lengths, too, and the function that is imported
-    takes any greater than one along the axes for which all traces agree; ValueError if there is none. `metadata` is a text kept beside the function. The file is a safetensors file: what the
+    takes any along the axes for which all traces agree. Lengths that `fun` reads, and those on which its graph depends in
+    ways that cannot be told, stay as they are: a call with another one raises ValueError, which names the argument, the
+    axis and both lengths. `metadata` is a text kept beside the function. The file is a safetensors file: what the
     function captured are its tensors, and its steps are in its metadata. A callback is called with dictionaries whose
-    `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`.
+    `type` is `inputs`, `keyword_inputs`, `outputs`, `constants` and, for every operation, `primitive`, with the `name` and
+    the `arguments` that MLX gives it.
 
     Raises ValueError where `fun` returns anything else, or an operation cannot be kept.
     """
@@ -2333,8 +2335,8 @@ def export_function(
 def export_to_dot(file: _File, *args: Any, **kwargs: Any) -> None:
     """Write the graph behind arrays in the language of Graphviz.
 
-    `args` are the outputs (arrays, or nested lists, tuples and dicts of them); `kwargs` give names to arrays, all
-    others are called A, B, C, …. `file` is a path or an open text file. Operations on a few elements are computed as they
+    `args` and `kwargs` are the outputs: arrays, or nested lists, tuples and dicts of them, and arrays by name. Arrays
+    without a name are called A, B, C, …; operations are called as in MLX. `file` is a path or an open text file. Operations on a few elements are computed as they
     are written, and are not in the graph, unless `UMBER_AT_ONCE=0` is in the environment.
     """
 
@@ -2375,7 +2377,7 @@ def fabs(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
 
 def fill_diagonal(
     a: array,
-    val: _Nested,
+    val: _Operand,
     wrap: builtins.bool = False,
     *,
     stream: _StreamOrDevice = None,
@@ -2601,8 +2603,8 @@ def gcd(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> array
 
 
 def geomspace(
-    start: _Nested,
-    stop: _Nested,
+    start: _Operand,
+    stop: _Operand,
     num: int = 50,
     endpoint: builtins.bool = True,
     dtype: _DType = None,
@@ -2807,7 +2809,7 @@ def imag(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """Imaginary part of each element."""
 
 
-def import_function(file: _File, return_metadata: builtins.bool = False) -> array:
+def import_function(file: _File, return_metadata: builtins.bool = False) -> Any:
     """The function that `export_function` or an `exporter` wrote to `file`; it returns a tuple of arrays.
 
     It is called with arrays by position and name, or with one tuple and/or one dictionary of arrays. With
@@ -3050,8 +3052,8 @@ def linearize(
 
 
 def linspace(
-    start: _Nested,
-    stop: _Nested,
+    start: _Operand,
+    stop: _Operand,
     num: int = 50,
     endpoint: builtins.bool = True,
     dtype: _DType = None,
@@ -3078,7 +3080,7 @@ def load(
     mmap: builtins.bool = True,
     float8: builtins.bool = False,
     stream: _StreamOrDevice = None,
-) -> array | dict[str, array] | tuple[dict[str, array], dict[str, Any]]:
+) -> Any:
     """Load an array or several from a file: npy, npz, safetensors or GGUF.
 
     `file` is a path or a file open in binary mode, `format` one of `"npy"`, `"npz"`, `"safetensors"` and `"gguf"`; without
@@ -3173,11 +3175,11 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
 
 
 def logspace(
-    start: _Nested,
-    stop: _Nested,
+    start: _Operand,
+    stop: _Operand,
     num: int = 50,
     endpoint: builtins.bool = True,
-    base: _Nested = 10.0,
+    base: _Operand = 10.0,
     dtype: _DType = None,
     *,
     axis: int = 0,
@@ -3468,7 +3470,7 @@ def nanmin(
 
 def nanpercentile(
     a: _Operand,
-    q: _Nested,
+    q: _Operand,
     axis: _Axes | None = None,
     *,
     method: str = "linear",
@@ -3506,7 +3508,7 @@ def nanprod(
 
 def nanquantile(
     a: _Operand,
-    q: _Nested,
+    q: _Operand,
     axis: _Axes | None = None,
     *,
     method: str = "linear",
@@ -3691,7 +3693,7 @@ def partition(
 
 def percentile(
     a: _Operand,
-    q: _Nested,
+    q: _Operand,
     axis: _Axes | None = None,
     *,
     method: str = "linear",
@@ -3721,7 +3723,7 @@ def permute_dims(
 
 def piecewise(
     x: _Operand,
-    condlist: _Operand | Sequence[_Operand],
+    condlist: _Operand,
     funclist: Sequence[_Operand | Callable[..., Any]],
     *args: Any,
     **kw: Any,
@@ -3734,7 +3736,13 @@ def piecewise(
     """
 
 
-def place(arr: array, mask: _Operand, vals: _Nested, *, stream: _StreamOrDevice = None) -> None:
+def place(
+    arr: array,
+    mask: _Operand,
+    vals: _Operand,
+    *,
+    stream: _StreamOrDevice = None,
+) -> None:
     """Set the elements of `arr` where `mask` holds to those of `vals` one after the other, which begin again when they are
     used up.
     """
@@ -3862,7 +3870,7 @@ def ptp(
 def put(
     a: array,
     ind: _Operand,
-    v: _Nested,
+    v: _Operand,
     mode: Literal['raise', 'wrap', 'clip'] = "raise",
     *,
     stream: _StreamOrDevice = None,
@@ -3914,7 +3922,7 @@ def qqmm(
 
 def quantile(
     a: _Operand,
-    q: _Nested,
+    q: _Operand,
     axis: _Axes | None = None,
     *,
     method: str = "linear",
@@ -4029,7 +4037,7 @@ def remainder(a: _Operand, b: _Operand, stream: _StreamOrDevice = None) -> array
 
 def repeat(
     array: array,
-    repeats: int | _Nested,
+    repeats: int | _Operand,
     axis: int | None = None,
     *,
     stream: _StreamOrDevice = None,

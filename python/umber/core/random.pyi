@@ -1,11 +1,12 @@
 # Generated from the extension module by tools/stubs.py; `make stubs` writes it again.
 
 """Random numbers from keys (threefry2x32), or from the global state."""
+from collections.abc import Sequence
 from typing import Any, NoReturn
 from umber.core import _DType, _Operand, _Shape, _StreamOrDevice, array
 
 
-state: _RandomState
+state: _RandomState | Sequence[array]
 
 
 class _RandomState:

@@ -167,10 +167,11 @@ def selu(x: mx.array) -> mx.array:
 def _gated(x: mx.array, gate: Callable[[mx.array], mx.array], bound: float) -> mx.array:
     """`x · gate(x)`, for a gate that rounds to 0 from `-bound` down and to 1 from `bound` up.
 
-    No infinity meets a zero, in the value or in a derivative, where the product would be NaN.
+    The product is taken between the bounds only: infinity times zero, in the value or in a
+    derivative, would be NaN.
     """
-    inner = mx.maximum(x, -bound)
-    return inner * gate(mx.minimum(inner, bound))
+    inner = mx.clip(x, -bound, bound)
+    return mx.where(x >= bound, x, inner * gate(inner))
 
 
 def silu(x: mx.array) -> mx.array:
