@@ -223,7 +223,8 @@ def test_einsum_orders(formula, shapes, rng):
     if "..." not in formula and "ii" not in formula:
         flops = flops_of(path, formula, shapes)
         assert f"Optimized FLOP count:  {flops}\n" in report
-        for optimize in ("greedy", "optimal"):
+        # NumPy tries every order, which for ten arrays takes minutes.
+        for optimize in ("greedy", "optimal") if len(shapes) <= 8 else ("greedy",):
             other = np.einsum_path(formula, *arrays, optimize=optimize)[0][1:]
             pairwise = all(len(places) <= 2 for places in other)
             assert flops <= flops_of(other, formula, shapes) or (len(shapes) > 8 or not pairwise)
