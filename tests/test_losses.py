@@ -178,6 +178,22 @@ LOSSES = {
 }
 
 
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("loss", [losses.cross_entropy, losses.nll_loss])
+def test_ignored_rows_have_no_gradient_whatever_they_hold(loss, reduction, bad):
+    x = mx.array([[1.0, 2, 3], [bad, 0, bad]])
+    targets = mx.array([0, -1])
+
+    def total(x):
+        return loss(x, targets, ignore_index=-1, reduction=reduction).sum()
+
+    value, gradient = mx.value_and_grad(total)(x)
+    assert math.isfinite(value.item())
+    assert gradient[1].tolist() == [0, 0, 0]
+    assert mx.array_equal(gradient[0], mx.grad(total)(mx.array([[1.0, 2, 3], [0, 0, 0]]))[0])
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses_follow_their_formulas(name):
     function, inputs, options, values, default = LOSSES[name]

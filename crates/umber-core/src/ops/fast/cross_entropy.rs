@@ -6,7 +6,9 @@ use crate::graph::Array;
 use crate::primitives::composite::{Shifted, shifted_logsumexp};
 use crate::primitives::control::Control;
 use crate::primitives::gather::Places;
-use crate::primitives::rules::{add, binary, cast, constant, neg, reshape, sub, widened, zeros_like};
+use crate::primitives::rules::{
+    add, binary, broadcast, cast, constant, neg, reshape, sub, widened, zeros_like,
+};
 use crate::primitives::select::Select;
 
 /// `log(sum(exp(x - m))) + (m - x[targets[i]])` for every row `x` of the logits with the maximum `m`: minus the logarithm of the
@@ -42,8 +44,10 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
         let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
         return Ok(Array::full(targets.shape().clone(), 0.0, dtype));
     }
+    let classes = Classes::of(OP, targets, ignored)?;
+    let logits = classes.clear_ignored(&logits)?;
     let Shifted { peak, log } = shifted_logsumexp(&logits)?;
-    let Own { scores, is_ignored } = own(OP, &logits, targets, ignored)?;
+    let Own { scores, is_ignored } = classes.own(OP, &logits)?;
     without_ignored(&add(&log, &sub(&peak, &widened(&scores)?)?)?, is_ignored)
 }
 
@@ -74,7 +78,9 @@ pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Res
     if targets.size() == 0 {
         return Ok(Array::full(targets.shape().clone(), 0.0, log_probs.dtype()));
     }
-    let Own { scores, is_ignored } = own(OP, log_probs, targets, ignored)?;
+    let classes = Classes::of(OP, targets, ignored)?;
+    let scores = classes.clear_ignored(log_probs)?;
+    let Own { scores, is_ignored } = classes.own(OP, &scores)?;
     without_ignored(&neg(&scores)?, is_ignored)
 }
 
@@ -110,21 +116,44 @@ struct Own {
     is_ignored: Option<Array>,
 }
 
-/// The scores at the targets. Evaluation fails for targets that are neither classes nor ignored.
-fn own(op: &'static str, scores: &Array, targets: &Array, ignored: Option<i64>) -> Result<Own> {
-    let (mut classes, mut is_ignored) = (targets.clone(), None);
-    if let Some(index) = ignored.filter(|&index| holds(targets.dtype(), index)) {
-        let is_same = binary(BinaryKind::Equal, targets, &constant(targets, index))?;
-        classes = Array::record_one(Select, &[&is_same, &zeros_like(targets), targets])?;
-        is_ignored = Some(is_same);
+/// The targets, class 0 for those that are ignored.
+struct Classes {
+    classes: Array,
+    is_ignored: Option<Array>,
+}
+
+impl Classes {
+    /// Evaluation fails for targets that are neither classes nor ignored.
+    fn of(op: &'static str, targets: &Array, ignored: Option<i64>) -> Result<Classes> {
+        let (mut classes, mut is_ignored) = (targets.clone(), None);
+        if let Some(index) = ignored.filter(|&index| holds(targets.dtype(), index)) {
+            let is_same = binary(BinaryKind::Equal, targets, &constant(targets, index))?;
+            classes = Array::record_one(Select, &[&is_same, &zeros_like(targets), targets])?;
+            is_ignored = Some(is_same);
+        }
+        if matches!(targets.dtype(), DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64) {
+            classes = Array::record_one(Control::Classes { op }, &[&classes])?;
+        }
+        Ok(Classes { classes, is_ignored })
     }
-    if matches!(targets.dtype(), DType::Int8 | DType::Int16 | DType::Int32 | DType::Int64) {
-        classes = Array::record_one(Control::Classes { op }, &[&classes])?;
+
+    fn column(&self, array: &Array) -> Result<Array> {
+        reshape(array, self.classes.shape().iter().copied().chain([1]).collect::<Shape>())
     }
-    let rows = targets.shape();
-    let column: Shape = rows.iter().copied().chain([1]).collect();
-    let scores = Places::along(op, rows.ndim(), reshape(&classes, column)?).read(scores)?;
-    Ok(Own { scores: reshape(&scores, rows.clone())?, is_ignored })
+
+    /// The scores with zeros in the rows that are ignored: what is not finite there would reach the gradient.
+    fn clear_ignored(&self, scores: &Array) -> Result<Array> {
+        let Some(is_ignored) = &self.is_ignored else { return Ok(scores.clone()) };
+        let is_ignored = broadcast(&self.column(is_ignored)?, scores.shape())?;
+        Array::record_one(Select, &[&is_ignored, &zeros_like(scores), scores])
+    }
+
+    /// The scores at the targets.
+    fn own(self, op: &'static str, scores: &Array) -> Result<Own> {
+        let rows = self.classes.shape();
+        let scores = Places::along(op, rows.ndim(), self.column(&self.classes)?).read(scores)?;
+        Ok(Own { scores: reshape(&scores, rows.clone())?, is_ignored: self.is_ignored })
+    }
 }
 
 /// Has this integer dtype the number?
