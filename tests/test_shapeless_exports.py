@@ -241,6 +241,12 @@ def test_what_is_bound_is_named(path):
         imported(mx.ones((2, 3)), y=mx.ones(7))
 
 
+def test_no_elements_are_refused(path):
+    imported = exported(path, lambda x: x * 2, mx.ones((2, 4)))
+    with pytest.raises(ValueError, match="argument 1, axis 0: got length 0, expected at least 1"):
+        imported(mx.ones((0, 4)))
+
+
 def test_slices_longer_than_the_axis_are_refused(path):
     imported = exported(path, lambda x: x[:3] * 2, mx.ones((5, 2)))
     assert imported(mx.ones((3, 2)))[0].shape == (3, 2)

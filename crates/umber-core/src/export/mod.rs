@@ -231,6 +231,15 @@ impl Exported {
         if changed.is_empty() {
             return None;
         }
+        if let Some(&(argument, axis)) =
+            changed.iter().find(|&&(argument, axis)| specs[argument].shape[axis] == 0)
+        {
+            return Some(format!(
+                "{}, axis {axis}: got length 0, expected at least 1, since what the function does without elements was \
+                 not traced",
+                self.named(argument)
+            ));
+        }
         if let Some(&axis) = changed.iter().find(|&&axis| !compile::goes_along(&self.free.axes, axis, &specs))
         {
             return Some(self.bound(axis, &specs));
