@@ -190,7 +190,10 @@ fn operators_say_which_line_panicked() {
             z += y;
         },
     ];
-    let count = failed.iter().filter(|f| std::panic::catch_unwind(|| f(&x, &y)).is_err()).count();
+    let count = failed
+        .iter()
+        .filter(|f| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&x, &y))).is_err())
+        .count();
     std::panic::set_hook(hook);
     assert_eq!(count, failed.len());
     let places = places.lock().unwrap();
