@@ -95,7 +95,7 @@ static DEFINITIONS: [Definition; 9] = [
         name: "FileMissingError",
         doc: "There is no file of that name.",
         own: &[Class::File],
-        python: |py| vec![py.get_type::<PyFileNotFoundError>()],
+        python: |py| vec![py.get_type::<PyFileNotFoundError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "FormatError",
