@@ -439,10 +439,16 @@ def test_rates_are_checked():
         mx.random.dirichlet(mx.full((2,), -1.0))
 
 
-def test_state_says_that_it_cannot_be_pickled():
-    for copy in (pickle.dumps, copying.copy, copying.deepcopy):
-        with pytest.raises(TypeError, match=r"\[random.state\] belongs to the process"):
-            copy(mx.random.state)
+def test_copies_of_the_state_are_lists_of_its_key():
+    mx.random.seed(5)
+    saved = [copying.copy(mx.random.state), copying.deepcopy({"state": mx.random.state})["state"]]
+    saved += [pickle.loads(pickle.dumps(mx.random.state)), mx.random.state[:], mx.random.state[-1:]]
+    drawn = mx.random.normal((3,)).tolist()
+    for state in saved:
+        assert type(state) is list
+        mx.random.state = state
+        assert mx.random.normal((3,)).tolist() == drawn
+    assert mx.random.state[1:] == []
 
 
 @pytest.mark.parametrize(

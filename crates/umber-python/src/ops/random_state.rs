@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple, PyType};
+use pyo3::types::{PyDict, PyList, PySlice, PyTuple, PyType};
 use umber::ops::random;
 
 use crate::array::PyArray;
@@ -26,18 +26,20 @@ impl RandomState {
         1
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyArray>> {
-        if index != 0 && index != -1 {
-            return Err(no_such_key(index));
+    fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = index.py();
+        if index.is_instance_of::<PySlice>() {
+            return keys(py)?.get_item(index);
         }
-        random_key::object(py)
+        match index.extract()? {
+            0 | -1 => Ok(random_key::object(py)?.into_any()),
+            index => Err(no_such_key(index)),
+        }
     }
 
-    fn __reduce__(&self) -> PyResult<()> {
-        Err(PyTypeError::new_err(
-            "[random.state] belongs to the process and cannot be copied or pickled, expected its key: \
-             pickle mx.random.state[0] and assign it back",
-        ))
+    /// A copy or a pickle is a list of the key, as it is now.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyAny>,))> {
+        Ok((py.get_type::<PyList>(), (keys(py)?,)))
     }
 
     fn __setitem__(&self, index: isize, key: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -49,6 +51,11 @@ impl RandomState {
         })?;
         random::set_state(key.get().get()).or_raise()
     }
+}
+
+/// The key in a list.
+fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(PyList::new(py, [random_key::object(py)?])?.into_any())
 }
 
 fn no_such_key(index: isize) -> PyErr {
