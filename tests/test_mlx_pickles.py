@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import umber.core as mx
+from umber import nn
 
 FILE = Path(__file__).parent / "mlx_objects.pickle"
 
@@ -63,6 +64,32 @@ def test_modules_and_optimizers():
         assert found["classes"] == [nn.Linear, nn.LSTM, optim.Adam, nn.losses.mse_loss]
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("layer", "x"),
+    [
+        (nn.Embedding(5, 2), mx.array([1, 4])),
+        (nn.Conv3d(1, 2, 1), mx.ones((1, 2, 2, 2, 1))),
+        (nn.RNN(2, 3), mx.ones((1, 4, 2))),
+        (nn.LSTM(2, 3), mx.ones((1, 4, 2))),
+        (nn.GRU(2, 3), mx.ones((1, 4, 2))),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_attributes_that_layers_of_mlx_have_not(layer, x):
+    wanted = layer(x)
+    for name in ("padding_idx", "groups", "num_layers", "bidirectional"):
+        layer.__dict__.pop(name, None)
+    repr(layer)
+    for got, want in zip(layer(x), wanted, strict=True):
+        assert mx.array_equal(got, want)
+
+
+def test_attributes_have_the_names_of_mlx():
+    assert nn.LeakyReLU(0.5)._negative_slope == 0.5
+    assert nn.ELU(2.0)._alpha == nn.CELU(2.0)._alpha == 2.0
+    assert nn.GELU("fast")._approx == "fast"
 
 
 def test_what_is_no_state_is_refused():

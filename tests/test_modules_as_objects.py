@@ -104,6 +104,17 @@ def test_containers_of_parameters(name, tmp_path):
         assert paths(twin.parameters()) == expected
 
 
+def test_attributes_named_like_a_method():
+    model = nn.Linear(2, 2)
+    model.pop = 3
+    model.setdefault = "x"
+    model.name = mx.ones(1)
+    assert (model.pop, model.setdefault) == (3, "x")
+    assert sorted(model.parameters()) == ["bias", "name", "weight"]
+    with pytest.raises(AttributeError, match="values"):
+        model.values = mx.ones(1)
+
+
 def test_modules_in_tuples():
     inner = nn.Sequential(nn.ReLU(), nn.Dropout(0.5))
     model = Held((linear(), Pair(inner, {"x": (nn.Tanh(),)})))

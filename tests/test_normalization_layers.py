@@ -152,3 +152,11 @@ def test_they_say_what_they_are():
 def test_they_refuse(call, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         call()
+
+
+def test_batch_norm_without_momentum_is_not_trained():
+    layer = nn.BatchNorm(4, momentum=None)
+    x = mx.random.normal((3, 4))
+    assert mx.allclose(layer.eval()(x), x, atol=1e-4)
+    with pytest.raises(TypeError, match=r"\[BatchNorm\] got momentum None"):
+        layer.train()(x)

@@ -333,10 +333,10 @@ class LeakyReLU(Module):
 
     def __init__(self, negative_slope: float = 0.01) -> None:
         super().__init__()
-        self.negative_slope = negative_slope
+        self._negative_slope = negative_slope
 
     def __call__(self, x: mx.array) -> mx.array:
-        return leaky_relu(x, self.negative_slope)
+        return leaky_relu(x, self._negative_slope)
 
 
 class PReLU(Module):
@@ -364,10 +364,10 @@ class ELU(Module):
 
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
-        self.alpha = alpha
+        self._alpha = alpha
 
     def __call__(self, x: mx.array) -> mx.array:
-        return elu(x, self.alpha)
+        return elu(x, self._alpha)
 
 
 class CELU(Module):
@@ -379,10 +379,10 @@ class CELU(Module):
 
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
-        self.alpha = alpha
+        self._alpha = alpha
 
     def __call__(self, x: mx.array) -> mx.array:
-        return celu(x, self.alpha)
+        return celu(x, self._alpha)
 
 
 class SELU(Module):
@@ -427,10 +427,10 @@ class GELU(Module):
             raise ValueError(
                 f"[GELU] got the approximation {approx!r}, expected one of {list(self.FUNCTIONS)}"
             )
-        self.approx = approx
+        self._approx = approx
 
     def __call__(self, x: mx.array) -> mx.array:
-        return self.FUNCTIONS[self.approx](x)
+        return self.FUNCTIONS[self._approx](x)
 
 
 class Hardswish(Module):

@@ -91,7 +91,7 @@ class Module(dict):
             super().__setitem__(key, value)
         else:
             super().__setattr__(key, value)
-            self.pop(key, None)
+            super().pop(key, None)
 
     def __setitem__(self, key: str, value: Any) -> None:
         _warn_of_unreached(self, key, value)

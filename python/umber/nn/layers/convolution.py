@@ -23,6 +23,7 @@ class _Convolution(Module):
 
     axes: ClassVar[int]
     convolve: ClassVar[Callable[..., mx.array]]
+    groups: int = 1
 
     def __init__(
         self,

@@ -25,6 +25,8 @@ class Embedding(Module):
             places that hold nothing. Negative numbers count from the end. Default: none.
     """
 
+    padding_idx: int | None = None
+
     def __init__(self, num_embeddings: int, dims: int, *, padding_idx: int | None = None) -> None:
         super().__init__()
         scale = 1 / math.sqrt(dims) if dims > 0 else 0.0

@@ -95,7 +95,8 @@ class BatchNorm(Module):
     Args:
         num_features: size of the last axis.
         eps: above 0, added to the variance. Default: 1e-5.
-        momentum: how much a batch counts in the running averages. Default: 0.1.
+        momentum: how much a batch counts in the running averages; `None` will do where the layer is
+            not trained. Default: 0.1.
         affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `True`.
         track_running_stats: whether there are running averages; without, evaluation normalises by
             the batch too. Default: `True`.
@@ -105,7 +106,7 @@ class BatchNorm(Module):
         self,
         num_features: int,
         eps: float = 1e-5,
-        momentum: float = 0.1,
+        momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
     ) -> None:
@@ -161,6 +162,8 @@ class BatchNorm(Module):
                 "expected more than one value for each feature while training"
             )
         var = std.square() * (count / (count - 1))
+        if self.momentum is None:
+            raise TypeError("[BatchNorm] got momentum None, expected a number while training")
         batch = {"running_mean": mean, "running_var": var}
         for name, value in batch.items():
             old = self[name]

@@ -30,6 +30,8 @@ class _Recurrent(Module):
     states: ClassVar[int] = 1
     # The name of the weights that meet the state before.
     recurrent: ClassVar[str] = "Wh"
+    num_layers: int = 1
+    bidirectional: bool = False
 
     def __init__(
         self, input_size: int, hidden_size: int, num_layers: int, bidirectional: bool
