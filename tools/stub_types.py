@@ -393,6 +393,7 @@ PARAMETERS = {
 
 # Results. What is not named here is an array, but for the methods of other classes than array.
 RETURNS = {
+    "exporter": "FunctionExporter",
     **dict.fromkeys(
         "eval async_eval seed clear_cache reset_peak_memory synchronize".split(), "None"
     ),
@@ -509,9 +510,12 @@ RETURNS = {
     "Dtype.__reduce__": "_Text | tuple[Any, ...]",
     "Device.__reduce__": "tuple[Any, ...]",
     "DeviceType.__reduce__": "tuple[Any, ...]",
-    "_RandomState.__reduce__": "NoReturn",
+    "_RandomState.__reduce__": "tuple[Any, ...]",
     "Stream.__reduce__": "tuple[Any, ...]",
 }
+
+# What Python does not show of a class before 3.12, but type checkers want to see.
+UNSEEN = {"array": ("__buffer__",)}
 
 # Values of modules that may be replaced by others.
 CONSTANTS = {"state": "_RandomState | Sequence[array]"}

@@ -164,6 +164,9 @@ class Writer:
         for member, held in sorted(vars(value).items(), key=member_order):
             if member not in PLUMBING and (not member.startswith("_") or member.startswith("__")):
                 body += self.member(name, value, member, held)
+        for member in stub_types.UNSEEN.get(name, ()):
+            if member not in vars(value):
+                body += special(member, self.use(stub_types.SPECIAL_METHODS[member]))
         head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
         if not body:
             return [f"{head} ...", ""]

@@ -362,7 +362,7 @@ class FileError(OSError, RuntimeError):
     """A file cannot be read or written."""
 
 
-class FileMissingError(FileError, FileNotFoundError):
+class FileMissingError(FileError, FileNotFoundError, ValueError):
     """There is no file of that name."""
 
 
@@ -1092,6 +1092,8 @@ class array:
         Python's `int`, `float` and `complex` stand for the dtype of their kind whose real numbers are as wide as those of
         the array. Raises `TypeError` where there is none.
         """
+
+    def __buffer__(self, flags: int, /) -> memoryview: ...
 
 
 class custom_function:
@@ -2347,7 +2349,7 @@ def exporter(
     *,
     shapeless: builtins.bool = False,
     metadata: Mapping[str, str] | None = None,
-) -> array:
+) -> FunctionExporter:
     """An object that traces `fun` at every call, for several signatures, and writes them to one file when it is closed.
 
     Use it in a `with` block; if an error leaves the block, no file is written. The parameters are those of

@@ -2,7 +2,7 @@
 
 """Random numbers from keys (threefry2x32), or from the global state."""
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any
 from umber.core import _DType, _Operand, _Shape, _StreamOrDevice, array
 
 
@@ -15,8 +15,8 @@ class _RandomState:
     def __delitem__(self, index: int) -> None: ...
     def __getitem__(self, index: int) -> Any: ...
     def __len__(self) -> int: ...
-    def __reduce__(self) -> NoReturn:
-        """Helper for pickle."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy or a pickle is a list of the key, as it is now."""
 
     def __setitem__(self, index: int, value: Any) -> None: ...
 
