@@ -173,6 +173,8 @@ FUNCTIONS = {
         {0, 1, 2},
     ),
     "gradient": (mx.grad(lambda x: (x * x).mean()), {0, 1, 2}),
+    "gradient of a power": (mx.grad(lambda x: (x**2).mean()), {0, 1, 2}),
+    "weights without values": (lambda x: mx.fast.rms_norm(x, mx.ones(4), 1e-5), {0, 1}),
     "scan": (lambda x: mx.scan(lambda c, row: (c + row, c * 2), mx.zeros_like(x[0]), x)[1], {0}),
     "compiled": (mx.compile(lambda x: mx.tanh(x) * 2 + SCALE), {0, 1}),
     "compiled reading": (mx.compile(lambda x: x * x.shape[1]), {0, 2}),

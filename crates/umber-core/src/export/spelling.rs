@@ -12,7 +12,7 @@ use crate::primitives::composite::Composite;
 use crate::primitives::control::Control;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::linalg::Vectors;
-use crate::primitives::quantized::Turned;
+use crate::primitives::quantized::{Fp8, Turned};
 use crate::primitives::slice::Window;
 use crate::primitives::sort::Sorted;
 
@@ -179,12 +179,13 @@ impl Spelling {
             Op::Control(Control::StopGradient) => spelled("StopGradient", []),
             Op::Control(Control::Depends { .. }) => spelled("Depends", []),
             Op::Leaf(Leaf::Copy) => spelled("Copy", []),
+            Op::Fp8(Fp8::Encode) => spelled("ToFP8", []),
+            Op::Fp8(Fp8::Decode(_)) => spelled("FromFP8", []),
             Op::Custom(_) => spelled("CustomTransforms", []),
             Op::Fused(_) => spelled("Compiled", []),
             Op::Leaf(_)
             | Op::Eye(_)
             | Op::Rounded(_)
-            | Op::Fp8(_)
             | Op::ConvolutionWeight(_)
             | Op::Pick(_)
             | Op::Rejections(_)

@@ -1,7 +1,7 @@
 //! Binary: functions of two elements of one dtype.
 
 use umber_types::tape::{Step, binary_dtype};
-use umber_types::{BinaryKind, Result, Scalar, UnaryKind};
+use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind};
 
 use super::rules::{
     add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
@@ -37,7 +37,11 @@ impl Binary {
             (Remainder, _) => neg(&times(binary(FloorDivide, a, b)?)?)?,
             (Power, 0) => match b.constant().map(Scalar::as_complex) {
                 Some((0.0, 0.0)) => return Ok(None),
-                Some(_) => times(mul(b, &binary(Power, a, &sub(b, &constant(b, 1.0))?)?)?)?,
+                Some((re, im)) => {
+                    let less: Scalar =
+                        if im == 0.0 { (re - 1.0).into() } else { Complex64::new(re - 1.0, im).into() };
+                    times(mul(b, &binary(Power, a, &constant(b, less))?)?)?
+                }
                 None => {
                     // b a^(b-1), zero at b = 0 where a is zero or so small that 1 / a is infinite. Elsewhere nothing is
                     // selected by b alone, since the slope changes with b even where it is zero.
