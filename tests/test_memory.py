@@ -156,6 +156,40 @@ def test_a_view_keeps_its_buffer_alive():
     assert near(base)
 
 
+@pytest.mark.parametrize("evaluated", [True, False])
+@pytest.mark.parametrize("allow_col_major", [True, False])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mx.random.normal((64, 4096)),
+        lambda: mx.concatenate([mx.ones((32, 4096)), mx.zeros((32, 4096))]),
+        lambda: mx.arange(64 * 4096, dtype=mx.int16).reshape(64, 4096),
+    ],
+)
+def test_a_dense_copy_of_a_part_keeps_nothing_else(make, allow_col_major, evaluated):
+    gc.collect()
+    before = mx.get_active_memory()
+    whole = make()
+    if evaluated:
+        mx.eval(whole)
+    part = mx.contiguous(whole[-2:], allow_col_major=allow_col_major)
+    mx.eval(part)
+    wanted = np.array(whole[-2:])
+    del whole
+    gc.collect()
+    assert np.array_equal(np.array(part), wanted)
+    assert mx.get_active_memory() - before <= part.nbytes + (32 << 10)
+
+
+def test_what_is_dense_alone_is_not_copied():
+    x = mx.random.normal((64, 4096))
+    mx.eval(x)
+    before = mx.get_active_memory()
+    same = [mx.contiguous(x), mx.contiguous(x.reshape(4096, 64)), mx.contiguous(x.flatten())]
+    mx.eval(same)
+    assert mx.get_active_memory() == before
+
+
 def test_cache_is_counted_and_cleared():
     x = mx.ones((MIB,))
     mx.eval(x)

@@ -72,6 +72,13 @@ impl Storage {
         Some(unsafe { std::slice::from_raw_parts(self.view(dtype).start(), bytes) })
     }
 
+    /// Do the elements lie densely in memory that holds little else? A part of more keeps all of it from being freed.
+    pub(crate) fn is_dense_alone(&self, dtype: DType) -> bool {
+        const LITTLE: usize = 16 << 10;
+        let own = self.layout.size() * dtype.size();
+        self.layout.is_contiguous() && (!self.buffer.is_owned() || self.buffer.bytes() <= own + LITTLE)
+    }
+
     /// The elements for writing, if nothing else holds the buffer.
     pub fn view_mut(&mut self, dtype: DType) -> Option<ViewMut<'_>> {
         debug_assert!(self.fits(dtype));

@@ -342,7 +342,7 @@ pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
     rules::reshape(a, wanted)
 }
 
-/// The same elements, dense in row-major order once evaluated.
+/// The same elements, dense in row-major order once evaluated. Memory is shared only if it holds little else.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -354,7 +354,7 @@ pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn contiguous(a: &Array) -> Result<Array> {
-    if a.ndim() == 0 || a.storage().is_some_and(|storage| storage.layout.is_contiguous()) {
+    if a.ndim() == 0 || a.storage().is_some_and(|storage| storage.is_dense_alone(a.dtype())) {
         return Ok(a.clone());
     }
     let mut outputs = Array::record(Concatenate { axis: 0 }, smallvec![a.clone()])?;
