@@ -164,7 +164,7 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             None => text,
         })
     } else if names_lines() {
-        // What failed as it was recorded, since it was computed at once, is on the line that is running.
+        // An operation that failed eagerly has no node that knows its line: it is the line that is running.
         error.map_message(|text| match origin() {
             Some(line) if !text.contains(RECORDED) => format!("{text}{RECORDED}{line}"),
             _ => text,

@@ -368,6 +368,10 @@ fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
         Value,
         "[{op}] got an empty array, expected at least one element in each"
     );
+    // Which of them slides along the other depends on their lengths.
+    for line in [a, v] {
+        note_length_read(line, 0);
+    }
     Ok(())
 }
 
@@ -401,9 +405,6 @@ fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<A
 /// If an array is empty or has another number of axes.
 pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
     check_lines("convolve", a, v)?;
-    for line in [a, v] {
-        note_length_read(line, 0);
-    }
     let (longer, shorter) = if a.size() >= v.size() { (a, v) } else { (v, a) };
     slide("convolve", longer, &flip(shorter, None)?, mode)
 }
@@ -422,9 +423,6 @@ pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
 /// If an array is empty or has another number of axes.
 pub fn correlate(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
     check_lines("correlate", a, v)?;
-    for line in [a, v] {
-        note_length_read(line, 0);
-    }
     let v = conj(v)?;
     if a.size() >= v.size() {
         slide("correlate", a, &v, mode)
