@@ -55,29 +55,34 @@ pub(crate) unsafe fn stream(from: *const u8, to: *mut u8, bytes: usize) {
     /// Of fewer bytes, those that are no whole lines cost more than narrow stores do.
     const SHORT: usize = 8 * LINE;
     #[cfg(target_arch = "x86_64")]
-    let is_apart = bytes < SHORT && !(to.addr() | bytes).is_multiple_of(LINE);
-    #[cfg(target_arch = "x86_64")]
-    if (level() < 2 || is_apart) && (to.addr() | bytes).is_multiple_of(16) {
+    {
         use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
-        let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
-        for i in 0..bytes / 16 {
-            // SAFETY: aligned by the check above; SSE2 is part of x86-64; the caller's promise.
-            unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) }
+        let is_apart = bytes < SHORT && !(to.addr() | bytes).is_multiple_of(LINE);
+        if (level() == 0 || is_apart) && (to.addr() | bytes).is_multiple_of(16) {
+            let (from, to) = (from.cast::<__m128i>(), to.cast::<__m128i>());
+            for i in 0..bytes / 16 {
+                // SAFETY: aligned by the check above; SSE2 is part of x86-64; the caller's promise.
+                unsafe { _mm_stream_si128(to.add(i), _mm_loadu_si128(from.add(i))) }
+            }
+            return;
         }
-        return;
-    }
-    #[cfg(target_arch = "x86_64")]
-    if level() == 2 {
-        let head = (to.addr().next_multiple_of(LINE) - to.addr()).min(bytes);
-        let lines = (bytes - head) / LINE * LINE;
-        let tail = head + lines;
-        // SAFETY: the processor has AVX-512; whole lines from `head` on; the caller's promise.
-        unsafe {
-            std::ptr::copy_nonoverlapping(from, to, head);
-            stream_lines(from.add(head), to.add(head), lines);
-            std::ptr::copy_nonoverlapping(from.add(tail), to.add(tail), bytes - tail);
+        if level() > 0 {
+            let head = (to.addr().next_multiple_of(LINE) - to.addr()).min(bytes);
+            let lines = (bytes - head) / LINE * LINE;
+            let tail = head + lines;
+            let (first, destination) = (from.wrapping_add(head), to.wrapping_add(head));
+            // SAFETY: the level says what the processor has; whole lines from `head` on; the caller's promise.
+            unsafe {
+                std::ptr::copy_nonoverlapping(from, to, head);
+                if level() == 2 {
+                    stream_lines(first, destination, lines);
+                } else {
+                    stream_half_lines(first, destination, lines);
+                }
+                std::ptr::copy_nonoverlapping(from.add(tail), to.add(tail), bytes - tail);
+            }
+            return;
         }
-        return;
     }
     // SAFETY: the caller's promise.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes) }
@@ -94,6 +99,24 @@ unsafe fn stream_lines(from: *const u8, to: *mut u8, bytes: usize) {
     for i in (0..bytes).step_by(LINE) {
         // SAFETY: the caller's promise.
         unsafe { _mm512_stream_si512(to.add(i).cast(), _mm512_loadu_si512(from.add(i).cast())) }
+    }
+}
+
+/// [`stream`] to whole cache lines, by two stores each: normalisations of 16 MB take a sixth less than by four (Zen 3).
+///
+/// # Safety
+/// As of [`stream`]; the processor has AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn stream_half_lines(from: *const u8, to: *mut u8, bytes: usize) {
+    use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};
+    for i in (0..bytes).step_by(LINE) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let halves = [0, LINE / 2].map(|half| _mm256_loadu_si256(from.add(i + half).cast()));
+            _mm256_stream_si256(to.add(i).cast(), halves[0]);
+            _mm256_stream_si256(to.add(i + LINE / 2).cast(), halves[1]);
+        }
     }
 }
 

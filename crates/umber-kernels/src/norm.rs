@@ -260,12 +260,21 @@ impl<T: Real> Rows<T> {
         unsafe { buffer.load(first, self.stride, block.len(), padding) }
     }
 
-    /// Write the normalised values of a row from `start` on, scaled and shifted.
+    /// Write the normalised values of a row from `start` on.
     #[inline(always)]
     fn finish(&self, values: &[T::Work], start: usize, found: &Measured<T::Work>, dst: &mut [T]) {
         let Measured { mean, rest, squares } = *found;
         let factor = T::Work::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
-        let normal = |value: T::Work| ((value - mean) - rest) * factor;
+        if rest == T::Work::default() {
+            self.write(values, start, dst, |value| (value - mean) * factor);
+        } else {
+            self.write(values, start, dst, |value| ((value - mean) - rest) * factor);
+        }
+    }
+
+    /// Write the values of a row from `start` on, each normalised by `normal`, scaled and shifted.
+    #[inline(always)]
+    fn write(&self, values: &[T::Work], start: usize, dst: &mut [T], normal: impl Fn(T::Work) -> T::Work) {
         let elements = dst.iter_mut().zip(values);
         match (&self.weight, &self.bias) {
             (None, None) => elements.for_each(|(element, &value)| *element = T::narrow(normal(value))),
