@@ -33,8 +33,8 @@ export PYO3_PYTHON := $(abspath $(python))
 
 # What the wheel is made of. Folders count too: their time changes when a file is added or removed.
 wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.md \
-	crates/*/Cargo.toml crates/*/build.rs) \
-	$(shell find $(wildcard crates/*/src crates/*/kernels) python \
+	crates/*/Cargo.toml crates/kernels/*/Cargo.toml crates/*/build.rs) \
+	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
 .PHONY: help demo test test-rust test-python test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined format bench stubs wheel clean

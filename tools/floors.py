@@ -22,15 +22,26 @@ from rust_source import tokens_of
 # Floor of each crate; a crate knows only lower ones, so neighbours do not know each other.
 FLOORS = {
     "umber-types": 0,
-    "umber-kernels": 1,
-    "umber-numerics": 2,
-    "umber-core": 3,
-    "umber-cuda": 4,
-    "umber-io": 4,
-    "umber-distributed": 4,
-    "umber": 5,
-    "umber-python": 6,
-    "umber-module": 7,
+    "umber-kernels-base": 1,
+    "umber-amx-emulator": 2,
+    "umber-kernels-elementwise": 2,
+    "umber-kernels-random": 2,
+    "umber-kernels-sort": 2,
+    "umber-kernels-matmul": 3,
+    "umber-kernels-reduce": 3,
+    "umber-kernels-attention": 4,
+    "umber-kernels-conv": 4,
+    "umber-kernels-gather": 4,
+    "umber-kernels-quantized": 4,
+    "umber-kernels": 5,
+    "umber-numerics": 5,
+    "umber-core": 6,
+    "umber-cuda": 7,
+    "umber-io": 7,
+    "umber-distributed": 7,
+    "umber": 8,
+    "umber-python": 9,
+    "umber-module": 10,
 }
 
 # The crates that may know PyO3.
@@ -80,7 +91,7 @@ def dependencies(manifest: dict) -> Iterator[tuple[str, str]]:
 def check_manifests(root: Path) -> list[str]:
     """Complaints about the crates' Cargo.toml files."""
     complaints = []
-    for path in sorted(root.glob("crates/*/Cargo.toml")):
+    for path in sorted(root.glob("crates/**/Cargo.toml")):
         manifest = tomllib.loads(path.read_text())
         name = manifest["package"]["name"]
         where = path.relative_to(root)
@@ -105,7 +116,7 @@ def check_reasons(root: Path) -> list[str]:
     """Complaints about third-party crates without a reason in deny.toml."""
     workspace = tomllib.loads((root / "Cargo.toml").read_text()).get("workspace", {})
     wanted = {name for _, name in dependencies(workspace)}
-    for path in root.glob("crates/*/Cargo.toml"):
+    for path in root.glob("crates/**/Cargo.toml"):
         wanted |= {name for _, name in dependencies(tomllib.loads(path.read_text()))}
     reasons = set(re.findall(r"^# ([\w-]+): \S", (root / "deny.toml").read_text(), re.MULTILINE))
     complaints = [

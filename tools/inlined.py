@@ -3,7 +3,7 @@
 Intrinsics belong inside of functions that are compiled for their instructions. Where the compiler
 left one as a function of its own, a closure was not inlined, and its loop was compiled for any
 processor, with vectors that go through memory: it takes ten times as long, and no test fails.
-crates/umber-kernels/src/isa.rs says what must be inlined.
+crates/kernels/base/src/isa.rs says what must be inlined.
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-CRATE = "umber_kernels"
+ROOT = Path(__file__).parent.parent
+# The crates of kernels by the names of their libraries; what is not published is for tests.
+CRATES = [
+    f"umber_kernels_{manifest.parent.name}"
+    for manifest in sorted(ROOT.glob("crates/kernels/*/Cargo.toml"))
+    if "publish = false" not in manifest.read_text()
+]
 
 # A line of nm: an address if there is one, the kind of symbol, its name.
 SYMBOL = re.compile(r"^[0-9a-f]* *(?P<kind>[A-Za-z]) (?P<name>\S+)$", re.MULTILINE)
@@ -42,17 +48,17 @@ def called(listing: str) -> list[str]:
     return sorted({found[1] for name in names if (found := INTRINSIC.search(name))})
 
 
-def newest(target: Path) -> str | None:
-    """What nm lists of the latest library of the kernels that holds code, but no assertions."""
+def newest(target: Path, crate: str) -> str | None:
+    """What nm lists of the latest library of a crate that holds code, but no assertions."""
     places = ("release", "*/release")
     libraries = [
-        library for place in places for library in target.glob(f"{place}/deps/lib{CRATE}-*.rlib")
+        library for place in places for library in target.glob(f"{place}/deps/lib{crate}-*.rlib")
     ]
     for library in sorted(libraries, key=lambda path: path.stat().st_mtime, reverse=True):
         # Members that hold no code are complained of on the other stream.
         command = ["nm", library]
         listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        has_code = any(kind in DEFINED and CRATE in name for kind, name in symbols(listing))
+        has_code = any(kind in DEFINED and crate in name for kind, name in symbols(listing))
         if has_code and not has_assertions(listing):
             return listing
     return None
@@ -62,16 +68,18 @@ def main() -> int:
     if not shutil.which("nm"):
         print("nm was not found: it comes with gcc, in binutils", file=sys.stderr)
         return 1
-    target = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).parent.parent / "target"))
-    listing = newest(target)
-    if not listing:
-        way = "rm -f .venv/.stamps/wheel; make wheel"
-        print(f"{target}: no library of {CRATE} to read: {way}", file=sys.stderr)
-        return 1
-    found = called(listing)
-    for name in found:
-        print(f"{CRATE}: {name} is a function: a loop that needs it was not inlined")
-    return 1 if found else 0
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    status = 0
+    for crate in CRATES:
+        listing = newest(target, crate)
+        if not listing:
+            way = "rm -f .venv/.stamps/wheel; make wheel"
+            print(f"{target}: no library of {crate} to read: {way}", file=sys.stderr)
+            return 1
+        for name in called(listing):
+            print(f"{crate}: {name} is a function: a loop that needs it was not inlined")
+            status = 1
+    return status
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from pathlib import Path
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 CORE = "crates/umber-core/src"
-KERNELS = "crates/umber-kernels/src"
+KERNELS = "crates/kernels/elementwise/src"
 BINDINGS = "crates/umber-python/src"
 
 
@@ -227,7 +227,7 @@ def words(options: argparse.Namespace) -> dict[str, str]:
 
 LEFT = {
     "unary": """\
-Now look at: the rows in umber-kernels/src/elementwise/unary.rs (`exact1!` calls the standard
+Now look at: the rows in crates/kernels/elementwise/src/elementwise/unary.rs (`exact1!` calls the standard
 library one element at a time; a vectorised function in math/ is faster); the domain and tolerance
 of the record in tests/records/elementwise.py; complex numbers, which the new function refuses.""",
     "composite": """\

@@ -27,7 +27,7 @@ impl Decompose for @Variant@ {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            compile_error!("call the kernel of @name@ in umber-kernels")
+            compile_error!("call the kernel of @name@ in a crate of crates/kernels")
         })
     }
 }

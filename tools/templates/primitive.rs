@@ -35,6 +35,6 @@ impl Primitive for @Variant@ {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        compile_error!("choose layouts and call the kernel of @name@ in umber-kernels")
+        compile_error!("choose layouts and call the kernel of @name@ in a crate of crates/kernels")
     }
 }

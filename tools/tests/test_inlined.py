@@ -9,7 +9,7 @@ import pytest
 
 FUNCTION = "_RNvNtNtNtCsgEmfK2I1SDS_4core9core_arch3x867avx512f15__mm512_fmadd_ps"
 LEGACY = "_ZN4core9core_arch3x864avx215_mm256_add_epi817h0123456789abcdefE"
-OTHER = "_RNvNtCs123_13umber_kernels3isa5level"
+OTHER = "_RNvNtCs123_18umber_kernels_base3isa5level"
 
 
 def test_instructions_that_are_functions_are_found():
@@ -38,7 +38,7 @@ def test_builds_with_assertions_are_told_apart():
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="needs AVX")
 @pytest.mark.parametrize("is_inlined", [True, False])
 def test_libraries_are_read(tmp_path, monkeypatch, capsys, is_inlined):
-    source = tmp_path / "umber_kernels.rs"
+    source = tmp_path / "umber_kernels_sort.rs"
     feature = '#[target_feature(enable = "avx")]' if is_inlined else ""
     source.write_text(
         f"""
@@ -53,14 +53,20 @@ def test_libraries_are_read(tmp_path, monkeypatch, capsys, is_inlined):
         }}
         """
     )
-    library = tmp_path / "release" / "deps" / "libumber_kernels-0.rlib"
+    library = tmp_path / "release" / "deps" / "libumber_kernels_sort-0.rlib"
     library.parent.mkdir(parents=True)
     options = ["--edition=2024", "--crate-type=rlib", "-O", "-Cembed-bitcode=no"]
     command = ["rustc", *options, "-o", library, source]
     subprocess.run(command, check=True, capture_output=True)
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    monkeypatch.setattr(inlined, "CRATES", ["umber_kernels_sort"])
     assert inlined.main() == (0 if is_inlined else 1)
     assert ("_mm256_add_ps" in capsys.readouterr().out) is not is_inlined
+
+
+def test_all_families_are_looked_at():
+    assert {"umber_kernels_base", "umber_kernels_conv"} <= set(inlined.CRATES)
+    assert "umber_kernels_amx-emulator" not in inlined.CRATES
 
 
 def test_without_a_library_it_fails(tmp_path, monkeypatch):

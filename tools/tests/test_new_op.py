@@ -52,12 +52,12 @@ def test_unary_op_gets_a_row_in_every_table(run):
         "types/src/kinds.rs",
         "core/src/primitives/unary.rs",
         "core/src/ops/elementwise.rs",
-        "kernels/src/elementwise/unary.rs",
-        "kernels/src/elementwise/unary_complex.rs",
+        "crates/kernels/elementwise/src/elementwise/unary.rs",
+        "crates/kernels/elementwise/src/elementwise/unary_complex.rs",
         "python/src/ops/elementwise.rs",
         "tests/records/elementwise.py",
     }
-    kernels = changed["crates/umber-kernels/src/elementwise/unary.rs"]
+    kernels = changed["crates/kernels/elementwise/src/elementwise/unary.rs"]
     assert kernels.count("CubeRoot => exact1!(f") == 2
     assert 'smooth("cube_root", np.cbrt),' in changed["tests/records/elementwise.py"]
 

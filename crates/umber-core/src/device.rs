@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use umber_kernels::matmul::blas::load as load_blas;
 pub use umber_kernels::threads::num_threads;
 use umber_kernels::threads::{self, MOST_THREADS};
 use umber_types::{Device, DeviceType, Result, Stream, bail};

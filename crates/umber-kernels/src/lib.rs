@@ -3,64 +3,27 @@
 //! Every kernel is a function of views and options: `kernel(options, input: View, output: ViewMut)`. Views carry
 //! their dtype, so the functions are type-erased; generics are instantiated inside by one `match_dtype!` at the
 //! door.
+//!
+//! The kernels stand in crates by family, which compile side by side; here are all of them under one name.
 
-pub mod allocator;
-pub mod arg_reduce;
-pub mod attention;
-mod caches;
-pub mod conv;
-pub mod create;
-mod elementwise;
-pub mod float8;
-pub mod fork;
-pub mod gated_delta;
-pub mod gather;
-mod halves;
-mod indices;
-pub mod isa;
-mod joining;
-mod keys;
-mod math;
-pub mod matmul;
-pub mod moments;
-mod moving;
-pub mod nest;
-pub mod nonzero;
-pub mod norm;
-mod order;
-mod peak;
-pub mod pick;
-pub mod quantized;
-pub mod random;
-pub mod reduce;
-pub mod rejection;
-pub mod room;
-pub mod rope;
-mod row;
-mod scaled;
-pub mod scan;
-pub mod scatter;
-pub mod search;
-pub mod shared;
-pub mod softmax;
-pub mod sort;
-pub mod stack;
-pub mod tape;
-pub mod threads;
-#[cfg(target_arch = "x86_64")]
-mod tile_unit;
-mod turn;
-pub mod view;
-
-pub use arg_reduce::arg_reduce;
-pub use gather::{gather, gather_axis};
-pub use matmul::{addmm, matmul};
-pub use nonzero::nonzero;
-pub use norm::{layer_norm, rms_norm};
-pub use reduce::reduce;
-pub use scan::scan;
-pub use scatter::{scatter, scatter_axis};
-pub use search::searchsorted;
-pub use softmax::{logsumexp, shifted_logsumexp, softmax};
-pub use sort::{argpartition, argsort, partition, sort};
-pub use view::{View, ViewMut};
+pub use umber_kernels_attention::{attention, gated_delta};
+pub use umber_kernels_base::{View, ViewMut, allocator, fork, isa, nest, room, shared, stack, threads, view};
+pub use umber_kernels_conv as conv;
+pub use umber_kernels_elementwise::{create, float8, tape};
+pub use umber_kernels_gather::gather::{gather, gather_axis};
+pub use umber_kernels_gather::nonzero::nonzero;
+pub use umber_kernels_gather::scatter::{scatter, scatter_axis};
+pub use umber_kernels_gather::{gather, nonzero, scatter};
+pub use umber_kernels_matmul as matmul;
+pub use umber_kernels_matmul::{addmm, matmul};
+pub use umber_kernels_quantized as quantized;
+pub use umber_kernels_random::{pick, random, rejection};
+pub use umber_kernels_reduce::arg_reduce::arg_reduce;
+pub use umber_kernels_reduce::norm::{layer_norm, rms_norm};
+pub use umber_kernels_reduce::reduce::reduce;
+pub use umber_kernels_reduce::scan::scan;
+pub use umber_kernels_reduce::softmax::{logsumexp, shifted_logsumexp, softmax};
+pub use umber_kernels_reduce::{arg_reduce, moments, norm, reduce, rope, scan, softmax};
+pub use umber_kernels_sort::search::searchsorted;
+pub use umber_kernels_sort::sort::{argpartition, argsort, partition, sort};
+pub use umber_kernels_sort::{search, sort};

@@ -6,7 +6,7 @@
 mod x86;
 
 use num_traits::Float;
-use umber_kernels::isa::level;
+use umber_kernels_base::isa::level;
 
 /// As many numbers as a register holds.
 ///

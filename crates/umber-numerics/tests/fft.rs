@@ -2,7 +2,7 @@
 
 use std::f64::consts::TAU;
 
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 use umber_numerics::fft::{Scaling, Transform, fft};
 use umber_types::{Complex32, Complex64, Layout, Shape};
 

@@ -1,7 +1,7 @@
 //! Linear algebra against the definitions, written as plain loops.
 
-use umber_kernels::threads::set_num_threads;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::threads::set_num_threads;
+use umber_kernels_base::{View, ViewMut};
 use umber_numerics::linalg::{self, Failure, Form, OnSingular};
 use umber_types::{Complex64, Element, Layout, Shape};
 

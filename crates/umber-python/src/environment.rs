@@ -5,7 +5,6 @@ use std::ffi::CString;
 
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
-use umber::device;
 use umber::eval::Few;
 
 /// What `UMBER_CPU` can be, as `umber-kernels` reads it.
@@ -22,10 +21,6 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
         && !count.trim().parse().is_ok_and(|count: usize| count > 0)
     {
         warn(py, "UMBER_NUM_THREADS", &count, "a number of threads, 1 or more")?;
-    }
-    // Loaded here, where no other thread can fork meanwhile.
-    if let (Err(why), Some(name)) = (device::load_blas(), text("UMBER_BLAS")) {
-        warn(py, "UMBER_BLAS", &name, &format!("a shared library with CBLAS ({why})"))?;
     }
     if let Some(answer) = text("UMBER_AT_ONCE")
         && !["0", "1"].contains(&&*answer)

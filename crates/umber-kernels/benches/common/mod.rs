@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use num_traits::FromPrimitive;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 use umber_types::{Element, Layout, Shape};
 
 /// Sides of matrices of float32 that fit the second cache of a core, and that fit no cache.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use num_traits::Zero;
 use umber_types::{Error, Result};
 
-use umber_kernels::nest::{Loop, Nest};
-use umber_kernels::room::Room;
-use umber_kernels::shared::{Source, Target};
-use umber_kernels::threads::parallel_ranges;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::room::Room;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
 
 use super::ends::{Group, MOST};
 

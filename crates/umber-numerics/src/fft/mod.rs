@@ -21,7 +21,7 @@ use umber_types::{DType, Element, Result};
 use self::lines::{Lines, Worker};
 use self::plans::Real;
 use num_complex::Complex;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// Which transform. None of them divides: see [`Scaling`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

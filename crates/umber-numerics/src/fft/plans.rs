@@ -11,7 +11,7 @@ use umber_types::{Element, Error, Result};
 use super::Transform;
 use super::powers::{Numbers, Power, Way};
 use crate::vector::Lane;
-use umber_kernels::fork::{ForkMutex, InChild, Level};
+use umber_kernels_base::fork::{ForkMutex, InChild, Level};
 
 /// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
 const KEPT: usize = 1 << 24;

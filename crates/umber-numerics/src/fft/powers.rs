@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use umber_kernels::room::Room;
-use umber_kernels::shared::Target;
-use umber_kernels::threads::{num_threads, parallel_ranges};
+use umber_kernels_base::room::Room;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::{num_threads, parallel_ranges};
 use umber_types::Result;
 
 use super::Transform;

@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use umber_kernels::threads::parallel_ranges;
+use umber_kernels_base::threads::parallel_ranges;
 
 use super::batch::{Matrices, Order, Results, cost};
 use super::equilibrium::ordinary;

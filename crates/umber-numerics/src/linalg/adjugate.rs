@@ -12,7 +12,7 @@ use super::field::{Field, are_numbers};
 use super::inverse::Inverter;
 use super::lu::Factors;
 use super::svd::Decomposer;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// The adjugate of each matrix.
 ///

@@ -10,10 +10,10 @@ use umber_types::{Element, Layout, Shape};
 
 use super::Failure;
 use super::field::Field;
-use umber_kernels::shared::{Source, Target};
-use umber_kernels::tape::copy;
-use umber_kernels::threads::parallel_ranges;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+use umber_kernels_elementwise::tape::copy;
 
 /// Multiplications worth a task of their own.
 const GRAIN: usize = 1 << 15;

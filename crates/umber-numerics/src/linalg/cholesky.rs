@@ -8,7 +8,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::Field;
 use super::panels;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the real part.
 /// Matrices that are not positive definite (and those with NaN) have none.

@@ -10,7 +10,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre};
 use super::inverse_iteration::Hessenberg;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// The eigenvalues of each matrix, and where asked for a matrix with an eigenvector a column, of length one and with
 /// its greatest element real. Results are complex. Matrices with infinities or NaN have NaN everywhere.

@@ -19,9 +19,9 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
 use super::tridiagonal::{COLUMNS, Tridiagonal};
-use umber_kernels::shared::Target;
-use umber_kernels::threads::parallel_for;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::parallel_for;
+use umber_kernels_base::{View, ViewMut};
 
 /// From this size on one matrix is worth several threads, and eigenvectors come from halves of it, with which care must be taken.
 const LARGE: usize = 128;

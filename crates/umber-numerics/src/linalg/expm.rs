@@ -14,7 +14,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, nan};
 use super::lu::Factors;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// Coefficients of the approximant.
 const COEFFICIENTS: [f64; 14] = [

@@ -9,9 +9,9 @@ use super::Failure;
 use super::batch::{Matrices, Results, cost, each, filled};
 use super::field::Field;
 use super::lu::Factors;
-use umber_kernels::shared::Target;
-use umber_kernels::threads::parallel_for;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::parallel_for;
+use umber_kernels_base::{View, ViewMut};
 
 /// Columns that are solved for together.
 const COLUMNS: usize = 128;

@@ -11,7 +11,7 @@ use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::equilibrium::Equilibrium;
 use super::field::{Field, are_numbers};
 use super::panels;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// Both triangles of the factors in one matrix, `U` with the diagonal. `pivots[i]` says which row was exchanged with
 /// row `i`, one after the other; `places[i]` where row `i` of the matrix went. Pivots and places are uint32.

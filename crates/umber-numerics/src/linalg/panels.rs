@@ -25,8 +25,8 @@ use num_traits::{Float, Zero};
 use super::Failure;
 use super::batch::{Workspace, filled};
 use super::field::Field;
-use umber_kernels::shared::Target;
-use umber_kernels::threads::parallel_for;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::parallel_for;
 
 /// Positive definite matrices with fewer rows are factored whole: parts of them are too small for what they save.
 pub(super) const LEAST_CHOLESKY: usize = 768;

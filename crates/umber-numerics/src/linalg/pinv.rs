@@ -10,7 +10,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, cost, each, filled};
 use super::field::{Field, nan};
 use super::svd::Decomposer;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// The pseudo-inverse of each matrix, for which singular values below `tolerance` times the greatest count as zero.
 /// Matrices with infinities or NaN have NaN everywhere.

@@ -6,7 +6,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
 use super::reflections::Reflections;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
 /// many as it has rows. The diagonal of `r` is real. Matrices with infinities or NaN have NaN everywhere.

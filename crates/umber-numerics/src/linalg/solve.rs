@@ -14,7 +14,7 @@ use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::equilibrium::Equilibrium;
 use super::field::Field;
 use super::lu::Factors;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// What is known of the elements of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

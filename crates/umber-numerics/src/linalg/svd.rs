@@ -9,7 +9,7 @@ use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, each, filled};
 use super::field::{Field, are_numbers, centre, nan};
 use super::reflections::Reflections;
-use umber_kernels::{View, ViewMut};
+use umber_kernels_base::{View, ViewMut};
 
 /// The singular values of each matrix, greatest first, and `U` and `Vᴴ` where asked for: with as many vectors as there
 /// are singular values, or with all. Matrices with infinities or NaN have NaN everywhere.

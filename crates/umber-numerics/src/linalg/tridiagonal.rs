@@ -14,8 +14,8 @@ use faer::linalg::householder::{make_householder_in_place, upgrade_householder_f
 use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
 use faer::{ColMut, MatMut, MatRef, Par, Spec};
 use num_traits::{Float, One, Zero};
-use umber_kernels::shared::Target;
-use umber_kernels::threads::{num_threads, parallel_for};
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::{num_threads, parallel_for};
 
 use super::Failure;
 use super::batch::{Workspace, filled};

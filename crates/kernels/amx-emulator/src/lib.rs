@@ -1,0 +1,323 @@
+//! The processor's unit for tiles of matrices (AMX), in software: for tests of kernels where there is none.
+//!
+//! A processor stops at an instruction that it does not know, and the system sends SIGILL. The handler here
+//! reads the instruction, does to the thread's tiles what Intel's manual says (Software Developer's Manual,
+//! volume 2, and its classes of exceptions AMX-E1 to E6), and goes on after it. Where the manual has a fault,
+//! the handler takes itself away and the instruction faults for good. So it does where a configuration begins
+//! at a later row, which only the system asks for, to go on after an interruption.
+//!
+//! Invariants:
+//! - The handler runs while its thread is stopped at an instruction: nothing else on the thread looks at its
+//!   tiles, the instruction's bytes are readable, and whoever wrote it vouches for its operands in memory.
+//! - The handler allocates nothing, takes no lock and never unwinds.
+//! - Bytes of a tile outside its shape are zero.
+
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::cell::{Cell, RefCell};
+use std::ptr::{null, null_mut, with_exposed_provenance, with_exposed_provenance_mut};
+use std::sync::atomic::{Ordering, compiler_fence};
+use std::sync::{Once, OnceLock};
+
+use umber_kernels_base::tile_unit::{TILES as FEATURE_OF_TILES, Terms, is_permitted};
+
+#[cfg(test)]
+mod tests;
+
+/// What SIGILL did before; known once instructions are emulated.
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+thread_local! {
+    /// This thread's tiles; a constant at first and never dropped: the handler finds them without allocating.
+    static TILES: RefCell<Tiles> = const { RefCell::new(Tiles::NONE) };
+    /// Instructions emulated on this thread.
+    static EMULATED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Let all threads use tiles from now on: those of the processor if it has them, or else emulated ones.
+pub fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if is_native() {
+            return;
+        }
+        let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = handle;
+        // SAFETY: plain data, for which zeros are valid.
+        let (mut previous, mut action) = unsafe { std::mem::zeroed::<(libc::sigaction, libc::sigaction)>() };
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO;
+        // SAFETY: writes to `previous` only.
+        let mut status = unsafe { libc::sigaction(libc::SIGILL, null(), &raw mut previous) };
+        // Before the handler is there to need it.
+        PREVIOUS.get_or_init(|| previous);
+        // SAFETY: the handler does only what a handler may, see the module's invariants.
+        status |= unsafe { libc::sigaction(libc::SIGILL, &raw const action, null_mut()) };
+        assert_eq!(status, 0, "the system takes a handler of SIGILL");
+    });
+}
+
+/// Does [`install`] emulate on this processor?
+pub fn is_emulating() -> bool {
+    PREVIOUS.get().is_some()
+}
+
+/// Instructions emulated on this thread so far.
+pub fn emulated() -> u64 {
+    // The handler counts behind the compiler's back.
+    compiler_fence(Ordering::SeqCst);
+    EMULATED.get()
+}
+
+/// Has the processor tiles and their products of bfloat16 and bytes, and may this process use them?
+fn is_native() -> bool {
+    const FEATURES: u32 = FEATURE_OF_TILES | Terms::Halves as u32 | Terms::Bytes as u32;
+    __cpuid(0).eax >= 7 && __cpuid_count(7, 0).edx & FEATURES == FEATURES && is_permitted()
+}
+
+/// Emulate the instruction at which this thread stopped, or let it fault.
+extern "C" fn handle(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: the system hands over the thread's registers, and takes them back when the handler returns.
+    let registers = unsafe { &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs };
+    let instruction = Instruction::decode(registers);
+    if let Some(end) = instruction.and_then(|it| TILES.with_borrow_mut(|tiles| tiles.execute(&it))) {
+        registers[libc::REG_RIP as usize] = end as libc::greg_t;
+        EMULATED.set(EMULATED.get() + 1);
+    } else if let Some(previous) = PREVIOUS.get() {
+        // SAFETY: what was in force before; the instruction runs again and meets it.
+        unsafe { libc::sigaction(libc::SIGILL, previous, null_mut()) };
+    }
+}
+
+/// Prefixes, as VEX writes them.
+const NO_PREFIX: u8 = 0;
+const PREFIX_66: u8 = 1;
+const PREFIX_F3: u8 = 2;
+const PREFIX_F2: u8 = 3;
+
+/// An instruction of the form that all those of tiles have.
+struct Instruction {
+    opcode: u8,
+    prefix: u8,
+    /// What ModRM.reg names.
+    tile: usize,
+    operand: Operand,
+    /// What VEX.vvvv names; 0 if nothing.
+    other: usize,
+    /// Address of the next instruction.
+    end: usize,
+}
+
+/// What ModRM.rm names.
+#[derive(Clone, Copy)]
+enum Operand {
+    /// A tile, by its number.
+    Tile(usize),
+    /// Base and displacement; and the scaled index, if there is a SIB byte.
+    Memory(usize, Option<usize>),
+}
+
+/// Where the next bytes of the instruction are at which the thread stopped.
+struct Code(usize);
+
+impl Code {
+    /// The next `N` bytes.
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let bytes = with_exposed_provenance::<[u8; N]>(self.0);
+        self.0 += N;
+        // SAFETY: the processor has read these bytes: no more are taken than those before them ask for.
+        unsafe { bytes.read() }
+    }
+}
+
+impl Instruction {
+    /// The instruction at which a thread with these registers stopped, if it has the form.
+    fn decode(registers: &[libc::greg_t; 23]) -> Option<Instruction> {
+        /// VEX.X and B, inverted: a fourth bit for the numbers of index and base.
+        const X: u8 = 1 << 6;
+        const B: u8 = 1 << 5;
+        /// Both and R, which would name a tile past the eighth, and the map 0F38.
+        const FIRST: u8 = 0b1110_0010;
+        /// VEX.W and L.
+        const WIDE: u8 = 1 << 7 | 1 << 2;
+        let mut code = Code(registers[libc::REG_RIP as usize] as usize);
+        let [0xC4] = code.take() else { return None };
+        let [first, second, opcode] = code.take();
+        if first | X | B != FIRST || second & WIDE != 0 || !matches!(opcode, 0x49 | 0x4B | 0x5C | 0x5E) {
+            return None;
+        }
+        let [modrm] = code.take();
+        let [index, base] = [X, B].map(|bit| if first & bit == 0 { 8 } else { 0 });
+        let operand = match (modrm >> 6, modrm & 7) {
+            (3, tile) if base == 0 => Operand::Tile(usize::from(tile)),
+            (3, _) => return None,
+            (mode, low) => Operand::memory(&mut code, registers, mode, low, [index, base]),
+        };
+        let (tile, other) = (usize::from(modrm >> 3 & 7), usize::from(!second >> 3 & 15));
+        Some(Instruction { opcode, prefix: second & 3, tile, operand, other, end: code.0 })
+    }
+}
+
+impl Operand {
+    /// Take what follows a ModRM of this mode and low bits of a base; the high bits are of index and base.
+    fn memory(code: &mut Code, registers: &[libc::greg_t; 23], mode: u8, low: u8, high: [u8; 2]) -> Operand {
+        use libc::{REG_R8, REG_RAX, REG_RBP, REG_RBX, REG_RCX, REG_RDI, REG_RDX, REG_RSI, REG_RSP};
+        const FIRST: [i32; 8] = [REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI];
+        let register = |number: u8| {
+            // The system lists the later ones in their order.
+            let place = FIRST.get(usize::from(number)).copied().unwrap_or(REG_R8 + i32::from(number) - 8);
+            registers[place as usize] as usize
+        };
+        let (mut base, mut index) = (low, None);
+        if low == 4 {
+            let [sib] = code.take();
+            base = sib & 7;
+            // The stack's pointer cannot be an index: its number says that there is none.
+            let number = sib >> 3 & 7 | high[0];
+            index = Some(if number == 4 { 0 } else { register(number) << (sib >> 6) });
+        }
+        let displacement = match (mode, base) {
+            (1, _) => i8::from_le_bytes(code.take()) as usize,
+            (2, _) | (_, 5) => i32::from_le_bytes(code.take()) as usize,
+            _ => 0,
+        };
+        let start = match (mode, base, index) {
+            (0, 5, Some(_)) => 0,
+            (0, 5, None) => code.0,
+            _ => register(base | high[1]),
+        };
+        Operand::Memory(start.wrapping_add(displacement), index)
+    }
+}
+
+/// Four bytes of a tile.
+type Word = [u8; 4];
+
+/// Rows of a tile.
+type Tile = [[Word; 16]; 16];
+
+/// How much of a tile is in use: nothing unless it is configured.
+#[derive(Clone, Copy)]
+struct Shape {
+    rows: usize,
+    bytes: usize,
+}
+
+/// The tiles of a thread.
+struct Tiles {
+    shapes: [Shape; 8],
+    tiles: [Tile; 8],
+}
+
+impl Tiles {
+    /// A tile of zeros.
+    const ZERO: Tile = [[[0; 4]; 16]; 16];
+    /// No tile is configured.
+    const NONE: Tiles = Tiles { shapes: [Shape { rows: 0, bytes: 0 }; 8], tiles: [Tiles::ZERO; 8] };
+
+    /// Do what the instruction says and tell where the next one is, unless it is unknown or faults.
+    fn execute(&mut self, instruction: &Instruction) -> Option<usize> {
+        let Instruction { opcode, prefix, tile, operand, other, end } = *instruction;
+        match (opcode, prefix, operand) {
+            (0x49, NO_PREFIX, Operand::Memory(start, index)) if tile == 0 && other == 0 => {
+                let source = with_exposed_provenance::<[u8; 64]>(start.wrapping_add(index.unwrap_or(0)));
+                // SAFETY: the instruction reads the same bytes, see the module's invariants.
+                *self = Tiles::configured(&unsafe { source.read() })?;
+            }
+            (0x49, NO_PREFIX, Operand::Tile(0)) if tile == 0 && other == 0 => *self = Tiles::NONE,
+            (0x49, PREFIX_F2, Operand::Tile(0)) if other == 0 => {
+                self.shape(tile)?;
+                self.tiles[tile] = Tiles::ZERO;
+            }
+            (0x4B, PREFIX_F2 | PREFIX_66, Operand::Memory(start, Some(stride))) if other == 0 => {
+                // The manual does not say so, but a Sapphire Rapids loads whole words only.
+                let shape = self.shape(tile).filter(|shape| shape.bytes % 4 == 0)?;
+                for (row, words) in self.tiles[tile][..shape.rows].iter_mut().enumerate() {
+                    let source = with_exposed_provenance(start.wrapping_add(row.wrapping_mul(stride)));
+                    // SAFETY: the instruction reads the same bytes; a row holds as many.
+                    unsafe { words.as_flattened_mut().as_mut_ptr().copy_from(source, shape.bytes) };
+                }
+            }
+            (0x4B, PREFIX_F3, Operand::Memory(start, Some(stride))) if other == 0 => {
+                let shape = self.shape(tile)?;
+                for (row, words) in self.tiles[tile][..shape.rows].iter().enumerate() {
+                    let target = with_exposed_provenance_mut(start.wrapping_add(row.wrapping_mul(stride)));
+                    // SAFETY: the instruction writes the same bytes; a row holds as many.
+                    unsafe { words.as_flattened().as_ptr().copy_to(target, shape.bytes) };
+                }
+            }
+            (0x5C, PREFIX_F3, Operand::Tile(left)) => self.multiply(tile, left, other, add_halves)?,
+            (0x5E, signs, Operand::Tile(left)) => {
+                self.multiply(tile, left, other, |sum, factors| add_bytes(signs, sum, factors))?;
+            }
+            _ => return None,
+        }
+        Some(end)
+    }
+
+    /// Tiles of zeros in the shapes that a configuration's bytes say, if they are valid.
+    fn configured(bytes: &[u8; 64]) -> Option<Tiles> {
+        let mut tiles = Tiles::NONE;
+        let mut reserved = [1..16, 32..48, 56..64].into_iter().flat_map(|range| &bytes[range]);
+        match bytes[0] {
+            0 => return Some(tiles),
+            1 if reserved.all(|&byte| byte == 0) => {}
+            _ => return None,
+        }
+        for (tile, shape) in tiles.shapes.iter_mut().enumerate() {
+            shape.rows = usize::from(bytes[48 + tile]);
+            shape.bytes = usize::from(u16::from_le_bytes([bytes[16 + 2 * tile], bytes[17 + 2 * tile]]));
+            if shape.rows > 16 || shape.bytes > 64 || (shape.rows == 0) != (shape.bytes == 0) {
+                return None;
+            }
+        }
+        Some(tiles)
+    }
+
+    /// The shape of a tile, if there is such a tile and it is configured.
+    fn shape(&self, tile: usize) -> Option<Shape> {
+        self.shapes.get(tile).copied().filter(|shape| shape.rows > 0)
+    }
+
+    /// Give each sum to `add`, with the pairs of words of its row and column that are to be multiplied.
+    fn multiply<F>(&mut self, sum: usize, left: usize, right: usize, add: F) -> Option<()>
+    where
+        F: Fn(Word, &[(Word, Word)]) -> Word,
+    {
+        let (sums, rows, columns) = (self.shape(sum)?, self.shape(left)?, self.shape(right)?);
+        let is_distinct = sum != left && sum != right && left != right;
+        let is_fitting = sums.rows == rows.rows && sums.bytes == columns.bytes;
+        if !is_distinct || !is_fitting || rows.bytes != 4 * columns.rows || sums.bytes % 4 != 0 {
+            return None;
+        }
+        let (left, right) = (self.tiles[left], self.tiles[right]);
+        for (words, row) in self.tiles[sum][..sums.rows].iter_mut().zip(left) {
+            for (column, word) in words[..sums.bytes / 4].iter_mut().enumerate() {
+                let factors: [_; 16] = std::array::from_fn(|depth| (row[depth], right[depth][column]));
+                *word = add(*word, &factors[..columns.rows]);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Products of bytes, signed on the left where the prefix is F2 or F3, on the right where it is F2 or 66.
+fn add_bytes(prefix: u8, sum: Word, factors: &[(Word, Word)]) -> Word {
+    let value = |sign: u8, byte: u8| if prefix & sign == 0 { byte as i32 } else { byte as i8 as i32 };
+    let pairs = factors.iter().flat_map(|(left, right)| left.iter().zip(right));
+    let products = pairs.map(|(&x, &y)| value(PREFIX_F3, x) * value(PREFIX_66, y));
+    products.fold(i32::from_le_bytes(sum), i32::wrapping_add).to_le_bytes()
+}
+
+/// Products of bfloat16: first and second ones of pairs are added up apart, each time with one rounding.
+fn add_halves(sum: Word, factors: &[(Word, Word)]) -> Word {
+    // Subnormal operands and results count as zeros, whatever the thread's mode.
+    let flushed = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
+    let halves =
+        |[a, b, c, d]: Word| [[0, 0, a, b], [0, 0, c, d]].map(|half| flushed(f32::from_le_bytes(half)));
+    let mut parts = [0f32; 2];
+    for (left, right) in factors.iter().map(|&(left, right)| (halves(left), halves(right))) {
+        parts = std::array::from_fn(|i| flushed(left[i].mul_add(right[i], parts[i])));
+    }
+    flushed(flushed(f32::from_le_bytes(sum)) + flushed(parts[0] + parts[1])).to_le_bytes()
+}

@@ -1,0 +1,274 @@
+//! The derivative of an attention: weights are computed again, for some queries and all keys at a time.
+
+use std::ops::Range;
+
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::row::{LANES, Real, greatest, larger, sum_of, take_exponentials};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_base::{View, ViewMut};
+use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_types::match_dtype;
+
+use super::operand::{Computes, Rows};
+use super::problem::{Attending, Problem, Scoring, Stack};
+
+/// Where the cotangents of the operands go, all dense and shaped like these.
+#[derive(Debug)]
+pub struct Gradients<'a> {
+    /// Of the queries.
+    pub queries: ViewMut<'a>,
+    /// Of the keys.
+    pub keys: ViewMut<'a>,
+    /// Of the values.
+    pub values: ViewMut<'a>,
+    /// Of the sinks, if there are any, in the dtype that computes.
+    pub sinks: Option<ViewMut<'a>>,
+}
+
+/// The cotangents of queries, keys, values and sinks that belong to `cotangent` of [`attention`](super::attention).
+///
+/// Memory beyond the operands is that of the weights of some queries a thread.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together.
+pub fn attention_gradient(given: &Attending, how: Scoring, cotangent: View, into: &Gradients) {
+    let dtype = given.queries.dtype();
+    for out in [&into.queries, &into.keys, &into.values] {
+        assert!(out.layout().is_contiguous() && out.dtype() == dtype, "cotangents are dense");
+    }
+    assert!(into.queries.shape() == given.queries.shape() && cotangent.dtype() == dtype, "cotangents fit");
+    assert!(into.keys.shape() == given.keys.shape() && into.values.shape() == given.values.shape());
+    assert_eq!(into.sinks.is_some(), given.sinks.is_some(), "a cotangent of sinks that there are");
+    match_dtype!(float dtype, T => {
+        let problem = Problem::new::<T>(given, how);
+        let size = problem.stacks() * problem.rows() * problem.values;
+        assert_eq!(size, cotangent.size(), "a cotangent for each value");
+        let task = Task {
+            problem: &problem,
+            cotangent: Rows::of::<T>(&cotangent),
+            queries: Target::of(&into.queries),
+            keys: Target::of(&into.keys),
+            values: Target::of(&into.values),
+            sinks: into.sinks.as_ref().map(Target::of),
+            store: store::<T>,
+        };
+        task.run();
+    }, else => panic!("attention to {dtype} is not to real floats"));
+}
+
+fn store<T: Real>(from: &[T::Work], to: Target<u8>, place: usize) {
+    let to = to.cast::<T>().shifted(place as isize);
+    for (i, &value) in from.iter().enumerate() {
+        // SAFETY: a part of a result that one task alone writes.
+        unsafe { *to.at(i as isize) = T::narrow(value) };
+    }
+}
+
+struct Task<'a, W> {
+    problem: &'a Problem<'a, W>,
+    cotangent: Rows<'a, W>,
+    queries: Target<u8>,
+    keys: Target<u8>,
+    values: Target<u8>,
+    sinks: Option<Target<W>>,
+    store: fn(from: &[W], to: Target<u8>, place: usize),
+}
+
+/// Sums over the queries of a stack: cotangents of its keys, of its values, and of the sinks of its heads.
+struct Sums<'a, W> {
+    keys: &'a mut [W],
+    values: &'a mut [W],
+    sinks: &'a mut [W],
+}
+
+impl<W: Computes> Task<'_, W> {
+    fn run(&self) {
+        let Problem { keys, features, values, group, .. } = *self.problem;
+        let (stacks, rows) = (self.problem.stacks(), self.problem.rows());
+        let height = rows_of_weights(keys);
+        let blocks = rows.div_ceil(height);
+        let size = keys * (features + values) + group;
+        let parts = num_threads().div_ceil(stacks.max(1)).min(blocks).max(1);
+        let part_of = |stack: &Stack, part: usize, room: &mut [W]| {
+            room.fill(W::ZERO);
+            let mut sums = self.sums(room);
+            for block in blocks * part / parts..blocks * (part + 1) / parts {
+                self.block(stack, block * height..rows.min((block + 1) * height), &mut sums);
+            }
+        };
+        if parts == 1 {
+            parallel_for(stacks, |index| {
+                let stack = self.problem.stack(index);
+                scratch::with(size, |room: &mut [W]| {
+                    part_of(&stack, 0, room);
+                    self.finish(index, room);
+                });
+            });
+            return;
+        }
+        scratch::with(parts * size, |room: &mut [W]| {
+            for index in 0..stacks {
+                let stack = self.problem.stack(index);
+                let shared = Target::over(room);
+                parallel_for(parts, |part| {
+                    // SAFETY: each part has its own room.
+                    let room =
+                        unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
+                    part_of(&stack, part, room);
+                });
+                let (first, rest) = room.split_at_mut(size);
+                for other in rest.chunks_exact(size.max(1)) {
+                    for (sum, &term) in first.iter_mut().zip(other) {
+                        *sum = *sum + term;
+                    }
+                }
+                self.finish(index, first);
+            }
+        });
+    }
+
+    fn sums<'r>(&self, room: &'r mut [W]) -> Sums<'r, W> {
+        let Problem { keys, features, values, .. } = *self.problem;
+        let (k, room) = room.split_at_mut(keys * features);
+        let (v, sinks) = room.split_at_mut(keys * values);
+        Sums { keys: k, values: v, sinks }
+    }
+
+    /// Write what one stack has summed up.
+    fn finish(&self, index: usize, room: &mut [W]) {
+        let sums = self.sums(room);
+        (self.store)(sums.keys, self.keys, index * sums.keys.len());
+        (self.store)(sums.values, self.values, index * sums.values.len());
+        let Some(to) = self.sinks else { return };
+        for (i, &sum) in sums.sinks.iter().enumerate() {
+            // SAFETY: the heads of a stack, which one task alone writes.
+            unsafe { *to.at((index * sums.sinks.len() + i) as isize) = sum };
+        }
+    }
+
+    /// Some queries of a stack.
+    fn block(&self, stack: &Stack, rows: Range<usize>, sums: &mut Sums<W>) {
+        let Problem { features, values, .. } = *self.problem;
+        let (count, keys) = (rows.len(), self.problem.needed(rows.clone()));
+        let width = keys.next_multiple_of(LANES);
+        scratch::with(count * (2 * width + 2 * features + values), |room: &mut [W]| {
+            let (weights, room) = room.split_at_mut(count * width);
+            let (slopes, room) = room.split_at_mut(count * width);
+            let (queries, room) = room.split_at_mut(count * features);
+            let (results, cotangents) = room.split_at_mut(count * features);
+            for (i, row) in rows.clone().enumerate() {
+                let (head, query) = self.problem.place(stack, row);
+                self.problem.query(stack, row, &mut queries[i * features..][..features]);
+                // SAFETY: inside the cotangent.
+                unsafe {
+                    self.cotangent.head(&stack.at, head).row(query, &mut cotangents[i * values..][..values]);
+                }
+            }
+            let dense = |elements: &[W], columns: usize| Matrix {
+                start: elements.as_ptr(),
+                rows: columns as isize,
+                columns: 1,
+            };
+            let multiply =
+                |a: Matrix<W>, b: Matrix<W>, shape: [usize; 3], out: &mut [W], row: usize, into| {
+                    let [m, n, k] = shape;
+                    let product = Product { m, n, k, a, b, out: out.as_mut_ptr(), out_row: row as isize };
+                    if k > 0 {
+                        W::multiply_wide(&product, into);
+                    } else if into == Into::Fresh {
+                        product.fill_out(W::ZERO);
+                    }
+                };
+            let head = |rows: &Rows<W>| rows.head(&stack.at, stack.key_head);
+            let (q, ct) = (dense(queries, features), dense(cotangents, values));
+            scratch::with(keys * features.max(values), |room: &mut [W]| {
+                // SAFETY: as many keys and values as there are at most.
+                let v = unsafe { head(&self.problem.v).block(0..keys, values, room) };
+                multiply(ct, v.transposed(), [count, keys, values], slopes, width, Into::Fresh);
+                // SAFETY: as above.
+                let k = unsafe { head(&self.problem.k).block(0..keys, features, room) };
+                multiply(q, k.transposed(), [count, keys, features], weights, width, Into::Fresh);
+                self.differentiate(stack, rows.clone(), keys, [weights, slopes], sums.sinks);
+                let (weights, slopes) = (dense(weights, width), dense(slopes, width));
+                multiply(weights.transposed(), ct, [keys, values, count], sums.values, values, Into::Sum);
+                multiply(slopes.transposed(), q, [keys, features, count], sums.keys, features, Into::Sum);
+                multiply(slopes, k, [count, features, keys], results, features, Into::Fresh);
+            });
+            for result in &mut *results {
+                *result = *result * self.problem.scale;
+            }
+            (self.store)(results, self.queries, (stack.first + rows.start) * features);
+        });
+    }
+
+    /// Make scores weights, and cotangents of weights those of scores.
+    fn differentiate(
+        &self,
+        stack: &Stack,
+        rows: Range<usize>,
+        keys: usize,
+        [weights, slopes]: [&mut [W]; 2],
+        sinks: &mut [W],
+    ) {
+        let width = keys.next_multiple_of(LANES);
+        for (i, row) in rows.enumerate() {
+            let weights = &mut weights[i * width..][..width];
+            let slopes = &mut slopes[i * width..][..width];
+            self.problem.apply_mask(stack, row, 0, &mut weights[..keys]);
+            let sink = self.problem.sink(stack, row);
+            let Weighed { peak, sink: share, mean } = vectorised(
+                #[inline(always)]
+                || weigh(weights, slopes, keys, sink),
+            );
+            if self.problem.is_hidden(peak) {
+                slopes.fill(W::ZERO);
+            }
+            if sink.is_some() {
+                let sum = &mut sinks[row / self.problem.queries];
+                *sum = *sum - share * mean;
+            }
+        }
+    }
+}
+
+/// How many queries have all their weights in memory at a time.
+fn rows_of_weights(keys: usize) -> usize {
+    const WEIGHTS: usize = 1 << 18;
+    (WEIGHTS / keys.max(1)).clamp(8, 128)
+}
+
+/// What became of a row.
+struct Weighed<W> {
+    /// The greatest score.
+    peak: W,
+    /// The weight of the sink.
+    sink: W,
+    /// The mean of the cotangents of weights, by weight.
+    mean: W,
+}
+
+/// Make the scores of a row weights `w`, and the cotangents `c` of these `w (c - mean)`; rows are padded to whole vectors.
+#[inline(always)]
+fn weigh<W: Computes>(weights: &mut [W], slopes: &mut [W], keys: usize, sink: Option<W>) -> Weighed<W> {
+    weights[keys..].fill(W::neg_infinity());
+    slopes[keys..].fill(W::ZERO);
+    let peak = greatest(&weights[..keys]);
+    let shift = sink.map_or(peak, |sink| larger(peak, sink));
+    let total = take_exponentials(weights, shift);
+    let own = sink.map_or(W::ZERO, |sink| (sink - shift).exp_of_nonpositive());
+    let share = W::nearest(1.0 / (total + own.wide()));
+    let mut sums = [W::ZERO; LANES];
+    for (weights, slopes) in weights.chunks_exact_mut(LANES).zip(slopes.chunks_exact(LANES)) {
+        for ((weight, &slope), sum) in weights.iter_mut().zip(slopes).zip(&mut sums) {
+            *weight = *weight * share;
+            *sum = *sum + *weight * slope;
+        }
+    }
+    let mean = W::nearest(sum_of(&sums, |sum| sum));
+    for (slope, &weight) in slopes.iter_mut().zip(&*weights) {
+        *slope = weight * (*slope - mean);
+    }
+    Weighed { peak, sink: own * share, mean }
+}

@@ -1,0 +1,305 @@
+//! The values of an attention, block by block of queries and keys.
+
+use std::ops::Range;
+
+use umber_kernels_base::ViewMut;
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::row::{LANES, Real, greatest, larger, take_exponentials};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::{dot, stream};
+use umber_types::match_dtype;
+
+use super::operand::{Computes, Rows};
+use super::problem::{Attending, Problem, Scoring, Stack};
+
+/// Keys of a block: their scores stay in the second cache.
+const KEYS: usize = 512;
+/// Up to this many queries read keys and values where they lie, once.
+pub(super) const FEW: usize = 16;
+/// Keys worth a part of their own where there are few queries.
+const PART: usize = 1024;
+
+/// `out[..., h, l, :] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask) v[h / g, s]` for `g` heads a head of keys.
+///
+/// `out` is dense, of the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. A key is hidden from a
+/// query by false in a mask of truth values, by the causal order, and by a term that is the lowest number of its dtype or below; a
+/// query from which all keys are hidden gives the mean of all values. No keys give zeros, and products that are all negative
+/// infinity NaN. Memory beyond the operands is that of some blocks a thread.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together.
+pub fn attention(given: &Attending, how: Scoring, out: ViewMut) {
+    assert!(out.layout().is_contiguous() && out.dtype() == given.queries.dtype(), "the result is dense");
+    match_dtype!(float out.dtype(), T => {
+        let problem = Problem::new::<T>(given, how);
+        let size = problem.stacks() * problem.rows() * problem.values;
+        assert_eq!(size, out.size(), "a value for each query");
+        if size > 0 {
+            run(&problem, &Out { start: Target::of(&out), store: store::<T> });
+        }
+    }, else => panic!("attention to {} is not to real floats", out.dtype()));
+}
+
+/// Where results go, and how they are rounded.
+struct Out<W> {
+    start: Target<u8>,
+    store: fn(from: &[W], to: Target<u8>, place: usize),
+}
+
+fn store<T: Real>(from: &[T::Work], to: Target<u8>, place: usize) {
+    let to = to.cast::<T>().shifted(place as isize);
+    for (i, &value) in from.iter().enumerate() {
+        // SAFETY: a row of the result, which one task alone writes.
+        unsafe { *to.at(i as isize) = T::narrow(value) };
+    }
+}
+
+/// How many queries a block has.
+fn rows_of_block(rows: usize) -> usize {
+    match rows {
+        768.. => 256,
+        192.. => 64,
+        _ => 32,
+    }
+}
+
+fn run<W: Computes>(problem: &Problem<W>, out: &Out<W>) {
+    let (stacks, rows) = (problem.stacks(), problem.rows());
+    let height = rows_of_block(rows);
+    let blocks = rows.div_ceil(height);
+    let tasks = stacks * blocks;
+    let parts = match num_threads() {
+        threads if tasks < threads => threads.div_ceil(tasks).min(problem.keys / PART).max(1),
+        _ => 1,
+    };
+    let width = problem.values + 2;
+    let whole = |task: usize| {
+        let stack = problem.stack(task / blocks);
+        // The last blocks of a causal attention are the longest, so they come first.
+        let block = blocks - 1 - task % blocks;
+        (stack, block * height..rows.min((block + 1) * height))
+    };
+    if parts == 1 {
+        parallel_for(tasks, |task| {
+            let (stack, rows) = whole(task);
+            let keys = 0..problem.needed(rows.clone());
+            scratch::with(rows.len() * width, |room: &mut [W]| {
+                let mut state = State::begin(room, problem.values, rows.len());
+                Block { problem, stack: &stack, rows: rows.clone() }.attend(keys, &mut state);
+                finish(problem, &stack, rows, &mut [state], out);
+            });
+        });
+        return;
+    }
+    // Few queries and many keys: several threads read the keys of one stack, and their sums are joined.
+    for task in 0..tasks {
+        let (stack, rows) = whole(task);
+        let (keys, size) = (problem.needed(rows.clone()), rows.len() * width);
+        let mut room = vec![W::ZERO; parts * size];
+        let shared = Target::over(&mut room);
+        parallel_for(parts, |part| {
+            // SAFETY: each part has its own room.
+            let room = unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
+            let keys = keys * part / parts..keys * (part + 1) / parts;
+            let mut state = State::begin(room, problem.values, rows.len());
+            Block { problem, stack: &stack, rows: rows.clone() }.attend(keys, &mut state);
+        });
+        let mut states: Vec<State<W>> =
+            room.chunks_exact_mut(size).map(|room| State::of(room, problem.values, rows.len())).collect();
+        finish(problem, &stack, rows, &mut states, out);
+    }
+}
+
+/// What is known of some queries after some keys: the greatest score, the sum of the exponentials below it, and that of the
+/// values weighted by them.
+struct State<'a, W> {
+    peaks: &'a mut [W],
+    totals: &'a mut [W],
+    sums: &'a mut [W],
+}
+
+impl<'a, W: Computes> State<'a, W> {
+    fn of(room: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
+        let (sums, room) = room.split_at_mut(rows * values);
+        let (peaks, totals) = room.split_at_mut(rows);
+        State { peaks, totals, sums }
+    }
+
+    /// That before any key.
+    fn begin(room: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
+        let state = State::of(room, values, rows);
+        state.peaks.fill(W::neg_infinity());
+        state.totals.fill(W::ZERO);
+        state.sums.fill(W::ZERO);
+        state
+    }
+}
+
+/// By what sums below the peak `from` are multiplied to be below `to`.
+#[inline(always)]
+fn factor<W: Computes>(from: W, to: W) -> W {
+    // Two infinities make no difference.
+    if from == to { W::one() } else { (from - to).exp_of_nonpositive() }
+}
+
+/// Some queries of a stack.
+struct Block<'a, W> {
+    problem: &'a Problem<'a, W>,
+    stack: &'a Stack,
+    rows: Range<usize>,
+}
+
+impl<W: Computes> Block<'_, W> {
+    /// Take some keys into account.
+    fn attend(&self, keys: Range<usize>, state: &mut State<W>) {
+        let Problem { features, values, .. } = *self.problem;
+        let (count, width) = (self.rows.len(), KEYS.min(keys.len().next_multiple_of(LANES)));
+        let head = |rows: &Rows<W>| rows.head(&self.stack.at, self.stack.key_head);
+        let (k, v) = (head(&self.problem.k), head(&self.problem.v));
+        scratch::with(count * (features + width), |room: &mut [W]| {
+            let (queries, scores) = room.split_at_mut(count * features);
+            if features > 0 {
+                for (row, to) in self.rows.clone().zip(queries.chunks_exact_mut(features)) {
+                    self.problem.query(self.stack, row, to);
+                }
+            }
+            let queries = Matrix { start: queries.as_ptr(), rows: features as isize, columns: 1 };
+            scratch::with(width * features.max(values), |room: &mut [W]| {
+                for first in keys.clone().step_by(KEYS) {
+                    let block = first..keys.end.min(first + KEYS);
+                    let some = Some { block: block.clone(), count, width };
+                    // SAFETY: the block is inside the keys, and so are those of values.
+                    unsafe {
+                        some.score(queries, k.block(block.clone(), features, room), features, scores);
+                        self.weigh(&some, scores, state);
+                        some.gather(scores, v.block(block, values, room), values, state.sums);
+                    }
+                }
+            });
+        });
+    }
+
+    /// Make scores weights: exponentials below the greatest score so far.
+    fn weigh(&self, some: &Some, scores: &mut [W], state: &mut State<W>) {
+        let (keys, values) = (some.block.len(), self.problem.values);
+        for (i, row) in self.rows.clone().enumerate() {
+            let scores = &mut scores[i * some.width..][..keys];
+            self.problem.apply_mask(self.stack, row, some.block.start, scores);
+        }
+        vectorised(
+            #[inline(always)]
+            || {
+                for i in 0..self.rows.len() {
+                    let scores = &mut scores[i * some.width..][..keys.next_multiple_of(LANES)];
+                    let before = state.peaks[i];
+                    let peak = larger(before, greatest(&scores[..keys]));
+                    scores[keys..].fill(W::neg_infinity());
+                    // Below negative infinity is nothing, and nothing is what its exponentials shall be.
+                    let shift = if peak == W::neg_infinity() { W::ZERO } else { peak };
+                    let total = W::nearest(take_exponentials(scores, shift));
+                    let kept = factor(before, peak);
+                    state.peaks[i] = peak;
+                    state.totals[i] = state.totals[i] * kept + total;
+                    if kept != W::one() {
+                        for sum in &mut state.sums[i * values..][..values] {
+                            *sum = *sum * kept;
+                        }
+                    }
+                }
+            },
+        );
+    }
+}
+
+/// A block of scores: for how many queries, of which keys, and how far rows lie apart.
+struct Some {
+    block: Range<usize>,
+    count: usize,
+    width: usize,
+}
+
+impl Some {
+    /// `scores = queries @ keys^T`.
+    ///
+    /// # Safety
+    /// The matrices are readable.
+    unsafe fn score<W: Computes>(&self, a: Matrix<W>, keys: Matrix<W>, features: usize, scores: &mut [W]) {
+        let product = Product {
+            m: self.count,
+            n: self.block.len(),
+            k: features,
+            a,
+            b: keys.transposed(),
+            out: scores.as_mut_ptr(),
+            out_row: self.width as isize,
+        };
+        if features == 0 {
+            product.fill_out(W::ZERO);
+        } else if self.count <= FEW && keys.columns == 1 {
+            dot::product(&product, Into::Fresh);
+        } else {
+            W::multiply_wide(&product, Into::Fresh);
+        }
+    }
+
+    /// `sums += weights @ values`.
+    ///
+    /// # Safety
+    /// The matrices are readable.
+    unsafe fn gather<W: Computes>(&self, weights: &[W], values: Matrix<W>, width: usize, sums: &mut [W]) {
+        let product = Product {
+            m: self.count,
+            n: width,
+            k: self.block.len(),
+            a: Matrix { start: weights.as_ptr(), rows: self.width as isize, columns: 1 },
+            b: values,
+            out: sums.as_mut_ptr(),
+            out_row: width as isize,
+        };
+        if self.count <= FEW && values.columns == 1 {
+            stream::product(&product, Into::Sum);
+        } else {
+            W::multiply_wide(&product, Into::Sum);
+        }
+    }
+}
+
+/// Join what parts of the keys gave and write it.
+fn finish<W: Computes>(
+    problem: &Problem<W>,
+    stack: &Stack,
+    rows: Range<usize>,
+    states: &mut [State<W>],
+    out: &Out<W>,
+) {
+    let values = problem.values;
+    let mut joined = vec![W::ZERO; values];
+    for (i, row) in rows.enumerate() {
+        let sink = problem.sink(stack, row);
+        let peak =
+            states.iter().fold(sink.unwrap_or(W::neg_infinity()), |peak, state| larger(peak, state.peaks[i]));
+        let mut total = sink.map_or(W::ZERO, |sink| part(sink, peak));
+        joined.fill(W::ZERO);
+        for state in &*states {
+            let kept = part(state.peaks[i], peak);
+            total = total + state.totals[i] * kept;
+            for (joined, &sum) in joined.iter_mut().zip(&state.sums[i * values..][..values]) {
+                *joined = *joined + sum * kept;
+            }
+        }
+        // No keys have no weights and give zeros.
+        let share = if problem.keys == 0 { W::ZERO } else { W::one() / total };
+        for joined in &mut joined {
+            *joined = *joined * share;
+        }
+        (out.store)(&joined, out.start, (stack.first + row) * values);
+    }
+}
+
+/// The exponential of a score below a peak; nothing for negative infinity.
+fn part<W: Computes>(score: W, peak: W) -> W {
+    if score == W::neg_infinity() { W::ZERO } else { (score - peak).exp_of_nonpositive() }
+}

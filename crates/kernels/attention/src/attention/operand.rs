@@ -1,0 +1,221 @@
+//! Operands of an attention: rows of them as the type that computes, whatever their dtype.
+
+use std::ops::Range;
+
+use umber_kernels_base::View;
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::row::{Real, Work};
+use umber_kernels_matmul::multiply::Multiply;
+use umber_kernels_matmul::product::Matrix;
+use umber_types::{Bool, DType, Element};
+
+/// A float that attention computes in.
+pub(super) trait Computes: Work + Ring + Real<Work = Self> + Multiply<Wide = Self> {
+    /// The score of a hidden key: the lowest finite number, so that a query from which all keys are hidden weighs them equally.
+    const UNSEEN: Self = Self::LOWEST;
+}
+
+impl Computes for f32 {}
+impl Computes for f64 {}
+
+/// Reads `count` elements `stride` apart, as the type that computes.
+type Fetch<W> = unsafe fn(from: *const u8, stride: isize, to: &mut [W]);
+/// Changes scores by what a mask says of them.
+type Blend<W> = unsafe fn(from: *const u8, stride: isize, scores: &mut [W]);
+
+/// # Safety
+/// As many elements as `to` has are readable.
+unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Work]) {
+    let from = from.cast::<T>();
+    if stride == 1 {
+        // SAFETY: the caller's.
+        let from = unsafe { std::slice::from_raw_parts(from, to.len()) };
+        for (to, &from) in to.iter_mut().zip(from) {
+            *to = from.widen();
+        }
+        return;
+    }
+    for (i, to) in to.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *to = unsafe { *from.wrapping_offset(i as isize * stride) }.widen();
+    }
+}
+
+/// `score + term`, or the score of a hidden key if the term is the lowest number of its dtype, negative infinity, or takes the
+/// score beyond the lowest number. NaN stays.
+#[inline(always)]
+fn masked<T: Real>(score: T::Work, term: T) -> T::Work
+where
+    T::Work: Computes,
+{
+    let (unseen, term) = (<T::Work as Computes>::UNSEEN, term.widen());
+    let sum = score + term;
+    if term <= T::LOWEST || sum < unseen { unseen } else { sum }
+}
+
+/// # Safety
+/// As many elements as there are scores are readable.
+unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Work])
+where
+    T::Work: Computes,
+{
+    let from = from.cast::<T>();
+    vectorised(
+        #[inline(always)]
+        || {
+            if stride == 1 {
+                // SAFETY: the caller's.
+                let terms = unsafe { std::slice::from_raw_parts(from, scores.len()) };
+                for (score, &term) in scores.iter_mut().zip(terms) {
+                    *score = masked(*score, term);
+                }
+                return;
+            }
+            for (i, score) in scores.iter_mut().enumerate() {
+                // SAFETY: the caller's.
+                *score = masked(*score, unsafe { *from.wrapping_offset(i as isize * stride) });
+            }
+        },
+    );
+}
+
+/// # Safety
+/// As many elements as there are scores are readable.
+unsafe fn hide<W: Computes>(from: *const u8, stride: isize, scores: &mut [W]) {
+    let from = from.cast::<Bool>();
+    for (i, score) in scores.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        let is_seen = unsafe { *from.wrapping_offset(i as isize * stride) }.0 != 0;
+        *score = if is_seen { *score } else { W::UNSEEN };
+    }
+}
+
+/// One operand: where its rows are, and how to read them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a, W> {
+    start: *const u8,
+    size: usize,
+    /// Strides of all axes, the last two those of rows and columns.
+    strides: &'a [isize],
+    fetch: Fetch<W>,
+    /// Are the elements of the type that computes?
+    is_direct: bool,
+}
+
+// SAFETY: the pointer is that of a view, valid on every thread, and nobody writes it.
+unsafe impl<W> Sync for Rows<'_, W> {}
+
+impl<'a, W: Computes> Rows<'a, W> {
+    /// The rows of a view of floats, whose work type is `W`.
+    pub(super) fn of<T: Real<Work = W>>(view: &View<'a>) -> Rows<'a, W> {
+        Rows {
+            start: view.start(),
+            size: size_of::<T>(),
+            strides: view.strides(),
+            fetch: fetch::<T>,
+            is_direct: T::IS_WORK,
+        }
+    }
+
+    /// The matrix at an index of the batch, of a head.
+    pub(super) fn head(&self, batch: &[usize], head: usize) -> Head<W> {
+        let (leading, matrix) = self.strides.split_at(self.strides.len() - 2);
+        let along = batch.iter().zip(leading).map(|(&at, &stride)| at as isize * stride).sum::<isize>();
+        let offset = along + head as isize * leading[leading.len() - 1];
+        Head {
+            start: self.start.wrapping_offset(offset * self.size as isize),
+            size: self.size,
+            rows: matrix[0],
+            columns: matrix[1],
+            fetch: self.fetch,
+            is_direct: self.is_direct,
+        }
+    }
+}
+
+/// One matrix of an operand.
+#[derive(Clone, Copy)]
+pub(super) struct Head<W> {
+    start: *const u8,
+    size: usize,
+    pub(super) rows: isize,
+    pub(super) columns: isize,
+    fetch: Fetch<W>,
+    is_direct: bool,
+}
+
+impl<W: Computes> Head<W> {
+    /// Read a row.
+    ///
+    /// # Safety
+    /// It is inside the matrix.
+    pub(super) unsafe fn row(&self, index: usize, to: &mut [W]) {
+        let from = self.start.wrapping_offset(index as isize * self.rows * self.size as isize);
+        // SAFETY: the caller's, and a view's invariant.
+        unsafe { (self.fetch)(from, self.columns, to) };
+    }
+
+    /// Some rows as a matrix: in place where they can be used so, else copied into `room`.
+    ///
+    /// # Safety
+    /// They are inside the matrix.
+    pub(super) unsafe fn block(&self, rows: Range<usize>, columns: usize, room: &mut [W]) -> Matrix<W> {
+        if self.is_direct {
+            let start = self.start.wrapping_offset(rows.start as isize * self.rows * self.size as isize);
+            return Matrix { start: start.cast(), rows: self.rows, columns: self.columns };
+        }
+        for (i, line) in rows.zip(room.chunks_exact_mut(columns.max(1))) {
+            // SAFETY: the caller's.
+            unsafe { self.row(i, &mut line[..columns]) };
+        }
+        Matrix { start: room.as_ptr(), rows: columns as isize, columns: 1 }
+    }
+}
+
+/// A mask that is an array.
+#[derive(Clone, Copy)]
+pub(super) struct Mask<'a, W> {
+    start: *const u8,
+    size: usize,
+    strides: &'a [isize],
+    blend: Blend<W>,
+}
+
+impl<'a, W: Computes> Mask<'a, W> {
+    /// The mask of scores that belong to operands of type `T`.
+    pub(super) fn of<T: Real<Work = W>>(view: &View<'a>) -> Mask<'a, W> {
+        Mask {
+            start: view.start(),
+            size: view.dtype().size(),
+            strides: view.strides(),
+            blend: blend_of::<T>(view.dtype()),
+        }
+    }
+
+    /// Change the scores from an index on, along the last axis.
+    ///
+    /// # Safety
+    /// The mask has as many elements there.
+    pub(super) unsafe fn apply(&self, index: impl Iterator<Item = usize>, scores: &mut [W]) {
+        let along = index.zip(self.strides).map(|(at, &stride)| at as isize * stride).sum::<isize>();
+        let from = self.start.wrapping_offset(along * self.size as isize);
+        // SAFETY: the caller's.
+        unsafe { (self.blend)(from, self.strides[self.strides.len() - 1], scores) };
+    }
+}
+
+/// How a mask of this dtype changes scores.
+fn blend_of<T: Real>(dtype: DType) -> Blend<T::Work>
+where
+    T::Work: Computes,
+{
+    if dtype == DType::Bool {
+        hide::<T::Work>
+    } else if dtype == T::DTYPE {
+        add_terms::<T>
+    } else {
+        assert_eq!(dtype, T::Work::DTYPE, "the dtype of a mask");
+        add_terms::<T::Work>
+    }
+}

@@ -1,0 +1,325 @@
+//! The host allocator: 64-byte aligned blocks that are kept for reuse, for arrays and for what kernels need while they run.
+//!
+//! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
+//! up to a limit. Small ones wait in a list for each size, so that tiny operations neither search nor allocate for
+//! them. Blocks of 2 MiB and more are aligned to huge pages and ask for them.
+
+use std::alloc::{Layout, alloc, dealloc};
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+use std::sync::{MutexGuard, OnceLock};
+
+use umber_types::{Error, Result, bail};
+
+use crate::fork::{ForkMutex, InChild, Level};
+
+/// What every block is aligned to, in bytes.
+pub const ALIGNMENT: usize = 64;
+const HUGE_PAGE: usize = 2 << 20;
+/// Blocks up to this size come in multiples of [`ALIGNMENT`].
+const SMALL: usize = 4096;
+
+/// A block of memory: where and how large. Freed by [`free`], never by itself.
+#[derive(Debug)]
+pub struct Block {
+    start: NonNull<u8>,
+    capacity: usize,
+    /// Bytes that count as in use: what was asked for, whatever block it came to lie in, or none if it is lent.
+    counted: usize,
+}
+
+impl Block {
+    /// Where it begins: at a multiple of [`ALIGNMENT`].
+    pub fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+}
+
+// SAFETY: a block is plain memory that any thread may use and free.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+
+struct State {
+    /// Free blocks of up to [`SMALL`] bytes, by multiples of [`ALIGNMENT`].
+    small: [Vec<Block>; SMALL / ALIGNMENT + 1],
+    /// Larger free blocks by capacity.
+    large: BTreeMap<usize, Vec<Block>>,
+    cached: usize,
+    active: usize,
+    peak: usize,
+    cache_limit: Option<usize>,
+    memory_limit: Option<usize>,
+}
+
+fn state() -> MutexGuard<'static, State> {
+    static STATE: ForkMutex<State> = ForkMutex::new(|| State::NEW, State::NEW, Level::Last, InChild::Keep);
+    STATE.lock()
+}
+
+/// Bytes of physical memory, or 16 GiB where the system does not say.
+pub fn physical_memory() -> usize {
+    static SIZE: OnceLock<usize> = OnceLock::new();
+    *SIZE.get_or_init(|| {
+        // SAFETY: sysconf only reads.
+        let (pages, size) =
+            unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+        if pages > 0 && size > 0 { pages as usize * size as usize } else { 16 << 30 }
+    })
+}
+
+impl State {
+    const NEW: State = State {
+        small: [const { Vec::new() }; SMALL / ALIGNMENT + 1],
+        large: BTreeMap::new(),
+        cached: 0,
+        active: 0,
+        peak: 0,
+        cache_limit: None,
+        memory_limit: None,
+    };
+
+    fn cache_limit(&self) -> usize {
+        self.cache_limit.unwrap_or_else(|| physical_memory() / 4)
+    }
+
+    fn memory_limit(&self) -> usize {
+        self.memory_limit.unwrap_or_else(physical_memory)
+    }
+
+    /// A cached block that wastes at most an eighth (and never less than what is asked for).
+    fn reuse(&mut self, capacity: usize) -> Option<Block> {
+        let mut block = if capacity <= SMALL {
+            self.small[capacity / ALIGNMENT].pop()?
+        } else {
+            let most = capacity + capacity / 8;
+            let (&found, blocks) = self.large.range_mut(capacity..=most).next()?;
+            let block = blocks.pop()?;
+            if blocks.is_empty() {
+                self.large.remove(&found);
+            }
+            block
+        };
+        self.cached -= block.capacity;
+        block.counted = 0;
+        Some(block)
+    }
+
+    /// Count a block as in use.
+    fn count(&mut self, mut block: Block, bytes: usize) -> Block {
+        block.counted = bytes;
+        self.active += bytes;
+        self.peak = self.peak.max(self.active);
+        block
+    }
+
+    fn keep(&mut self, block: Block) {
+        self.cached += block.capacity;
+        if block.capacity <= SMALL {
+            self.small[block.capacity / ALIGNMENT].push(block);
+        } else {
+            self.large.entry(block.capacity).or_default().push(block);
+        }
+    }
+
+    /// The largest cached block.
+    fn give_up(&mut self) -> Option<Block> {
+        let block = if let Some(mut largest) = self.large.last_entry() {
+            let block = largest.get_mut().pop();
+            if largest.get().is_empty() {
+                largest.remove();
+            }
+            block?
+        } else {
+            self.small.iter_mut().rev().find_map(Vec::pop)?
+        };
+        self.cached -= block.capacity;
+        Some(block)
+    }
+
+    /// Take blocks out of the cache until at most `limit` bytes are kept; the largest go first.
+    fn shrink(&mut self, limit: usize) -> Vec<Block> {
+        let mut released = Vec::new();
+        while self.cached > limit {
+            let Some(block) = self.give_up() else { break };
+            released.push(block);
+        }
+        released
+    }
+}
+
+/// Round a request to the sizes that blocks come in.
+fn capacity_of(bytes: usize) -> Result<usize> {
+    let unit = match bytes {
+        0..=SMALL => ALIGNMENT,
+        _ if bytes < HUGE_PAGE => 4096,
+        _ => HUGE_PAGE / 16,
+    };
+    let Some(capacity) = bytes.max(1).checked_next_multiple_of(unit) else {
+        bail!(Memory, "[malloc] got {bytes} bytes to allocate, expected no more than memory can address");
+    };
+    Ok(capacity)
+}
+
+fn layout_of(capacity: usize) -> Option<Layout> {
+    Layout::from_size_align(capacity, if capacity >= HUGE_PAGE { HUGE_PAGE } else { ALIGNMENT }).ok()
+}
+
+/// A block of at least `bytes` bytes, contents undefined.
+///
+/// # Errors
+/// If that is beyond the memory limit, or more than the system gives.
+pub fn allocate(bytes: usize) -> Result<Block> {
+    let capacity = capacity_of(bytes)?;
+    let released = {
+        let mut state = state();
+        let limit = state.memory_limit();
+        if state.active.saturating_add(capacity) > limit {
+            bail!(
+                Memory,
+                "[malloc] got {bytes} bytes to allocate with {} in use, expected no more in all than the memory \
+                 limit of {limit} bytes",
+                state.active
+            );
+        }
+        if let Some(block) = state.reuse(capacity) {
+            return Ok(state.count(block, capacity));
+        }
+        let room = limit.saturating_sub(state.active + capacity);
+        state.shrink(room)
+    };
+    released.into_iter().for_each(release);
+    let block = fresh(capacity, bytes)?;
+    Ok(state().count(block, capacity))
+}
+
+/// A block as [`allocate`] gives it, to be freed in the same way, for what a kernel needs while it runs: no memory in use by
+/// arrays, which the limit is for.
+///
+/// # Errors
+/// If it is more than the system gives.
+pub fn lend(bytes: usize) -> Result<Block> {
+    let capacity = capacity_of(bytes)?;
+    let cached = state().reuse(capacity);
+    cached.map_or_else(|| fresh(capacity, bytes), Ok)
+}
+
+/// The error of so many bytes that the system does not give.
+pub fn refused(bytes: usize) -> Error {
+    Error::Memory(format!("[malloc] got {bytes} bytes to allocate, which the system refused, expected fewer"))
+}
+
+/// A block from the system, for so many bytes.
+fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
+    let start = system_allocate(capacity).or_else(|| {
+        // The cache may be what is in the way.
+        clear_cache();
+        system_allocate(capacity)
+    });
+    let Some(start) = start else {
+        return Err(refused(bytes));
+    };
+    Ok(Block { start, capacity, counted: 0 })
+}
+
+fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
+    let layout = layout_of(capacity)?;
+    // SAFETY: the layout has a size above zero.
+    let start = NonNull::new(unsafe { alloc(layout) })?;
+    if capacity >= HUGE_PAGE {
+        // SAFETY: advice on memory just allocated; failure is harmless.
+        unsafe { libc::madvise(start.as_ptr().cast(), capacity, libc::MADV_HUGEPAGE) };
+    }
+    Some(start)
+}
+
+/// Give a block back: to the cache, or to the system when the cache is full.
+pub fn free(block: Block) {
+    let released = {
+        let mut state = state();
+        state.active = state.active.saturating_sub(block.counted);
+        state.keep(block);
+        let limit = state.cache_limit();
+        state.shrink(limit)
+    };
+    released.into_iter().for_each(release);
+}
+
+fn release(block: Block) {
+    let layout = layout_of(block.capacity).expect("the block was allocated with this layout");
+    // SAFETY: allocated by `system_allocate` with the same layout, and owned by nobody else.
+    unsafe { dealloc(block.start.as_ptr(), layout) };
+}
+
+/// Bytes in use by arrays.
+pub fn get_active_memory() -> usize {
+    state().active
+}
+
+/// The most bytes that were in use at once since the start or [`reset_peak_memory`].
+pub fn get_peak_memory() -> usize {
+    state().peak
+}
+
+/// Start measuring the peak anew from what is in use now.
+pub fn reset_peak_memory() {
+    let mut state = state();
+    state.peak = state.active;
+}
+
+/// Bytes kept for reuse.
+pub fn get_cache_memory() -> usize {
+    state().cached
+}
+
+/// The most bytes that arrays may use; an allocation beyond it is an error.
+pub fn get_memory_limit() -> usize {
+    state().memory_limit()
+}
+
+/// Set the memory limit in bytes; answers the one before.
+pub fn set_memory_limit(limit: usize) -> usize {
+    let mut state = state();
+    let before = state.memory_limit();
+    state.memory_limit = Some(limit);
+    before
+}
+
+/// Set how many bytes may be kept for reuse; answers the limit before.
+pub fn set_cache_limit(limit: usize) -> usize {
+    let (before, released) = {
+        let mut state = state();
+        let before = state.cache_limit();
+        state.cache_limit = Some(limit);
+        (before, state.shrink(limit))
+    };
+    released.into_iter().for_each(release);
+    before
+}
+
+/// Give everything kept for reuse back to the system.
+pub fn clear_cache() {
+    let released = state().shrink(0);
+    released.into_iter().for_each(release);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_large_enough() {
+        for bytes in [0, 1, 64, 65, 5000, 3 << 20] {
+            let block = allocate(bytes).expect("small");
+            assert!(block.capacity >= bytes && (block.start.as_ptr() as usize).is_multiple_of(ALIGNMENT));
+            free(block);
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        for bytes in [usize::MAX, usize::MAX / 2, 1 << 60] {
+            assert!(matches!(allocate(bytes), Err(umber_types::Error::Memory(_))));
+        }
+    }
+}

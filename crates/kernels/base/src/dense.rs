@@ -1,0 +1,25 @@
+//! Views as slices.
+
+use std::borrow::Cow;
+
+use umber_types::Element;
+
+use crate::View;
+use crate::nest::Nest;
+use crate::room::vector_or_unwind;
+use crate::shared::Source;
+
+/// The elements of a view in row-major order: in place, or copied if they lie otherwise.
+pub fn dense<T: Element>(view: View<'_>) -> Cow<'_, [T]> {
+    assert_eq!(view.dtype().moved(), T::DTYPE, "the dtype that is read");
+    if let Some(slice) = view.as_slice() {
+        return Cow::Borrowed(slice);
+    }
+    let source = Source::<T>::of(&view);
+    let mut copy = vector_or_unwind(view.size());
+    Nest::new(view.shape(), [view.strides()]).walk(0..view.size(), |[offset]| {
+        // SAFETY: an element of the view.
+        copy.push(unsafe { *source.at(offset) });
+    });
+    Cow::Owned(copy)
+}

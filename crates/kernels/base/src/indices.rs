@@ -1,0 +1,301 @@
+//! Index arrays: read from any integer dtype, checked, and turned into offsets.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use smallvec::SmallVec;
+use umber_types::shape::out_of_bounds;
+use umber_types::{Element, Error, Result, match_dtype};
+
+use crate::View;
+use crate::caches::LINE;
+use crate::isa::vectorised;
+use crate::nest::Nest;
+use crate::threads::parallel_ranges;
+
+/// How many tuples of indices are worked on at a time.
+pub const BATCH: usize = 256;
+/// Bytes of the slice that the next index points to which are asked for meanwhile, since no processor foresees where it begins. Of
+/// what follows in a long one it does.
+pub const AHEAD: usize = 64 * LINE;
+
+/// Tuples of indices into some axes of an operand: one array an axis, all of one shape.
+pub struct Indices<'a> {
+    columns: SmallVec<[Column<'a>; 4]>,
+    count: usize,
+}
+
+/// The indices along one axis.
+struct Column<'a> {
+    view: View<'a>,
+    nest: Nest<1>,
+    axis: usize,
+    /// Length of the axis.
+    length: usize,
+    /// Number of indices, from zero, at which a slice still fits.
+    starts: usize,
+    /// Distance between neighbours of the operand along the axis.
+    stride: isize,
+}
+
+/// An integer as an index.
+trait Index: Element {
+    fn widen(self) -> i64;
+    /// The value as it is, for messages.
+    fn exact(self) -> i128 {
+        i128::from(self.widen())
+    }
+}
+
+macro_rules! indices {
+    ($($ty:ty)*) => { $(
+        impl Index for $ty {
+            #[inline(always)]
+            fn widen(self) -> i64 {
+                self as i64
+            }
+        }
+    )* };
+}
+indices!(u8 u16 u32 i8 i16 i32 i64);
+
+impl Index for u64 {
+    #[inline(always)]
+    fn widen(self) -> i64 {
+        // Nothing is longer than i64::MAX, so this stays out of range.
+        self.min(i64::MAX as u64) as i64
+    }
+    fn exact(self) -> i128 {
+        i128::from(self)
+    }
+}
+
+impl<'a> Indices<'a> {
+    /// Indices along `axes` of an operand of this shape and strides, where slices of `slice_sizes` are meant.
+    pub fn new(
+        shape: &[usize],
+        strides: &[isize],
+        indices: &[View<'a>],
+        axes: &[usize],
+        slice_sizes: &[usize],
+    ) -> Indices<'a> {
+        assert_eq!(indices.len(), axes.len(), "one array of indices an axis");
+        let count = indices.first().map_or(1, View::size);
+        let columns = indices.iter().zip(axes).map(|(view, &axis)| {
+            assert_eq!(view.size(), count, "arrays of indices have one shape");
+            Column {
+                view: *view,
+                nest: Nest::new(view.shape(), [view.strides()]),
+                axis,
+                length: shape[axis],
+                starts: (shape[axis] + 1).saturating_sub(slice_sizes[axis]),
+                stride: strides[axis],
+            }
+        });
+        Indices { columns: columns.collect(), count }
+    }
+
+    /// Number of tuples.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Offsets in the operand of the tuples in `range`, into the first elements of `offsets`; in batches at most.
+    pub fn offsets(&self, range: Range<usize>, offsets: &mut [isize; BATCH]) -> Result<()> {
+        let offsets = &mut offsets[..range.len()];
+        let Some((first, others)) = self.columns.split_first() else {
+            offsets.fill(0);
+            return Ok(());
+        };
+        first.offsets(range.clone(), offsets, Old::Forgotten)?;
+        others.iter().try_for_each(|column| column.offsets(range.clone(), offsets, Old::Kept))
+    }
+
+    /// Are all indices inside? The error is that of the first that is not.
+    pub fn check(&self) -> Result<()> {
+        let failures = Failures::default();
+        parallel_ranges(self.count, 1 << 14, |range| {
+            let mut offsets = [0; BATCH];
+            for batch in batches(range) {
+                if let Err(error) = self.offsets(batch.clone(), &mut offsets) {
+                    failures.add(batch.start, error);
+                    return;
+                }
+            }
+        });
+        failures.first()
+    }
+
+    /// Lowest and highest offset that indices inside the operand can have.
+    pub fn extent(&self) -> (isize, isize) {
+        let mut extent = (0, 0);
+        for column in &self.columns {
+            let reach = (column.starts as isize - 1).max(0) * column.stride;
+            if reach < 0 { extent.0 += reach } else { extent.1 += reach }
+        }
+        extent
+    }
+}
+
+/// What becomes of the offsets that were there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Old {
+    /// New ones take their place.
+    Forgotten,
+    /// New ones are added.
+    Kept,
+}
+
+impl Column<'_> {
+    fn offsets(&self, range: Range<usize>, offsets: &mut [isize], old: Old) -> Result<()> {
+        match_dtype!(integer self.view.dtype(), T => self.offsets_of::<T>(range, offsets, old),
+            else => Err(not_integers(&self.view)))
+    }
+
+    fn offsets_of<T: Index>(&self, range: Range<usize>, offsets: &mut [isize], old: Old) -> Result<()> {
+        let src = self.view.start_as::<T>();
+        let [stride] = self.nest.inner().strides;
+        let mut done = 0;
+        let mut all_inside = true;
+        self.nest.runs(range, |[at], length| {
+            let run = src.wrapping_offset(at);
+            let offsets = &mut offsets[done..done + length];
+            done += length;
+            all_inside &= offsets_of_run(run, stride, self, offsets, old);
+        });
+        if all_inside { Ok(()) } else { Err(self.error::<T>()) }
+    }
+
+    /// The error for the first index that lies outside.
+    #[cold]
+    fn error<T: Index>(&self) -> Error {
+        let src = self.view.start_as::<T>();
+        let mut found = None;
+        self.nest.walk(0..self.nest.count(), |[at]| {
+            // SAFETY: the layout of the indices holds this element.
+            let index = unsafe { *src.wrapping_offset(at) };
+            if found.is_none() && !self.is_inside(index.widen()) {
+                found = Some(index.exact());
+            }
+        });
+        out_of_bounds(found.unwrap_or_default(), self.axis, self.length)
+    }
+
+    #[inline(always)]
+    fn is_inside(&self, index: i64) -> bool {
+        (wrapped(index, self.length) as u64) < self.starts as u64
+    }
+}
+
+/// The offsets that a run of indices means; answers whether all are inside.
+fn offsets_of_run<T: Index>(
+    run: *const T,
+    step: isize,
+    column: &Column,
+    offsets: &mut [isize],
+    old: Old,
+) -> bool {
+    let (length, starts, stride) = (column.length, column.starts as u64, column.stride);
+    // Masked, since a branch would part the loop.
+    let kept = if old == Old::Kept { -1 } else { 0 };
+    vectorised(
+        #[inline(always)]
+        move || {
+            let mut outside = false;
+            if step == 1 {
+                // SAFETY: the layout of the indices holds this run.
+                let run = unsafe { std::slice::from_raw_parts(run, offsets.len()) };
+                for (offset, &index) in offsets.iter_mut().zip(run) {
+                    let index = wrapped(index.widen(), length);
+                    outside |= index as u64 >= starts;
+                    *offset = (*offset & kept).wrapping_add((index as isize).wrapping_mul(stride));
+                }
+                return !outside;
+            }
+            for (i, offset) in offsets.iter_mut().enumerate() {
+                // SAFETY: as above.
+                let index = unsafe { *run.wrapping_offset(i as isize * step) };
+                let index = wrapped(index.widen(), length);
+                outside |= index as u64 >= starts;
+                *offset = (*offset & kept).wrapping_add((index as isize).wrapping_mul(stride));
+            }
+            !outside
+        },
+    )
+}
+
+/// Negative indices count from the end.
+#[inline(always)]
+fn wrapped(index: i64, length: usize) -> i64 {
+    index + if index < 0 { length as i64 } else { 0 }
+}
+
+/// The range cut into batches.
+pub fn batches(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    range.clone().step_by(BATCH).map(move |start| start..range.end.min(start + BATCH))
+}
+
+fn not_integers(view: &View) -> Error {
+    Error::Type(format!("indices must be integers, got {}", view.dtype()))
+}
+
+/// Errors of tasks that run at once: the one that comes first in order counts, whichever is found first.
+#[derive(Default)]
+pub struct Failures(Mutex<Option<(usize, Error)>>);
+
+impl Failures {
+    /// An error at a place.
+    pub fn add(&self, place: usize, error: Error) {
+        let mut first = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(other, _)| place < *other) {
+            *first = Some((place, error));
+        }
+    }
+
+    /// The error at the lowest place, if there is any.
+    pub fn first(self) -> Result<()> {
+        let first = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        first.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+/// Indices along one axis that stand where their results go: turned into offsets a run at a time.
+pub struct AxisIndices<'a> {
+    column: Column<'a>,
+}
+
+impl<'a> AxisIndices<'a> {
+    /// Indices along `axis` of an operand of this shape and strides.
+    pub fn new(shape: &[usize], strides: &[isize], indices: View<'a>, axis: usize) -> AxisIndices<'a> {
+        let nest = Nest::new(indices.shape(), [indices.strides()]);
+        let (length, stride) = (shape[axis], strides[axis]);
+        AxisIndices { column: Column { view: indices, nest, axis, length, starts: length, stride } }
+    }
+
+    /// Are all indices inside?
+    pub fn check(&self) -> Result<()> {
+        let count = self.column.nest.count();
+        let failures = Failures::default();
+        parallel_ranges(count, 1 << 14, |range| {
+            for batch in batches(range) {
+                let mut offsets = [0; BATCH];
+                if let Err(error) =
+                    self.column.offsets(batch.clone(), &mut offsets[..batch.len()], Old::Forgotten)
+                {
+                    failures.add(batch.start, error);
+                    return;
+                }
+            }
+        });
+        failures.first()
+    }
+
+    /// Offsets along the axis of a run of indices: the one `at` elements from the first, and more `step` apart.
+    pub fn run(&self, at: isize, step: isize, offsets: &mut [isize]) -> Result<()> {
+        match_dtype!(integer self.column.view.dtype(), T => {
+            let run = self.column.view.start_as::<T>().wrapping_offset(at);
+            let inside = offsets_of_run(run, step, &self.column, offsets, Old::Forgotten);
+            if inside { Ok(()) } else { Err(self.column.error::<T>()) }
+        }, else => Err(not_integers(&self.column.view)))
+    }
+}

@@ -1,0 +1,190 @@
+//! Instruction sets: which one this processor has, and loops compiled for each.
+//!
+//! Loops are plain Rust marked `#[inline(always)]`. [`vectorised`] inlines them into functions with more target
+//! features, where the compiler vectorises them anew; tables of block functions hold an instance for each
+//! [`level`]. Only fused multiply-add needs to be told apart in the source: that is what [`Isa`] is for.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_T0 as FIRST, _MM_HINT_T1 as SECOND};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::caches::LINE;
+
+/// Run `body` compiled for AVX-512, AVX2 or the baseline, whichever is the best that this processor has.
+///
+/// `body` and all that it calls in its loops must be `#[inline(always)]`, or they stay compiled for the baseline.
+#[inline(always)]
+pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        match level() {
+            // SAFETY: the level says that the processor has these features.
+            2 => return unsafe { with_avx512(body) },
+            // SAFETY: as above.
+            1 => return unsafe { with_avx2(body) },
+            _ => {}
+        }
+    }
+    body()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+unsafe fn with_avx512<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// Ask the second-level cache to have an address soon, which need not be valid. Streams that the processor does not foresee,
+/// such as rows that end before it has seen enough of them, are read at the latency of memory otherwise.
+#[inline(always)]
+pub fn prefetch<T>(address: *const T) {
+    ask_for::<SECOND, T>(address);
+}
+
+/// As [`prefetch`], but the first-level cache: for what is read next and fits beside what is read now.
+#[inline(always)]
+pub fn prefetch_close<T>(address: *const T) {
+    ask_for::<FIRST, T>(address);
+}
+
+/// Which cache is asked to have something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cache {
+    /// The first one.
+    First,
+    /// The second one.
+    Second,
+}
+
+/// Ask for the lines of the caches that some bytes take; the address need not be valid.
+#[inline(always)]
+pub fn prefetch_lines<T>(from: *const T, bytes: usize, cache: Cache) {
+    for at in (0..bytes).step_by(LINE) {
+        let line = from.wrapping_byte_add(at);
+        match cache {
+            Cache::First => prefetch_close(line),
+            Cache::Second => prefetch(line),
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+const FIRST: i32 = 1;
+#[cfg(not(target_arch = "x86_64"))]
+const SECOND: i32 = 2;
+
+#[inline(always)]
+fn ask_for<const CACHE: i32, T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction, which reads nothing as far as a program can tell.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<CACHE>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
+/// What a kernel may assume of the processor. Only fused multiply-add needs to be told apart in the source.
+pub trait Isa {
+    /// `a * b + c` with one rounding (with at most a double rounding where the processor has no such instruction).
+    fn fma32(a: f32, b: f32, c: f32) -> f32;
+    /// `a * b + c` with one rounding.
+    #[inline(always)]
+    fn fma64(a: f64, b: f64, c: f64) -> f64 {
+        a.mul_add(b, c)
+    }
+}
+
+/// Whatever the target guarantees.
+pub struct Portable;
+/// AVX2 with FMA and F16C.
+pub struct Avx2;
+/// AVX-512 F, BW, DQ, VL and all of [`Avx2`].
+pub struct Avx512;
+
+impl Isa for Portable {
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
+            a.mul_add(b, c)
+        } else {
+            // The product is exact in f64: as good as fused, and it vectorises.
+            (f64::from(a) * f64::from(b) + f64::from(c)) as f32
+        }
+    }
+}
+
+impl Isa for Avx2 {
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+impl Isa for Avx512 {
+    #[inline(always)]
+    fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        a.mul_add(b, c)
+    }
+}
+
+/// The best instance for this processor: 0 portable, 1 AVX2 with FMA and F16C, 2 AVX-512 F, BW, DQ and VL besides.
+///
+/// `UMBER_CPU=scalar`, `avx2`, `avx512` or `amx` asks for no more than that, to test or compare.
+#[inline]
+pub fn level() -> usize {
+    const UNKNOWN: u8 = u8::MAX;
+    static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let known = LEVEL.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known as usize;
+    }
+    let found = detect();
+    LEVEL.store(found, Ordering::Relaxed);
+    found as usize
+}
+
+fn detect() -> u8 {
+    supported().min(limit())
+}
+
+/// May units beyond the vectors of the best level be used?
+#[cfg(target_arch = "x86_64")]
+pub fn is_unlimited() -> bool {
+    limit() > 2
+}
+
+fn limit() -> u8 {
+    match std::env::var("UMBER_CPU").as_deref() {
+        Ok("scalar") => 0,
+        Ok("avx2") => 1,
+        Ok("avx512") => 2,
+        _ => 3,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn supported() -> u8 {
+    if !(is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
+        && is_x86_feature_detected!("f16c"))
+    {
+        return 0;
+    }
+    let wide = is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512vl");
+    if wide { 2 } else { 1 }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn supported() -> u8 {
+    0
+}

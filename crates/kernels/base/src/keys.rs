@@ -1,0 +1,238 @@
+//! Unsigned integers in the order of the elements they stand for.
+
+use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
+
+/// An unsigned integer.
+pub trait Key: Copy + Ord + Send + Sync + Default + 'static {
+    /// The least, zero.
+    const LEAST: Self;
+}
+
+macro_rules! key {
+    ($($ty:ty)*) => { $(
+        impl Key for $ty {
+            const LEAST: $ty = 0;
+        }
+    )* };
+}
+key!(u8 u16 u32 u64 u128);
+
+/// Which end of the order comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Greater elements have greater keys.
+    Ascending,
+    /// Greater elements have lesser keys.
+    Descending,
+}
+
+/// An element with a key. NaN has the greatest key in both directions; zeros of both signs have the same.
+/// Complex numbers compare by real part, then by imaginary part. Of those with a NaN part, which come last, the ones
+/// that have a real part come first, by that part; then those that have an imaginary part, by that one (NumPy's order).
+pub trait Keyed: Element {
+    /// As wide as the element.
+    type Key: Key;
+    /// The key in a direction.
+    fn key(self, direction: Direction) -> Self::Key;
+    /// The greatest key in each lane of some vectors.
+    #[inline(always)]
+    fn greatest<const LANES: usize>(vectors: &[[Self; LANES]], direction: Direction) -> [Self::Key; LANES] {
+        let mut greatest = [Self::Key::LEAST; LANES];
+        for vector in vectors {
+            for (greatest, element) in greatest.iter_mut().zip(vector) {
+                let key = element.key(direction);
+                *greatest = if key > *greatest { key } else { *greatest };
+            }
+        }
+        greatest
+    }
+}
+
+/// An element that its key tells in full, except which NaN it is: here zeros of different signs differ.
+pub trait Invertible: Keyed {
+    /// The key, ascending.
+    fn exact_key(self) -> Self::Key;
+    /// The element of a key.
+    fn of_exact_key(key: Self::Key) -> Self;
+}
+
+macro_rules! integers {
+    ($($ty:ty, $key:ty, $first:expr;)*) => { $(
+        impl Keyed for $ty {
+            type Key = $key;
+            #[inline(always)]
+            fn key(self, direction: Direction) -> $key {
+                let key = self as $key ^ $first;
+                if direction == Direction::Ascending { key } else { !key }
+            }
+        }
+        impl Invertible for $ty {
+            #[inline(always)]
+            fn exact_key(self) -> $key {
+                self.key(Direction::Ascending)
+            }
+            #[inline(always)]
+            fn of_exact_key(key: $key) -> $ty {
+                (key ^ $first) as $ty
+            }
+        }
+    )* };
+}
+integers! {
+    u8, u8, 0; u16, u16, 0; u32, u32, 0; u64, u64, 0;
+    i8, u8, 1 << 7; i16, u16, 1 << 15; i32, u32, 1 << 31; i64, u64, 1 << 63;
+}
+
+impl Keyed for Bool {
+    type Key = u8;
+    #[inline(always)]
+    fn key(self, direction: Direction) -> u8 {
+        u8::from(self.get()).key(direction)
+    }
+}
+
+impl Invertible for Bool {
+    #[inline(always)]
+    fn exact_key(self) -> u8 {
+        u8::from(self.get())
+    }
+    #[inline(always)]
+    fn of_exact_key(key: u8) -> Bool {
+        Bool(key)
+    }
+}
+
+macro_rules! floats {
+    ($($ty:ty, $key:ty, $infinity:expr $(, compared with magnitudes $signed:ty)?;)*) => { $(
+        impl Keyed for $ty {
+            type Key = $key;
+            #[inline(always)]
+            fn key(self, direction: Direction) -> $key {
+                const SIGN: $key = 1 << (<$key>::BITS - 1);
+                let bits = self.to_bits();
+                let magnitude = bits & !SIGN;
+                let key = if bits == magnitude || magnitude == 0 { magnitude | SIGN } else { !bits };
+                let key = if direction == Direction::Ascending { key } else { !key };
+                if magnitude > $infinity { <$key>::MAX } else { key }
+            }
+            $(
+                // Fewer instructions than keys take: comparisons of elements pass over NaNs, which magnitudes tell.
+                #[inline(always)]
+                fn greatest<const LANES: usize>(vectors: &[[$ty; LANES]], direction: Direction) -> [$key; LANES] {
+                    let is_ascending = direction == Direction::Ascending;
+                    let last = if is_ascending { <$ty>::NEG_INFINITY } else { <$ty>::INFINITY };
+                    let (mut best, mut magnitudes) = ([last; LANES], [0; LANES]);
+                    for vector in vectors {
+                        for ((best, greatest), &x) in best.iter_mut().zip(&mut magnitudes).zip(vector) {
+                            let is_better = if is_ascending { x > *best } else { x < *best };
+                            *best = if is_better { x } else { *best };
+                            // Signed, as every instruction set compares integers.
+                            let magnitude = x.abs().to_bits() as $signed;
+                            *greatest = if magnitude > *greatest { magnitude } else { *greatest };
+                        }
+                    }
+                    std::array::from_fn(
+                        #[inline(always)]
+                        |i| if magnitudes[i] as $key > $infinity { <$key>::MAX } else { best[i].key(direction) },
+                    )
+                }
+            )?
+        }
+        impl Invertible for $ty {
+            #[inline(always)]
+            fn exact_key(self) -> $key {
+                const SIGN: $key = 1 << (<$key>::BITS - 1);
+                let bits = self.to_bits();
+                let key = if bits & SIGN == 0 { bits | SIGN } else { !bits };
+                if bits & !SIGN > $infinity { <$key>::MAX } else { key }
+            }
+            #[inline(always)]
+            fn of_exact_key(key: $key) -> $ty {
+                const SIGN: $key = 1 << (<$key>::BITS - 1);
+                // The greatest key comes back as a NaN, all of whose bits but the sign are set.
+                <$ty>::from_bits(if key & SIGN != 0 { key & !SIGN } else { !key })
+            }
+        }
+    )* };
+}
+floats! {
+    f16, u16, 0x7c00;
+    bf16, u16, 0x7f80;
+    f32, u32, 0x7f80_0000, compared with magnitudes i32;
+    f64, u64, 0x7ff0_0000_0000_0000, compared with magnitudes i64;
+}
+
+macro_rules! complexes {
+    ($($ty:ty, $key:ty, $part:ty;)*) => { $(
+        impl Keyed for $ty {
+            type Key = $key;
+            #[inline(always)]
+            fn key(self, direction: Direction) -> $key {
+                let (re, im) = (self.re.key(direction), self.im.key(direction));
+                // Keys of parts that are numbers stay well below the greatest ones.
+                let (first, second) = match (re == <$part>::MAX, im == <$part>::MAX) {
+                    (false, false) => (re, im),
+                    (false, true) => (<$part>::MAX - 2, re),
+                    (true, false) => (<$part>::MAX - 1, im),
+                    (true, true) => (<$part>::MAX, <$part>::MAX),
+                };
+                (first as $key) << <$part>::BITS | second as $key
+            }
+        }
+    )* };
+}
+complexes! { Complex32, u64, u32; Complex64, u128, u64; }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Direction::{Ascending, Descending};
+
+    #[test]
+    fn keys_are_in_the_order_of_the_elements() {
+        let values = [
+            f32::NEG_INFINITY,
+            f32::MIN,
+            -1.5,
+            -1.0,
+            -f32::MIN_POSITIVE,
+            -1e-45,
+            0.0,
+            1e-45,
+            1.0,
+            1.5,
+            f32::MAX,
+            f32::INFINITY,
+            f32::NAN,
+        ];
+        for pair in values.windows(2) {
+            assert!(pair[0].key(Ascending) < pair[1].key(Ascending), "{pair:?}");
+            assert!(pair[1].is_nan() || pair[0].key(Descending) > pair[1].key(Descending), "{pair:?}");
+            let wide = pair.iter().map(|&value| f64::from(value).key(Ascending)).collect::<Vec<_>>();
+            assert!(wide[0] < wide[1]);
+        }
+        assert_eq!((-0f32).key(Ascending), 0f32.key(Ascending));
+        assert_eq!((-0f64).key(Descending), 0f64.key(Descending));
+        assert_eq!((-f32::NAN).key(Descending), u32::MAX);
+        assert!(f32::NEG_INFINITY.key(Descending) < u32::MAX);
+        for bits in 0..u16::MAX {
+            let (a, b) = (f16::from_bits(bits), bf16::from_bits(bits));
+            assert_eq!(a.key(Ascending) > f16::ONE.key(Ascending), a > f16::ONE || a.is_nan());
+            assert_eq!(b.key(Ascending) > bf16::ONE.key(Ascending), b > bf16::ONE || b.is_nan());
+        }
+        for bits in 0..=u16::MAX {
+            let value = f16::from_bits(bits);
+            let back = f16::of_exact_key(value.exact_key());
+            assert!(back.to_bits() == bits || back.is_nan() && value.is_nan());
+        }
+        assert_eq!(i64::of_exact_key((-5i64).exact_key()), -5);
+        assert!((-1i32).key(Ascending) < 0i32.key(Ascending) && 3u8.key(Descending) < 2u8.key(Descending));
+        let complex = |re, im| Complex32::new(re, im).key(Ascending);
+        assert!(complex(1.0, 9.0) < complex(2.0, -9.0) && complex(1.0, -1.0) < complex(1.0, 0.0));
+        assert!(complex(f32::INFINITY, 0.0) < complex(-1.0, f32::NAN));
+        assert!(complex(-1.0, f32::NAN) < complex(2.0, f32::NAN));
+        assert!(complex(2.0, f32::NAN) < complex(f32::NAN, -3.0));
+        assert!(complex(f32::NAN, -3.0) < complex(f32::NAN, 1.0));
+        assert!(complex(f32::NAN, 1.0) < complex(f32::NAN, f32::NAN));
+    }
+}

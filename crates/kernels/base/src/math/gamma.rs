@@ -1,0 +1,142 @@
+//! The logarithm of the gamma function, its derivative, and Hurwitz' zeta function, which holds the derivatives of
+//! that (DLMF 5.2, 5.11, 5.15, 25.11), in f64.
+
+use std::f64::consts::PI;
+
+/// The positive root of digamma, in two parts.
+const ROOT: f64 = 1.4616321449683622;
+const ROOT_LOW: f64 = 9.549995429965697e-17;
+
+/// `digamma(x) / (x - root)` on `[1, 2]`, in powers of `x - 3/2`.
+const SLOPE: [f64; 25] = [
+    0.9510558760318328,
+    -0.42362742128146047,
+    0.2405424842407869,
+    -0.14840492305391872,
+    0.09498872445291817,
+    -0.06192213327154086,
+    0.04076083393802232,
+    -0.026975796849870903,
+    0.017907248451446506,
+    -0.011908215022954471,
+    0.007927018239564994,
+    -0.005280020264450306,
+    0.0035181643354796027,
+    -0.0023446244638506528,
+    0.0015627663530553948,
+    -0.0010424375640517788,
+    0.000695057895230654,
+    -0.00045917430083105225,
+    0.0003054969030525749,
+    -0.00022008418201681154,
+    0.00014834456823461422,
+    -5.76048865255672e-05,
+    3.592996803689913e-05,
+    -8.401289563760489e-05,
+    5.7657294642229025e-05,
+];
+
+/// `B(2k) / 2k`: the asymptotic series of digamma.
+const TAIL: [f64; 11] = [
+    0.08333333333333333,
+    -0.008333333333333333,
+    0.003968253968253968,
+    -0.004166666666666667,
+    0.007575757575757576,
+    -0.021092796092796094,
+    0.08333333333333333,
+    -0.4432598039215686,
+    3.0539543302701198,
+    -26.456212121212122,
+    281.46014492753625,
+];
+
+/// `B(2k) / (2k)!`: the corrections of Euler and Maclaurin's sum.
+const CORRECTIONS: [f64; 12] = [
+    0.08333333333333333,
+    -0.001388888888888889,
+    3.306878306878307e-05,
+    -8.267195767195768e-07,
+    2.08767569878681e-08,
+    -5.284190138687493e-10,
+    1.3382536530684679e-11,
+    -3.3896802963225827e-13,
+    8.586062056277845e-15,
+    -2.174868698558062e-16,
+    5.5090028283602295e-18,
+    -1.3954464685812522e-19,
+];
+
+/// `log |Γ(x)|`
+pub fn log_gamma(x: f64) -> f64 {
+    // NaN and infinities as C99 has them; poles at zero and the negative integers.
+    libm::lgamma(x)
+}
+
+/// The derivative of [`log_gamma`]. Infinite at zero, not a number at the negative integers.
+pub fn digamma(x: f64) -> f64 {
+    if x == 0.0 {
+        return -1.0 / x;
+    }
+    if x < 0.0 {
+        // ψ(x) = ψ(1 - x) - π / tan πx, where only the fraction of x matters to the tangent.
+        let fraction = x - x.round();
+        return if fraction == 0.0 || x.is_infinite() {
+            f64::NAN
+        } else {
+            digamma(1.0 - x) - PI / (PI * fraction).tan()
+        };
+    }
+    if x < 1.0 {
+        return digamma_between(x + 1.0, -1.0 / x);
+    }
+    if x >= 8.0 {
+        let z = 1.0 / (x * x);
+        let tail = TAIL.iter().rev().fold(0.0, |sum, &c| z * (c + sum));
+        return x.ln() - 0.5 / x - tail;
+    }
+    // ψ(x) = ψ(x - n) + Σ 1/(x - k), all terms of one sign but for a small last one.
+    let (mut base, mut sum) = (x, 0.0);
+    while base >= 2.0 {
+        base -= 1.0;
+        sum += 1.0 / base;
+    }
+    digamma_between(base, sum)
+}
+
+/// `digamma(x) + more` for `x` in `[1, 2]`; near the root nothing cancels.
+fn digamma_between(x: f64, more: f64) -> f64 {
+    let t = x - 1.5;
+    let slope = SLOPE.iter().rev().fold(0.0f64, |sum, &c| sum.mul_add(t, c));
+    ((x - ROOT) - ROOT_LOW).mul_add(slope, more)
+}
+
+/// `ζ(s, q) = Σ (q + n)^-s` for `s > 1` and `q > 0`; not a number elsewhere but for the pole at `q = 0`.
+pub fn zeta(s: f64, q: f64) -> f64 {
+    if s <= 1.0 || q < 0.0 || s.is_nan() || q.is_nan() {
+        return f64::NAN;
+    }
+    if q == 0.0 {
+        return f64::INFINITY;
+    }
+    if q.is_infinite() {
+        return 0.0;
+    }
+    let (mut sum, mut from) = (0.0, q);
+    while from < 12.0 {
+        sum += from.powf(-s);
+        from += 1.0;
+    }
+    let last = from.powf(-s);
+    if last == 0.0 {
+        return sum;
+    }
+    let mut factor = s * last / from;
+    let mut tail = last * (0.5 + from / (s - 1.0));
+    for (k, &c) in CORRECTIONS.iter().enumerate() {
+        tail += c * factor;
+        let odd = (2 * k + 1) as f64;
+        factor *= (s + odd) * (s + odd + 1.0) / (from * from);
+    }
+    sum + tail
+}

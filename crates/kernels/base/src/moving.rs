@@ -1,0 +1,32 @@
+//! Elements as bytes to be moved: kernels that only copy are made once a size, not once a dtype.
+
+/// Run `$body` with `$T` a plain type of `$size` bytes, aligned no more strictly than elements of that size are.
+#[macro_export]
+macro_rules! by_size {
+    ($size:expr, $T:ident => $body:expr) => {
+        match $size {
+            1 => {
+                type $T = u8;
+                $body
+            }
+            2 => {
+                type $T = u16;
+                $body
+            }
+            4 => {
+                type $T = u32;
+                $body
+            }
+            8 => {
+                // Two halves: a complex64 is aligned for its parts only.
+                type $T = [u32; 2];
+                $body
+            }
+            _ => {
+                type $T = [u64; 2];
+                $body
+            }
+        }
+    };
+}
+pub use crate::by_size;

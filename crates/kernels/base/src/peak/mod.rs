@@ -1,0 +1,126 @@
+//! The greatest of some numbers, the exponentials of what lies below it, and their sum: most of the work of softmax and of
+//! attention, for float32 in the instructions of AVX-512 and AVX2.
+//!
+//! The compiler keeps the sides of such loops in memory, and finds neither AVX-512's own multiplication by powers of two, which
+//! takes the place of nine operations, nor the shorter one of AVX2. So they are written out here, and elsewhere they are loops
+//! of [`row`](crate::row).
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(target_arch = "x86_64")]
+use crate::isa::level;
+use crate::row::LANES;
+
+/// Vectors of [`LANES`] whose sum is taken before it becomes part of one in float64.
+#[cfg(target_arch = "x86_64")]
+const TREE: usize = 8;
+
+/// Numbers this far below a peak, and further, have exponentials of zero.
+#[cfg(target_arch = "x86_64")]
+const FURTHEST: f32 = -105.0;
+
+/// The greatest of some numbers, NaN if one is, negative infinity of none; `None` if this processor lacks the instructions.
+#[inline]
+pub fn greatest(values: &[f32]) -> Option<f32> {
+    #[cfg(target_arch = "x86_64")]
+    match level() {
+        // SAFETY: the level says what the processor has.
+        2 => return Some(unsafe { avx512::greatest(values) }),
+        // SAFETY: as above.
+        1 => return Some(unsafe { avx2::greatest(values) }),
+        _ => {}
+    }
+    let _ = values;
+    None
+}
+
+/// Write `e^(x - peak)` of `count` numbers, a multiple of [`LANES`] of which none is greater than `peak`, and add each to the sum
+/// of its lane. Of NaN, and of an infinite peak itself, it is NaN. Answers whether this processor has the instructions: if not,
+/// nothing was done.
+///
+/// # Safety
+/// So many numbers are readable and writable; both places are the same or lie apart.
+#[inline]
+pub unsafe fn exponentials(
+    from: *const f32,
+    to: *mut f32,
+    count: usize,
+    peak: f32,
+    sums: &mut [f64; LANES],
+) -> bool {
+    debug_assert!(count.is_multiple_of(LANES));
+    // SAFETY: passed on; the level says what the processor has.
+    #[cfg(target_arch = "x86_64")]
+    unsafe {
+        match level() {
+            2 => avx512::exponentials(from, to, count, peak, sums),
+            1 => avx2::exponentials(from, to, count, peak, sums),
+            _ => return false,
+        }
+    }
+    let _ = (from, to, count, peak, sums);
+    cfg!(target_arch = "x86_64")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_are_accurate_and_know_what_is_no_number() {
+        let peak = 3.25f32;
+        let values: Vec<f32> = (0..400_000u32).map(|i| peak - i as f32 * 2.7e-4).collect();
+        let mut found = vec![0.0; values.len()];
+        let mut sums = [0.0; LANES];
+        // SAFETY: the places lie apart.
+        if !unsafe { exponentials(values.as_ptr(), found.as_mut_ptr(), values.len(), peak, &mut sums) } {
+            return;
+        }
+        let mut total = 0.0;
+        for (&found, x) in found.iter().zip(values) {
+            let exact = f64::from(x - peak).exp();
+            let unit = (exact * f64::from(f32::EPSILON)).max(f64::from(f32::from_bits(1)));
+            assert!((f64::from(found) - exact).abs() <= unit, "exp({x} - {peak}) = {found}, not {exact}");
+            total += exact;
+        }
+        assert!((sums.iter().sum::<f64>() - total).abs() <= 1e-7 * total);
+        let few: [f32; LANES] =
+            std::array::from_fn(|i| [0.0, f32::NAN, -1e30, -104.5, f32::NEG_INFINITY][i.min(4)]);
+        for (peak, expected) in
+            [(0.0, [1.0, f32::NAN, 0.0, 0.0, 0.0]), (f32::INFINITY, [0.0, f32::NAN, 0.0, 0.0, 0.0])]
+        {
+            let mut found = [1.0f32; LANES];
+            let mut sums = [0.0; LANES];
+            // SAFETY: the places lie apart.
+            assert!(unsafe { exponentials(few.as_ptr(), found.as_mut_ptr(), LANES, peak, &mut sums) });
+            for (lane, (found, expected)) in found.into_iter().zip(expected).enumerate() {
+                assert!(found == expected || found.is_nan() && expected.is_nan(), "{found}, not {expected}");
+                assert!(sums[lane] == f64::from(found) || found.is_nan() && sums[lane].is_nan());
+            }
+        }
+        let mut nothing = [f32::NEG_INFINITY; LANES];
+        let start = nothing.as_mut_ptr();
+        // SAFETY: the places are the same.
+        unsafe { exponentials(start, start, LANES, f32::NEG_INFINITY, &mut [0.0; LANES]) };
+        assert!(nothing.iter().all(|value| value.is_nan()));
+    }
+
+    #[test]
+    fn the_greatest_is_found_wherever_it_is() {
+        for length in [0, 1, 15, 16, 17, 63, 64, 65, 200] {
+            let mut values: Vec<f32> = (0..length).map(|i| -1.0 - i as f32).collect();
+            for place in 0..length {
+                let before = std::mem::replace(&mut values[place], 7.0);
+                assert!(greatest(&values).is_none_or(|found| found == 7.0), "{place} of {length}");
+                values[place] = f32::NAN;
+                assert!(greatest(&values).is_none_or(f32::is_nan), "{place} of {length}");
+                values[place] = before;
+            }
+            let first = values.first().map_or(f32::NEG_INFINITY, |&first| first);
+            assert!(greatest(&values).is_none_or(|found| found == first));
+        }
+    }
+}

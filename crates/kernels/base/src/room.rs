@@ -1,0 +1,242 @@
+//! Memory that a kernel needs while it runs, from the caching allocator: pages that the system has already given are not asked
+//! for again, and what cannot be had is an error. It is not memory in use by arrays: neither the peak nor the limit counts it,
+//! since how much it is depends on how many threads there are.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ops::{Deref, DerefMut};
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+
+use umber_types::{Error, Result, bail};
+
+use crate::allocator::{ALIGNMENT, Block, free, lend, refused};
+
+/// A list with room for as many elements as were asked for, and no more. Begins at a cache line.
+#[derive(Debug)]
+pub struct Room<T> {
+    /// None where there is no room.
+    block: Option<Block>,
+    length: usize,
+    capacity: usize,
+    elements: PhantomData<T>,
+}
+
+// SAFETY: owns its memory, as a vector does.
+unsafe impl<T: Send> Send for Room<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Room<T> {}
+
+impl<T: Copy> Room<T> {
+    /// Room for so many elements, of which there are none yet.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn new(capacity: usize) -> Result<Room<T>> {
+        const { assert!(align_of::<T>() <= ALIGNMENT, "blocks are aligned for the elements") };
+        let Some(bytes) = capacity.checked_mul(size_of::<T>()) else {
+            bail!(
+                Memory,
+                "got {capacity} elements to find room for, expected no more than memory can address"
+            );
+        };
+        let block = if bytes > 0 { Some(lend(bytes)?) } else { None };
+        Ok(Room { block, length: 0, capacity, elements: PhantomData })
+    }
+
+    /// [`Room::new`] for kernels and their jobs that have no other way to end: where there is no memory the error unwinds, as a panic
+    /// would but without its message, and what runs kernels hands it on.
+    pub fn new_or_unwind(capacity: usize) -> Room<T> {
+        Room::new(capacity).unwrap_or_else(|error| unwind(error))
+    }
+
+    /// As many elements, all of them `value`.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn filled(value: T, length: usize) -> Result<Room<T>> {
+        let mut room = Room::new(length)?;
+        room.extend(std::iter::repeat_n(value, length));
+        Ok(room)
+    }
+
+    /// [`Room::filled`], or else an error that unwinds, as of [`Room::new_or_unwind`].
+    pub fn filled_or_unwind(value: T, length: usize) -> Room<T> {
+        Room::filled(value, length).unwrap_or_else(|error| unwind(error))
+    }
+
+    fn start(&self) -> *mut T {
+        self.block.as_ref().map_or_else(NonNull::dangling, |block| block.start().cast()).as_ptr()
+    }
+
+    /// The places behind the elements.
+    pub fn spare(&mut self) -> &mut [MaybeUninit<T>] {
+        // SAFETY: inside of the block, which is aligned for the elements, and nobody else's; without one no bytes.
+        unsafe {
+            let first = self.start().add(self.length).cast();
+            std::slice::from_raw_parts_mut(first, self.capacity - self.length)
+        }
+    }
+
+    /// Take what was written to the places behind the elements for elements.
+    ///
+    /// # Safety
+    /// As many of them were written, from the first on.
+    pub unsafe fn grow(&mut self, count: usize) {
+        assert!(count <= self.capacity - self.length, "room for {} elements", self.capacity);
+        self.length += count;
+    }
+
+    /// Forget the elements.
+    pub fn clear(&mut self) {
+        self.length = 0;
+    }
+
+    /// Append elements.
+    ///
+    /// # Panics
+    /// If there is no room for all of them.
+    pub fn extend(&mut self, elements: impl IntoIterator<Item = T>) {
+        let mut elements = elements.into_iter();
+        let mut count = 0;
+        for (place, element) in self.spare().iter_mut().zip(&mut elements) {
+            place.write(element);
+            count += 1;
+        }
+        self.length += count;
+        assert!(
+            self.length < self.capacity || elements.next().is_none(),
+            "room for {} elements",
+            self.capacity
+        );
+    }
+}
+
+/// An empty vector with room for as many elements, or else an error that unwinds, as of [`Room::new_or_unwind`].
+pub fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
+    let mut vector = Vec::new();
+    if vector.try_reserve_exact(capacity).is_err() {
+        unwind(refused(capacity.saturating_mul(size_of::<T>())));
+    }
+    vector
+}
+
+/// The elements in a vector, or else an error that unwinds, as of [`Room::new_or_unwind`].
+pub fn collect_or_unwind<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
+    let elements = elements.into_iter();
+    let (least, most) = elements.size_hint();
+    let mut vector = vector_or_unwind(least);
+    if most == Some(least) {
+        vector.extend(elements);
+        return vector;
+    }
+    for element in elements {
+        if vector.len() == vector.capacity() && vector.try_reserve(1).is_err() {
+            unwind(refused(vector.len().saturating_mul(2 * size_of::<T>())));
+        }
+        vector.push(element);
+    }
+    vector
+}
+
+fn unwind(error: Error) -> ! {
+    resume_unwind(Box::new(error))
+}
+
+/// Is this what unwinds where there is no memory?
+#[cfg(test)]
+pub fn is_memory_error(panic: Box<dyn std::any::Any + Send>) -> bool {
+    panic.downcast::<Error>().is_ok_and(|error| matches!(*error, Error::Memory(_)))
+}
+
+impl<T: Copy> Deref for Room<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // SAFETY: so many elements were written.
+        unsafe { std::slice::from_raw_parts(self.start(), self.length) }
+    }
+}
+
+impl<T: Copy> DerefMut for Room<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and the list is borrowed alone.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.length) }
+    }
+}
+
+impl<T> Drop for Room<T> {
+    fn drop(&mut self) {
+        if let Some(block) = self.block.take() {
+            free(block);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_what_was_appended() {
+        let mut room = Room::new(5).expect("small");
+        room.extend([1u16, 2, 3]);
+        assert_eq!(room[..], [1, 2, 3]);
+        assert_eq!(room.spare().len(), 2);
+        room[1] = 7;
+        room.extend([4, 5]);
+        assert_eq!(&room[..], [1, 7, 3, 4, 5]);
+        room.clear();
+        assert!(room.is_empty());
+        room.extend(10..15);
+        assert_eq!(&room[..], [10, 11, 12, 13, 14]);
+        room.clear();
+        for place in &mut room.spare()[..2] {
+            place.write(8);
+        }
+        // SAFETY: just written.
+        unsafe { room.grow(2) };
+        assert_eq!(&room[..], [8, 8]);
+        assert_eq!(&Room::filled(2.5f64, 3).expect("small")[..], [2.5; 3]);
+        assert!(Room::<f64>::filled(1.0, 0).expect("nothing").is_empty());
+    }
+
+    #[test]
+    fn begins_at_a_cache_line() {
+        for count in [1, 7, 1000, 1 << 20] {
+            let room = Room::filled(0u8, count).expect("small");
+            assert!((room.as_ptr() as usize).is_multiple_of(ALIGNMENT));
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        for count in [usize::MAX, usize::MAX / 8, 1 << 58] {
+            assert!(matches!(Room::<u64>::new(count), Err(umber_types::Error::Memory(_))));
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_unwind_as_errors() {
+        for count in [1 << 58, usize::MAX] {
+            let filled = std::panic::catch_unwind(|| drop(Room::filled_or_unwind(1f64, count)));
+            assert!(is_memory_error(filled.expect_err("too much")));
+            let vector = std::panic::catch_unwind(|| drop(vector_or_unwind::<f64>(count)));
+            assert!(is_memory_error(vector.expect_err("too much")));
+            let room = std::panic::catch_unwind(|| drop(Room::<f64>::new_or_unwind(count)));
+            assert!(is_memory_error(room.expect_err("too much")));
+            let list = std::panic::catch_unwind(|| drop(collect_or_unwind(std::iter::repeat_n(1f64, count))));
+            assert!(is_memory_error(list.expect_err("too much")));
+        }
+        assert_eq!(Room::filled_or_unwind(3u8, 2)[..], [3, 3]);
+        assert!(vector_or_unwind::<u8>(7).capacity() >= 7);
+        assert_eq!(collect_or_unwind(0..9), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(collect_or_unwind((0..9).filter(|i| i % 2 == 0)), [0, 2, 4, 6, 8]);
+    }
+
+    #[test]
+    #[should_panic(expected = "room for 2 elements")]
+    fn more_than_there_is_room_for_is_a_mistake() {
+        Room::new(2).expect("small").extend([1u8, 2, 3]);
+    }
+}

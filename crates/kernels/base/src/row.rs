@@ -1,0 +1,444 @@
+//! Rows of floats, worked on a block at a time in the type that computes.
+//!
+//! A block is read from any dtype and stride into a buffer, padded to whole vectors, and written back rounded once.
+
+use num_traits::Float;
+use umber_types::{Element, bf16, f16};
+
+use crate::caches::Aligned;
+use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::peak;
+
+/// Elements of a block.
+pub const BLOCK: usize = 2048;
+/// Values worked on side by side; blocks are padded to a multiple of it.
+pub const LANES: usize = 16;
+/// Sums of eight elements each that are made before they are added to others.
+const WIDE: usize = 64;
+/// Elements of a row between requests for what follows: whole turns of the sums' loop.
+pub const STRETCH: usize = 8 * WIDE;
+
+/// A float dtype.
+pub trait Real: Element {
+    /// What it computes in.
+    type Work: Work;
+    /// Is that the dtype itself, so that results may be stored and taken up again?
+    const IS_WORK: bool;
+    /// The lowest finite number, in the type that computes.
+    const LOWEST: Self::Work;
+    /// To the type that computes.
+    fn widen(self) -> Self::Work;
+    /// From the type that computes, rounded to nearest.
+    fn narrow(value: Self::Work) -> Self;
+}
+
+/// A float that computes.
+pub trait Work: Element + Float + Default {
+    /// `e^x` for `x` not above zero, or NaN.
+    fn exp_of_nonpositive(self) -> Self;
+    /// Write `e^(x - peak)` of `count` elements, which fill whole vectors of [`LANES`] and of which none is greater than `peak`,
+    /// and add them to sums.
+    ///
+    /// # Safety
+    /// So many elements are readable and writable; both places are the same or lie apart.
+    #[inline(always)]
+    unsafe fn exponentials(from: *const Self, to: *mut Self, count: usize, peak: Self, sums: &mut Sums) {
+        for i in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe { *to.add(i) = (*from.add(i) - peak).exp_of_nonpositive() };
+        }
+        // SAFETY: as above; they were just written.
+        sums.add(unsafe { std::slice::from_raw_parts(to, count) }, |value| value);
+    }
+    /// The greatest of some, NaN if one is; `None` where it is found in a loop as good.
+    #[inline(always)]
+    fn greatest(_values: &[Self]) -> Option<Self> {
+        None
+    }
+    /// As float64.
+    fn wide(self) -> f64;
+    /// The nearest.
+    fn nearest(value: f64) -> Self;
+    /// The same number.
+    fn of_f32(value: f32) -> Self;
+    /// The nearest integer, the even one of two.
+    fn to_even(self) -> Self;
+    /// A small integer, not below zero, as one.
+    fn small(self) -> u32;
+}
+
+macro_rules! reals {
+    ($($ty:ty, $work:ty, $is_work:expr, $lowest:expr, $widen:expr, $narrow:expr;)*) => { $(
+        impl Real for $ty {
+            type Work = $work;
+            const IS_WORK: bool = $is_work;
+            const LOWEST: $work = $lowest;
+            #[inline(always)]
+            fn widen(self) -> $work {
+                $widen(self)
+            }
+            #[inline(always)]
+            fn narrow(value: $work) -> $ty {
+                $narrow(value)
+            }
+        }
+    )* };
+}
+
+reals! {
+    f16, f32, false, f16::MIN.to_f32_const(), f16_to_f32, f32_to_f16;
+    bf16, f32, false, bf16::MIN.to_f32_const(), bf16_to_f32, f32_to_bf16;
+    f32, f32, true, f32::MIN, std::convert::identity, std::convert::identity;
+    f64, f64, true, f64::MIN, std::convert::identity, std::convert::identity;
+}
+
+impl Work for f32 {
+    #[inline(always)]
+    fn exp_of_nonpositive(self) -> f32 {
+        // e^x = 2^n e^r with |r| at most half of ln 2. Adding 1.5 2^23 rounds to an integer, held in the low bits.
+        const ROUND: f32 = 12_582_912.0;
+        // ln 2 in two parts; the first has few enough bits that n times it is exact.
+        const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
+        let x = if self < -104.0 { -104.0 } else { self };
+        let rounded = x * std::f32::consts::LOG2_E + ROUND;
+        let n = rounded - ROUND;
+        let r = x - n * LN_2[0] - n * LN_2[1];
+        // Fitted for the least greatest relative error, 3.1e-9.
+        let p = 0.001_381_459_8 * r + 0.008_368_717;
+        let p = p * r + 0.041_668_39;
+        let p = p * r + 0.166_665_21;
+        let p = p * r + 0.499_999_94;
+        let p = p * (r * r) + r + 1.0;
+        // Two factors: 2^n itself may lie below the normal range.
+        let n = (rounded.to_bits() as i32).wrapping_sub(ROUND.to_bits() as i32);
+        let half = n >> 1;
+        let power = |n: i32| f32::from_bits((n.wrapping_add(127) << 23) as u32);
+        p * power(half) * power(n.wrapping_sub(half))
+    }
+    #[inline(always)]
+    unsafe fn exponentials(from: *const f32, to: *mut f32, count: usize, peak: f32, sums: &mut Sums) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if !peak::exponentials(from, to, count, peak, &mut sums.0) {
+                for i in 0..count {
+                    *to.add(i) = (*from.add(i) - peak).exp_of_nonpositive();
+                }
+                sums.add(std::slice::from_raw_parts(to, count), |value| value);
+            }
+        }
+    }
+    #[inline(always)]
+    fn greatest(values: &[f32]) -> Option<f32> {
+        peak::greatest(values)
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self as f64
+    }
+    #[inline(always)]
+    fn nearest(value: f64) -> f32 {
+        value as f32
+    }
+    #[inline(always)]
+    fn of_f32(value: f32) -> f32 {
+        value
+    }
+    #[inline(always)]
+    fn to_even(self) -> f32 {
+        self.round_ties_even()
+    }
+    #[inline(always)]
+    fn small(self) -> u32 {
+        self as i32 as u32
+    }
+}
+
+impl Work for f64 {
+    #[inline(always)]
+    fn exp_of_nonpositive(self) -> f64 {
+        // As for float32.
+        const ROUND: f64 = 6_755_399_441_055_744.0;
+        const LN_2: [f64; 2] = [0.693_147_180_369_123_8, 1.908_214_929_270_587_7e-10];
+        let x = if self < -746.0 { -746.0 } else { self };
+        let rounded = x * std::f64::consts::LOG2_E + ROUND;
+        let n = rounded - ROUND;
+        let r = x - n * LN_2[0] - n * LN_2[1];
+        // The Taylor series: its next term is below 5e-18.
+        let mut p = 1.0 / 6_227_020_800.0;
+        for factorial in [
+            479_001_600.0,
+            39_916_800.0,
+            3_628_800.0,
+            362_880.0,
+            40_320.0,
+            5040.0,
+            720.0,
+            120.0,
+            24.0,
+            6.0,
+            2.0,
+        ] {
+            p = p * r + 1.0 / factorial;
+        }
+        let p = p * (r * r) + r + 1.0;
+        let n = (rounded.to_bits() as i64).wrapping_sub(ROUND.to_bits() as i64) as i32;
+        let half = n >> 1;
+        let power = |n: i32| f64::from_bits((n.wrapping_add(1023) as i64 as u64) << 52);
+        p * power(half) * power(n.wrapping_sub(half))
+    }
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+    #[inline(always)]
+    fn nearest(value: f64) -> f64 {
+        value
+    }
+    #[inline(always)]
+    fn of_f32(value: f32) -> f64 {
+        value.into()
+    }
+    #[inline(always)]
+    fn to_even(self) -> f64 {
+        self.round_ties_even()
+    }
+    #[inline(always)]
+    fn small(self) -> u32 {
+        self as i32 as u32
+    }
+}
+
+/// A block being worked on.
+pub struct Buffer<W> {
+    values: Aligned<[W; BLOCK]>,
+}
+
+impl<W: Work> Buffer<W> {
+    /// A buffer of zeros.
+    pub fn new() -> Buffer<W> {
+        Buffer { values: Aligned([W::default(); BLOCK]) }
+    }
+
+    /// Read `count` elements, at most [`BLOCK`], `stride` apart; answers them and `padding` up to whole vectors.
+    ///
+    /// # Safety
+    /// The elements may be read.
+    #[inline(always)]
+    pub unsafe fn load<T: Real<Work = W>>(
+        &mut self,
+        src: *const T,
+        stride: isize,
+        count: usize,
+        padding: W,
+    ) -> &mut [W] {
+        let padded = count.next_multiple_of(LANES);
+        let values = &mut self.values.0[..padded];
+        // A row without elements may have no address.
+        if stride == 1 && count > 0 {
+            // SAFETY: the caller's promise.
+            let src = unsafe { std::slice::from_raw_parts(src, count) };
+            for (value, &element) in values.iter_mut().zip(src) {
+                *value = element.widen();
+            }
+        } else {
+            for (i, value) in values[..count].iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *value = unsafe { *src.wrapping_offset(i as isize * stride) }.widen();
+            }
+        }
+        values[count..].fill(padding);
+        values
+    }
+}
+
+/// Write the first `count` values to neighbouring elements.
+///
+/// # Safety
+/// The elements may be written, and nobody else touches them.
+#[inline(always)]
+pub unsafe fn store<T: Real>(values: &[T::Work], dst: *mut T, count: usize) {
+    // SAFETY: the caller's promise. The elements may be uninitialised, but every bit pattern is one.
+    let dst = unsafe { std::slice::from_raw_parts_mut(dst, count) };
+    for (element, &value) in dst.iter_mut().zip(values) {
+        *element = T::narrow(value);
+    }
+}
+
+/// Replace each of some values, which fill whole vectors and of which none is greater than `peak`, by `e^(value - peak)`; answers
+/// their sum.
+#[inline(always)]
+pub fn take_exponentials<W: Work>(values: &mut [W], peak: W) -> f64 {
+    let start = values.as_mut_ptr();
+    let mut sums = Sums::default();
+    // SAFETY: the values themselves.
+    unsafe { W::exponentials(start, start, values.len(), peak, &mut sums) };
+    sums.total()
+}
+
+/// [`greatest`], if there is a loop for the type that computes.
+#[inline(always)]
+fn greatest_in_registers<T: Real>(elements: &[T]) -> Option<T::Work> {
+    if T::IS_WORK {
+        // SAFETY: elements that are what they compute in.
+        let values = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) };
+        return T::Work::greatest(values);
+    }
+    let mut peak = T::Work::greatest(&[])?;
+    let mut room = [T::Work::default(); 8 * LANES];
+    for chunk in elements.chunks(room.len()) {
+        for (value, &element) in room.iter_mut().zip(chunk) {
+            *value = element.widen();
+        }
+        peak = larger(peak, T::Work::greatest(&room[..chunk.len()])?);
+    }
+    Some(peak)
+}
+
+/// The greatest of some elements, NaN if one is.
+#[inline(always)]
+pub fn greatest<T: Real>(elements: &[T]) -> T::Work {
+    if let Some(found) = greatest_in_registers(elements) {
+        return found;
+    }
+    // Several vectors side by side, as each comparison waits for the one before it.
+    let mut lanes = [T::Work::neg_infinity(); 4 * LANES];
+    let mut vectors = elements.chunks_exact(4 * LANES);
+    for vector in &mut vectors {
+        for (lane, &element) in lanes.iter_mut().zip(vector) {
+            *lane = larger(*lane, element.widen());
+        }
+    }
+    // Where the number of steps varies, lanes would be kept in memory all along.
+    let mut folded = lanes;
+    for (lane, &element) in folded.iter_mut().zip(vectors.remainder()) {
+        *lane = larger(*lane, element.widen());
+    }
+    let mut width = folded.len();
+    while width > 1 {
+        width /= 2;
+        for j in 0..width {
+            folded[j] = larger(folded[j], folded[j + width]);
+        }
+    }
+    folded[0]
+}
+
+/// The larger of two, or NaN if there is one.
+#[inline(always)]
+pub fn larger<W: Work>(a: W, b: W) -> W {
+    if (b > a) | b.is_nan() { b } else { a }
+}
+
+/// The sum of `part` of each of padded values, in float64 but for trees of eight.
+#[inline(always)]
+pub fn sum_of<W: Work>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
+    let mut sums = Sums::default();
+    sums.add(values, part);
+    sums.total()
+}
+
+/// The sums of `part` of the elements at each place of eight rows.
+///
+/// An array by itself, so that the compiler adds as many at once as vectors hold, not as they hold when these are widened.
+#[inline(always)]
+pub fn tree_of_eight<W: Work, const N: usize>(rows: [&[W; N]; 8], part: impl Fn(W, usize) -> W) -> [W; N] {
+    let mut sums = [W::default(); N];
+    for (j, sum) in sums.iter_mut().enumerate() {
+        let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
+        *sum = (pair(0) + pair(2)) + (pair(4) + pair(6));
+    }
+    sums
+}
+
+/// Add `part` of each of the values to lanes, in trees of eight rows of `N` of them; answers what fills none.
+#[inline(always)]
+fn add_trees<'v, W: Work, const N: usize>(
+    lanes: &mut [f64; LANES],
+    values: &'v [W],
+    part: impl Fn(W) -> W,
+) -> &'v [W] {
+    let mut blocks = values.chunks_exact(8 * N);
+    for block in &mut blocks {
+        let rows: [&[W; N]; 8] = std::array::from_fn(|k| block[k * N..].first_chunk().expect("eight rows"));
+        for sums in tree_of_eight(rows, |value, _| part(value)).as_chunks::<LANES>().0 {
+            for (lane, sum) in lanes.iter_mut().zip(sums) {
+                *lane += sum.wide();
+            }
+        }
+    }
+    blocks.remainder()
+}
+
+/// Sums side by side, which come together once there is nothing more to add.
+#[derive(Default)]
+#[repr(align(64))]
+pub struct Sums([f64; LANES]);
+
+impl Sums {
+    /// Add `part` of each of padded values.
+    #[inline(always)]
+    pub fn add<W: Work>(&mut self, values: &[W], part: impl Fn(W) -> W + Copy) {
+        let mut lanes = self.0;
+        let rest = add_trees::<W, WIDE>(&mut lanes, values, part);
+        let rest = add_trees::<W, LANES>(&mut lanes, rest, part);
+        for vector in rest.chunks_exact(LANES) {
+            for (lane, &value) in lanes.iter_mut().zip(vector) {
+                *lane += part(value).wide();
+            }
+        }
+        self.0 = lanes;
+    }
+
+    /// As [`Sums::add`]; `before` is called with the place of each stretch of values before it is added.
+    #[inline(always)]
+    pub fn add_stretches<W: Work>(
+        &mut self,
+        values: &[W],
+        part: impl Fn(W) -> W + Copy,
+        before: impl Fn(usize),
+    ) {
+        for (i, stretch) in values.chunks(STRETCH).enumerate() {
+            before(i * STRETCH);
+            self.add(stretch, part);
+        }
+    }
+
+    /// All of them.
+    #[inline(always)]
+    pub fn total(self) -> f64 {
+        let mut lanes = self.0;
+        let mut width = LANES;
+        while width > 1 {
+            width /= 2;
+            for j in 0..width {
+                lanes[j] += lanes[j + width];
+            }
+        }
+        lanes[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exponentials_are_accurate() {
+        for i in 0..400_000u32 {
+            let x = -(i as f32) * 2.7e-4;
+            let (found, exact) = (x.exp_of_nonpositive(), (x as f64).exp());
+            let unit = (exact * f64::from(f32::EPSILON)).max(f64::from(f32::from_bits(1)));
+            assert!((found as f64 - exact).abs() <= unit, "exp({x}) = {found}, not {exact}");
+            let x = f64::from(x) * 6.9;
+            let (found, exact) = (x.exp_of_nonpositive(), x.exp());
+            let unit = (exact * f64::EPSILON * 2.0).max(f64::from_bits(2));
+            assert!((found - exact).abs() <= unit, "exp({x}) = {found}, not {exact}");
+        }
+        assert_eq!(f32::NEG_INFINITY.exp_of_nonpositive(), 0.0);
+        assert_eq!(f64::NEG_INFINITY.exp_of_nonpositive(), 0.0);
+        assert_eq!(0f32.exp_of_nonpositive(), 1.0);
+        assert_eq!(0f64.exp_of_nonpositive(), 1.0);
+        assert!(f32::NAN.exp_of_nonpositive().is_nan());
+        assert!(f64::NAN.exp_of_nonpositive().is_nan());
+    }
+}

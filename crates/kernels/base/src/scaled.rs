@@ -1,0 +1,75 @@
+//! Powers of two that bring numbers near one, so that their squares neither overflow nor vanish.
+
+use crate::row::Work;
+
+/// A power of two.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    exponent: i32,
+}
+
+impl Scale {
+    /// That which changes nothing.
+    pub const ONE: Scale = Scale { exponent: 0 };
+
+    /// That by which finite numbers that reach so far from zero come near one.
+    pub fn of(reach: f64) -> Scale {
+        // Subnormal numbers have the exponent of the least normal one.
+        let biased = (reach.to_bits() >> 52 & 0x7ff).max(1) as i32;
+        Scale { exponent: if reach == 0.0 { 0 } else { biased - 1023 } }
+    }
+
+    /// A number divided by the power.
+    #[inline]
+    pub fn apply(self, value: f64) -> f64 {
+        times_power_of_two(value, -self.exponent)
+    }
+
+    /// A number multiplied by the power.
+    #[inline]
+    pub fn restore(self, value: f64) -> f64 {
+        times_power_of_two(value, self.exponent)
+    }
+}
+
+/// `x 2^n` for `n` within twice the range of exponents: two factors, of which each is a normal number.
+#[inline]
+fn times_power_of_two(x: f64, n: i32) -> f64 {
+    let power = |n: i32| f64::from_bits(((n + 1023) as u64) << 52);
+    let half = n / 2;
+    x * power(half) * power(n - half)
+}
+
+/// May a sum of squares of `count` numbers have lost some to the range of the type that they were taken in? Squares that vanish
+/// there are too small to matter beside a mean square that is not.
+#[inline(always)]
+pub fn are_squares_lost<W: Work>(squares: f64, count: f64) -> bool {
+    let least = const {
+        let exponent: u64 = if size_of::<W>() == 4 { 100 } else { 960 };
+        f64::from_bits((1023 - exponent) << 52)
+    };
+    !(squares >= least * count && squares.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_bring_numbers_near_one_and_back() {
+        for value in [f64::MAX, 1e300, 3.0, 1.0, 1e-300, f64::MIN_POSITIVE, 5e-324] {
+            let scale = Scale::of(value);
+            let near = scale.apply(value);
+            assert!((1e-16..2.0).contains(&near), "{value}: {near}");
+            assert_eq!(scale.restore(near), value);
+        }
+        assert_eq!(Scale::of(0.0), Scale::ONE);
+    }
+
+    #[test]
+    fn squares_are_lost_outside_of_the_range() {
+        assert!(are_squares_lost::<f32>(0.0, 1.0) && are_squares_lost::<f32>(f64::INFINITY, 1.0));
+        assert!(are_squares_lost::<f32>(f64::NAN, 1.0) && !are_squares_lost::<f64>(1e-280, 1.0));
+        assert!(!are_squares_lost::<f32>(1.0, 1e6) && are_squares_lost::<f32>(1.0, 1e31));
+    }
+}

@@ -1,0 +1,73 @@
+//! Memory for packed blocks, kept by each thread for its next call.
+
+use std::cell::Cell;
+
+use umber_types::Element;
+
+use crate::caches::{Aligned, LINE};
+use crate::room::Room;
+
+type Lines = Room<Aligned<[u8; LINE]>>;
+
+thread_local! {
+    /// One for each level of nested calls, the outermost last.
+    static KEPT: Cell<Vec<Lines>> = const { Cell::new(Vec::new()) };
+}
+
+/// Most bytes kept between calls.
+pub const KEEP: usize = 16 << 20;
+
+/// Call `body` with memory for `count` elements, whose values are any.
+///
+/// Where there is no memory, the error unwinds.
+pub fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
+    let mut kept = KEPT.take();
+    let lines = kept.pop();
+    KEPT.set(kept);
+    let wanted = count.saturating_mul(size_of::<T>()).div_ceil(LINE);
+    let mut lines = lines
+        .filter(|lines| lines.len() >= wanted)
+        .unwrap_or_else(|| Room::filled_or_unwind(Aligned([0; LINE]), wanted));
+    // SAFETY: the lines are initialised, aligned for any element and hold `count` of them, and every bit pattern is
+    // an element.
+    let answer = body(unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), count) });
+    if lines.len() * LINE <= KEEP {
+        let mut kept = KEPT.take();
+        kept.push(lines);
+        KEPT.set(kept);
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::catch_unwind;
+
+    use super::*;
+    use crate::room::is_memory_error;
+    use crate::threads::parallel_for;
+
+    #[test]
+    fn calls_may_be_nested() {
+        for _ in 0..2 {
+            with(100, |outer: &mut [f32]| {
+                outer.fill(1.0);
+                with(3000, |inner: &mut [f64]| inner.fill(2.0));
+                assert!(outer.iter().all(|&value| value == 1.0));
+                assert_eq!(outer.len(), 100);
+            });
+        }
+        with(0, |none: &mut [u8]| assert!(none.is_empty()));
+    }
+
+    #[test]
+    fn what_memory_cannot_hold_is_an_error() {
+        for count in [1 << 58, usize::MAX] {
+            let panic = catch_unwind(|| with(count, |_: &mut [f64]| ())).expect_err("too much");
+            assert!(is_memory_error(panic));
+            let on_threads = || parallel_for(8, |_| with(count, |_: &mut [f64]| ()));
+            assert!(is_memory_error(catch_unwind(on_threads).expect_err("too much")));
+        }
+        with(10, |few: &mut [f64]| assert_eq!(few.len(), 10));
+    }
+}

@@ -1,0 +1,209 @@
+//! Views: a pointer, a dtype and a layout.
+//!
+//! Invariant kept by whoever builds a view: every element that the layout reaches lies inside one live allocation,
+//! aligned for the dtype, readable (and for [`ViewMut`] writable, by nobody else) while the view lives.
+
+use std::marker::PhantomData;
+
+use umber_types::{DType, Element, Layout};
+
+/// Memory to read.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    base: *const u8,
+    dtype: DType,
+    layout: &'a Layout,
+}
+
+/// Memory to write.
+#[derive(Debug)]
+pub struct ViewMut<'a> {
+    base: *mut u8,
+    dtype: DType,
+    layout: &'a Layout,
+    exclusive: PhantomData<&'a mut u8>,
+}
+
+// SAFETY: a view is a promise about memory (see the module invariant) that holds from every thread.
+unsafe impl Send for View<'_> {}
+// SAFETY: as above; shared reads do not conflict.
+unsafe impl Sync for View<'_> {}
+// SAFETY: as above; the exclusive promise moves with the view.
+unsafe impl Send for ViewMut<'_> {}
+// SAFETY: shared access to a ViewMut only hands out the pointer; writers split the index range among themselves.
+unsafe impl Sync for ViewMut<'_> {}
+
+/// The signed integers of the same width for unsigned ones, other dtypes as they are.
+pub fn signed(dtype: DType) -> DType {
+    match dtype {
+        DType::UInt8 => DType::Int8,
+        DType::UInt16 => DType::Int16,
+        DType::UInt32 => DType::Int32,
+        DType::UInt64 => DType::Int64,
+        _ => dtype,
+    }
+}
+
+impl<'a> View<'a> {
+    /// A view of the buffer that starts at `base`; `layout.offset` counts from there.
+    ///
+    /// # Safety
+    /// The module invariant holds for `'a`.
+    pub unsafe fn new(base: *const u8, dtype: DType, layout: &'a Layout) -> View<'a> {
+        View { base, dtype, layout }
+    }
+
+    /// A view of a slice, dense from its start.
+    ///
+    /// # Panics
+    /// If the layout reaches outside the slice.
+    pub fn of<T: Element>(slice: &'a [T], layout: &'a Layout) -> View<'a> {
+        assert_inside(layout, slice.len());
+        View { base: slice.as_ptr().cast(), dtype: T::DTYPE, layout }
+    }
+
+    /// The dtype of the elements.
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The same bits with unsigned integers taken as signed: for kernels whose sums and products wrap.
+    pub fn into_signed(self) -> View<'a> {
+        View { dtype: signed(self.dtype), ..self }
+    }
+
+    /// Shape and strides. The offset is already applied by [`View::start`].
+    #[inline]
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &'a [usize] {
+        &self.layout.shape
+    }
+
+    /// Distances between neighbours, in elements.
+    pub fn strides(&self) -> &'a [isize] {
+        &self.layout.strides
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn size(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Address of the element at index zero.
+    #[inline]
+    pub fn start(&self) -> *const u8 {
+        self.base.wrapping_add(self.layout.offset * self.dtype.size())
+    }
+
+    /// Address of the element at index zero, typed.
+    pub fn start_as<T: Element>(&self) -> *const T {
+        debug_assert_eq!(self.dtype.moved(), T::DTYPE);
+        self.start().cast()
+    }
+
+    /// The elements as a slice, if they are dense and in row-major order.
+    pub fn as_slice<T: Element>(&self) -> Option<&'a [T]> {
+        if self.dtype.moved() != T::DTYPE || !self.layout.is_contiguous() {
+            return None;
+        }
+        if self.size() == 0 {
+            return Some(&[]);
+        }
+        // SAFETY: the module invariant, dense by the check above.
+        Some(unsafe { std::slice::from_raw_parts(self.start_as(), self.size()) })
+    }
+}
+
+impl<'a> ViewMut<'a> {
+    /// A view of the buffer that starts at `base`; `layout.offset` counts from there.
+    ///
+    /// # Safety
+    /// The module invariant holds for `'a`, and nobody else touches the memory.
+    pub unsafe fn new(base: *mut u8, dtype: DType, layout: &'a Layout) -> ViewMut<'a> {
+        ViewMut { base, dtype, layout, exclusive: PhantomData }
+    }
+
+    /// A view of a slice, dense from its start.
+    ///
+    /// # Panics
+    /// If the layout reaches outside the slice.
+    pub fn of<T: Element>(slice: &'a mut [T], layout: &'a Layout) -> ViewMut<'a> {
+        assert_inside(layout, slice.len());
+        ViewMut { base: slice.as_mut_ptr().cast(), dtype: T::DTYPE, layout, exclusive: PhantomData }
+    }
+
+    /// The dtype of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// As [`View::into_signed`].
+    pub fn into_signed(self) -> ViewMut<'a> {
+        ViewMut { dtype: signed(self.dtype), ..self }
+    }
+
+    /// Shape and strides.
+    pub fn layout(&self) -> &'a Layout {
+        self.layout
+    }
+
+    /// Lengths of the axes.
+    pub fn shape(&self) -> &'a [usize] {
+        &self.layout.shape
+    }
+
+    /// Distances between neighbours, in elements.
+    pub fn strides(&self) -> &'a [isize] {
+        &self.layout.strides
+    }
+
+    /// Number of elements.
+    pub fn size(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// Address of the element at index zero.
+    pub fn start(&self) -> *mut u8 {
+        self.base.wrapping_add(self.layout.offset * self.dtype.size())
+    }
+
+    /// Address of the element at index zero, typed.
+    pub fn start_as<T: Element>(&self) -> *mut T {
+        debug_assert_eq!(self.dtype.moved(), T::DTYPE);
+        self.start().cast()
+    }
+
+    /// The same view, for a shorter time.
+    pub fn reborrow(&mut self) -> ViewMut<'_> {
+        ViewMut { base: self.base, dtype: self.dtype, layout: self.layout, exclusive: PhantomData }
+    }
+
+    /// The same memory for reading.
+    pub fn as_view(&self) -> View<'_> {
+        View { base: self.base, dtype: self.dtype, layout: self.layout }
+    }
+
+    /// The elements as a slice, if they are dense and in row-major order.
+    pub fn as_mut_slice<T: Element>(&mut self) -> Option<&mut [T]> {
+        if self.dtype.moved() != T::DTYPE || !self.layout.is_contiguous() {
+            return None;
+        }
+        if self.size() == 0 {
+            return Some(&mut []);
+        }
+        // SAFETY: the module invariant, dense by the check above, exclusive through `&mut self`.
+        Some(unsafe { std::slice::from_raw_parts_mut(self.start_as(), self.size()) })
+    }
+}
+
+fn assert_inside(layout: &Layout, length: usize) {
+    if let Some((low, high)) = layout.extent() {
+        assert!(low >= 0 && high as usize <= length, "layout reaches outside its slice");
+    }
+}

@@ -1,0 +1,78 @@
+//! Kernels that slide along a line of single numbers: each tap times the line from there on.
+
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_for;
+use umber_kernels_matmul::multiply::Multiply;
+use umber_kernels_matmul::product::{Into, Matrix, Product};
+use umber_kernels_matmul::stream;
+
+use super::geometry::Geometry;
+use super::products::worthy_threads;
+
+/// Outputs computed together, at least.
+const LENGTH: usize = 4096;
+
+/// Is it of this kind?
+pub(super) fn applies(geometry: &Geometry) -> bool {
+    let single = geometry.inputs == 1 && geometry.outputs == 1;
+    single && matches!(geometry.axes[..], [axis] if axis.stride == 1 && axis.taps > 1)
+}
+
+/// Compute the convolution.
+pub(super) fn forward<T: Multiply>(
+    geometry: &Geometry,
+    input: Source<T>,
+    weight: Source<T>,
+    output: Target<T>,
+) {
+    let axis = geometry.axes[0];
+    let reach = (axis.taps - 1) * axis.dilation.unsigned_abs();
+    let length = LENGTH.max(reach).min(axis.outputs);
+    let across = axis.outputs.div_ceil(length);
+    let total = geometry.batch * geometry.groups * across;
+    let threads = worthy_threads::<T>(geometry.rows() as f64 * (geometry.groups * axis.taps) as f64);
+    let jobs = if threads == 1 { 1 } else { (4 * threads).min(total) };
+    parallel_for(jobs, |job| {
+        scratch::with(axis.taps + 2 * length + reach, |memory: &mut [T::Wide]| {
+            let (weights, memory) = memory.split_at_mut(axis.taps);
+            let (sums, line) = memory.split_at_mut(length);
+            for index in total * job / jobs..total * (job + 1) / jobs {
+                let (lane, from) = (index / across, index % across * length);
+                let (batch, group) = ((lane / geometry.groups) as isize, (lane % geometry.groups) as isize);
+                let count = length.min(axis.outputs - from);
+                for (tap, to) in weights.iter_mut().enumerate() {
+                    let at = geometry.weight_of(tap) + group * geometry.weight.outer;
+                    // SAFETY: inside the weight.
+                    *to = unsafe { *weight.at(at) }.widen();
+                }
+                let start =
+                    geometry.input.start + batch * geometry.input.outer + group * geometry.input.channel;
+                let first = axis.first + from as isize;
+                for (i, to) in line[..count + reach].iter_mut().enumerate() {
+                    let at = first + i as isize;
+                    *to = if at >= 0 && at < axis.input as isize {
+                        // SAFETY: inside the input.
+                        unsafe { *input.at(start + at * axis.input_stride) }.widen()
+                    } else {
+                        T::Wide::ZERO
+                    };
+                }
+                let row = Matrix { start: weights.as_ptr(), rows: 0, columns: 1 };
+                let slid = Matrix { start: line.as_ptr(), rows: axis.dilation, columns: 1 };
+                let out = sums.as_mut_ptr();
+                let product =
+                    Product { m: 1, n: count, k: axis.taps, a: row, b: slid, out, out_row: count as isize };
+                stream::product(&product, Into::Fresh);
+                let to =
+                    geometry.output.start + batch * geometry.output.outer + group * geometry.output.channel;
+                for (i, &sum) in sums[..count].iter().enumerate() {
+                    let at = to + (from + i) as isize * axis.output_stride;
+                    // SAFETY: inside the output, in a piece of this job alone.
+                    unsafe { *output.at(at) = T::narrow(sum) };
+                }
+            }
+        });
+    });
+}

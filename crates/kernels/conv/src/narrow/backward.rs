@@ -1,0 +1,119 @@
+//! The derivative by the weight.
+
+use std::ops::Range;
+
+use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_for;
+use umber_kernels_matmul::multiply::Multiply;
+
+use super::super::geometry::Geometry;
+use super::registers::{Rows, prefetch, terms, turned};
+use super::walk::{Reach, Walk, copy};
+use super::{Plan, with_group};
+
+/// Bytes of partial sums at most.
+const PARTIAL: usize = 16 << 20;
+
+/// Compute the derivative: what the geometry calls its output is the cotangent, its weight is written.
+pub(in super::super) fn backward<T: Multiply>(
+    geometry: &Geometry,
+    input: Source<T>,
+    cotangent: Source<T>,
+    target: Target<T>,
+) {
+    let plan = &Plan::new::<T>(geometry);
+    let size = plan.vectors * plan.terms();
+    // Each job has sums of its own.
+    let jobs = plan.jobs().min(PARTIAL / (size * size_of::<T::Wide>())).max(1);
+    let count = plan.count();
+    scratch::with(jobs * size, |all: &mut [T::Wide]| {
+        let sums = Target::over(all);
+        parallel_for(jobs, |job| {
+            let strips = count * job / jobs..count * (job + 1) / jobs;
+            let (stage, cotangents) =
+                if plan.is_staged { (plan.stage(), plan.at_once * plan.width) } else { (0, 0) };
+            // SAFETY: the sums of this job alone.
+            let sums = unsafe { std::slice::from_raw_parts_mut(sums.at((job * size) as isize), size) };
+            sums.fill(T::Wide::ZERO);
+            scratch::with(stage + cotangents, |memory: &mut [T::Wide]| {
+                let memory = memory.split_at_mut(stage);
+                with_widest::<T::Wide, _>(Job { plan, strips, input, cotangent, sums, memory });
+            });
+        });
+        plan.store(all, target);
+    });
+}
+
+/// Some strips.
+struct Job<'a, T: Multiply> {
+    plan: &'a Plan<'a>,
+    strips: Range<usize>,
+    input: Source<T>,
+    cotangent: Source<T>,
+    sums: &'a mut [T::Wide],
+    /// Room for copies of the input and of the cotangent of a strip.
+    memory: (&'a mut [T::Wide], &'a mut [T::Wide]),
+}
+
+impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) {
+        with_group!(self.plan.geometry.inputs, size_of::<V>(), |N, R| self.strips::<V, FUSED, N, R>());
+    }
+}
+
+impl<T: Multiply> Job<'_, T> {
+    #[inline(always)]
+    fn strips<V: Lanes<T::Wide>, const FUSED: bool, const N: usize, const R: usize>(self) {
+        let Job { plan, strips, input, cotangent, sums, memory: (stage, copied) } = self;
+        let (last, size, below) = (plan.last(), plan.terms(), plan.below());
+        let mut walk = Walk::new(plan, Reach::Outputs, strips.start);
+        for _ in strips {
+            let strip = walk.strip();
+            let (from, column, by, distance) = if plan.is_staged {
+                walk.stage(strip, input, stage);
+                for (r, to) in copied.chunks_exact_mut(plan.width).enumerate().take(strip.count) {
+                    let from = cotangent.shifted(strip.output + r as isize * last.output_stride);
+                    copy(plan, from, plan.geometry.output.channel, to);
+                }
+                let column = last.stride * plan.width as isize;
+                (stage.as_ptr(), column, copied.as_ptr(), plan.width as isize)
+            } else {
+                let column = last.stride * last.input_stride;
+                let from = input.cast::<T::Wide>().at(strip.input);
+                (from, column, cotangent.cast::<T::Wide>().at(strip.output), last.output_stride)
+            };
+            for vector in strip.vectors.0..strip.vectors.1 {
+                let channel = plan.start(vector);
+                let rows = Rows { start: from.wrapping_add(channel), column, taps: walk.taps() };
+                if !plan.is_staged {
+                    if let Some(tap) = walk.taps().last() {
+                        prefetch::<R, T::Wide>(rows.start.wrapping_offset(tap.input + below.0), column);
+                    }
+                    prefetch::<R, T::Wide>(by.wrapping_offset(below.1).wrapping_add(channel), distance);
+                }
+                let sums = sums[vector * size..].as_mut_ptr();
+                let mut cotangents = [[V::splat(T::Wide::ZERO); N]; R];
+                for (r, turns) in cotangents.iter_mut().enumerate() {
+                    if r < strip.count {
+                        // SAFETY: inside the cotangent or its copy, with all channels.
+                        let whole: V = unsafe {
+                            V::load(by.wrapping_offset(r as isize * distance).wrapping_add(channel))
+                        };
+                        for (n, turn) in turns.iter_mut().enumerate() {
+                            *turn = turned::<T::Wide, V, N>(whole, N - n);
+                        }
+                    }
+                }
+                // SAFETY: taps meet the input or its copy where the walk says, at each of which all channels can be
+                // read; the sums are those of all taps.
+                unsafe { terms::<T::Wide, V, FUSED, N, R>(rows, &cotangents, sums) };
+            }
+            walk.advance();
+        }
+    }
+}

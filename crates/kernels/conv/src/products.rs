@@ -1,0 +1,154 @@
+//! Convolutions as products: blocks of patches times the weight as a matrix.
+
+use std::ops::Range;
+
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_matmul::multiply::Multiply;
+use umber_kernels_matmul::pack::pack;
+use umber_kernels_matmul::product::{Into, Matrix, Product};
+
+use super::geometry::Geometry;
+use super::patches::Patches;
+
+/// Bytes of a block of patches: it stays in the second cache.
+pub(super) const BLOCK: usize = 512 << 10;
+/// Columns of a block at most.
+const DEPTH: usize = 2048;
+/// Nanoseconds of work worth a thread of its own.
+pub(super) const JOB: f64 = 40_000.0;
+
+/// How the work is cut: rows and columns of the output, and terms of the sums, of one job.
+struct Plan {
+    height: usize,
+    width: usize,
+    depth: usize,
+}
+
+/// How many threads work of this many multiplications is worth.
+pub(super) fn worthy_threads<T: Multiply>(multiplications: f64) -> usize {
+    ((multiplications / T::SPEED / JOB) as usize).clamp(1, num_threads())
+}
+
+/// Run jobs on this thread alone, or on all.
+pub(super) fn on_threads(threads: usize, jobs: usize, run: impl Fn(usize) + Sync) {
+    if threads == 1 { (0..jobs).for_each(run) } else { parallel_for(jobs, run) }
+}
+
+/// Compute the convolution.
+pub(super) fn forward<T: Multiply>(
+    geometry: &Geometry,
+    input: Source<T>,
+    weight: Source<T>,
+    output: Target<T>,
+) {
+    let (rows, depth) = (geometry.rows(), geometry.depth());
+    let size = depth * geometry.outputs;
+    let plan = Plan::new::<T>(geometry, rows, depth);
+    scratch::with(geometry.groups * size, |weights: &mut [T::Wide]| {
+        for (group, weights) in weights.chunks_exact_mut(size).enumerate() {
+            pack_weight(geometry, weight, group, weights);
+        }
+        let weights = &*weights;
+        let (down, across) = (rows.div_ceil(plan.height), geometry.outputs.div_ceil(plan.width));
+        parallel_for(geometry.groups * down * across, |job| {
+            let (group, block) = (job / (down * across), job % (down * across));
+            let (top, left) = (block / across * plan.height, block % across * plan.width);
+            let columns = left..geometry.outputs.min(left + plan.width);
+            let weights = &weights[group * size..][..size];
+            let block = Block { geometry, group, rows: top..rows.min(top + plan.height), columns };
+            block.compute(&Patches::new(geometry, input, group), weights, plan.depth, output);
+        });
+    });
+}
+
+impl Plan {
+    fn new<T: Multiply>(geometry: &Geometry, rows: usize, depth: usize) -> Plan {
+        let depth_of_block = depth.div_ceil(depth.div_ceil(DEPTH));
+        let fitting = (BLOCK / (depth_of_block * size_of::<T::Wide>())).clamp(64, 4096);
+        let threads = worthy_threads::<T>(geometry.multiplications());
+        // As many blocks for each thread, and rows enough to be worth packing the weight for.
+        let wanted =
+            rows.div_ceil(fitting).max(if threads > 1 { (2 * threads).div_ceil(geometry.groups) } else { 1 });
+        let wanted = if threads > 1 { wanted.next_multiple_of(threads) } else { wanted };
+        let height = rows.div_ceil(wanted).max(32).min(rows);
+        let blocks = geometry.groups * rows.div_ceil(height);
+        let across = threads.div_ceil(blocks).min(geometry.outputs.div_ceil(64)).max(1);
+        Plan { height, width: geometry.outputs.div_ceil(across), depth: depth_of_block }
+    }
+}
+
+/// Write the weight of a group as a matrix: a row a term, a column an output channel.
+fn pack_weight<T: Multiply>(geometry: &Geometry, weight: Source<T>, group: usize, to: &mut [T::Wide]) {
+    let (inputs, outputs) = (geometry.inputs, geometry.outputs);
+    let first = (group * outputs) as isize * geometry.weight.outer;
+    for (tap, to) in to.chunks_exact_mut(inputs * outputs).enumerate() {
+        let start = weight.at(geometry.weight_of(tap) + first);
+        let of_tap = Matrix { start, rows: geometry.weight.channel, columns: geometry.weight.outer };
+        pack(of_tap, inputs, outputs, to, outputs, T::widen);
+    }
+}
+
+/// A part of the output of one group.
+struct Block<'a> {
+    geometry: &'a Geometry,
+    group: usize,
+    rows: Range<usize>,
+    columns: Range<usize>,
+}
+
+impl Block<'_> {
+    fn compute<T: Multiply>(
+        &self,
+        patches: &Patches<T>,
+        weights: &[T::Wide],
+        depth: usize,
+        output: Target<T>,
+    ) {
+        let Block { geometry, group, ref rows, ref columns } = *self;
+        let (height, width) = (rows.len(), columns.len());
+        let channel = (group * geometry.outputs + columns.start) as isize * geometry.output.channel;
+        let in_place = geometry.output_row().filter(|_| T::DIRECT && geometry.output.channel == 1);
+        let kept = if in_place.is_some() { 0 } else { height * width };
+        scratch::with(height * depth + kept, |memory: &mut [T::Wide]| {
+            let (block, sums) = memory.split_at_mut(height * depth);
+            let (out, out_row) = match in_place {
+                Some(distance) => {
+                    let first = geometry.output_of(&geometry.row(rows.start));
+                    (output.cast::<T::Wide>().at(first + channel), distance)
+                }
+                None => (sums.as_mut_ptr(), width as isize),
+            };
+            for from in (0..geometry.depth()).step_by(depth) {
+                let terms = from..geometry.depth().min(from + depth);
+                let k = terms.len();
+                patches.fill(rows.clone(), terms, block);
+                let right = &weights[from * geometry.outputs + columns.start..];
+                T::multiply_wide(
+                    &Product {
+                        m: height,
+                        n: width,
+                        k,
+                        a: Matrix { start: block.as_ptr(), rows: k as isize, columns: 1 },
+                        b: Matrix { start: right.as_ptr(), rows: geometry.outputs as isize, columns: 1 },
+                        out,
+                        out_row,
+                    },
+                    if from == 0 { Into::Fresh } else { Into::Sum },
+                );
+            }
+            if in_place.is_none() {
+                let mut row = geometry.row(rows.start);
+                for sums in sums.chunks_exact(width) {
+                    let first = geometry.output_of(&row) + channel;
+                    for (i, &sum) in sums.iter().enumerate() {
+                        // SAFETY: inside the output, in rows and columns of this job alone.
+                        unsafe { *output.at(first + i as isize * geometry.output.channel) = T::narrow(sum) };
+                    }
+                    geometry.advance(&mut row);
+                }
+            }
+        });
+    }
+}

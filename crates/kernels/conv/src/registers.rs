@@ -1,0 +1,174 @@
+//! Sums kept in registers: a few outputs times a few vectors of channels, or a few terms of the kernel times as many.
+//!
+//! Vectors are used in plain loops only: a closure would not be compiled for the instructions they need.
+
+use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
+
+/// How many elements a vector has, and how many vectors the channels of a panel fill at most.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Width {
+    pub(super) lanes: usize,
+    pub(super) vectors: usize,
+}
+
+impl Width {
+    pub(super) fn of<W: Ring>() -> Width {
+        with_widest::<W, Ask>(Ask)
+    }
+}
+
+struct Ask;
+
+impl<W: Ring> VectorLoop<W> for Ask {
+    type Output = Width;
+
+    #[inline(always)]
+    fn run<V: Lanes<W>, const FUSED: bool>(self) -> Width {
+        Width { lanes: V::COUNT, vectors: most_vectors::<W, V>() }
+    }
+}
+
+/// The vectors of a panel: as many as leave registers for several outputs.
+pub(super) const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
+    match (W::IN_REGISTERS, size_of::<V>()) {
+        // AVX-512 has 32 registers.
+        (true, 64) => 4,
+        (true, _) => 2,
+        (false, _) => 1,
+    }
+}
+
+/// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers
+/// have room for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
+/// the compiler from making instances for more.
+macro_rules! with_rows {
+    ($vectors:expr, $most:expr, |$rows:ident, $columns:ident| $body:expr) => {
+        match $vectors {
+            4 if const { $most >= 4 } => with_rows!(6, 4, $rows, $columns, $body),
+            3 if const { $most >= 4 } => with_rows!(8, 3, $rows, $columns, $body),
+            2 if const { $most >= 4 } => with_rows!(8, 2, $rows, $columns, $body),
+            2 if const { $most >= 2 } => with_rows!(6, 2, $rows, $columns, $body),
+            _ => with_rows!(8, 1, $rows, $columns, $body),
+        }
+    };
+    ($r:literal, $c:literal, $rows:ident, $columns:ident, $body:expr) => {{
+        const $rows: usize = $r;
+        const $columns: usize = $c;
+        $body
+    }};
+}
+pub(super) use with_rows;
+
+/// A term of a position in a copy of the input: one number for all channels, or where each channel meets its `OWN` a vector
+/// of them.
+#[inline(always)]
+unsafe fn left<W: Ring, V: Lanes<W>, const OWN: bool>(from: *const W, c: usize) -> V {
+    // SAFETY: the caller's.
+    unsafe { if OWN { V::load(from.add(c * V::COUNT)) } else { V::splat(*from) } }
+}
+
+/// Vectors one after the other.
+#[inline(always)]
+unsafe fn vectors<W: Ring, V: Lanes<W>, const C: usize>(from: *const W) -> [V; C] {
+    let mut found = [V::splat(W::ZERO); C];
+    for (c, vector) in found.iter_mut().enumerate() {
+        // SAFETY: the caller's.
+        *vector = unsafe { V::load(from.add(c * V::COUNT)) };
+    }
+    found
+}
+
+/// Add to `R` outputs (or set them, if `fresh`) what they meet in `C` vectors of channels: `run` terms after each tap.
+///
+/// # Safety
+/// From each row on, all terms of all taps are readable, so are as many weights, and the sums are writable.
+#[inline(always)]
+pub(super) unsafe fn outputs<
+    W: Ring,
+    V: Lanes<W>,
+    const FUSED: bool,
+    const OWN: bool,
+    const R: usize,
+    const C: usize,
+>(
+    rows: [*const W; R],
+    taps: &[usize],
+    run: usize,
+    weights: *const W,
+    to: [*mut W; R],
+    fresh: bool,
+) {
+    let stride = if OWN { C * V::COUNT } else { 1 };
+    let mut weights = weights;
+    let mut sums = [[V::splat(W::ZERO); C]; R];
+    // SAFETY: the caller's.
+    unsafe {
+        if !fresh {
+            for (sums, to) in sums.iter_mut().zip(to) {
+                *sums = vectors::<W, V, C>(to);
+            }
+        }
+        for &tap in taps {
+            let mut rows = rows;
+            for row in &mut rows {
+                *row = row.add(tap);
+            }
+            for i in 0..run {
+                let right = vectors::<W, V, C>(weights);
+                for r in 0..R {
+                    for c in 0..C {
+                        let left = left::<W, V, OWN>(rows[r].add(i * stride), c);
+                        sums[r][c] = sums[r][c].add_product::<FUSED>(left, right[c]);
+                    }
+                }
+                weights = weights.add(C * V::COUNT);
+            }
+        }
+        for (sums, to) in sums.iter().zip(to) {
+            for (c, sum) in sums.iter().enumerate() {
+                sum.store(to.add(c * V::COUNT));
+            }
+        }
+    }
+}
+
+/// Add to `R` terms of the kernel, in `C` vectors of channels, what they meet in some outputs: pairs of where an
+/// output's first tap lies and of its cotangent.
+///
+/// # Safety
+/// Each output's terms and cotangent are readable, and the sums writable.
+#[inline(always)]
+pub(super) unsafe fn terms<
+    W: Ring,
+    V: Lanes<W>,
+    const FUSED: bool,
+    const OWN: bool,
+    const R: usize,
+    const C: usize,
+>(
+    outputs: impl Iterator<Item = (*const W, *const W)>,
+    terms: [usize; R],
+    to: *mut W,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut sums = [[V::splat(W::ZERO); C]; R];
+        for (r, sums) in sums.iter_mut().enumerate() {
+            *sums = vectors::<W, V, C>(to.add(r * C * V::COUNT));
+        }
+        for (row, cotangent) in outputs {
+            let right = vectors::<W, V, C>(cotangent);
+            for r in 0..R {
+                for c in 0..C {
+                    let left = left::<W, V, OWN>(row.add(terms[r]), c);
+                    sums[r][c] = sums[r][c].add_product::<FUSED>(left, right[c]);
+                }
+            }
+        }
+        for (r, sums) in sums.iter().enumerate() {
+            for (c, sum) in sums.iter().enumerate() {
+                sum.store(to.add((r * C + c) * V::COUNT));
+            }
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The derivative by the weight.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_matmul::multiply::Multiply;
+
+use super::super::boxes::Boxes;
+use super::super::geometry::Geometry;
+use super::super::panels::{Panel, Panels};
+use super::super::products::{on_threads, worthy_threads};
+use super::super::registers::{self, most_vectors, with_rows};
+use super::transforms::{Grid, of_cotangents, to_kernel};
+use super::{LANES, REACH, Room, SIDE, TAPS, Tile, boxes, points, spread, steps, tiled, tiles};
+
+/// A multiple of the channels of the input that any block of registers holds.
+const ROWS: usize = 24;
+/// Channels of the output that are worth the points of the input once more, for a thread of their own.
+const SHARE: usize = 64;
+
+/// Compute the derivative: what the geometry calls its output is the cotangent, its weight is written. Answers whether all of it is
+/// finite; nothing is written otherwise.
+pub(in super::super) fn backward<T: Multiply>(
+    geometry: &Geometry,
+    input: Source<T>,
+    cotangent: Source<T>,
+    target: Target<T>,
+) -> bool {
+    let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
+    let threads = worthy_threads::<T>(geometry.multiplications());
+    let boxes = boxes(&tiled, threads);
+    // Threads share out the panels; where these are few, each sums over some of the boxes by itself.
+    let parts = threads.min(geometry.outputs / SHARE).clamp(1, panels.all.len());
+    let down = threads.div_ceil(parts).min(boxes.count());
+    let (points, rows) = (points(geometry.axes.len()), geometry.inputs.next_multiple_of(ROWS));
+    let size = points * rows * panels.lanes();
+    let room = Room::new::<T>(&panels, boxes.positions(), boxes.outputs());
+    scratch::with(down * size, |all: &mut [T::Wide]| {
+        let sums = Target::over(all);
+        on_threads(threads, parts * down, |job| {
+            let (part, down_part) = (job % parts, job / parts);
+            let share = |part: usize| panels.all.len() * part / parts;
+            scratch::with(room.elements(), |memory: &mut [T::Wide]| {
+                let job = Job {
+                    panels: &panels,
+                    which: share(part)..share(part + 1),
+                    boxes: &boxes,
+                    indices: boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down,
+                    rows,
+                    room: &room,
+                    input,
+                    cotangent,
+                    sums: sums.shifted((down_part * size) as isize),
+                    memory,
+                };
+                job.clear();
+                with_widest(job);
+            });
+        });
+        let (depth, is_finite) = (geometry.depth(), AtomicBool::new(true));
+        scratch::with(depth * panels.lanes(), |weights: &mut [T::Wide]| {
+            let to = Target::over(weights);
+            on_threads(threads, panels.all.len(), |index| {
+                let panel = &panels.all[index];
+                let from = sums.shifted((panels.start(panel) * points * rows) as isize);
+                let to = to.at((panels.start(panel) * depth) as isize);
+                if !with_widest(Total { panels: &panels, panel, rows, parts: down, apart: size, from, to }) {
+                    is_finite.store(false, Ordering::Relaxed);
+                }
+            });
+            let (weights, is_finite) = (&*weights, is_finite.into_inner());
+            if is_finite {
+                on_threads(threads, panels.all.len(), |index| {
+                    let panel = &panels.all[index];
+                    panels.store(panel, panels.part(panel, depth, weights), target);
+                });
+            }
+            is_finite
+        })
+    })
+}
+
+/// Some panels and boxes.
+struct Job<'a, T: Multiply> {
+    panels: &'a Panels<'a>,
+    which: Range<usize>,
+    boxes: &'a Boxes<'a>,
+    indices: Range<usize>,
+    /// Rows of sums that a point has room for.
+    rows: usize,
+    room: &'a Room,
+    input: Source<T>,
+    cotangent: Source<T>,
+    sums: Target<T::Wide>,
+    memory: &'a mut [T::Wide],
+}
+
+impl<T: Multiply> Job<'_, T> {
+    /// Sums of a panel's point.
+    fn place(&self, panel: &Panel, point: usize) -> *mut T::Wide {
+        let points = points(self.panels.geometry.axes.len());
+        let stride = self.panels.width_of_outputs(panel);
+        self.sums.at((self.panels.start(panel) * points * self.rows + point * self.rows * stride) as isize)
+    }
+
+    fn clear(&self) {
+        for panel in &self.panels.all[self.which.clone()] {
+            let length =
+                points(self.panels.geometry.axes.len()) * self.rows * self.panels.width_of_outputs(panel);
+            // SAFETY: no other job has this panel and these boxes.
+            unsafe { std::slice::from_raw_parts_mut(self.place(panel, 0), length) }.fill(T::Wide::ZERO);
+        }
+    }
+
+    /// The points of all cotangents in the channels of these panels.
+    #[inline(always)]
+    fn spread_cotangents<V: Lanes<T::Wide>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Wide]) {
+        let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.which.clone()]);
+        let first = panels.first().map_or(0, |panel| panel.first);
+        let end = panels.last().map_or(0, |panel| panel.first + panel.channels);
+        let ([row, last], channel) = (steps(self.panels.geometry), self.panels.geometry.output.channel);
+        for (tile, start) in tiles.iter().zip((0..).step_by(self.panels.lanes())) {
+            for lane in (first..end).step_by(V::COUNT) {
+                let mut cotangents = [[V::splat(T::Wide::ZERO); SIDE]; SIDE];
+                for (down, line) in cotangents.iter_mut().enumerate().take(tile.outputs[0]) {
+                    for (along, cotangent) in line.iter_mut().enumerate().take(tile.outputs[1]) {
+                        let place = tile.offset + down as isize * row + along as isize * last;
+                        let from = self.cotangent.shifted(place + lane as isize * channel);
+                        // SAFETY: as many channels as are left of this output's.
+                        *cotangent = unsafe { channels::<T, V>(from, channel, end - lane) };
+                    }
+                }
+                let to = Grid {
+                    start: to[start + lane..].as_mut_ptr(),
+                    row: REACH * self.room.outputs,
+                    column: self.room.outputs,
+                };
+                // SAFETY: there is room for every tile at each point.
+                unsafe { of_cotangents::<T::Wide, V, FUSED>(axes.len(), cotangents, to) };
+            }
+        }
+    }
+}
+
+/// A vector of channels, zero where there are no more.
+///
+/// # Safety
+/// `count` channels are readable.
+#[inline(always)]
+unsafe fn channels<T: Multiply, V: Lanes<T::Wide>>(from: Source<T>, channel: isize, count: usize) -> V {
+    // SAFETY: the caller's, and no vector has more lanes.
+    unsafe {
+        if T::DIRECT && channel == 1 && count >= V::COUNT {
+            return V::load(from.cast::<T::Wide>().at(0));
+        }
+        let mut lanes = [T::Wide::ZERO; LANES];
+        for (lane, to) in lanes.iter_mut().enumerate().take(count.min(V::COUNT)) {
+            *to = (*from.at(lane as isize * channel)).widen();
+        }
+        V::load(lanes.as_ptr())
+    }
+}
+
+impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T::Wide>, const FUSED: bool>(mut self) {
+        let inputs = self.panels.geometry.inputs;
+        let (copied, memory) = std::mem::take(&mut self.memory).split_at_mut(self.room.copied);
+        let (left, right) = memory.split_at_mut(self.room.points * self.room.inputs);
+        for index in self.indices.clone() {
+            let area = self.boxes.area(index);
+            let tiles = tiles(self.panels.geometry, &area);
+            spread::<T, V, FUSED>(
+                self.panels,
+                (&area, &tiles),
+                self.room,
+                self.input,
+                (&mut *copied, &mut *left),
+            );
+            self.spread_cotangents::<V, FUSED>(&tiles, right);
+            for panel in &self.panels.all[self.which.clone()] {
+                for point in 0..self.room.points {
+                    let meet = Meet {
+                        left: left[point * self.room.inputs..].as_ptr(),
+                        width: self.room.width,
+                        inputs,
+                        right: right[point * self.room.outputs + self.panels.start(panel)..].as_ptr(),
+                        row: self.panels.lanes(),
+                        count: tiles.len(),
+                        to: self.place(panel, point),
+                    };
+                    meet.run::<V, FUSED>(panel);
+                }
+            }
+        }
+    }
+}
+
+/// What the tiles of a box add to a point of one panel.
+struct Meet<W> {
+    /// The input's channels, tile after tile.
+    left: *const W,
+    width: usize,
+    inputs: usize,
+    /// The panel's, tile after tile.
+    right: *const W,
+    row: usize,
+    count: usize,
+    to: *mut W,
+}
+
+impl<W: Ring> Meet<W> {
+    #[inline(always)]
+    fn run<V: Lanes<W>, const FUSED: bool>(&self, panel: &Panel) {
+        with_rows!(panel.vectors, most_vectors::<W, V>(), |R, C| {
+            for first in (0..self.inputs).step_by(R) {
+                let mut terms = [0; R];
+                for (r, term) in terms.iter_mut().enumerate() {
+                    *term = (first + r).min(self.inputs - 1);
+                }
+                let tiles = (0..self.count).map(
+                    #[inline(always)]
+                    |tile| {
+                        (self.left.wrapping_add(tile * self.width), self.right.wrapping_add(tile * self.row))
+                    },
+                );
+                let to = self.to.wrapping_add(first * C * V::COUNT);
+                // SAFETY: every tile has all channels of both operands, and a point has room for whole blocks of rows.
+                unsafe { registers::terms::<W, V, FUSED, false, R, C>(tiles, terms, to) };
+            }
+        });
+    }
+}
+
+/// The derivatives by the kernels of a panel: sums of several parts, and from their points the taps. Answers whether they are finite.
+struct Total<'a, W> {
+    panels: &'a Panels<'a>,
+    panel: &'a Panel,
+    rows: usize,
+    parts: usize,
+    /// From a part's sums to those of the next.
+    apart: usize,
+    from: Target<W>,
+    to: *mut W,
+}
+
+impl<W: Ring> VectorLoop<W> for Total<'_, W> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Lanes<W>, const FUSED: bool>(self) -> bool {
+        let Total { panels, panel, rows, parts, apart, from, to } = self;
+        let (geometry, stride) = (panels.geometry, panels.width_of_outputs(panel));
+        let axes = geometry.axes.len();
+        let (point, tap) = (rows * stride, geometry.inputs * stride);
+        let one = V::splat(W::factor(1.0));
+        for lane in (0..tap).step_by(V::COUNT) {
+            // SAFETY: each part has as many sums of each point, which this job alone uses, and there is room for all taps.
+            unsafe {
+                for part in 1..parts {
+                    for place in (0..points(axes)).map(|index| index * point + lane) {
+                        let total = from.at(place as isize);
+                        let more = V::load(from.at((part * apart + place) as isize));
+                        V::load(total).add_product::<FUSED>(more, one).store(total);
+                    }
+                }
+                let from =
+                    Grid { start: from.at(lane as isize).cast_const(), row: REACH * point, column: point };
+                let to = Grid { start: to.add(lane), row: TAPS * tap, column: tap };
+                to_kernel::<W, V, FUSED>(axes, from, to);
+            }
+        }
+        // What is not finite times zero is not a number.
+        let zero = V::splat(W::ZERO);
+        let mut check = zero;
+        for lane in (0..geometry.taps() * tap).step_by(V::COUNT) {
+            // SAFETY: all taps are written.
+            check = check.add_product::<FUSED>(unsafe { V::load(to.add(lane)) }, zero);
+        }
+        check.total() == W::ZERO
+    }
+}

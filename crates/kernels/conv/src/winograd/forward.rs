@@ -1,0 +1,253 @@
+//! The convolution itself.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_matmul::multiply::Multiply;
+
+use super::super::boxes::Area;
+use super::super::geometry::Geometry;
+use super::super::panels::{Panel, Panels};
+use super::super::products::{on_threads, worthy_threads};
+use super::super::registers::{self, most_vectors, with_rows};
+use super::transforms::{Grid, of_kernel, of_points};
+use super::{LANES, REACH, Room, TAPS, Tile, boxes, points, spread, steps, tiled, tiles};
+
+/// Elements of the weight that are worth a job of their own.
+const GRAIN: usize = 1 << 15;
+
+/// Compute the convolution; answers whether all of it is finite.
+pub(in super::super) fn forward<T: Multiply>(
+    geometry: &Geometry,
+    input: Source<T>,
+    weight: Source<T>,
+    output: Target<T>,
+) -> bool {
+    let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
+    let points = points(geometry.axes.len());
+    let threads = worthy_threads::<T>(geometry.multiplications());
+    let boxes = boxes(&tiled, threads);
+    let is_finite = AtomicBool::new(true);
+    scratch::with(points * geometry.inputs * panels.lanes(), |weights: &mut [T::Wide]| {
+        scratch::with(geometry.depth() * panels.lanes(), |packed: &mut [T::Wide]| {
+            panels.pack(weight, packed);
+            transform_weights(&panels, packed, weights);
+        });
+        let weights = &*weights;
+        let run = |index: usize| {
+            let area = boxes.area(index);
+            let room = Room::new::<T>(&panels, boxes.positions(), area.count());
+            scratch::with(room.elements(), |memory: &mut [T::Wide]| {
+                let tiles = tiles(geometry, &area);
+                let job = Job {
+                    panels: &panels,
+                    area: &area,
+                    tiles: &tiles,
+                    room: &room,
+                    weights,
+                    input,
+                    output,
+                    memory,
+                };
+                if !with_widest::<T::Wide, _>(job) {
+                    is_finite.store(false, Ordering::Relaxed);
+                }
+            });
+        };
+        on_threads(threads, boxes.count(), run);
+    });
+    is_finite.into_inner()
+}
+
+/// The points of every kernel: panel after panel, for each point what a packed weight has for each tap.
+fn transform_weights<W: Ring>(panels: &Panels, packed: &[W], to: &mut [W]) {
+    let inputs = panels.geometry.inputs;
+    let to = Target::over(to);
+    parallel_ranges(panels.all.len(), GRAIN / (inputs * panels.lanes).max(1), |range| {
+        for panel in &panels.all[range] {
+            let from = panels.part(panel, panels.geometry.depth(), packed);
+            let start = panels.start(panel) * points(panels.geometry.axes.len()) * inputs;
+            let size = inputs * panels.width_of_outputs(panel);
+            with_widest(Kernels { axes: panels.geometry.axes.len(), size, from, to: to.at(start as isize) });
+        }
+    });
+}
+
+/// The kernels of a panel, a vector of them at a time.
+struct Kernels<'a, W> {
+    axes: usize,
+    /// Elements of a tap, or of a point.
+    size: usize,
+    from: &'a [W],
+    to: *mut W,
+}
+
+impl<W: Ring> VectorLoop<W> for Kernels<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<W>, const FUSED: bool>(self) {
+        let Kernels { axes, size, from, to } = self;
+        for lane in (0..size).step_by(V::COUNT) {
+            let from = Grid { start: from[lane..].as_ptr(), row: TAPS * size, column: size };
+            let to = Grid { start: to.wrapping_add(lane), row: REACH * size, column: size };
+            // SAFETY: sizes are multiples of a vector's lanes; the panel has room for all taps, and for all points.
+            unsafe { of_kernel::<W, V, FUSED>(axes, from, to) };
+        }
+    }
+}
+
+/// A box of tiles.
+struct Job<'a, T: Multiply> {
+    panels: &'a Panels<'a>,
+    area: &'a Area<'a>,
+    tiles: &'a [Tile],
+    room: &'a Room,
+    weights: &'a [T::Wide],
+    input: Source<T>,
+    output: Target<T>,
+    memory: &'a mut [T::Wide],
+}
+
+impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<V: Lanes<T::Wide>, const FUSED: bool>(self) -> bool {
+        let Job { panels, area, tiles, room, weights, input, output, memory } = self;
+        let (copied, memory) = memory.split_at_mut(room.copied);
+        let (left, sums) = memory.split_at_mut(room.points * room.inputs);
+        let channels = panels.geometry.inputs;
+        spread::<T, V, FUSED>(panels, (area, tiles), room, input, (copied, &mut *left));
+        for point in 0..room.points {
+            for panel in &panels.all {
+                let stride = panels.width_of_outputs(panel);
+                let start = panels.start(panel) * room.points * channels + point * channels * stride;
+                let product = Meet {
+                    left: &left[point * room.inputs..],
+                    width: room.width,
+                    depth: channels,
+                    weights: weights[start..][..channels * stride].as_ptr(),
+                    sums: sums[point * room.outputs + panels.start(panel)..].as_mut_ptr(),
+                    row: panels.lanes(),
+                    count: tiles.len(),
+                };
+                product.run::<V, FUSED>(panel);
+            }
+        }
+        collect::<T, V, FUSED>(panels, tiles, room, sums, output)
+    }
+}
+
+/// The products of one point in the channels of one panel.
+struct Meet<'a, W> {
+    /// The input's channels, tile after tile.
+    left: &'a [W],
+    width: usize,
+    depth: usize,
+    weights: *const W,
+    /// Sums of the first tile, and how far those of the next are.
+    sums: *mut W,
+    row: usize,
+    count: usize,
+}
+
+impl<W: Ring> Meet<'_, W> {
+    #[inline(always)]
+    fn run<V: Lanes<W>, const FUSED: bool>(&self, panel: &Panel) {
+        with_rows!(panel.vectors, most_vectors::<W, V>(), |R, C| {
+            let blocks = self.count.div_ceil(R);
+            // As many rows in each, or one fewer; few tiles are computed more than once.
+            let fewer = (blocks * R - self.count).min(blocks);
+            for block in 0..blocks {
+                let start = block * R - block.min(fewer);
+                if block < fewer {
+                    self.rows::<V, FUSED, { R - 1 }, C>(start);
+                } else {
+                    self.rows::<V, FUSED, R, C>(start);
+                }
+            }
+        });
+    }
+
+    /// `R` rows, from number `start` on.
+    #[inline(always)]
+    fn rows<V: Lanes<W>, const FUSED: bool, const R: usize, const C: usize>(&self, start: usize) {
+        let (mut rows, mut to) = ([self.left.as_ptr(); R], [self.sums; R]);
+        for r in 0..R {
+            let tile = (start + r).min(self.count - 1);
+            rows[r] = self.left[tile * self.width..].as_ptr();
+            to[r] = self.sums.wrapping_add(tile * self.row);
+        }
+        // SAFETY: a tile has all channels of the input, the weights are as many, and there is room for the panel's sums.
+        unsafe {
+            registers::outputs::<W, V, FUSED, false, R, C>(rows, &[0], self.depth, self.weights, to, true);
+        }
+    }
+}
+
+/// Write the outputs of all tiles; answers whether they are finite.
+#[inline(always)]
+fn collect<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
+    panels: &Panels,
+    tiles: &[Tile],
+    room: &Room,
+    sums: &[T::Wide],
+    output: Target<T>,
+) -> bool {
+    let geometry = panels.geometry;
+    let axes = geometry.axes.len();
+    let ([row, last], channel) = (steps(geometry), geometry.output.channel);
+    let width = panels.lanes();
+    // What is not finite times zero is not a number.
+    let zero = V::splat(T::Wide::ZERO);
+    let mut check = zero;
+    for (tile, from) in tiles.iter().zip((0..).step_by(width)) {
+        for first in (0..geometry.outputs).step_by(V::COUNT) {
+            let from = Grid {
+                start: sums[from + first..].as_ptr(),
+                row: REACH * room.outputs,
+                column: room.outputs,
+            };
+            // SAFETY: each point has the sums of every tile.
+            let found = unsafe { of_points::<T::Wide, V, FUSED>(axes, from) };
+            for (down, found) in found.into_iter().enumerate().take(tile.outputs[0]) {
+                for (along, found) in found.into_iter().enumerate().take(tile.outputs[1]) {
+                    check = check.add_product::<FUSED>(found, zero);
+                    let place = tile.offset + down as isize * row + along as isize * last;
+                    let to = output.shifted(place + first as isize * channel);
+                    // SAFETY: as many channels as are left of this output's.
+                    unsafe { store_channels::<T, V>(found, to, channel, geometry.outputs - first) };
+                }
+            }
+        }
+    }
+    check.total() == T::Wide::ZERO
+}
+
+/// Write a vector of channels, as many as there are.
+///
+/// # Safety
+/// `count` channels are writable.
+#[inline(always)]
+unsafe fn store_channels<T: Multiply, V: Lanes<T::Wide>>(
+    from: V,
+    to: Target<T>,
+    channel: isize,
+    count: usize,
+) {
+    // SAFETY: the caller's, and no vector has more lanes.
+    unsafe {
+        if T::DIRECT && channel == 1 && count >= V::COUNT {
+            return from.store(to.cast::<T::Wide>().at(0));
+        }
+        let mut lanes = [T::Wide::ZERO; LANES];
+        from.store(lanes.as_mut_ptr());
+        for (lane, &sum) in lanes.iter().enumerate().take(count.min(V::COUNT)) {
+            *to.at(lane as isize * channel) = T::narrow(sum);
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Convolutions by kernels of three taps in steps of one, with fewer multiplications: Winograd's minimal filtering.
+//!
+//! Two neighbouring outputs along an axis are sums of four products rather than six, F(2, 3) of Lavin and Gray, "Fast algorithms for
+//! convolutional neural networks" (CVPR 2016); four outputs of two axes, a *tile*, of sixteen rather than thirty-six. A product of
+//! a tile is called a *point*: at each one, all channels of the input meet all of the output's in a product of matrices. [`transforms`]
+//! has the sums before and after, which [`forward`] and [`backward`] apply to boxes of tiles.
+//!
+//! Of larger tiles an output would depend on elements that its taps do not meet, and lose digits to them. Here it depends on its own
+//! window alone, and numbers with few digits, such as small integers, stay exact. Sums that are not finite may be no sums of the
+//! definition (the difference of two infinities): then nothing is answered, and the caller computes it otherwise.
+
+mod backward;
+mod forward;
+mod transforms;
+
+pub(super) use backward::backward;
+pub(super) use forward::forward;
+
+use umber_kernels_base::caches::LINE;
+use umber_kernels_base::lanes::{Lanes, Ring};
+use umber_kernels_base::shared::Source;
+use umber_kernels_matmul::multiply::Multiply;
+
+use super::boxes::{Area, Boxes};
+use super::geometry::Geometry;
+use super::panels::Panels;
+use transforms::{Grid, of_input};
+
+/// Outputs of a tile along an axis.
+const SIDE: usize = 2;
+/// Elements of the input that a tile meets along an axis, and points along it.
+const REACH: usize = SIDE + TAPS - 1;
+/// Taps along an axis.
+const TAPS: usize = 3;
+
+/// Positions of the copy of a box: those of about fifty tiles, which all weights meet.
+const POSITIONS: usize = 352;
+/// Tiles of a box that are not worth cutting further.
+const FEW: usize = 24;
+/// The fewest tiles whose products save more than the points of the kernels cost, where these take no more than so many bytes; and
+/// the more, the more they take.
+const LEAST: usize = 48;
+const NEAR: usize = 16 << 20;
+/// Channels of the input and as many of the output from whose half on products save more than the sums before and after cost, for one
+/// axis and for two.
+const CHANNELS: [usize; 2] = [32, 10];
+
+/// The most lanes of a vector.
+const LANES: usize = 16;
+
+/// Is it of this kind, and of a size that makes it worth it?
+pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
+    let of_three = geometry.axes.iter().all(|axis| (axis.taps, axis.stride, axis.dilation) == (TAPS, 1, 1));
+    let axes = geometry.axes.len();
+    if !(T::Wide::IN_REGISTERS && geometry.groups == 1 && of_three && (1..=2).contains(&axes)) {
+        return false;
+    }
+    let tiles =
+        geometry.batch * geometry.axes.iter().map(|axis| axis.outputs.div_ceil(SIDE)).product::<usize>();
+    let (meetings, points) = (geometry.inputs * geometry.outputs, points(axes));
+    let has_channels = meetings >= CHANNELS[axes - 1] * (geometry.inputs + geometry.outputs);
+    let weights = meetings * points * size_of::<T::Wide>();
+    let is_worth_it = tiles >= LEAST && tiles >= LEAST * weights / NEAR;
+    // Tiles that reach beyond the ends are computed whole.
+    has_channels && is_worth_it && geometry.rows() * geometry.taps() * 4 >= tiles * points * 5
+}
+
+/// How many points a tile has.
+fn points(axes: usize) -> usize {
+    REACH.pow(axes as u32)
+}
+
+/// The geometry whose outputs are tiles.
+fn tiled(geometry: &Geometry) -> Geometry {
+    let mut tiled = geometry.clone();
+    for axis in &mut tiled.axes {
+        axis.taps = REACH;
+        axis.outputs = axis.outputs.div_ceil(SIDE);
+        axis.stride = SIDE as isize;
+        axis.output_stride *= SIDE as isize;
+    }
+    tiled
+}
+
+/// The boxes of tiles for so many threads.
+fn boxes(tiled: &Geometry, threads: usize) -> Boxes<'_> {
+    Boxes::new(tiled, POSITIONS, (if threads == 1 { 1 } else { 4 * threads }, FEW))
+}
+
+/// One tile of a box.
+#[derive(Clone, Copy)]
+struct Tile {
+    /// Where the elements that it meets begin in the copy, in positions.
+    position: usize,
+    /// Where its first output lies in memory, in the first channel.
+    offset: isize,
+    /// Its outputs along the first and the last axis: fewer at an end.
+    outputs: [usize; 2],
+}
+
+/// All tiles of a box.
+fn tiles(geometry: &Geometry, area: &Area) -> Vec<Tile> {
+    let mut found = Vec::with_capacity(area.count());
+    let (axes, last) = (&geometry.axes, geometry.axes.len());
+    let (columns, rows) = (area.lengths[last], if last == 2 { area.lengths[1] } else { 1 });
+    let left =
+        |axis: usize, tile: usize| (axes[axis - 1].outputs - (area.starts[axis] + tile) * SIDE).min(SIDE);
+    for (index, output) in area.outputs(1).into_iter().enumerate() {
+        let along = left(last, index % columns);
+        let down = if last == 2 { left(1, index / columns % rows) } else { 1 };
+        found.push(Tile { position: output.position, offset: output.offset, outputs: [down, along] });
+    }
+    found
+}
+
+/// From output to output of a tile along the first and the last axis, in memory.
+fn steps(geometry: &Geometry) -> [isize; 2] {
+    let step = |axis: usize| geometry.axes[axis].output_stride;
+    [if geometry.axes.len() == 2 { step(0) } else { 0 }, step(geometry.axes.len() - 1)]
+}
+
+/// How the memory of a job is divided.
+struct Room {
+    /// Elements of a position: the input's channels, filled up to a vector.
+    width: usize,
+    /// Elements of a point of all tiles, in the input's channels and in the output's.
+    inputs: usize,
+    outputs: usize,
+    copied: usize,
+    points: usize,
+}
+
+impl Room {
+    fn new<T: Multiply>(panels: &Panels, positions: usize, tiles: usize) -> Room {
+        // Points a power of two apart would compete for the same few places in the cache.
+        let apart = LINE / size_of::<T::Wide>();
+        let width = panels.geometry.inputs.next_multiple_of(panels.lanes);
+        Room {
+            width,
+            inputs: tiles * width + apart,
+            outputs: tiles * panels.lanes() + apart,
+            copied: positions * width,
+            points: points(panels.geometry.axes.len()),
+        }
+    }
+
+    fn elements(&self) -> usize {
+        self.copied + self.points * (self.inputs + self.outputs)
+    }
+}
+
+/// Copy what a box meets in the input, and write the points of all its tiles.
+#[inline(always)]
+fn spread<T: Multiply, V: Lanes<T::Wide>, const FUSED: bool>(
+    panels: &Panels,
+    (area, tiles): (&Area, &[Tile]),
+    room: &Room,
+    input: Source<T>,
+    (copied, left): (&mut [T::Wide], &mut [T::Wide]),
+) {
+    let Geometry { inputs, axes, .. } = panels.geometry;
+    area.fill(
+        input,
+        room.width,
+        (T::Wide::ZERO, &mut *copied),
+        #[inline(always)]
+        |input, run, to| panels.copy_channels(*inputs, room.width, input, run, to),
+    );
+    let line = area.line() * room.width;
+    for (tile, to) in tiles.iter().zip((0..).step_by(room.width)) {
+        let from = &copied[tile.position * room.width..];
+        for lane in (0..room.width).step_by(V::COUNT) {
+            let from = Grid { start: from[lane..].as_ptr(), row: line, column: room.width };
+            let to =
+                Grid { start: left[to + lane..].as_mut_ptr(), row: REACH * room.inputs, column: room.inputs };
+            // SAFETY: all that a tile meets lies in the copy, and there is room for every tile at each point.
+            unsafe { of_input::<T::Wide, V, FUSED>(axes.len(), from, to) };
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Sums before and after the products, along one axis or two: the matrices that Lavin and Gray call *B*, *G* and *A*.
+
+use umber_kernels_base::lanes::{Lanes, Ring};
+
+use super::{REACH, SIDE, TAPS};
+
+/// Each point along an axis is one element of the input plus or minus another: which, and the sign.
+const PAIRS: [(usize, usize, f64); REACH] = [(0, 2, -1.0), (1, 2, 1.0), (2, 1, -1.0), (1, 3, -1.0)];
+
+/// Elements, or vectors, that lie some distances apart along two axes, of which the first may have but one.
+#[derive(Clone, Copy)]
+pub(super) struct Grid<P> {
+    pub(super) start: P,
+    pub(super) row: usize,
+    pub(super) column: usize,
+}
+
+impl<W> Grid<*const W> {
+    /// # Safety
+    /// The place is readable.
+    #[inline(always)]
+    unsafe fn load<V: Lanes<W>>(&self, row: usize, column: usize) -> V {
+        // SAFETY: the caller's.
+        unsafe { V::load(self.start.add(row * self.row + column * self.column)) }
+    }
+}
+
+impl<W> Grid<*mut W> {
+    /// # Safety
+    /// The place is writable.
+    #[inline(always)]
+    unsafe fn store<V: Lanes<W>>(&self, row: usize, column: usize, value: V) {
+        // SAFETY: the caller's.
+        unsafe { value.store(self.start.add(row * self.row + column * self.column)) }
+    }
+}
+
+/// The points of what a tile meets in the input.
+///
+/// # Safety
+/// The grids have as many places as the axes say.
+#[inline(always)]
+pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
+    axes: usize,
+    from: Grid<*const W>,
+    to: Grid<*mut W>,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        if axes == 1 {
+            let mut line = [V::splat(W::ZERO); REACH];
+            for (column, value) in line.iter_mut().enumerate() {
+                *value = from.load::<V>(0, column);
+            }
+            store_pairs::<W, V, FUSED>(line, to, 0);
+            return;
+        }
+        for (row, (first, second, sign)) in PAIRS.into_iter().enumerate() {
+            let sign = V::splat(W::factor(sign));
+            let mut line = [V::splat(W::ZERO); REACH];
+            for (column, value) in line.iter_mut().enumerate() {
+                let (first, second) = (from.load::<V>(first, column), from.load::<V>(second, column));
+                *value = first.add_product::<FUSED>(second, sign);
+            }
+            store_pairs::<W, V, FUSED>(line, to, row);
+        }
+    }
+}
+
+/// # Safety
+/// The grid has such a row.
+#[inline(always)]
+unsafe fn store_pairs<W: Ring, V: Lanes<W>, const FUSED: bool>(
+    line: [V; REACH],
+    to: Grid<*mut W>,
+    row: usize,
+) {
+    for (column, (first, second, sign)) in PAIRS.into_iter().enumerate() {
+        let value = line[first].add_product::<FUSED>(line[second], V::splat(W::factor(sign)));
+        // SAFETY: the caller's.
+        unsafe { to.store(row, column, value) };
+    }
+}
+
+/// The outputs of a tile from its points: one or two rows of two.
+///
+/// # Safety
+/// As of [`of_input`].
+#[inline(always)]
+pub(super) unsafe fn of_points<W: Ring, V: Lanes<W>, const FUSED: bool>(
+    axes: usize,
+    from: Grid<*const W>,
+) -> [[V; SIDE]; SIDE] {
+    let [mut upper, mut lower] = [[V::splat(W::ZERO); REACH]; SIDE];
+    for (column, (upper, lower)) in upper.iter_mut().zip(&mut lower).enumerate() {
+        // SAFETY: the caller's.
+        unsafe {
+            let mut points = [V::splat(W::ZERO); REACH];
+            points[0] = from.load::<V>(0, column);
+            if axes == 2 {
+                for (row, point) in points.iter_mut().enumerate().skip(1) {
+                    *point = from.load::<V>(row, column);
+                }
+                [*upper, *lower] = joined::<W, V, FUSED>(points);
+            } else {
+                *upper = points[0];
+            }
+        }
+    }
+    [joined::<W, V, FUSED>(upper), joined::<W, V, FUSED>(lower)]
+}
+
+/// Two outputs from the points along an axis.
+#[inline(always)]
+fn joined<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; REACH]) -> [V; SIDE] {
+    let (plus, minus) = (V::splat(W::factor(1.0)), V::splat(W::factor(-1.0)));
+    let first = a.add_product::<FUSED>(b, plus).add_product::<FUSED>(c, plus);
+    let second = b.add_product::<FUSED>(c, minus).add_product::<FUSED>(d, minus);
+    [first, second]
+}
+
+/// The points of a kernel.
+///
+/// # Safety
+/// As of [`of_input`].
+#[inline(always)]
+pub(super) unsafe fn of_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
+    axes: usize,
+    from: Grid<*const W>,
+    to: Grid<*mut W>,
+) {
+    let rows = if axes == 2 { TAPS } else { 1 };
+    let mut lines = [[V::splat(W::ZERO); REACH]; TAPS];
+    // SAFETY: the caller's.
+    unsafe {
+        for (row, line) in lines.iter_mut().enumerate().take(rows) {
+            *line = kernel_points::<W, V, FUSED>([from.load(row, 0), from.load(row, 1), from.load(row, 2)]);
+        }
+        let [first, second, third] = lines;
+        for (column, a) in first.into_iter().enumerate() {
+            let [b, c] = [second[column], third[column]];
+            if axes == 2 {
+                for (row, value) in kernel_points::<W, V, FUSED>([a, b, c]).into_iter().enumerate() {
+                    to.store(row, column, value);
+                }
+            } else {
+                to.store(0, column, a);
+            }
+        }
+    }
+}
+
+/// The points of a tile's cotangents, by which those of the input are multiplied for the derivative by the weight.
+///
+/// # Safety
+/// As of [`of_input`].
+#[inline(always)]
+pub(super) unsafe fn of_cotangents<W: Ring, V: Lanes<W>, const FUSED: bool>(
+    axes: usize,
+    [first, second]: [[V; SIDE]; SIDE],
+    to: Grid<*mut W>,
+) {
+    let (first, second) = (cotangent_points::<W, V, FUSED>(first), cotangent_points::<W, V, FUSED>(second));
+    for (column, (first, second)) in first.into_iter().zip(second).enumerate() {
+        // SAFETY: the caller's.
+        unsafe {
+            if axes == 2 {
+                let along = cotangent_points::<W, V, FUSED>([first, second]);
+                for (row, value) in along.into_iter().enumerate() {
+                    to.store(row, column, value);
+                }
+            } else {
+                to.store(0, column, first);
+            }
+        }
+    }
+}
+
+/// The points of two cotangents along an axis.
+#[inline(always)]
+fn cotangent_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b]: [V; SIDE]) -> [V; REACH] {
+    let (plus, minus) = (V::splat(W::factor(1.0)), V::splat(W::factor(-1.0)));
+    let opposite = V::splat(W::ZERO).add_product::<FUSED>(b, minus);
+    [a, a.add_product::<FUSED>(b, plus), a.add_product::<FUSED>(b, minus), opposite]
+}
+
+/// The derivatives by a kernel from its points'.
+///
+/// # Safety
+/// As of [`of_input`].
+#[inline(always)]
+pub(super) unsafe fn to_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
+    axes: usize,
+    from: Grid<*const W>,
+    to: Grid<*mut W>,
+) {
+    let rows = if axes == 2 { REACH } else { 1 };
+    let mut lines = [[V::splat(W::ZERO); TAPS]; REACH];
+    // SAFETY: the caller's.
+    unsafe {
+        for (row, line) in lines.iter_mut().enumerate().take(rows) {
+            let mut points = [V::splat(W::ZERO); REACH];
+            for (column, point) in points.iter_mut().enumerate() {
+                *point = from.load(row, column);
+            }
+            *line = taps::<W, V, FUSED>(points);
+        }
+        let [first, second, third, fourth] = lines;
+        for (column, a) in first.into_iter().enumerate() {
+            let [b, c, d] = [second[column], third[column], fourth[column]];
+            if axes == 2 {
+                for (row, value) in taps::<W, V, FUSED>([a, b, c, d]).into_iter().enumerate() {
+                    to.store(row, column, value);
+                }
+            } else {
+                to.store(0, column, a);
+            }
+        }
+    }
+}
+
+/// The derivatives by three taps from their points'.
+#[inline(always)]
+fn taps<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; REACH]) -> [V; TAPS] {
+    let (plus, half, minus_half) =
+        (V::splat(W::factor(1.0)), V::splat(W::factor(0.5)), V::splat(W::factor(-0.5)));
+    let halved = V::splat(W::ZERO).add_product::<FUSED>(b, half);
+    let sum = halved.add_product::<FUSED>(c, half);
+    [
+        sum.add_product::<FUSED>(a, plus),
+        halved.add_product::<FUSED>(c, minus_half),
+        sum.add_product::<FUSED>(d, plus),
+    ]
+}
+
+/// The points of three taps.
+#[inline(always)]
+fn kernel_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c]: [V; TAPS]) -> [V; REACH] {
+    let (half, minus_half) = (V::splat(W::factor(0.5)), V::splat(W::factor(-0.5)));
+    let ends = V::splat(W::ZERO).add_product::<FUSED>(a, half).add_product::<FUSED>(c, half);
+    [a, ends.add_product::<FUSED>(b, half), ends.add_product::<FUSED>(b, minus_half), c]
+}

@@ -1,0 +1,319 @@
+//! Conversions between dtypes, as block functions.
+//!
+//! Anything to bool asks whether it differs from zero. Complex to real drops the imaginary part. Floats to integers
+//! go through int32 if the target is at most that wide and signed or at most 16 bits wide, else through int64, as
+//! [`umber_types::cut::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as f32 while they are computed:
+//! going to one means rounding an f32 to a value that the narrow type has.
+
+use std::marker::PhantomData;
+
+use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use umber_kernels_base::isa::Isa;
+use umber_types::cut::{to_i32, to_i64, to_u64};
+use umber_types::{Bool, Complex, Complex32, Complex64, DType, Element, bf16, f16};
+
+use super::{Entry, Map1};
+#[cfg(target_arch = "x86_64")]
+use super::{Kernel, half_words};
+
+/// Conversion of one element.
+pub(crate) trait Convert<D>: Copy {
+    fn convert(self) -> D;
+}
+
+struct Cast<S, D>(PhantomData<(S, D)>);
+
+impl<S: Element + Convert<D>, D: Element> Map1 for Cast<S, D> {
+    type A = S;
+    type D = D;
+    #[inline(always)]
+    fn f<I: Isa>(a: S) -> D {
+        a.convert()
+    }
+}
+
+macro_rules! convert {
+    ($($S:ty => [$($D:ty),*], |$x:ident| $body:expr;)*) => {$($(
+        impl Convert<$D> for $S {
+            #[inline(always)]
+            fn convert(self) -> $D {
+                let $x = self;
+                ($body) as $D
+            }
+        }
+    )*)*};
+}
+
+convert! {
+    Bool => [u8, u16, u32, u64, i32, i64, f32, f64], |x| u8::from(x.get());
+    u8 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    u16 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    u32 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    u64 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i8 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i16 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i32 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    i64 => [u8, u16, u32, u64, i32, i64, f32, f64], |x| x;
+    f32 => [u8, u16, i32], |x| if (-2_147_483_648.0..2_147_483_648.0).contains(&x) { x as i32 } else { i32::MIN };
+    f64 => [u8, u16, i32], |x| to_i32(x);
+    f32 => [u32, i64], |x| to_i64(f64::from(x));
+    f64 => [u32, i64], |x| to_i64(x);
+    f32 => [u64], |x| to_u64(f64::from(x));
+    f64 => [u64], |x| to_u64(x);
+    f32 => [f32, f64], |x| x;
+    f64 => [f32, f64], |x| x;
+}
+
+macro_rules! convert_to_bool {
+    ($($ty:ident),*) => {$(
+        impl Convert<Bool> for $ty {
+            #[inline(always)]
+            fn convert(self) -> Bool {
+                (self != 0 as $ty).into()
+            }
+        }
+    )*};
+}
+
+convert_to_bool!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64);
+
+impl Convert<Bool> for Bool {
+    #[inline(always)]
+    fn convert(self) -> Bool {
+        self.get().into()
+    }
+}
+
+macro_rules! match_source {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            DType::Bool => {
+                type $T = Bool;
+                $body
+            }
+            DType::UInt8 => {
+                type $T = u8;
+                $body
+            }
+            DType::UInt16 => {
+                type $T = u16;
+                $body
+            }
+            DType::UInt32 => {
+                type $T = u32;
+                $body
+            }
+            DType::UInt64 => {
+                type $T = u64;
+                $body
+            }
+            DType::Int8 => {
+                type $T = i8;
+                $body
+            }
+            DType::Int16 => {
+                type $T = i16;
+                $body
+            }
+            DType::Int32 => {
+                type $T = i32;
+                $body
+            }
+            DType::Int64 => {
+                type $T = i64;
+                $body
+            }
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64 => {
+                type $T = f32;
+                $body
+            }
+            DType::Float64 | DType::Complex128 => {
+                type $T = f64;
+                $body
+            }
+            _ => unreachable!("floats of eight bits are converted by a kernel of their own"),
+        }
+    };
+}
+
+/// Targets whose sign does not matter are unsigned: the low bits of an integer are the same.
+macro_rules! match_target {
+    ($from:expr, $dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            DType::Bool => {
+                type $T = Bool;
+                $body
+            }
+            DType::UInt8 | DType::Int8 => {
+                type $T = u8;
+                $body
+            }
+            DType::UInt16 | DType::Int16 => {
+                type $T = u16;
+                $body
+            }
+            DType::Int32 if $from.is_floating() => {
+                type $T = i32;
+                $body
+            }
+            DType::UInt32 | DType::Int32 => {
+                type $T = u32;
+                $body
+            }
+            DType::Int64 if $from.is_floating() => {
+                type $T = i64;
+                $body
+            }
+            DType::UInt64 | DType::Int64 => {
+                type $T = u64;
+                $body
+            }
+            DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Complex64 => {
+                type $T = f32;
+                $body
+            }
+            DType::Float64 | DType::Complex128 => {
+                type $T = f64;
+                $body
+            }
+            _ => unreachable!("floats of eight bits are converted by a kernel of their own"),
+        }
+    };
+}
+
+/// How one dtype becomes another.
+pub(crate) enum Conversion {
+    /// The bits stay.
+    Nothing,
+    /// By one block function.
+    Direct(Entry),
+    /// Through another dtype.
+    Through(DType),
+}
+
+/// The way from one computing dtype to another.
+pub(crate) fn conversion(from: DType, to: DType) -> Conversion {
+    let same_bits = from.is_integer() && to.is_integer() && from.size() == to.size();
+    if from == to || same_bits {
+        return Conversion::Nothing;
+    }
+    match (from, to) {
+        (DType::Complex64, DType::Complex128) => Conversion::Direct(WIDEN),
+        (DType::Complex128, DType::Complex64) => Conversion::Direct(NARROW),
+        (DType::Complex64, DType::Bool) => Conversion::Direct(TRUTH_OF_COMPLEX64),
+        (DType::Complex128, DType::Bool) => Conversion::Direct(TRUTH_OF_COMPLEX128),
+        (DType::Complex64, DType::Float32) => Conversion::Direct(REAL_OF_COMPLEX64),
+        (DType::Complex128, DType::Float64) => Conversion::Direct(REAL_OF_COMPLEX128),
+        (DType::Float32, DType::Complex64) => Conversion::Direct(COMPLEX64_OF_REAL),
+        (DType::Float64, DType::Complex128) => Conversion::Direct(COMPLEX128_OF_REAL),
+        _ if from.is_complex() => Conversion::Through(from.real()),
+        _ if to.is_complex() => Conversion::Through(to.real()),
+        // Signs of what is only cut off or compared with zero do not matter either.
+        _ => {
+            let cut = to == DType::Bool || (to.is_integer() && to.size() < from.size());
+            let from = if cut { unsigned(from) } else { from };
+            Conversion::Direct(
+                match_source!(from, S => match_target!(from, to, D => const { Entry::map1::<Cast<S, D>>() })),
+            )
+        }
+    }
+}
+
+const fn unsigned(dtype: DType) -> DType {
+    match dtype {
+        DType::Int8 => DType::UInt8,
+        DType::Int16 => DType::UInt16,
+        DType::Int32 => DType::UInt32,
+        DType::Int64 => DType::UInt64,
+        other => other,
+    }
+}
+
+macro_rules! entries {
+    ($($name:ident, $A:ty => $D:ty, |$x:ident| $body:expr;)*) => {
+        $(const $name: Entry = super::map1!($A => $D, I, |$x| $body);)*
+    };
+}
+
+entries! {
+    WIDEN, Complex32 => Complex64, |z| Complex { re: f64::from(z.re), im: f64::from(z.im) };
+    NARROW, Complex64 => Complex32, |z| Complex { re: z.re as f32, im: z.im as f32 };
+    TRUTH_OF_COMPLEX64, Complex32 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
+    TRUTH_OF_COMPLEX128, Complex64 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
+    REAL_OF_COMPLEX64, Complex32 => f32, |z| z.re;
+    REAL_OF_COMPLEX128, Complex64 => f64, |z| z.re;
+    COMPLEX64_OF_REAL, f32 => Complex32, |x| Complex { re: x, im: 0.0 };
+    COMPLEX128_OF_REAL, f64 => Complex64, |x| Complex { re: x, im: 0.0 };
+    PORTABLE_LOAD_F16, f16 => f32, |x| f16_to_f32(x);
+    LOAD_BF16, bf16 => f32, |x| bf16_to_f32(x);
+    PORTABLE_STORE_F16, f32 => f16, |x| f32_to_f16(x);
+    STORE_BF16, f32 => bf16, |x| f32_to_bf16(x);
+    ROUND_F16, f32 => f32, |x| f16_to_f32(f32_to_f16(x));
+    ROUND_BF16, f32 => f32, |x| bf16_to_f32(f32_to_bf16(x));
+}
+
+/// An entry with the processor's own instructions for conversion, beside those of the portable level.
+#[cfg(target_arch = "x86_64")]
+const fn of_processor(portable: Entry, kernels: [Kernel; 2]) -> Entry {
+    Entry { kernels: [portable.kernels[0], kernels[0], kernels[1]], ..portable }
+}
+
+#[cfg(target_arch = "x86_64")]
+const LOAD_F16: Entry = of_processor(PORTABLE_LOAD_F16, [half_words::load_f16c, half_words::load_avx512]);
+#[cfg(target_arch = "x86_64")]
+const STORE_F16: Entry = of_processor(PORTABLE_STORE_F16, [half_words::store_f16c, half_words::store_avx512]);
+#[cfg(not(target_arch = "x86_64"))]
+const LOAD_F16: Entry = PORTABLE_LOAD_F16;
+#[cfg(not(target_arch = "x86_64"))]
+const STORE_F16: Entry = PORTABLE_STORE_F16;
+
+/// f64 to f32, the last bit set if anything was lost: rounding that once more to fewer bits rounds correctly.
+#[inline(always)]
+fn to_odd(x: f64) -> f32 {
+    let y = x as f32;
+    let wide = f64::from(y);
+    let bits = y.to_bits();
+    // Towards zero first, so that the set bit stands for "a little more".
+    let bits = bits.wrapping_sub(u32::from(wide.abs() > x.abs()));
+    let exact = wide == x || x.is_nan();
+    f32::from_bits(if exact { y.to_bits() } else { bits | 1 })
+}
+
+/// To f32 on the way to a 16-bit float.
+struct ToOdd<S>(PhantomData<S>);
+
+impl<S: Element + Convert<f64>> Map1 for ToOdd<S> {
+    type A = S;
+    type D = f32;
+    #[inline(always)]
+    fn f<I: Isa>(a: S) -> f32 {
+        to_odd(a.convert())
+    }
+}
+
+/// The block function from a wide real dtype to an f32 that rounds to a 16-bit float as the value itself does.
+pub(crate) fn before_half(from: DType) -> Option<Entry> {
+    Some(match from {
+        DType::UInt32 => const { Entry::map1::<ToOdd<u32>>() },
+        DType::UInt64 => const { Entry::map1::<ToOdd<u64>>() },
+        DType::Int32 => const { Entry::map1::<ToOdd<i32>>() },
+        DType::Int64 => const { Entry::map1::<ToOdd<i64>>() },
+        DType::Float64 => const { Entry::map1::<ToOdd<f64>>() },
+        _ => return None,
+    })
+}
+
+/// From memory of a 16-bit float dtype to f32.
+pub(crate) fn load_half(dtype: DType) -> Entry {
+    if dtype == DType::Float16 { LOAD_F16 } else { LOAD_BF16 }
+}
+
+/// From f32 to memory of a 16-bit float dtype, rounding.
+pub(crate) fn store_half(dtype: DType) -> Entry {
+    if dtype == DType::Float16 { STORE_F16 } else { STORE_BF16 }
+}
+
+/// f32 rounded to what a 16-bit float dtype can hold.
+pub(crate) fn round_half(dtype: DType) -> Entry {
+    if dtype == DType::Float16 { ROUND_F16 } else { ROUND_BF16 }
+}

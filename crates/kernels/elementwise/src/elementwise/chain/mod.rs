@@ -1,0 +1,150 @@
+//! Several elementwise steps in one loop: what one step makes stays in the processor's registers for the next.
+//!
+//! A chain is a list of [`Link`]s over an accumulator of a few vectors. The loop goes through the links once for each
+//! [`tile`](TILE) of elements, so that going to the next link costs little beside its work, and nothing is stored but what
+//! another step or memory needs. Sixteen-bit floats widen as they are loaded and are rounded as they are stored.
+
+#[cfg(target_arch = "x86_64")]
+mod links;
+#[cfg(target_arch = "x86_64")]
+mod run;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
+
+#[cfg(target_arch = "x86_64")]
+use umber_kernels_base::isa::level;
+use umber_types::{BinaryKind, DType, UnaryKind};
+
+#[cfg(target_arch = "x86_64")]
+use run::{Avx2, Avx512, run};
+#[cfg(target_arch = "x86_64")]
+use vectors::{Words256, Words512};
+
+/// Bytes of the largest tile of a value.
+pub(crate) const TILE: usize = VECTORS * 64;
+/// Vectors of an accumulator: enough to hide the time that a result takes, and half of what AVX2 has.
+const VECTORS: usize = 8;
+
+/// What a link does to the accumulator, given an operand `x`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// Takes the operand.
+    Load,
+    /// Writes the accumulator to the value.
+    Store,
+    /// Writes the accumulator to the value, past the caches if the run does so.
+    Output,
+    Negative,
+    Abs,
+    Sqrt,
+    Rsqrt,
+    Reciprocal,
+    Square,
+    Add,
+    Multiply,
+    Subtract,
+    /// `x - accumulator`.
+    SubtractFrom,
+    Divide,
+    /// `x / accumulator`.
+    DivideInto,
+    /// The accumulator unless `x` is greater; NaN of either.
+    Maximum,
+    /// `x` unless the accumulator is greater; NaN of either.
+    MaximumOf,
+    Minimum,
+    MinimumOf,
+}
+
+/// Where the operand of a link is, or what it is stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Elements as they are computed.
+    Elements,
+    /// 16-bit floats.
+    BFloat16,
+    Float16,
+    /// 32-bit integers, of which floats are made.
+    Integers,
+    Constant,
+    Accumulator,
+}
+
+/// One step of a chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    pub(crate) op: Op,
+    pub(crate) source: Source,
+    /// Does the value have room for a tile only, which every tile uses anew?
+    pub(crate) is_local: bool,
+    /// Which value is read or written.
+    pub(crate) value: u32,
+    /// The bits of a constant.
+    pub(crate) constant: u64,
+}
+
+/// Runs links over `n` elements: `(links, address of each value, n, past the caches?)`.
+///
+/// Contract: each value that links name has room for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
+/// of [`LANES`](super::LANES); values overlap only where they are the same; what goes past the caches begins at a multiple
+/// of 64 bytes.
+pub(crate) type Chain = unsafe fn(&[Link], &[*mut u8], usize, bool);
+
+impl Op {
+    /// The same function of the operands the other way round.
+    pub(crate) fn turned(self) -> Op {
+        match self {
+            Op::Subtract => Op::SubtractFrom,
+            Op::Divide => Op::DivideInto,
+            Op::Maximum => Op::MaximumOf,
+            Op::Minimum => Op::MinimumOf,
+            symmetric => symmetric,
+        }
+    }
+}
+
+/// The link of a function of one element of a (computing) dtype.
+pub(crate) fn unary(kind: UnaryKind, dtype: DType) -> Option<Op> {
+    Some(match kind {
+        _ if !dtype.is_floating() => return None,
+        UnaryKind::Negative => Op::Negative,
+        UnaryKind::Abs => Op::Abs,
+        UnaryKind::Sqrt => Op::Sqrt,
+        UnaryKind::Rsqrt => Op::Rsqrt,
+        UnaryKind::Reciprocal => Op::Reciprocal,
+        UnaryKind::Square => Op::Square,
+        _ => return None,
+    })
+}
+
+/// The link of a function of two elements of a (computing) dtype, the first of which is in the accumulator.
+pub(crate) fn binary(kind: BinaryKind, dtype: DType) -> Option<Op> {
+    Some(match kind {
+        BinaryKind::Add => Op::Add,
+        BinaryKind::Subtract => Op::Subtract,
+        BinaryKind::Multiply => Op::Multiply,
+        _ if !dtype.is_floating() => return None,
+        BinaryKind::Divide => Op::Divide,
+        BinaryKind::Maximum => Op::Maximum,
+        BinaryKind::Minimum => Op::Minimum,
+        _ => return None,
+    })
+}
+
+/// The loop over links of this (computing) dtype, if this processor has one.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn chain(dtype: DType) -> Option<Chain> {
+    use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
+    let chains: [Chain; 2] = match dtype {
+        DType::Float32 => [run::<Avx2, __m256>, run::<Avx512, __m512>],
+        DType::Float64 => [run::<Avx2, __m256d>, run::<Avx512, __m512d>],
+        DType::Int32 | DType::UInt32 => [run::<Avx2, Words256>, run::<Avx512, Words512>],
+        _ => return None,
+    };
+    Some(chains[level().checked_sub(1)?])
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn chain(_dtype: DType) -> Option<Chain> {
+    None
+}

@@ -1,0 +1,67 @@
+//! Block functions that write past the caches as they go, a few lines at a time.
+//!
+//! They are for functions to truth values: those are a fraction of what is read, so that a block of them that waits in the
+//! first cache to be written keeps the processor from reading. Of what is as wide as its operands, blocks may wait.
+#![expect(clippy::cast_ptr_alignment, reason = "lanes of elements begin at whole lines")]
+
+use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_stream_si128};
+use std::mem::MaybeUninit;
+
+use umber_kernels_base::isa::Isa;
+use umber_types::{DType, Element};
+
+use super::{Kernel, LANES, Map1, Map2, loop1, loop2};
+
+/// Write the lanes of `make` past the caches.
+///
+/// # Safety
+/// `make` fills [`LANES`] elements; as many are writable at a multiple of 16 bytes.
+#[inline(always)]
+unsafe fn stream<D: Copy>(to: *mut u8, make: impl FnOnce(*mut u8)) {
+    let mut made = [const { MaybeUninit::<D>::uninit() }; LANES];
+    make(made.as_mut_ptr().cast());
+    let from: *const __m128i = made.as_ptr().cast();
+    for i in 0..size_of_val(&made) / size_of::<__m128i>() {
+        // SAFETY: the caller's contract; every x86-64 processor has the instructions.
+        unsafe { _mm_stream_si128(to.cast::<__m128i>().add(i), _mm_loadu_si128(from.add(i))) };
+    }
+}
+
+#[inline(always)]
+unsafe fn lines1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
+    for i in (0..n).step_by(LANES) {
+        // SAFETY: the contract of `Kernel`, and that of [`past_caches1`].
+        unsafe {
+            let a = a.add(i * size_of::<O::A>());
+            stream::<O::D>(d.add(i * size_of::<O::D>()), |made| loop1::<O, I>(made, a, LANES));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn lines2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usize) {
+    for i in (0..n).step_by(LANES) {
+        // SAFETY: the contract of `Kernel`, and that of [`past_caches2`].
+        unsafe {
+            let (a, b) = (a.add(i * size_of::<O::A>()), b.add(i * size_of::<O::A>()));
+            stream::<O::D>(d.add(i * size_of::<O::D>()), |made| loop2::<O, I>(made, a, b, LANES));
+        }
+    }
+}
+
+super::instances!(fn kernels1<O: Map1>, |d, a, _b, _c, n, Set| lines1::<O, Set>(d, a, n));
+super::instances!(fn kernels2<O: Map2>, |d, a, b, _c, n, Set| lines2::<O, Set>(d, a, b, n));
+
+/// The functions for each instruction set, if they answer with truth values; the destination begins at a whole line.
+pub(super) const fn past_caches1<O: Map1>() -> Option<[Kernel; 3]> {
+    if is_bool::<O::D>() { Some(kernels1::<O>()) } else { None }
+}
+
+/// As [`past_caches1`].
+pub(super) const fn past_caches2<O: Map2>() -> Option<[Kernel; 3]> {
+    if is_bool::<O::D>() { Some(kernels2::<O>()) } else { None }
+}
+
+const fn is_bool<T: Element>() -> bool {
+    matches!(T::DTYPE, DType::Bool)
+}

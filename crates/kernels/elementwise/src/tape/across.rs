@@ -1,0 +1,258 @@
+//! Operands that lie across: dense along another axis than the innermost one of the outputs, as in `x + y.T`.
+//!
+//! In the outputs' order each of their elements would come from a cache line of its own, and lines that lie far apart push
+//! each other out before their other elements are read. So the outputs are computed in bands, for each of which such
+//! operands are turned first, tile by tile.
+
+use smallvec::SmallVec;
+use umber_kernels_base::caches::LINE;
+use umber_kernels_base::isa::Cache;
+use umber_kernels_base::scratch;
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::view::{View, ViewMut};
+use umber_types::{Layout, Shape};
+
+use super::copy::copy;
+use super::program::Program;
+
+/// Elements of a band, about: its operands stay in the second cache.
+const BAND: usize = 1 << 14;
+/// Rows of a band at least, so that the lines of a turned operand are used whole.
+const HEIGHT: usize = 32;
+/// Columns of a band at most.
+const WIDTH: usize = 4096;
+/// Smaller axes are not worth turning.
+const SHORT: usize = 8;
+/// Smaller outputs are in the first cache anyway.
+const SMALL: usize = 1 << 12;
+/// Words that turned operands may take; where axes between leave no smaller bands, elements are read as they lie.
+const MOST_ROOM: usize = WIDTH * HEIGHT * 16;
+/// Work for one thread, in additions.
+const GRAIN: usize = 1 << 15;
+
+/// The axis that the view is dense along, if that is not the last one, along which each element has a line of its own.
+fn dense_axis(view: &View) -> Option<usize> {
+    let (strides, shape) = (view.strides(), view.shape());
+    let last = strides.len().checked_sub(1)?;
+    let steps = shape[last] >= SHORT && strides[last].unsigned_abs() * view.dtype().size() >= LINE;
+    (0..last).find(|&axis| steps && strides[axis].unsigned_abs() == 1 && shape[axis] >= SHORT)
+}
+
+/// How the outputs are cut.
+struct Bands {
+    shape: Shape,
+    /// The axis that bands are rows of.
+    axis: usize,
+    height: usize,
+    width: usize,
+}
+
+impl Bands {
+    fn new(shape: &[usize], axis: usize) -> Bands {
+        let last = shape.len() - 1;
+        let width = shape[last].min(WIDTH);
+        let row: usize = shape[axis + 1..last].iter().product::<usize>() * width;
+        let height = (BAND / row).next_multiple_of(HEIGHT).clamp(HEIGHT, shape[axis].max(HEIGHT));
+        Bands { shape: shape.into(), axis, height, width }
+    }
+
+    /// How many there are along each axis up to theirs, and along the last one.
+    fn counts(&self) -> (usize, usize, usize) {
+        let last = self.shape.ndim() - 1;
+        let outer = self.shape[..self.axis].iter().product();
+        (outer, self.shape[self.axis].div_ceil(self.height), self.shape[last].div_ceil(self.width))
+    }
+
+    fn size(&self) -> usize {
+        let last = self.shape.ndim() - 1;
+        self.height * self.shape[self.axis + 1..last].iter().product::<usize>() * self.width
+    }
+
+    /// Where a band begins, and its lengths.
+    fn band(&self, index: usize) -> (SmallVec<[usize; 4]>, Shape) {
+        let (_, rows, columns) = self.counts();
+        let last = self.shape.ndim() - 1;
+        let mut starts: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.shape.ndim());
+        let mut lengths = self.shape.clone();
+        let (column, row, mut outer) = (index % columns, index / columns % rows, index / columns / rows);
+        for axis in (0..self.axis).rev() {
+            starts[axis] = outer % self.shape[axis];
+            outer /= self.shape[axis];
+            lengths.as_mut_slice()[axis] = 1;
+        }
+        for (axis, at, most) in [(self.axis, row, self.height), (last, column, self.width)] {
+            starts[axis] = at * most;
+            lengths.as_mut_slice()[axis] = most.min(self.shape[axis] - at * most);
+        }
+        (starts, lengths)
+    }
+}
+
+impl Program {
+    /// Compute the outputs in bands if an input lies across; says whether it did.
+    ///
+    /// The views are those that [`Program::run`] has checked, and not empty.
+    pub(super) fn run_across(&self, ahead: Cache, inputs: &[View], outputs: &[ViewMut]) -> bool {
+        let size = outputs[0].size();
+        if size < SMALL || !outputs.iter().all(|view| view.layout().is_contiguous()) {
+            return false;
+        }
+        let dense: SmallVec<[Option<usize>; 4]> = inputs.iter().map(dense_axis).collect();
+        let Some(axis) = dense.iter().find_map(|&axis| axis) else { return false };
+        let bands = Bands::new(outputs[0].shape(), axis);
+        let is_across = dense.iter().map(|&dense| dense == Some(axis)).collect();
+        let outputs = outputs.iter().map(|view| (view.as_view(), view.start())).collect();
+        let task = Task { program: self, ahead, inputs, is_across, outputs, bands };
+        let room = task.room();
+        if room > MOST_ROOM {
+            return false;
+        }
+        let grain = (GRAIN / self.cost / task.bands.size()).max(1);
+        let (outer, rows, columns) = task.bands.counts();
+        parallel_ranges(outer * rows * columns, grain, |range| {
+            scratch::with(room, |memory: &mut [u64]| range.for_each(|index| task.band(index, memory)));
+        });
+        true
+    }
+}
+
+/// A program to be run in bands.
+struct Task<'a> {
+    program: &'a Program,
+    ahead: Cache,
+    inputs: &'a [View<'a>],
+    /// Which of the inputs are turned.
+    is_across: SmallVec<[bool; 4]>,
+    /// The outputs, and where they are written.
+    outputs: SmallVec<[(View<'a>, *mut u8); 2]>,
+    bands: Bands,
+}
+
+// SAFETY: threads read the inputs, and write disjoint bands of the outputs.
+unsafe impl Sync for Task<'_> {}
+
+impl Task<'_> {
+    /// Words that one turned input takes, for elements of up to 16 bytes.
+    fn words(&self) -> usize {
+        self.bands.size() * 2
+    }
+
+    /// Words that all of them take.
+    fn room(&self) -> usize {
+        self.words() * self.is_across.iter().filter(|&&is_across| is_across).count()
+    }
+
+    /// Compute a band, turning inputs into `memory`.
+    fn band(&self, index: usize, memory: &mut [u64]) {
+        let (starts, lengths) = self.bands.band(index);
+        let steps: SmallVec<[isize; 4]> = SmallVec::from_elem(1, lengths.ndim());
+        // A part's layout from its first element on, and how many elements that is from the view's.
+        let cut = |layout: &Layout| {
+            let mut part = layout.slice(&starts, &steps, &lengths);
+            // With negative strides a part may begin before the whole.
+            let from = std::mem::take(&mut part.offset) as isize - layout.offset as isize;
+            (part, from)
+        };
+        let dense = Layout::contiguous(lengths.clone());
+        let mut room = memory.chunks_exact_mut(self.words());
+        let mut read: SmallVec<[(Layout, *const u8); 4]> = SmallVec::new();
+        for (view, &is_across) in self.inputs.iter().zip(&self.is_across) {
+            let (layout, from) = cut(view.layout());
+            let start = view.start().wrapping_offset(from * view.dtype().size() as isize);
+            if !is_across {
+                read.push((layout, start));
+                continue;
+            }
+            let to = room.next().expect("room for each").as_mut_ptr().cast::<u8>();
+            // SAFETY: a part of the view; the room holds a band of any elements, for this thread alone.
+            unsafe {
+                let source = View::new(start, view.dtype(), &layout);
+                copy(source, ViewMut::new(to, view.dtype(), &dense));
+            }
+            read.push((dense.clone(), to));
+        }
+        let inputs: SmallVec<[View; 4]> = read
+            .iter()
+            .zip(self.inputs)
+            // SAFETY: parts of the views, or a band as it was turned.
+            .map(|((layout, start), view)| unsafe { View::new(*start, view.dtype(), layout) })
+            .collect();
+        let written: SmallVec<[(Layout, *mut u8); 2]> = self
+            .outputs
+            .iter()
+            .map(|(view, start)| {
+                let (layout, from) = cut(view.layout());
+                (layout, start.wrapping_offset(from * view.dtype().size() as isize))
+            })
+            .collect();
+        let mut outputs: SmallVec<[ViewMut; 2]> = written
+            .iter()
+            .zip(&self.outputs)
+            // SAFETY: a band, which this thread alone writes.
+            .map(|((layout, start), (view, _))| unsafe { ViewMut::new(*start, view.dtype(), layout) })
+            .collect();
+        self.program.run_here(self.ahead, &inputs, &mut outputs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umber_types::BinaryKind;
+    use umber_types::tape::{Step, Tape};
+
+    use super::*;
+
+    /// `x - y` of views of the same numbers whose axes lie as `order` and `also` say.
+    fn check(shape: &[usize], order: &[usize], also: &[usize]) {
+        let tape = Tape {
+            inputs: vec![umber_types::DType::Float32; 2],
+            steps: vec![Step::Binary { kind: BinaryKind::Subtract, a: 0, b: 1 }],
+            outputs: vec![2],
+        };
+        let program = Program::new(&tape).expect("the tape is valid");
+        let size: usize = shape.iter().product();
+        let numbers: Vec<f32> = (0..size).map(|i| (i * 7919 % 10_007) as f32).collect();
+        let across = |order: &[usize]| {
+            let mut stored: Vec<usize> = vec![0; shape.len()];
+            for (place, &axis) in order.iter().enumerate() {
+                stored[place] = shape[axis];
+            }
+            let mut back = vec![0; shape.len()];
+            for (place, &axis) in order.iter().enumerate() {
+                back[axis] = place;
+            }
+            Layout::contiguous(Shape::from(&stored[..])).permute(&back)
+        };
+        let (x, y) = (across(order), across(also));
+        let dense = Layout::contiguous(Shape::from(shape));
+        let mut found = vec![0f32; size];
+        program
+            .run(&[View::of(&numbers, &x), View::of(&numbers, &y)], &mut [ViewMut::of(&mut found, &dense)]);
+        let mut index = vec![0usize; shape.len()];
+        for &value in &found {
+            let at = |layout: &Layout| {
+                let place: isize =
+                    index.iter().zip(&layout.strides).map(|(&i, &stride)| i as isize * stride).sum();
+                numbers[place as usize]
+            };
+            assert_eq!(value, at(&x) - at(&y), "{shape:?} {order:?} {also:?} {index:?}");
+            for axis in (0..shape.len()).rev() {
+                index[axis] += 1;
+                if index[axis] < shape[axis] {
+                    break;
+                }
+                index[axis] = 0;
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_across_is_turned() {
+        check(&[100, 130], &[1, 0], &[0, 1]);
+        check(&[100, 130], &[0, 1], &[1, 0]);
+        check(&[70, 4500], &[1, 0], &[1, 0]);
+        check(&[3, 65, 90], &[0, 2, 1], &[0, 1, 2]);
+        check(&[40, 9, 33], &[2, 1, 0], &[1, 2, 0]);
+        check(&[5, 8, 3, 64], &[0, 3, 2, 1], &[3, 2, 1, 0]);
+    }
+}

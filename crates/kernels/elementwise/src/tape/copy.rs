@@ -1,0 +1,368 @@
+//! Copies between any two layouts of one shape.
+#![expect(
+    clippy::cast_ptr_alignment,
+    reason = "views promise alignment, and registers have that of a cache line"
+)]
+
+use std::ops::Range;
+
+use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
+use umber_kernels_base::isa::{Cache, level};
+use umber_kernels_base::moving::by_size;
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::turn::{self, Stores};
+use umber_kernels_base::view::{View, ViewMut};
+use umber_types::tape::{Step, Tape};
+
+use super::blocks::{SHORT, copy_short, gather, prefetch_apart};
+use super::plan::Plan;
+use super::program::Program;
+
+/// Bytes for one thread to copy.
+const GRAIN: usize = 1 << 17;
+/// Bytes that are written past the caches at a time, and wait in the first one until then.
+const STAGE: usize = 16 * LINE;
+/// Rows of the result, at most, that one thread turns before it looks for more.
+const PIECE: usize = 1 << 10;
+
+/// Copy `src` to `dst`, element by element of their common shape; converts where the dtypes differ.
+///
+/// # Panics
+/// If the shapes differ.
+pub fn copy(src: View, mut dst: ViewMut) {
+    assert_eq!(src.shape(), dst.shape(), "views have one shape");
+    if src.dtype() != dst.dtype() {
+        let step = Step::Cast { x: 0, to: dst.dtype() };
+        let tape = Tape { inputs: vec![src.dtype()], steps: vec![step], outputs: vec![1] };
+        let program = Program::new(&tape).expect("every dtype converts to every other");
+        program.run(&[src], std::slice::from_mut(&mut dst));
+        return;
+    }
+    if src.size() == 0 {
+        return;
+    }
+    let size = src.dtype().size();
+    let plan = Plan::new(dst.shape(), &[src.strides(), dst.strides()], 1);
+    let job = Job { from: src.start(), to: dst.start(), size, plan: &plan };
+    if plan.lengths().len() == 1 {
+        job.line();
+    } else if let Some(across) = job.transposed_axis() {
+        job.tiles(across);
+    } else {
+        job.rows();
+    }
+}
+
+struct Job<'p> {
+    from: *const u8,
+    to: *mut u8,
+    size: usize,
+    plan: &'p Plan,
+}
+
+// SAFETY: threads copy disjoint parts; views promise the rest.
+unsafe impl Sync for Job<'_> {}
+
+impl Job<'_> {
+    fn source(&self, distance: isize) -> *const u8 {
+        self.from.wrapping_offset(distance * self.size as isize)
+    }
+
+    fn target(&self, distance: isize) -> *mut u8 {
+        self.to.wrapping_offset(distance * self.size as isize)
+    }
+
+    /// Is so much copied that the target goes past the caches?
+    fn streams(&self) -> bool {
+        self.plan.size() * self.size >= STREAM_FROM
+    }
+
+    /// One loop.
+    fn line(&self) {
+        let (from, to) = (self.plan.strides(0)[0], self.plan.strides(1)[0]);
+        let streams = self.streams();
+        // Whole cache lines for each thread.
+        let count = self.plan.size().div_ceil(LINE);
+        parallel_ranges(count, GRAIN / LINE / self.size, |range| {
+            let (begin, end) = (range.start * LINE, (range.end * LINE).min(self.plan.size()));
+            let (source, target) = (self.source(begin as isize * from), self.target(begin as isize * to));
+            let row = Row { from: source, to: target, strides: [from, to], count: end - begin, next: None };
+            // SAFETY: elements of the views, this range is this thread's.
+            unsafe { row.copy(self.size, streams) };
+            if streams {
+                finish_streaming();
+            }
+        });
+    }
+
+    /// Rows along the innermost loop.
+    fn rows(&self) {
+        let length = self.plan.inner();
+        let count = self.plan.size() / length;
+        let strides = [0, 1].map(|operand| self.inner(operand));
+        let streams = length * self.size >= 4 * STAGE && self.streams();
+        parallel_ranges(count, (GRAIN / self.size / length).max(1), |range| {
+            if length < SHORT {
+                // Too short to look up where each begins.
+                self.short_rows(range);
+                return;
+            }
+            let mut from = self.source(self.plan.outer_offset(0, range.start));
+            for row in range {
+                let next = self.source(self.plan.outer_offset(0, row + 1));
+                let to = self.target(self.plan.outer_offset(1, row));
+                let row = Row { from, to, strides, count: length, next: Some(next) };
+                // SAFETY: as above.
+                unsafe { row.copy(self.size, streams) };
+                from = next;
+            }
+            if streams {
+                finish_streaming();
+            }
+        });
+    }
+
+    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the other:
+    /// to look up where each begins would take longer than to copy it.
+    fn short_rows(&self, range: Range<usize>) {
+        let last = self.plan.lengths().len() - 1;
+        let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
+        let strides = [0, 1].map(|i| (self.plan.strides(i)[last - 1], self.inner(i)));
+        let outer = last.checked_sub(2);
+        let mut row = range.start;
+        while row < range.end {
+            let (group, first, left) = (row / rows, row % rows, range.end - row);
+            let (groups, count) = match outer {
+                Some(outer) if first == 0 && left >= rows => {
+                    let groups = self.plan.lengths()[outer];
+                    ((groups - group % groups).min(left / rows), rows)
+                }
+                _ => (1, (rows - first).min(left)),
+            };
+            let mut distances = [0, 1].map(|operand| self.plan.outer_offset(operand, row));
+            for _ in 0..groups {
+                let [from, to] = distances;
+                // SAFETY: elements of the views, these rows are this thread's.
+                unsafe {
+                    copy_short(self.size, self.source(from), self.target(to), strides, [count, length]);
+                };
+                for (operand, distance) in distances.iter_mut().enumerate() {
+                    *distance += outer.map_or(0, |outer| self.plan.strides(operand)[outer]);
+                }
+            }
+            row += groups * count;
+        }
+    }
+
+    fn inner(&self, operand: usize) -> isize {
+        let strides = self.plan.strides(operand);
+        strides[strides.len() - 1]
+    }
+
+    /// The loop along which the source is dense, if that is not the innermost and both are long.
+    fn transposed_axis(&self) -> Option<usize> {
+        let last = self.plan.lengths().len() - 1;
+        let inner = self.inner(0).unsigned_abs();
+        if inner <= 1 || self.plan.inner() < 4 {
+            return None;
+        }
+        let strides = &self.plan.strides(0)[..last];
+        // Where both are short, there is little to share.
+        let least = if self.plan.inner() < SHORT { SHORT } else { 4 };
+        let nearest = (0..last).filter(|&axis| strides[axis] != 0 && self.plan.lengths()[axis] >= least);
+        nearest
+            .min_by_key(|&axis| strides[axis].unsigned_abs())
+            .filter(|&axis| strides[axis].unsigned_abs() < inner)
+    }
+
+    /// Square tiles of the loop `across` and the innermost one, so that both sides use whole cache lines. Each thread goes
+    /// along the source's rows, a few of them at a time.
+    fn tiles(&self, across: usize) {
+        let lengths = self.plan.lengths();
+        let last = lengths.len() - 1;
+        let (rows, columns) = (lengths[across], lengths[last]);
+        let strides = [0, 1].map(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
+        let streams = self.streams();
+        let turning = Turning::new(self.size, strides, streams);
+        let side = turning.side();
+        let (bands, pieces) = (columns.div_ceil(side), rows.div_ceil(PIECE));
+        let others = self.plan.size() / (rows * columns);
+        let offset = |operand: usize, mut index: usize| {
+            let strides = self.plan.strides(operand);
+            let mut offset = 0;
+            for axis in (0..last).rev().filter(|&axis| axis != across) {
+                offset += (index % lengths[axis]) as isize * strides[axis];
+                index /= lengths[axis];
+            }
+            offset
+        };
+        let grain = (GRAIN / self.size / (side * rows.min(PIECE))).max(1);
+        parallel_ranges(others * bands * pieces, grain, |range| {
+            for index in range {
+                let (piece, band, other) = (index % pieces, index / pieces % bands, index / pieces / bands);
+                let origins = [0, 1].map(|i| offset(i, other));
+                let left = band * side;
+                let width = (columns - left).min(side);
+                let end = rows.min((piece + 1) * PIECE);
+                for top in (piece * PIECE..end).step_by(side) {
+                    let [source, target] = [0, 1]
+                        .map(|i| origins[i] + top as isize * strides[i].0 + left as isize * strides[i].1);
+                    let height = (end - top).min(side);
+                    // SAFETY: elements of the views; units are disjoint.
+                    unsafe { turning.tile(self.source(source), self.target(target), height, width) };
+                }
+            }
+            if streams {
+                finish_streaming();
+            }
+        });
+    }
+}
+
+/// A line of elements to be copied.
+struct Row {
+    from: *const u8,
+    to: *mut u8,
+    /// Of the source and of the target.
+    strides: [isize; 2],
+    count: usize,
+    /// Where the next line of the source begins, if one does.
+    next: Option<*const u8>,
+}
+
+/// Do elements that are gathered first go past the caches faster than through them? Not if they are written by less than a line of
+/// the caches at a time.
+fn staging_pays() -> bool {
+    level() == 2
+}
+
+/// Where elements wait to be written past the caches.
+#[repr(align(64))]
+struct Stage([u8; STAGE]);
+
+impl Row {
+    /// # Safety
+    /// The elements may be read and written, and nobody else touches those that are written.
+    unsafe fn copy(&self, size: usize, streams: bool) {
+        let Row { from, to, strides, count, .. } = *self;
+        // SAFETY: the caller's promise.
+        unsafe {
+            match strides {
+                [stride, 1] if streams && (stride == 1 || staging_pays()) => self.past_caches(size),
+                [stride, 1] => gather(size, from, stride, to, count),
+                [a, b] => strided(size, from, a, to, b, count),
+            }
+        }
+    }
+
+    /// The line goes past the caches, where meanwhile the next one is asked for: lines end before the processor has seen enough
+    /// of them to foresee the next.
+    ///
+    /// # Safety
+    /// As [`Row::copy`].
+    unsafe fn past_caches(&self, size: usize) {
+        let stride = self.strides[0];
+        let mut stage = Stage([0; STAGE]);
+        let stage = stage.0.as_mut_ptr();
+        let whole = STAGE / size;
+        // The first part is shorter, so that all others begin at a line of the caches.
+        let mut part = whole - self.to.addr() % LINE / size;
+        let mut done = 0;
+        while done < self.count {
+            part = part.min(self.count - done);
+            let distance = done as isize * stride * size as isize;
+            if let Some(next) = self.next {
+                prefetch_apart(size, next.wrapping_offset(distance), stride, part, Cache::Second);
+            }
+            // SAFETY: the caller's promise; the stage has room for a part.
+            unsafe {
+                let mut from = self.from.offset(distance);
+                if stride != 1 {
+                    gather(size, from, stride, stage, part);
+                    from = stage;
+                }
+                stream(from, self.to.add(done * size), part * size);
+            }
+            done += part;
+            part = whole;
+        }
+    }
+}
+
+/// How tiles are turned.
+struct Turning {
+    size: usize,
+    /// Of the source and of the target: from row to row of the target, along its rows.
+    strides: [(isize, isize); 2],
+    /// Turns whole tiles by vectors.
+    turn: Option<turn::Turn>,
+    /// As above, past the caches, where the tile's rows are whole lines of them.
+    stream: Option<turn::Turn>,
+}
+
+impl Turning {
+    fn new(size: usize, strides: [(isize, isize); 2], streams: bool) -> Turning {
+        let [from, to] = strides;
+        let is_dense = (from.0, to.1) == (1, 1);
+        let lines = streams && (to.0 * size as isize) % LINE as isize == 0;
+        Turning {
+            size,
+            strides,
+            turn: turn::tile(size, Stores::Cached).filter(|_| is_dense),
+            stream: turn::tile(size, Stores::PastCaches).filter(|_| is_dense && lines),
+        }
+    }
+
+    /// Elements along a side of the tiles: what goes through the caches uses lines that the processor fetches in pairs.
+    fn side(&self) -> usize {
+        if self.stream.is_some() { turn::TILE } else { (2 * turn::TILE).max(LINE / self.size) }
+    }
+
+    /// A tile of `height` by `width` elements of the target, and a request for the one below.
+    ///
+    /// # Safety
+    /// The elements may be read and written, and nobody else touches those that are written.
+    unsafe fn tile(&self, from: *const u8, to: *mut u8, height: usize, width: usize) {
+        let [a, b] = self.strides;
+        let (mut down, mut along) = (0, 0);
+        if let Some(turn) = self.turn {
+            let turn = self.stream.filter(|_| to.addr().is_multiple_of(LINE)).unwrap_or(turn);
+            let whole = |length: usize| length / turn::TILE * turn::TILE;
+            (down, along) = (whole(height), whole(width));
+            if self.stream.is_some() {
+                prefetch_apart(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::First);
+            }
+            for top in (0..down as isize).step_by(turn::TILE) {
+                for left in (0..along as isize).step_by(turn::TILE) {
+                    let source = from.wrapping_offset((top + left * a.1) * self.size as isize);
+                    let target = to.wrapping_offset((top * b.0 + left) * self.size as isize);
+                    // SAFETY: the caller's promise.
+                    unsafe { turn(source, a.1, target, b.0) };
+                }
+            }
+        }
+        by_size!(self.size, T => {
+            let (from, to) = (from.cast::<T>(), to.cast::<T>());
+            for i in 0..height {
+                // What was turned above is left out.
+                let first = if i < down { along } else { 0 };
+                for j in first as isize..width as isize {
+                    let i = i as isize;
+                    // SAFETY: as above.
+                    unsafe { to.offset(i * b.0 + j * b.1).write(from.offset(i * a.0 + j * a.1).read()) }
+                }
+            }
+        });
+    }
+}
+
+/// `count` elements from `a` apart to `b` apart.
+unsafe fn strided(size: usize, from: *const u8, a: isize, to: *mut u8, b: isize, count: usize) {
+    by_size!(size, T => {
+        let (from, to) = (from.cast::<T>(), to.cast::<T>());
+        for i in 0..count as isize {
+            // SAFETY: the caller names elements of the views.
+            unsafe { to.offset(i * b).write(from.offset(i * a).read()) }
+        }
+    });
+}

@@ -1,0 +1,360 @@
+//! One thread's way through the blocks of a run.
+
+use smallvec::SmallVec;
+use umber_kernels_base::caches::{LINE, stream};
+use umber_kernels_base::isa::{level, prefetch_lines};
+
+use super::blocks::{SHORT, copy_short, gather, scatter, splat};
+use super::program::Output;
+use super::run::{Access, Operand, Prefetch, Run};
+use crate::elementwise::{LANES, cast};
+
+/// Bytes written past the caches between requests for the next block.
+const STREAMED: usize = 256;
+
+/// Where things are while a block is computed.
+pub(super) struct Walk<'r> {
+    run: &'r Run<'r>,
+    /// The address of each value: its register, or the memory of an input or output.
+    values: SmallVec<[*mut u8; 8]>,
+    /// The register of each value.
+    registers: SmallVec<[*mut u8; 8]>,
+    /// A register for elements on their way to or from another representation.
+    stage: *mut u8,
+    /// Where this row starts in each operand: inputs, then outputs.
+    offsets: SmallVec<[isize; 8]>,
+    /// The place in its period of the first element that a periodic input's register holds.
+    phases: SmallVec<[Option<usize>; 8]>,
+}
+
+/// `count` rounded up to what vector kernels take.
+fn lanes(count: usize) -> usize {
+    count.next_multiple_of(LANES)
+}
+
+impl<'r> Walk<'r> {
+    /// `scratch` reaches one register more than the program has.
+    pub(super) fn new(run: &'r Run<'r>, scratch: *mut u8) -> Walk<'r> {
+        let program = run.program;
+        let register = |i: u32| scratch.wrapping_add(i as usize * run.register());
+        let stage = register(program.register_count as u32);
+        let registers: SmallVec<[*mut u8; 8]> = program.addresses(scratch, run.register()).collect();
+        Walk {
+            run,
+            values: registers.clone(),
+            registers,
+            stage,
+            offsets: SmallVec::from_elem(0, run.inputs.len() + run.outputs.len()),
+            phases: SmallVec::from_elem(None, run.inputs.len()),
+        }
+    }
+
+    /// Fill the registers of constants, once.
+    pub(super) fn constants(&mut self) {
+        let filled = self.filled_along_rows();
+        for constant in &self.run.program.constants {
+            let register = self.registers[constant.value as usize];
+            // SAFETY: a register has room for a block of any value.
+            unsafe { splat(constant.size, constant.bytes.as_ptr(), register, filled) };
+        }
+    }
+
+    fn filled_along_rows(&self) -> usize {
+        lanes(self.run.row.min(self.run.block))
+    }
+
+    /// Find where a row starts, and spread the inputs that are constant along it.
+    pub(super) fn enter_row(&mut self, row: usize, first: bool) {
+        let run = self.run;
+        let one_row = run.row == run.plan.size();
+        for operand in 0..self.offsets.len() {
+            let offset = if one_row { 0 } else { run.plan.outer_offset(operand, row) };
+            let moved = first || offset != self.offsets[operand];
+            self.offsets[operand] = offset;
+            if moved && operand < run.inputs.len() && run.inputs[operand].access == Access::Splat {
+                self.spread(operand);
+            }
+        }
+    }
+
+    /// Fill an input's register with the element at the start of the row.
+    fn spread(&mut self, input: usize) {
+        let from = self.address(input, 0);
+        let filled = self.filled_along_rows();
+        let (size, dtype) = (self.run.inputs[input].size, self.run.program.inputs[input]);
+        let register = self.registers[input];
+        // SAFETY: the element lies in the view; registers have room for a block.
+        unsafe {
+            if self.run.program.widened[input] {
+                splat(size, from, self.stage, filled);
+                let load = cast::load_half(dtype).kernels[level()];
+                load(register, self.stage, self.stage, self.stage, filled);
+            } else {
+                splat(size, from, register, filled);
+            }
+        }
+    }
+
+    /// Inputs first, then outputs.
+    fn operand(&self, operand: usize) -> &'r Operand {
+        let inputs = self.run.inputs.len();
+        if operand < inputs { &self.run.inputs[operand] } else { &self.run.outputs[operand - inputs] }
+    }
+
+    /// The address of the element `distance` elements of memory after the row's first.
+    fn address(&self, operand: usize, distance: isize) -> *mut u8 {
+        let Operand { start, size, .. } = *self.operand(operand);
+        start.wrapping_offset((self.offsets[operand] + distance) * size as isize)
+    }
+
+    /// Compute elements `start..start + count` of the row.
+    ///
+    /// # Safety
+    /// They lie in the row, `count` is no more than a block, and no other thread computes them.
+    pub(super) unsafe fn block(&mut self, start: usize, count: usize) {
+        let run = self.run;
+        for input in 0..run.inputs.len() {
+            // SAFETY: passed on.
+            unsafe { self.load(input, start, count) };
+        }
+        let past_caches = self.place_outputs(start, count);
+        let instructions = match &run.program.past_caches {
+            Some(instruction) if past_caches => std::slice::from_ref(instruction),
+            _ => &run.program.instructions[..],
+        };
+        for (i, instruction) in instructions.iter().enumerate() {
+            if run.prefetch == Prefetch::WithSteps {
+                self.prefetch(start + count, i, instructions.len());
+            }
+            // SAFETY: the program gives every value an address with room for `lanes(count)` elements of its type,
+            // memory only where `count` is that, and never one that a block function reads and writes at once.
+            unsafe { instruction.run(run.program, &self.values, count, past_caches) };
+        }
+        for output in 0..run.outputs.len() {
+            // SAFETY: passed on.
+            unsafe { self.store(output, start, count) };
+        }
+    }
+
+    /// Say where outputs are made: in their memory, if it is dense and the instructions may write there. Do chains write past
+    /// the caches?
+    fn place_outputs(&mut self, start: usize, count: usize) -> bool {
+        let run = self.run;
+        let is_whole = count.is_multiple_of(LANES);
+        let address = |walk: &Walk, i: usize| walk.address(run.inputs.len() + i, start as isize);
+        let outputs = || run.program.outputs.iter().zip(&run.outputs).enumerate();
+        let past_caches = run.direct
+            && run.stream
+            && is_whole
+            && outputs().filter(|(_, (output, _))| output.streams).all(|(i, (_, operand))| {
+                operand.access == Access::InPlace && address(self, i).addr().is_multiple_of(LINE)
+            });
+        for (i, (output, operand)) in outputs() {
+            if output.direct {
+                let may = if run.stream { past_caches && output.streams } else { run.direct && is_whole };
+                let value = output.value as usize;
+                self.values[value] = if may && operand.access == Access::InPlace {
+                    address(self, i)
+                } else {
+                    self.registers[value]
+                };
+            }
+        }
+        past_caches
+    }
+
+    /// Elements of a block.
+    pub(super) fn block_length(&self) -> usize {
+        self.run.block
+    }
+
+    /// Bring elements of an input whose rows are short to `to`, as many rows at a time as the loop around them has.
+    ///
+    /// # Safety
+    /// The elements lie in the view, and there is room for them.
+    unsafe fn load_short_rows(&self, input: usize, start: usize, count: usize, mut to: *mut u8) {
+        let plan = &self.run.plan;
+        let (size, length) = (self.run.inputs[input].size, plan.inner());
+        let last = plan.lengths().len() - 1;
+        // Of one loop, no row follows another.
+        let rows = if last > 0 { plan.lengths()[last - 1] } else { 1 };
+        let (across, along) = (plan.strides(input)[last.saturating_sub(1)], plan.strides(input)[last]);
+        let mut done = 0;
+        while done < count {
+            let (row, first) = ((start + done) / length, (start + done) % length);
+            let from = self.address(input, plan.outer_offset(input, row) + first as isize * along);
+            let left = count - done;
+            // SAFETY: passed on.
+            let copied = unsafe {
+                if first > 0 || left < length {
+                    let part = left.min(length - first);
+                    gather(size, from, along, to, part);
+                    part
+                } else {
+                    let rows = (left / length).min(rows - row % rows);
+                    copy_short(size, from, to, [(across, along), (length as isize, 1)], [rows, length]);
+                    rows * length
+                }
+            };
+            to = to.wrapping_add(copied * size);
+            done += copied;
+        }
+    }
+
+    /// Elements `start..start + count` of the row of the one output, which is stored nowhere, until the next call.
+    ///
+    /// # Safety
+    /// As [`Walk::block`].
+    pub(super) unsafe fn computed(&mut self, start: usize, count: usize) -> *const u8 {
+        // SAFETY: passed on.
+        unsafe { self.block(start, count) };
+        let output = &self.run.program.outputs[0];
+        let source = self.values[output.value as usize];
+        if !output.is_rounded() {
+            return source;
+        }
+        let store = cast::store_half(output.dtype).kernels[level()];
+        // SAFETY: registers have room for a block.
+        unsafe { store(self.stage, source, source, source, lanes(count)) };
+        self.stage
+    }
+
+    /// Bring a block of an input to where instructions can read it.
+    ///
+    /// # Safety
+    /// As [`Walk::block`].
+    unsafe fn load(&mut self, input: usize, start: usize, count: usize) {
+        let run = self.run;
+        let Operand { size, access, .. } = run.inputs[input];
+        let dtype = run.program.inputs[input];
+        let register = self.registers[input];
+        let is_widened = run.program.widened[input];
+        let target = if is_widened { self.stage } else { register };
+        // A whole block of what repeats serves the next blocks, too.
+        let (start, count) = match access {
+            Access::Periodic(period) => {
+                if self.phases[input].replace(start % period) == Some(start % period) {
+                    return;
+                }
+                (start % period, run.block)
+            }
+            Access::InPlace | Access::Splat | Access::Strided(_) | Access::Stretches => (start, count),
+        };
+        let filled = lanes(count);
+        // SAFETY: the elements lie in the view, registers have room for a block.
+        let source = unsafe {
+            match access {
+                Access::Splat => return,
+                Access::InPlace if filled == count && !run.copy_inputs => self.address(input, start as isize),
+                Access::InPlace => {
+                    gather(size, self.address(input, start as isize), 1, target, count);
+                    target
+                }
+                Access::Strided(stride) => {
+                    gather(size, self.address(input, start as isize * stride), stride, target, count);
+                    target
+                }
+                Access::Stretches | Access::Periodic(_) if run.plan.inner() < SHORT => {
+                    self.load_short_rows(input, start, count, target);
+                    target
+                }
+                Access::Stretches | Access::Periodic(_) => {
+                    let mut to = target;
+                    run.plan.stretches(input, start, count, |distance, length, stride| {
+                        gather(size, self.address(input, distance), stride, to, length);
+                        to = to.add(length * size);
+                    });
+                    target
+                }
+            }
+        };
+        // SAFETY: as above; what a block lacks to whole lanes repeats its first element.
+        unsafe {
+            if source == target {
+                splat(size, target, target.add(count * size), filled - count);
+            }
+            if is_widened {
+                let load = cast::load_half(dtype).kernels[level()];
+                load(register, source, source, source, filled);
+            }
+        }
+        self.values[input] = if is_widened { register } else { source };
+    }
+
+    /// Bring a block of an output to memory.
+    ///
+    /// # Safety
+    /// As [`Walk::block`].
+    unsafe fn store(&self, output: usize, start: usize, count: usize) {
+        let run = self.run;
+        let operand = run.inputs.len() + output;
+        let Operand { size, access, .. } = run.outputs[output];
+        let Output { value, dtype, .. } = run.program.outputs[output];
+        let mut source = self.values[value as usize];
+        // SAFETY: the elements lie in the view, registers have room for a block.
+        unsafe {
+            let to = self.address(operand, start as isize);
+            if run.program.outputs[output].is_rounded() {
+                let store = cast::store_half(dtype).kernels[level()];
+                if access == Access::InPlace && !run.stream && count.is_multiple_of(LANES) {
+                    return store(to, source, source, source, count);
+                }
+                store(self.stage, source, source, source, lanes(count));
+                source = self.stage;
+            }
+            match access {
+                Access::InPlace => {
+                    // Equal: an instruction has written there, or an input is its own output.
+                    if source != to && run.stream {
+                        self.stream(source, to, count * size, start + count);
+                    } else if source != to {
+                        scatter(size, source, to, 1, count);
+                    }
+                }
+                Access::Stretches | Access::Periodic(_) => {
+                    run.plan.stretches(operand, start, count, |distance, length, stride| {
+                        scatter(size, source, self.address(operand, distance), stride, length);
+                        source = source.add(length * size);
+                    });
+                }
+                Access::Splat => scatter(size, source, self.address(operand, 0), 0, count),
+                Access::Strided(stride) => {
+                    scatter(size, source, self.address(operand, start as isize * stride), stride, count);
+                }
+            }
+        }
+    }
+
+    /// Write a block past the caches. Meanwhile what the block from `next` on reads is asked for.
+    ///
+    /// # Safety
+    /// As [`stream`].
+    unsafe fn stream(&self, from: *const u8, to: *mut u8, bytes: usize, next: usize) {
+        if self.run.prefetch != Prefetch::WithStores {
+            // SAFETY: passed on.
+            return unsafe { stream(from, to, bytes) };
+        }
+        let parts = bytes.div_ceil(STREAMED);
+        for part in 0..parts {
+            let begin = part * STREAMED;
+            // SAFETY: passed on; parts lie in the block.
+            unsafe { stream(from.add(begin), to.add(begin), STREAMED.min(bytes - begin)) };
+            self.prefetch(next, part, parts);
+        }
+    }
+
+    /// Ask for a part of what the block from `next` on will read, or what lies behind the row.
+    fn prefetch(&self, next: usize, part: usize, parts: usize) {
+        let run = self.run;
+        let count = run.block;
+        for (i, input) in run.inputs.iter().enumerate() {
+            if input.access == Access::InPlace {
+                let bytes = count * input.size;
+                let begin = (bytes * part / parts) & !63;
+                let end = bytes * (part + 1) / parts;
+                let from = self.address(i, next as isize).wrapping_add(begin);
+                prefetch_lines(from, end - begin, run.ahead);
+            }
+        }
+    }
+}

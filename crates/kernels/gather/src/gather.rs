@@ -1,0 +1,332 @@
+//! Copies elements and slices from where indices point.
+
+use std::ops::Range;
+
+use umber_kernels_base::caches::{LINE, STREAM_FROM, finish_streaming, stream};
+use umber_kernels_base::indices::{AHEAD, AxisIndices, BATCH, Failures, Indices, batches};
+use umber_kernels_base::isa::{Cache, prefetch_lines};
+use umber_kernels_base::moving::by_size;
+use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+use umber_types::Result;
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 14;
+/// Slices of fewer bytes go through the caches.
+const LONG: usize = 8 * LINE;
+
+/// For each tuple of `indices` along `axes`, copy the slice of `slice_sizes` that begins there.
+///
+/// The arrays of indices have one shape I and any integer dtypes; `slice_sizes` has a length for each axis of `src`.
+/// `dst` has shape I + slice_sizes. Negative indices count from the end; one outside is an error that names it, and
+/// leaves `dst` unspecified.
+pub fn gather(
+    src: View,
+    indices: &[View],
+    axes: &[usize],
+    slice_sizes: &[usize],
+    dst: ViewMut,
+) -> Result<()> {
+    assert_eq!(src.dtype(), dst.dtype(), "a gather keeps the dtype");
+    assert_eq!(slice_sizes.len(), src.shape().len(), "one slice size an axis");
+    let leading = dst.shape().len() - slice_sizes.len();
+    assert_eq!(&dst.shape()[leading..], slice_sizes, "shape of the result of a gather");
+    let indices = Indices::new(src.shape(), src.strides(), indices, axes, slice_sizes);
+    let task = Gather {
+        places: Nest::new(&dst.shape()[..leading], [&dst.strides()[..leading]]),
+        slice: Nest::new(slice_sizes, [src.strides(), &dst.strides()[leading..]]),
+        indices,
+    };
+    assert_eq!(task.places.count(), task.indices.count(), "shape of the result of a gather");
+    by_size!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
+}
+
+struct Gather<'a> {
+    indices: Indices<'a>,
+    /// Where in the destination each tuple's slice begins.
+    places: Nest<1>,
+    /// Within a slice: source, destination.
+    slice: Nest<2>,
+}
+
+impl Gather<'_> {
+    fn run<T: Copy + Send + Sync>(&self, src: Source<T>, dst: Target<T>) -> Result<()> {
+        let (count, slice) = (self.indices.count(), self.slice.count());
+        let failures = Failures::default();
+        if let Some((rows, run)) = self.rows() {
+            return self.pick_from_rows(src, dst, &rows, run);
+        }
+        if slice / GRAIN > count {
+            // Few large slices: split each.
+            let mut offsets = [0; BATCH];
+            for batch in batches(0..count) {
+                self.indices.offsets(batch.clone(), &mut offsets)?;
+                let mut next = offsets.iter();
+                self.places.walk(batch, |[to]| {
+                    let from = next.next().copied().unwrap_or_default();
+                    parallel_ranges(slice, GRAIN, |part| self.copy(src.at(from), dst.at(to), part));
+                });
+            }
+            return Ok(());
+        }
+        parallel_ranges(count, GRAIN / slice.max(1), |range| {
+            let mut offsets = [0; BATCH];
+            for batch in batches(range) {
+                if let Err(error) = self.indices.offsets(batch.clone(), &mut offsets) {
+                    failures.add(batch.start, error);
+                    return;
+                }
+                self.copy_batch(src, dst, batch, &offsets);
+            }
+            finish_streaming();
+        });
+        failures.first()
+    }
+
+    /// The loops over a slice that lie outside of those over places in the destination, and how many elements in a line there are
+    /// within them, if there are such loops.
+    fn rows(&self) -> Option<(Nest<2>, usize)> {
+        let mut rows = self.slice.clone();
+        let mut run = 1;
+        if rows.inner().strides == [1, 1] {
+            run = rows.remove(rows.loops().len() - 1).length;
+        }
+        let reach = self.places.loops().first().map_or(0, |outer| outer.strides[0] * outer.length as isize);
+        let lies_outside = |row: &Loop<2>| reach > 0 && row.strides[1] >= reach;
+        (!rows.loops().is_empty() && rows.loops().iter().all(lies_outside)).then_some((rows, run))
+    }
+
+    /// For each of `rows`, copy lines of `run` elements from all places that are indexed, which is the order of the destination.
+    fn pick_from_rows<T: Copy + Send + Sync>(
+        &self,
+        src: Source<T>,
+        dst: Target<T>,
+        rows: &Nest<2>,
+        run: usize,
+    ) -> Result<()> {
+        /// Indices at a time, which are looked up once for all rows.
+        const MANY: usize = 16 * BATCH;
+        let [step] = self.places.inner().strides;
+        let mut offsets = vec![0; self.indices.count().min(MANY)];
+        for start in (0..self.indices.count()).step_by(MANY) {
+            let chunk = start..self.indices.count().min(start + MANY);
+            for batch in batches(chunk.clone()) {
+                let mut some = [0; BATCH];
+                self.indices.offsets(batch.clone(), &mut some)?;
+                offsets[batch.start - start..][..batch.len()].copy_from_slice(&some[..batch.len()]);
+            }
+            parallel_ranges(rows.count(), GRAIN / (chunk.len() * run).max(1), |range| {
+                let is_line = run == 1 && self.places.loops().len() == 1;
+                rows.walk(range, |[from, row]| {
+                    if is_line {
+                        let to = dst.at(row + chunk.start as isize * step);
+                        // SAFETY: the indices are checked, so the layouts hold all elements.
+                        unsafe { pick(src.at(from), 0, &offsets[..chunk.len()], to, step) };
+                        return;
+                    }
+                    let mut next = &offsets[..chunk.len()];
+                    self.places.runs(chunk.clone(), |[place], length| {
+                        let (offsets, rest) = next.split_at(length);
+                        next = rest;
+                        let (from, to) = (src.at(from), dst.at(row + place));
+                        if run == 1 {
+                            // SAFETY: as above.
+                            unsafe { pick(from, 0, offsets, to, step) };
+                            return;
+                        }
+                        for (i, &offset) in (0isize..).zip(offsets) {
+                            let to = to.wrapping_offset(i * step);
+                            copy_run(
+                                from.wrapping_offset(offset),
+                                to,
+                                Loop { length: run, strides: [1, 1] },
+                                run,
+                            );
+                        }
+                    });
+                });
+            });
+        }
+        Ok(())
+    }
+
+    fn copy_batch<T: Copy + Send + Sync>(
+        &self,
+        src: Source<T>,
+        dst: Target<T>,
+        batch: Range<usize>,
+        offsets: &[isize; BATCH],
+    ) {
+        let mut done = 0;
+        let [step] = self.places.inner().strides;
+        let slice = self.slice.count();
+        let bytes = slice * size_of::<T>();
+        let is_line = self.slice.loops().len() == 1 && self.slice.inner().strides == [1, 1];
+        let streams = is_line && bytes >= LONG && bytes * self.indices.count() >= STREAM_FROM;
+        self.places.runs(batch, |[to], length| {
+            let offsets = &offsets[done..done + length];
+            done += length;
+            let mut to = dst.at(to);
+            for (i, &from) in offsets.iter().enumerate() {
+                let from = src.at(from);
+                if slice == 1 {
+                    // SAFETY: the index is checked, so the layouts hold both elements.
+                    unsafe { *to = *from };
+                } else if streams {
+                    let next = src.at(*offsets.get(i + 1).unwrap_or(&offsets[i]));
+                    prefetch_lines(next, bytes.min(AHEAD), Cache::First);
+                    // SAFETY: as above, for a line of elements each.
+                    unsafe { stream(from.cast(), to.cast(), bytes) };
+                } else {
+                    self.copy(from, to, 0..slice);
+                }
+                to = to.wrapping_offset(step);
+            }
+        });
+    }
+
+    /// Copy the elements in `part` of one slice.
+    fn copy<T: Copy + Send + Sync>(&self, src: *const T, dst: *mut T, part: Range<usize>) {
+        let inner = self.slice.inner();
+        if self.slice.loops().len() == 1 {
+            let [from, to] = inner.strides.map(|stride| part.start as isize * stride);
+            copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, part.len());
+            return;
+        }
+        self.slice.runs(part, |[from, to], length| {
+            copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, length);
+        });
+    }
+}
+
+/// Copy elements that lie in a line.
+#[inline(always)]
+fn copy_run<T: Copy + Send + Sync>(src: *const T, dst: *mut T, line: Loop<2>, length: usize) {
+    if line.strides == [1, 1] {
+        // SAFETY: callers copy between views whose layouts hold these runs; nothing else touches the destination.
+        unsafe { std::ptr::copy_nonoverlapping(src, dst, length) };
+        return;
+    }
+    for i in 0..length as isize {
+        // SAFETY: as above.
+        unsafe { *dst.wrapping_offset(i * line.strides[1]) = *src.wrapping_offset(i * line.strides[0]) };
+    }
+}
+
+/// For each element of `indices`, copy the element of `src` with that index along `axis` and the same others.
+///
+/// `dst` has the shape of `indices`, and `src` the same but along `axis`. Negative indices count from the end; one
+/// outside is an error that names it, and leaves `dst` unspecified.
+pub fn gather_axis(src: View, indices: View, axis: usize, dst: ViewMut) -> Result<()> {
+    assert_eq!(src.dtype(), dst.dtype(), "a gather keeps the dtype");
+    assert_eq!(indices.shape(), dst.shape(), "shape of the result of a gather along an axis");
+    for other in (0..src.shape().len()).filter(|&other| other != axis) {
+        assert_eq!(src.shape()[other], dst.shape()[other], "shape of the operand of a gather along an axis");
+    }
+    by_size!(src.dtype().size(), T => {
+        gather_axis_typed(Source::<T>::of(&src), src, indices, axis, Target::of(&dst), &dst)
+    })
+}
+
+fn gather_axis_typed<T: Copy + Send + Sync>(
+    from: Source<T>,
+    src: View,
+    indices: View,
+    axis: usize,
+    to: Target<T>,
+    dst: &ViewMut,
+) -> Result<()> {
+    let nest = axis_nest(src.strides(), &indices, axis, dst.strides());
+    let checked = AxisIndices::new(src.shape(), src.strides(), indices, axis);
+    let steps = nest.inner().strides;
+    let failures = Failures::default();
+    let lines = Lines::new::<T>(&src, axis, &nest);
+    parallel_ranges(nest.count(), GRAIN, |range| {
+        let mut offsets = [0; BATCH];
+        let mut at = range.start;
+        let mut failed = false;
+        let mut before = None;
+        nest.runs(range, |starts, length| {
+            let row = from.at(starts[0]);
+            let step = row.addr().wrapping_sub(before.replace(row).unwrap_or(row).addr()) as isize;
+            for batch in batches(0..length) {
+                if failed {
+                    return;
+                }
+                if let Some(lines) = &lines {
+                    lines.ask(row.wrapping_byte_offset(2 * step), batch.clone(), length);
+                }
+                let first = batch.start as isize;
+                let [source, index, target] = [0, 1, 2].map(|i| starts[i] + first * steps[i]);
+                let offsets = &mut offsets[..batch.len()];
+                if let Err(error) = checked.run(index, steps[1], offsets) {
+                    failures.add(at + batch.start, error);
+                    failed = true;
+                    return;
+                }
+                let [source_step, _, step] = steps;
+                // SAFETY: the indices are checked, so the layouts hold all elements.
+                unsafe { pick(from.at(source), source_step, offsets, to.at(target), step) };
+            }
+            at += length;
+        });
+    });
+    failures.first()
+}
+
+/// The lines of the caches that a row of the source takes which all indices of an inner loop point into.
+///
+/// Its elements are read in any order, which no processor foresees, so later rows are asked for meanwhile.
+struct Lines(usize);
+
+impl Lines {
+    /// Larger rows push others out of the second cache.
+    const MOST_BYTES: usize = 64 << 10;
+
+    /// If the rows are dense, and read for the most part.
+    fn new<T>(src: &View, axis: usize, nest: &Nest<3>) -> Option<Lines> {
+        let Loop { length, strides } = nest.inner();
+        let bytes = src.shape()[axis] * size_of::<T>();
+        let is_row = strides[0] == 0 && src.strides()[axis] == 1 && nest.loops().len() > 1;
+        let lines = bytes / LINE;
+        (is_row && bytes <= Lines::MOST_BYTES && length >= lines / 2).then_some(Lines(lines))
+    }
+
+    /// Ask for the share of a row's lines that falls to a batch of its `length` indices.
+    fn ask<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
+        let lines = self.0 * batch.start / length..self.0 * batch.end / length;
+        prefetch_lines(row.wrapping_byte_add(lines.start * LINE), lines.len() * LINE, Cache::Second);
+    }
+}
+
+/// Copy the elements at `offsets`, each `source_step` further on, to elements `step` apart.
+///
+/// # Safety
+/// The elements may be read and written, and nobody else touches those that are written.
+#[inline(always)]
+unsafe fn pick<T: Copy>(src: *const T, source_step: isize, offsets: &[isize], dst: *mut T, step: isize) {
+    if (source_step, step) == (0, 1) {
+        // Little else in the loop, so that many elements are on their way from memory at once.
+        for (i, &offset) in offsets.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { *dst.add(i) = *src.wrapping_offset(offset) };
+        }
+        return;
+    }
+    for (i, &offset) in (0isize..).zip(offsets) {
+        // SAFETY: as above.
+        unsafe { *dst.wrapping_offset(i * step) = *src.wrapping_offset(i * source_step + offset) };
+    }
+}
+
+/// Loops over the indices: an operand without its axis, the indices, and what has their shape.
+pub(crate) fn axis_nest(operand: &[isize], indices: &View, axis: usize, other: &[isize]) -> Nest<3> {
+    let mut nest = Nest::new(&[], [&[], &[], &[]]);
+    for (i, &length) in indices.shape().iter().enumerate() {
+        let along = if i == axis { 0 } else { operand[i] };
+        nest.push(Loop { length, strides: [along, indices.strides()[i], other[i]] });
+    }
+    nest
+}

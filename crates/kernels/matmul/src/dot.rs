@@ -1,0 +1,132 @@
+//! Products with few rows by a transposed matrix: every element is a sum along memory.
+
+use umber_kernels_base::caches::fills_line;
+use umber_kernels_base::isa::prefetch;
+use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
+
+use super::product::{Into, Product};
+
+/// Columns summed up together.
+const TOGETHER: usize = 4;
+
+/// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
+pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, into: Into) {
+    debug_assert!(product.k <= 1 || (product.a.columns == 1 && product.b.rows == 1));
+    if into == Into::Fresh {
+        product.fill_out(T::ZERO);
+    }
+    with_widest(Dot(*product));
+}
+
+struct Dot<S, T>(Product<S, T, T>);
+
+impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let product = self.0;
+        let part = product.n / TOGETHER;
+        // SAFETY: all columns are inside the product's shape.
+        unsafe {
+            for j in 0..part {
+                // Memory is faster at places far apart than at one after the other, where the processor foresees what is read.
+                let (start, step) = if fills_line::<V>() { (j * TOGETHER, 1) } else { (j, part) };
+                let columns = std::array::from_fn(|c| start + c * step);
+                rows::<S, T, V, FUSED, TOGETHER>(&product, columns);
+            }
+            for j in part * TOGETHER..product.n {
+                rows::<S, T, V, FUSED, 1>(&product, [j]);
+            }
+        }
+    }
+}
+
+/// Some columns of the product.
+#[inline(always)]
+unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(
+    product: &Product<S, T, T>,
+    columns: [usize; C],
+) {
+    /// Bytes of vectors of which there are 32, room for 16 sums and more.
+    const MANY: usize = 64;
+    let has_many = size_of::<V>() == MANY;
+    let pair = |first: usize| [columns[first], columns[first + 1]];
+    let mut i = 0;
+    // SAFETY: the caller's; rows are bounded here.
+    unsafe {
+        // Where vectors have to be widened, that is done for more rows at once.
+        while C == TOGETHER && has_many && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
+            block::<S, T, V, FUSED, 8, 2>(product, i, pair(0));
+            block::<S, T, V, FUSED, 8, 2>(product, i, pair(2));
+            i += 8;
+        }
+        while C == TOGETHER && !has_many && i + 4 <= product.m {
+            block::<S, T, V, FUSED, 4, 2>(product, i, pair(0));
+            block::<S, T, V, FUSED, 4, 2>(product, i, pair(2));
+            i += 4;
+        }
+        while i + 4 <= product.m {
+            block::<S, T, V, FUSED, 4, C>(product, i, columns);
+            i += 4;
+        }
+        while i + 2 <= product.m {
+            block::<S, T, V, FUSED, 2, C>(product, i, columns);
+            i += 2;
+        }
+        while i < product.m {
+            block::<S, T, V, FUSED, 1, C>(product, i, columns);
+            i += 1;
+        }
+    }
+}
+
+/// Rows `i..i + R` of some columns of the product.
+#[inline(always)]
+unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C: usize>(
+    product: &Product<S, T, T>,
+    i: usize,
+    columns: [usize; C],
+) {
+    let Product { k, a, b, out, out_row, .. } = *product;
+    let mut sums = [[V::splat(T::ZERO); C]; R];
+    let mut depth = 0;
+    // SAFETY: all indices are inside the product's shape; both operands are dense along the depth.
+    unsafe {
+        while depth + V::COUNT <= k {
+            let mut right = [V::splat(T::ZERO); C];
+            for (right, j) in right.iter_mut().zip(columns) {
+                *right = S::load::<V>(b.at(depth, j));
+                if R == 1 && fills_line::<V>() {
+                    // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
+                    // matrices of a batch, or blocks of keys, come from beyond the second cache too.
+                    prefetch(b.at(depth, j + C));
+                }
+            }
+            for (r, sums) in sums.iter_mut().enumerate() {
+                let left = V::load(a.at(i + r, depth));
+                for (sum, right) in sums.iter_mut().zip(right) {
+                    *sum = sum.add_product::<FUSED>(left, right);
+                }
+            }
+            depth += V::COUNT;
+        }
+        // A loop that is too long to be written out would keep the sums in memory, and store each after each product.
+        let mut totals = [[T::ZERO; C]; R];
+        for (totals, sums) in totals.iter_mut().zip(sums) {
+            for (total, sum) in totals.iter_mut().zip(sums) {
+                *total = sum.total();
+            }
+        }
+        for (r, totals) in totals.iter().enumerate() {
+            for (&total, j) in totals.iter().zip(columns) {
+                let mut total = total;
+                for u in depth..k {
+                    total = T::add_product::<FUSED>(total, *a.at(i + r, u), (*b.at(u, j)).term());
+                }
+                let target = out.offset((i + r) as isize * out_row + j as isize);
+                *target = T::plus(*target, total);
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Products of 16-bit floats with few rows, or columns: bound by memory, so the large matrix is read in place, once, and
+//! widened in registers.
+
+use umber_kernels_base::lanes::Source;
+use umber_kernels_base::scratch;
+
+use super::multiply::{FEW_ROWS, Multiply};
+use super::pack::pack;
+use super::product::{Into, Matrix, Product};
+use super::{across, dot, stream};
+
+/// Elements of the small matrix that are kept widened, in the first cache.
+const KEPT: usize = 8192;
+/// Least depth of sums along memory; lesser ones are cheaper across it.
+const DEEP: usize = 32;
+
+/// Compute `a @ b`, or answer `false` where that is no product for this way.
+pub(super) fn product<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) -> bool {
+    let Product { m, n, a, b, out, out_row, .. } = *product;
+    if m <= FEW_ROWS && rows(product) {
+        return true;
+    }
+    if n > FEW_ROWS {
+        return false;
+    }
+    // The transposed product has few rows.
+    let flipped =
+        Product { m: n, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
+    if n == 1 && out_row == 1 {
+        return rows(&flipped);
+    }
+    scratch::with(n * m, |sums: &mut [f32]| {
+        let done = rows(&Product { out: sums.as_mut_ptr(), ..flipped });
+        if done {
+            for i in 0..m {
+                for j in 0..n {
+                    // SAFETY: inside the product's output.
+                    unsafe { *out.offset(i as isize * out_row).add(j) = sums[j * m + i] };
+                }
+            }
+        }
+        done
+    })
+}
+
+/// [`product`] for few rows.
+fn rows<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) -> bool {
+    let Product { m, n, k, b, out, out_row, .. } = *product;
+    let is_along = b.rows == 1 && k >= DEEP;
+    if !is_along && b.columns != 1 {
+        return false;
+    }
+    let depth = (KEPT / m.max(1)).min(k);
+    scratch::with(m * depth, |left: &mut [f32]| {
+        for u in (0..k).step_by(depth) {
+            let part = product.depths(u..k.min(u + depth));
+            pack(part.a, m, part.k, left, part.k, T::widen);
+            let a = Matrix { start: left.as_ptr(), rows: part.k as isize, columns: 1 };
+            let part = Product { m, n, k: part.k, a, b: part.b, out, out_row };
+            let into = if u == 0 { Into::Fresh } else { Into::Sum };
+            if is_along {
+                dot::product(&part, into);
+            } else if m == 1 {
+                stream::product(&part, into);
+            } else {
+                if into == Into::Fresh {
+                    part.fill_out(0.0);
+                }
+                let done = across::product(&part);
+                stream::product(&part.columns(done..n), Into::Sum);
+            }
+        }
+    });
+    true
+}

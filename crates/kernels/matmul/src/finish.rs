@@ -1,0 +1,199 @@
+//! One block of a result: the product, then its factor, its addend and its rounding.
+
+use std::ops::Range;
+
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::turn::Stores;
+
+use super::multiply::Multiply;
+use super::product::{Matrix, Product};
+use super::split::After;
+
+/// Side of the squares of a shared result whose sums are kept in the wider type before they are rounded.
+const SIDE: usize = 1024;
+
+/// What becomes of the product of one job.
+#[derive(Clone, Copy)]
+pub(super) struct Finish<T: Multiply> {
+    /// Factor of the product.
+    pub(super) alpha: T::Wide,
+    /// The addend and its factor.
+    pub(super) c: Option<(Matrix<T>, T::Wide)>,
+}
+
+// SAFETY: the addend is that of a view, valid on every thread, and only read.
+unsafe impl<T: Multiply> Sync for Finish<T> {}
+
+/// Compute one block on this thread, past the caches if that is asked for and can be done.
+pub(super) fn run_block<T: Multiply>(product: &Product<T>, finish: Finish<T>, stores: Stores) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    if T::DIRECT {
+        let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
+        if k == 0 {
+            direct.fill_out(T::Wide::ZERO);
+        } else if stores == Stores::Cached || finish.changes() || !T::multiply_past(&direct) {
+            T::multiply(&direct);
+        }
+        if finish.changes() {
+            // SAFETY: the block is ours to write; sums are elements here.
+            unsafe { finish.in_place(product) };
+        }
+        return;
+    }
+    let (height, width) = T::block(m, n);
+    let (height, width) = (height.min(m), width.min(n));
+    let stride = stride(width);
+    scratch::with(height * stride, |sums: &mut [T::Wide]| {
+        for i in (0..m).step_by(height) {
+            for j in (0..n).step_by(width) {
+                let part = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
+                let Product { m, n, k, a, b, out, out_row } = part;
+                let sums = &mut sums[..m * stride];
+                let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: stride as isize };
+                if k == 0 {
+                    sums.fill(T::Wide::ZERO);
+                } else {
+                    T::multiply(&tile);
+                }
+                // SAFETY: the part of the output is ours to write.
+                unsafe { finish.at(i, j).store(sums, stride, n, out, out_row) };
+            }
+        }
+    });
+}
+
+/// Compute one product on all threads, and call `after` with each block of it.
+pub(super) fn run_shared<T: Multiply>(product: &Product<T>, finish: Finish<T>, after: Option<After<'_>>) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    let goes_on = |rows: Range<usize>, columns: Range<usize>| {
+        if let Some(after) = after {
+            after(rows, columns);
+        }
+    };
+    if T::DIRECT {
+        let direct = Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row };
+        T::multiply_shared(&direct, &|rows, columns| {
+            if finish.changes() {
+                let block = product.rows(rows.clone()).columns(columns.clone());
+                // SAFETY: the block is this task's to write; sums are elements here.
+                unsafe { finish.at(rows.start, columns.start).in_place(&block) };
+            }
+            goes_on(rows, columns);
+        });
+        return;
+    }
+    let (height, width) = (m.div_ceil(m.div_ceil(SIDE)), n.div_ceil(n.div_ceil(SIDE)));
+    let stride = stride(width);
+    scratch::with(height * stride, |sums: &mut [T::Wide]| {
+        let sums = Target::over(sums);
+        for top in (0..m).step_by(height) {
+            for left in (0..n).step_by(width) {
+                let square = product.rows(top..m.min(top + height)).columns(left..n.min(left + width));
+                let Product { m, n, k, a, b, .. } = square;
+                let wide = Product { m, n, k, a, b, out: sums.at(0), out_row: stride as isize };
+                T::multiply_shared(&wide, &|rows, columns| {
+                    let from = wide.rows(rows.clone()).columns(columns.clone()).out;
+                    let Product { m, n, out, .. } = square.rows(rows.clone()).columns(columns.clone());
+                    let (rows, columns) =
+                        (top + rows.start..top + rows.end, left + columns.start..left + columns.end);
+                    let finish = finish.at(rows.start, columns.start);
+                    // SAFETY: the block of the sums and of the output is this task's.
+                    unsafe { finish.rows(m, (from, wide.out_row), n, (out, out_row)) };
+                    goes_on(rows, columns);
+                });
+            }
+        }
+    });
+}
+
+/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would compete for
+/// the same few places in the cache.
+pub(super) fn stride(width: usize) -> usize {
+    if width < 64 {
+        return width;
+    }
+    let whole = width.next_multiple_of(16);
+    if whole.is_multiple_of(128) { whole + 16 } else { whole }
+}
+
+impl<T: Multiply> Finish<T> {
+    /// The same for the part of the result from an element on.
+    pub(super) fn at(self, row: usize, column: usize) -> Finish<T> {
+        Finish { c: self.c.map(|(c, beta)| (c.from(row, column), beta)), ..self }
+    }
+
+    /// Is the result anything but the product?
+    fn changes(&self) -> bool {
+        self.c.is_some() || self.alpha != T::Wide::factor(1.0)
+    }
+
+    /// Finish sums that are elements and lie in the output.
+    ///
+    /// # Safety
+    /// The output is the caller's to write.
+    unsafe fn in_place(self, product: &Product<T>) {
+        let Product { m, n, out, out_row, .. } = *product;
+        // SAFETY: the caller's.
+        unsafe { self.rows(m, (out.cast(), out_row), n, (out, out_row)) };
+    }
+
+    /// Finish rows of `n` sums, `stride` apart.
+    ///
+    /// # Safety
+    /// As many rows of the output are writable.
+    pub(super) unsafe fn store(self, sums: &[T::Wide], stride: usize, n: usize, out: *mut T, out_row: isize) {
+        let rows = sums.len() / stride;
+        // SAFETY: the caller's.
+        unsafe { self.rows(rows, (sums.as_ptr(), stride as isize), n, (out, out_row)) };
+    }
+
+    /// Finish `count` rows of `n` sums; where sums and outputs are, with the distances between their rows.
+    ///
+    /// # Safety
+    /// The sums are readable and the outputs writable; they may be the same memory.
+    unsafe fn rows(
+        self,
+        count: usize,
+        (sums, sums_row): (*const T::Wide, isize),
+        n: usize,
+        (out, out_row): (*mut T, isize),
+    ) {
+        for i in 0..count {
+            let (from, to) =
+                (sums.wrapping_offset(i as isize * sums_row), out.wrapping_offset(i as isize * out_row));
+            // SAFETY: the caller's.
+            unsafe { self.at(i, 0).row(from, n, to) };
+        }
+    }
+
+    /// Finish the first row: `out = alpha * sums + beta * c`.
+    ///
+    /// # Safety
+    /// `n` sums are readable and `n` elements writable; they may be the same memory.
+    unsafe fn row(self, sums: *const T::Wide, n: usize, out: *mut T) {
+        let alpha = self.alpha;
+        let plain = !self.changes();
+        let c = self.c;
+        vectorised(
+            #[inline(always)]
+            move || {
+                for j in 0..n {
+                    // SAFETY: the caller's; `c` has the shape of the output.
+                    unsafe {
+                        let mut sum = *sums.add(j);
+                        if !plain {
+                            sum = T::Wide::add_product::<false>(T::Wide::ZERO, alpha, sum);
+                        }
+                        if let Some((c, beta)) = c {
+                            sum = T::Wide::add_product::<false>(sum, beta, (*c.at(0, j)).widen());
+                        }
+                        *out.add(j) = T::narrow(sum);
+                    }
+                }
+            },
+        );
+    }
+}

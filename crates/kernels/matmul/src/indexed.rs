@@ -1,0 +1,220 @@
+//! Sums of products of matrices that indices pick from stacks.
+
+use umber_kernels_base::indices::{BATCH, Indices, batches};
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::room::{Room, collect_or_unwind};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_base::{View, ViewMut};
+use umber_types::Result;
+
+use super::multiply::Multiply;
+use super::pack::pack;
+use super::product::{Into, Matrix, Product};
+use crate::match_multiply;
+
+/// Depths below which several products are made one of greater depth.
+const SHALLOW: usize = 64;
+/// Rows below which products with the same right matrix are made one of more rows.
+const FEW_ROWS: usize = 16;
+/// The depth, or the rows, of what is made of several.
+const JOINED: usize = 512;
+
+/// `out[r] = sum over s with places[s] = r of a[left[s]] @ b[right[s]]`, for stacks of matrices `[p, m, k]`, `[q, k, n]` and
+/// `[r, m, n]`; the three index arrays have as many elements.
+///
+/// Strides are any; `out` is dense. Negative indices count from the end. Sums are as those of [`matmul`](super::matmul).
+///
+/// # Errors
+/// If an index is outside its stack.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn indexed(a: View, b: View, left: View, right: View, places: View, out: ViewMut) -> Result<()> {
+    assert!(left.size() == right.size() && left.size() == places.size(), "as many indices of each kind");
+    assert!(out.layout().is_contiguous(), "the output is dense");
+    let (left, right) = (read(left, a.shape()[0])?, read(right, b.shape()[0])?);
+    let places = read(places, out.shape()[0])?;
+    match_multiply!(a, b, out; T => run::<T>(a, b, [&left, &right, &places], out))
+}
+
+/// Indices into an axis, counted from its start.
+pub fn read(view: View, length: usize) -> Result<Room<usize>> {
+    let indices = Indices::new(&[length], &[1], &[view], &[0], &[1]);
+    let mut found = Room::new(indices.count())?;
+    let mut offsets = [0; BATCH];
+    for batch in batches(0..indices.count()) {
+        indices.offsets(batch.clone(), &mut offsets)?;
+        found.extend(offsets[..batch.len()].iter().map(|&offset| offset.unsigned_abs()));
+    }
+    Ok(found)
+}
+
+/// Numbers of `keys`, those of equal keys together: key `i` has `order[starts[i]..starts[i + 1]]`.
+pub fn sorted(keys: &[usize], count: usize) -> Result<(Room<usize>, Room<usize>)> {
+    let (mut found_starts, mut found_order) = (Room::filled(0, count + 1)?, Room::filled(0, keys.len())?);
+    let (starts, order) = (&mut found_starts[..], &mut found_order[..]);
+    for &key in keys {
+        starts[key + 1] += 1;
+    }
+    for i in 0..count {
+        starts[i + 1] += starts[i];
+    }
+    // The starts of the keys become their ends, which are the starts of the next ones.
+    for (i, &key) in keys.iter().enumerate() {
+        order[starts[key]] = i;
+        starts[key] += 1;
+    }
+    starts.copy_within(..count, 1);
+    starts[0] = 0;
+    Ok((found_starts, found_order))
+}
+
+/// The matrices of a stack.
+#[derive(Clone, Copy)]
+struct Stack<T> {
+    start: Source<T>,
+    distance: isize,
+    rows: isize,
+    columns: isize,
+}
+
+impl<T: Multiply> Stack<T> {
+    fn of(view: &View) -> Stack<T> {
+        let strides = view.strides();
+        Stack { start: Source::of(view), distance: strides[0], rows: strides[1], columns: strides[2] }
+    }
+
+    fn matrix(&self, index: usize) -> Matrix<T> {
+        Matrix {
+            start: self.start.at(index as isize * self.distance),
+            rows: self.rows,
+            columns: self.columns,
+        }
+    }
+}
+
+/// A matrix of elements as sums are kept in: in place if they are that already, else a copy.
+fn widened<T: Multiply>(
+    from: Matrix<T>,
+    rows: usize,
+    columns: usize,
+    memory: &mut [T::Wide],
+) -> Matrix<T::Wide> {
+    if T::DIRECT {
+        return Matrix { start: from.start.cast(), rows: from.rows, columns: from.columns };
+    }
+    pack(from, rows, columns, memory, columns, T::widen);
+    Matrix { start: memory.as_ptr(), rows: columns as isize, columns: 1 }
+}
+
+fn run<T: Multiply>(a: View, b: View, [left, right, places]: [&[usize]; 3], out: ViewMut) -> Result<()> {
+    let &[count, m, n] = out.shape() else { panic!("a stack of matrices has three axes") };
+    let k = a.shape()[2];
+    assert!(a.shape()[1] == m && b.shape()[1..] == [k, n], "the matrices of all stacks fit");
+    if m * n == 0 {
+        return Ok(());
+    }
+    let task =
+        Task { m, n, k, a: Stack::<T>::of(&a), b: Stack::<T>::of(&b), out: Target::of(&out), left, right };
+    let (starts, order) = sorted(places, count)?;
+    let is_single = starts.windows(2).all(|pair| pair[1] - pair[0] <= 1);
+    if is_single && m < FEW_ROWS && k > 0 && places.len() > b.shape()[0] {
+        for r in (0..count).filter(|&r| starts[r] == starts[r + 1]) {
+            task.sum(r, &[], 0..n);
+        }
+        let (starts, order) = sorted(right, b.shape()[0])?;
+        let step = (JOINED / m).max(1);
+        let runs = collect_or_unwind(starts.windows(2).flat_map(|pair| order[pair[0]..pair[1]].chunks(step)));
+        parallel_for(runs.len(), |i| task.join_rows(runs[i], places));
+        return Ok(());
+    }
+    let wanted = if places.len() * m * n * k > 1 << 18 { num_threads() } else { 1 };
+    let across = wanted.div_ceil(count.max(1)).min(n.div_ceil(64));
+    parallel_for(count * across, |job| {
+        let (r, part) = (job / across, job % across);
+        task.sum(r, &order[starts[r]..starts[r + 1]], n * part / across..n * (part + 1) / across);
+    });
+    Ok(())
+}
+
+struct Task<'a, T> {
+    m: usize,
+    n: usize,
+    k: usize,
+    a: Stack<T>,
+    b: Stack<T>,
+    out: Target<T>,
+    left: &'a [usize],
+    right: &'a [usize],
+}
+
+impl<T: Multiply> Task<'_, T> {
+    /// Columns of matrix `r` of the result, the sum of these products.
+    fn sum(&self, r: usize, products: &[usize], columns: std::ops::Range<usize>) {
+        let Task { m, k, .. } = *self;
+        let n = columns.len();
+        let most = if k < SHALLOW { (JOINED / k.max(1)).max(1) } else { 1 };
+        let joined = most.min(products.len().max(1));
+        let depth = if T::DIRECT && joined == 1 { 0 } else { joined * k };
+        scratch::with(m * n + depth * (m + n), |memory: &mut [T::Wide]| {
+            let (sums, memory) = memory.split_at_mut(m * n);
+            let (lefts, rights) = memory.split_at_mut(depth * m);
+            sums.fill(T::Wide::ZERO);
+            for some in products.chunks(joined).filter(|_| k > 0) {
+                let depth = some.len() * k;
+                let (x, y) = if let [one] = some {
+                    let y = self.b.matrix(self.right[*one]).from(0, columns.start);
+                    (widened(self.a.matrix(self.left[*one]), m, k, lefts), widened(y, k, n, rights))
+                } else {
+                    for (i, &one) in some.iter().enumerate() {
+                        pack(self.a.matrix(self.left[one]), m, k, &mut lefts[i * k..], depth, T::widen);
+                        let y = self.b.matrix(self.right[one]).from(0, columns.start);
+                        pack(y, k, n, &mut rights[i * k * n..], n, T::widen);
+                    }
+                    (
+                        Matrix { start: lefts.as_ptr(), rows: depth as isize, columns: 1 },
+                        Matrix { start: rights.as_ptr(), rows: n as isize, columns: 1 },
+                    )
+                };
+                let out = sums.as_mut_ptr();
+                let product = Product { m, n, k: depth, a: x, b: y, out, out_row: n as isize };
+                T::multiply_wide(&product, Into::Sum);
+            }
+            for (i, line) in sums.chunks_exact(n).enumerate() {
+                self.store(r, i, columns.start, line);
+            }
+        });
+    }
+
+    /// Products with the same right matrix, each alone in its place: one product with the rows of all.
+    fn join_rows(&self, products: &[usize], places: &[usize]) {
+        let Task { m, n, k, .. } = *self;
+        let rows = products.len() * m;
+        let kept = if T::DIRECT { 0 } else { k * n };
+        scratch::with(rows * (k + n) + kept, |memory: &mut [T::Wide]| {
+            let (lefts, memory) = memory.split_at_mut(rows * k);
+            let (sums, rights) = memory.split_at_mut(rows * n);
+            for (lefts, &one) in lefts.chunks_exact_mut(m * k).zip(products) {
+                pack(self.a.matrix(self.left[one]), m, k, lefts, k, T::widen);
+            }
+            let x = Matrix { start: lefts.as_ptr(), rows: k as isize, columns: 1 };
+            let y = widened(self.b.matrix(self.right[products[0]]), k, n, rights);
+            let out = sums.as_mut_ptr();
+            T::multiply_wide(&Product { m: rows, n, k, a: x, b: y, out, out_row: n as isize }, Into::Fresh);
+            for (i, line) in sums.chunks_exact(n).enumerate() {
+                self.store(places[products[i / m]], i % m, 0, line);
+            }
+        });
+    }
+
+    /// Write a part of a row of matrix `r`.
+    fn store(&self, r: usize, row: usize, column: usize, sums: &[T::Wide]) {
+        let first = self.out.shifted(((r * self.m + row) * self.n + column) as isize);
+        for (i, &sum) in sums.iter().enumerate() {
+            // SAFETY: inside the output, in a row and columns that this job alone writes.
+            unsafe { *first.at(i as isize) = T::narrow(sum) };
+        }
+    }
+}

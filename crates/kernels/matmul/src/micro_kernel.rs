@@ -1,0 +1,110 @@
+//! The sums of a few lines by one or two vectors of lanes, kept in registers: what products are tiled with.
+
+use umber_kernels_base::lanes::{Lanes, Ring};
+
+use super::product::Matrix;
+
+/// The most lines of a tile, of which each needs the register of an address.
+pub const LINES: usize = 8;
+
+/// How many lines the next tile has, of `left`: as many as the registers hold.
+#[inline(always)]
+pub(super) fn height<T, V: Lanes<T>>(left: usize) -> usize {
+    let most = if V::COUNT * size_of::<T>() >= 64 { 8 } else { 4 };
+    [8, 4, 2].into_iter().find(|&height| height <= left.min(most)).unwrap_or(1)
+}
+
+/// Sums of some lines by some vectors of lanes: `sums[line, lane] += sum over depth of lines[line, depth] * lanes[depth, lane]`.
+pub(super) struct Tile<T> {
+    pub(super) depth: usize,
+    /// Dense along the depth.
+    pub(super) lines: Matrix<T>,
+    pub(super) lanes: *const T,
+    /// From the lanes of one depth to those of the next.
+    pub(super) lanes_row: isize,
+    pub(super) sums: *mut T,
+    /// From the sums of one line to those of the next.
+    pub(super) sums_row: isize,
+    /// Do the sums begin at zero?
+    pub(super) fresh: bool,
+}
+
+impl<T: Ring> Tile<T> {
+    /// [`Tile::add`] for a height that [`height`] answered, and one or two vectors.
+    ///
+    /// # Safety
+    /// As of [`Tile::add`].
+    #[inline(always)]
+    pub(super) unsafe fn of<V: Lanes<T>, const FUSED: bool>(&self, height: usize, vectors: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            if vectors == 2 {
+                self.of_height::<V, FUSED, 2>(height);
+            } else {
+                self.of_height::<V, FUSED, 1>(height);
+            }
+        }
+    }
+
+    /// [`Tile::of`] for a known number of vectors.
+    ///
+    /// # Safety
+    /// As of [`Tile::add`].
+    #[inline(always)]
+    unsafe fn of_height<V: Lanes<T>, const FUSED: bool, const R: usize>(&self, height: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            match height {
+                8 if V::COUNT * size_of::<T>() >= 64 => self.add::<V, FUSED, 8, R>(),
+                4 => self.add::<V, FUSED, 4, R>(),
+                2 => self.add::<V, FUSED, 2, R>(),
+                _ => self.add::<V, FUSED, 1, R>(),
+            }
+        }
+    }
+
+    /// Add the products of `L` lines and `R` vectors of lanes.
+    ///
+    /// # Safety
+    /// Everything within the shapes can be read, or written.
+    #[inline(always)]
+    unsafe fn add<V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(&self) {
+        let place = |line: usize, r: usize| {
+            self.sums.wrapping_offset(line as isize * self.sums_row).wrapping_add(r * V::COUNT)
+        };
+        let mut kept = [[V::splat(T::ZERO); R]; L];
+        // SAFETY: the caller's.
+        unsafe {
+            if !self.fresh {
+                for (line, kept) in kept.iter_mut().enumerate() {
+                    for (r, kept) in kept.iter_mut().enumerate() {
+                        *kept = V::load(place(line, r));
+                    }
+                }
+            }
+            let mut lines = [self.lines.start; L];
+            for (line, start) in lines.iter_mut().enumerate() {
+                *start = self.lines.at(line, 0);
+            }
+            let mut lanes = self.lanes;
+            for d in 0..self.depth {
+                let mut right = [V::splat(T::ZERO); R];
+                for (r, right) in right.iter_mut().enumerate() {
+                    *right = V::load(lanes.add(r * V::COUNT));
+                }
+                lanes = lanes.wrapping_offset(self.lanes_row);
+                for (line, kept) in lines.iter().zip(&mut kept) {
+                    let left = V::splat(*line.add(d));
+                    for (kept, right) in kept.iter_mut().zip(right) {
+                        *kept = kept.add_product::<FUSED>(left, right);
+                    }
+                }
+            }
+            for (line, kept) in kept.into_iter().enumerate() {
+                for (r, kept) in kept.into_iter().enumerate() {
+                    kept.store(place(line, r));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,338 @@
+//! How one thread multiplies, for each element type.
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::ops::Range;
+
+use num_complex::Complex;
+use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::lanes::{Ring, Source};
+use umber_kernels_base::room::vector_or_unwind;
+use umber_kernels_base::scratch;
+use umber_types::{Bool, Element, bf16, f16};
+
+use super::pack::{copy, pack};
+use super::product::{Into, Matrix, Product};
+use super::split::After;
+use super::{blocked, dot, few_rows, packed, past, small, some_rows, stream, tiles};
+
+/// Products with at most this many rows read the right matrix in place, once.
+pub(super) const FEW_ROWS: usize = 8;
+/// The same where the right matrix lies across, which the library would have to be given turned.
+const FEW_ROWS_ACROSS: usize = 16;
+/// Bytes of a right matrix from which on streaming it beats the library, which is better at what the caches hold.
+pub(super) const LARGE: usize = 6 << 20;
+/// Products of at most this many multiplications are not worth the library's setup.
+const TINY: usize = 1 << 13;
+
+/// An element type that matrices are made of.
+pub trait Multiply: Element {
+    /// What sums are kept in; rounded to the element type once, at the end.
+    type Wide: Ring;
+    /// Multiplications of widened operands a nanosecond, about, of one thread: tells when several are worth it.
+    const SPEED: f64 = 8.0;
+    /// Is `Wide` the type itself?
+    const DIRECT: bool = true;
+
+    /// [`SPEED`](Self::SPEED) for operands of the type itself.
+    fn speed() -> f64 {
+        Self::SPEED
+    }
+    /// Rows and columns of an `m` by `n` result whose sums are kept in the wider type before they are rounded.
+    fn block(m: usize, n: usize) -> (usize, usize) {
+        block_of_sums(m, n)
+    }
+
+    /// Set `out` to `a @ b`, on this thread.
+    fn multiply(product: &Product<Self, Self::Wide>);
+    /// As [`multiply`](Self::multiply), but past the caches; answers whether it is done.
+    fn multiply_past(_: &Product<Self, Self::Wide>) -> bool {
+        false
+    }
+    /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; answers whether it is done.
+    fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Wide>) -> bool {
+        false
+    }
+    /// As [`multiply`](Self::multiply), but on all threads, where [`packed::is_shared`] says so; `done` is called with the rows and
+    /// columns of each block that is complete.
+    fn multiply_shared(_: &Product<Self, Self::Wide>, _done: After<'_>) {
+        unreachable!("threads share no product of {}", Self::DTYPE)
+    }
+    /// Compute `a @ b` of operands that are widened already, on this thread.
+    fn multiply_wide(product: &Product<Self::Wide>, into: Into);
+    /// The element as a term of a sum.
+    fn widen(self) -> Self::Wide;
+    /// The sum as an element.
+    fn narrow(sum: Self::Wide) -> Self;
+}
+
+/// Whole rows, as many as the caches hold.
+fn block_of_sums(m: usize, n: usize) -> (usize, usize) {
+    const MOST: usize = 1 << 20;
+    ((MOST / n.min(MOST)).clamp(1, m), n.min(MOST))
+}
+
+/// Evaluate an expression with the element type of some views, which have one dtype, as `$T`: unsigned integers are taken as
+/// signed, whose sums and products have the same bits.
+#[macro_export]
+macro_rules! match_multiply {
+    ($($view:ident),+; $T:ident => $body:expr) => {{
+        let dtype = [$($view.dtype()),+][0];
+        $(
+            assert!($view.dtype() == dtype, "operands have the dtype of the output");
+            let $view = $view.into_signed();
+        )+
+        umber_types::match_dtype!(ring umber_kernels_base::view::signed(dtype), $T => $body, else => unreachable!("no unsigned integers are left"))
+    }};
+}
+
+macro_rules! same_width {
+    () => {
+        type Wide = Self;
+        #[inline(always)]
+        fn widen(self) -> Self {
+            self
+        }
+        #[inline(always)]
+        fn narrow(sum: Self) -> Self {
+            sum
+        }
+    };
+}
+
+macro_rules! exact {
+    ($($ty:ty),*) => {$(
+        impl Multiply for $ty {
+            same_width!();
+            fn multiply(product: &Product<Self>) {
+                blocked::product(product, Into::Fresh);
+            }
+            fn multiply_wide(product: &Product<Self>, into: Into) {
+                blocked::product(product, into);
+            }
+        }
+    )*};
+}
+exact!(i8, i16, i32, i64, Bool);
+
+macro_rules! floats {
+    ($($ty:ty: $speed:literal),*) => {$(
+        impl Multiply for $ty {
+            same_width!();
+            const SPEED: f64 = $speed;
+            fn multiply(product: &Product<Self>) {
+                inexact(product, Into::Fresh);
+            }
+            fn multiply_past(product: &Product<Self>) -> bool {
+                past::product(product)
+            }
+            fn multiply_each(range: Range<usize>, product: &impl Fn(usize) -> Product<Self>) -> bool {
+                small::each(range, product)
+            }
+            fn multiply_shared(product: &Product<Self>, done: After<'_>) {
+                packed::shared(product, done);
+            }
+            fn multiply_wide(product: &Product<Self>, into: Into) {
+                inexact(product, into);
+            }
+        }
+    )*};
+}
+floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
+
+/// Compute `a @ b` by the way that suits the shape.
+fn inexact<T: Ring + Multiply<Wide = T>>(product: &Product<T>, into: Into) {
+    let Product { m, n, k, a, b, out_row, .. } = *product;
+    if n == 1 && m > 1 && out_row == 1 {
+        // A matrix times a column is a row times the transposed matrix.
+        let flipped =
+            Product { m: 1, n: m, a: b.transposed(), b: a.transposed(), out_row: m as isize, ..*product };
+        return inexact(&flipped, into);
+    }
+    let is_laid_out = packed::suits::<T>(m, n, k) || packed::suits_some_rows(product);
+    if !(is_laid_out && some_rows::is_behind_panels(m)) && some_rows::product(product, into)
+        || small::product(product, into)
+    {
+        return;
+    }
+    let tiny = m.saturating_mul(n).saturating_mul(k) <= TINY;
+    let large = k * n * size_of::<T>() >= LARGE;
+    if b.rows == 1 && k >= 64 && (tiny || m <= FEW_ROWS_ACROSS) && a.columns == 1 {
+        dot::product(product, into);
+    } else if is_laid_out {
+        packed::product(product, into);
+    } else if b.columns == 1 && (tiny || m == 1 || (m <= FEW_ROWS && large)) {
+        stream::product(product, into);
+    } else if b.rows == 1 && k >= 64 && m <= FEW_ROWS_ACROSS {
+        scratch::with(m * k, |packed| {
+            copy(a, m, k, packed, k);
+            let a = Matrix { start: packed.as_ptr(), rows: k as isize, columns: 1 };
+            dot::product(&Product { a, ..*product }, into);
+        });
+    } else if b.columns != 1 && n > 1 && k > 1 {
+        turned(product, into);
+    } else {
+        library(product, into);
+    }
+}
+
+/// Compute `a @ b` with dense copies of blocks of `b`: the library is slow to pack a matrix that lies across.
+fn turned<T: Ring>(product: &Product<T>, into: Into) {
+    let Product { m, n, k, .. } = *product;
+    let (depth, strip) = (k.min(512), n.min(512));
+    // Rows a power of two apart would compete for the same few places in the cache.
+    let stride = strip + 16;
+    scratch::with(depth * stride, |packed| {
+        for u in (0..k).step_by(depth) {
+            let slice = product.depths(u..k.min(u + depth));
+            let into = if u == 0 { into } else { Into::Sum };
+            for j in (0..n).step_by(strip) {
+                let part = slice.columns(j..n.min(j + strip));
+                copy(part.b, part.k, part.n, packed, stride);
+                let b = Matrix { start: packed.as_ptr(), rows: stride as isize, columns: 1 };
+                let part = Product { b, ..part };
+                if m * part.n * part.k <= TINY { stream::product(&part, into) } else { library(&part, into) }
+            }
+        }
+    });
+}
+
+/// Compute `a @ b` by the `gemm` crate.
+fn library<T: Ring>(product: &Product<T>, into: Into) {
+    let Product { m, n, k, a, b, out, out_row } = *product;
+    let (read, one) = (into == Into::Sum, T::factor(1.0));
+    let (a, b) = ((a.start, a.columns, a.rows), (b.start, b.columns, b.rows));
+    let serial = gemm::Parallelism::None;
+    make_sure_of_memory(m.saturating_add(n).saturating_mul(k.min(512)).saturating_mul(size_of::<T>()));
+    // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
+    unsafe {
+        #[rustfmt::skip]
+        gemm::gemm(
+            m, n, k, out, 1, out_row, read, a.0, a.1, a.2, b.0, b.1, b.2, one, one, false, false, false, serial,
+        );
+    }
+}
+
+/// Unwind with an error where memory is short: the library ends the process if it finds none for the blocks it packs, which are
+/// `packed` bytes at most, or for a buffer as large as the second cache that each thread keeps from its first call on.
+fn make_sure_of_memory(packed: usize) {
+    const BUFFER: usize = 4 << 20;
+    const MOST_PACKED: usize = 8 << 20;
+    thread_local! {
+        static HAS_BUFFER: Cell<bool> = const { Cell::new(false) };
+    }
+    let buffer = if HAS_BUFFER.get() { 0 } else { BUFFER };
+    // What is not looked at need not be allocated.
+    black_box(vector_or_unwind::<u8>(buffer + packed.min(MOST_PACKED)));
+    HAS_BUFFER.set(true);
+}
+
+/// Compute `a @ b` in float32, block after block.
+fn widened<T: Multiply<Wide = f32> + Source<f32>>(product: &Product<T, f32>) {
+    if packed::suits::<T>(product.m, product.n, product.k) {
+        return packed::product(product, Into::Fresh);
+    }
+    // A few rows read the right matrix once, so its blocks need only fit the second cache.
+    let (depth, strip) = if product.m <= FEW_ROWS { (256, 256) } else { (1024, 1024) };
+    let (depth, strip) = (depth.min(product.k), strip.min(product.n));
+    let height = product.m.min(1024);
+    scratch::with(depth * (strip + height), |packed: &mut [f32]| {
+        let (left, right) = packed.split_at_mut(depth * height);
+        for u in (0..product.k).step_by(depth) {
+            let slice = product.depths(u..product.k.min(u + depth));
+            for j in (0..product.n).step_by(strip) {
+                let part = slice.columns(j..product.n.min(j + strip));
+                let b = widen_block(part.b, part.k, part.n, right);
+                for i in (0..product.m).step_by(height) {
+                    let Product { m, n, k, a, out, out_row, .. } = part.rows(i..product.m.min(i + height));
+                    let a = widen_block(a, m, k, left);
+                    let into = if u == 0 { Into::Fresh } else { Into::Sum };
+                    inexact(&Product { m, n, k, a, b, out, out_row }, into);
+                }
+            }
+        }
+    });
+}
+
+/// Widen a matrix into dense memory: rows after rows, or columns after columns if it lies like that.
+fn widen_block<T: Multiply<Wide = f32>>(
+    from: Matrix<T>,
+    rows: usize,
+    columns: usize,
+    to: &mut [f32],
+) -> Matrix<f32> {
+    if from.rows == 1 && from.columns != 1 {
+        return widen_block(from.transposed(), columns, rows, to).transposed();
+    }
+    if from.columns == 1 {
+        for (row, line) in to.chunks_exact_mut(columns).take(rows).enumerate() {
+            // SAFETY: a row of the matrix is dense.
+            widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) }, line);
+        }
+    } else {
+        pack(from, rows, columns, to, columns, T::widen);
+    }
+    Matrix { start: to.as_ptr(), rows: columns as isize, columns: 1 }
+}
+
+/// Widen elements that lie side by side.
+pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Wide]) {
+    vectorised(
+        #[inline(always)]
+        move || {
+            for (to, &from) in to.iter_mut().zip(from) {
+                *to = from.widen();
+            }
+        },
+    );
+}
+
+macro_rules! halves {
+    ($($ty:ident: $widen:ident $narrow:ident { $($multiply:item)* })*) => {$(
+        impl Multiply for $ty {
+            type Wide = f32;
+            const SPEED: f64 = 64.0;
+            const DIRECT: bool = false;
+            $($multiply)*
+            fn multiply_shared(product: &Product<Self, f32>, done: After<'_>) {
+                packed::shared(product, done);
+            }
+            fn multiply_wide(product: &Product<f32>, into: Into) {
+                inexact(product, into);
+            }
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                $widen(self)
+            }
+            #[inline(always)]
+            fn narrow(sum: f32) -> Self {
+                $narrow(sum)
+            }
+        }
+    )*};
+}
+halves! {
+    f16: f16_to_f32 f32_to_f16 {
+        fn multiply(product: &Product<Self, f32>) {
+            if !few_rows::product(product) {
+                widened(product);
+            }
+        }
+    }
+    bf16: bf16_to_f32 f32_to_bf16 {
+        fn speed() -> f64 {
+            tiles::speed().unwrap_or(Self::SPEED)
+        }
+        fn block(m: usize, n: usize) -> (usize, usize) {
+            let has_few = m.min(n) <= FEW_ROWS;
+            if !has_few && tiles::speed().is_some() { tiles::block(m, n) } else { block_of_sums(m, n) }
+        }
+        fn multiply(product: &Product<Self, f32>) {
+            if few_rows::product(product) {
+                return;
+            }
+            if tiles::suit(product) { tiles::product(product) } else { widened(product) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Copies of matrices into dense rows.
+
+use umber_kernels_base::turn::{self, TILE};
+
+use super::product::Matrix;
+
+/// Copy a matrix of `rows` by `columns` into rows `stride` apart, each element through `convert`.
+#[inline(always)]
+pub fn pack<T: Copy, W>(
+    from: Matrix<T>,
+    rows: usize,
+    columns: usize,
+    to: &mut [W],
+    stride: usize,
+    convert: impl Fn(T) -> W,
+) {
+    if from.columns == 1 {
+        for (row, line) in to.chunks_mut(stride).enumerate().take(rows) {
+            // SAFETY: a row of the matrix, which is dense.
+            let from = unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) };
+            line.iter_mut().zip(from).for_each(|(to, &from)| *to = convert(from));
+        }
+        return;
+    }
+    for top in (0..rows).step_by(TILE) {
+        for left in (0..columns).step_by(TILE) {
+            for row in top..rows.min(top + TILE) {
+                let line = &mut to[row * stride..][..columns];
+                for (column, line) in line.iter_mut().enumerate().skip(left).take(TILE) {
+                    // SAFETY: inside the matrix.
+                    *line = convert(unsafe { *from.at(row, column) });
+                }
+            }
+        }
+    }
+}
+
+/// Copy a matrix of any strides into dense rows `stride` apart.
+pub fn copy<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
+    if from.rows == 1 {
+        turn(from, rows, columns, to, stride);
+    } else {
+        pack(from, rows, columns, to, stride, |x| x);
+    }
+}
+
+/// Copy a matrix whose columns are dense into dense rows `stride` apart.
+fn turn<T: Copy>(from: Matrix<T>, rows: usize, columns: usize, to: &mut [T], stride: usize) {
+    debug_assert!(from.rows == 1 && stride >= columns && to.len() + stride >= rows * stride + columns);
+    let Some(tile) = turn::tile(size_of::<T>(), turn::Stores::Cached) else {
+        return pack(from, rows, columns, to, stride, |x| x);
+    };
+    let (down, across) = (rows / TILE * TILE, columns / TILE * TILE);
+    for left in (0..across).step_by(TILE) {
+        for top in (0..down).step_by(TILE) {
+            // SAFETY: whole tiles inside the matrix and inside `to`, as asserted.
+            unsafe {
+                let target = to.as_mut_ptr().add(top * stride + left);
+                tile(from.at(top, left).cast(), from.columns, target.cast(), stride as isize);
+            }
+        }
+    }
+    if down < rows {
+        pack(from.from(down, 0), rows - down, columns, &mut to[down * stride..], stride, |x| x);
+    }
+    pack(from.from(0, across), down, columns - across, &mut to[across..], stride, |x| x);
+}

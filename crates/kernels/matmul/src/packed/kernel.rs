@@ -1,0 +1,142 @@
+//! The innermost loop: sums of a few rows by two vectors of columns, all of them in registers.
+
+use std::ops::Range;
+
+use umber_kernels_base::isa::{level, prefetch_close};
+use umber_kernels_base::lanes::{Lanes, Ring};
+
+/// Vectors of a panel of columns.
+pub(super) const VECTORS: usize = 2;
+/// The most rows of a tile: their sums, and what they are made of, fill thirty-two registers of 64 bytes.
+pub(super) const MOST_ROWS: usize = 12;
+/// The fewest: fewer sums do not keep the multipliers busy.
+pub(super) const FEWEST: usize = 3;
+/// Depths written out one after the other.
+const UNROLLED: usize = 4;
+
+/// Run an expression with a tile's number of rows as a constant.
+macro_rules! with_height {
+    ($rows:expr, $height:ident => $body:expr) => {
+        with_height!($rows, $height => $body, 4 5 6 7 8 9 10 11 12)
+    };
+    ($rows:expr, $height:ident => $body:expr, $($count:literal)*) => {
+        match $rows {
+            $($count => {
+                const $height: usize = $count;
+                $body
+            })*
+            _ => {
+                const $height: usize = FEWEST;
+                $body
+            }
+        }
+    };
+}
+pub(super) use with_height;
+
+/// The most rows of a tile on this processor: where vectors have 32 bytes, there are sixteen registers.
+pub(super) fn most_rows() -> usize {
+    if level() == 2 { MOST_ROWS } else { MOST_ROWS / 2 }
+}
+
+/// A range from zero in as few parts as `most` allows, of two lengths at most: none of several is shorter than half of `most`.
+pub(super) fn parts(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    let count = length.div_ceil(most).max(1);
+    let (least, longer) = (length / count, length % count);
+    (0..count).scan(0, move |end, index| {
+        let start = *end;
+        *end += least + usize::from(index < longer);
+        Some(start..*end)
+    })
+}
+
+/// A tile of a result.
+pub(super) struct Tile<T> {
+    /// Some rows of the left matrix, depth after depth.
+    pub(super) left: *const T,
+    /// Some columns of the right one, depth after depth.
+    pub(super) panel: *const T,
+    pub(super) depth: usize,
+    pub(super) out: *mut T,
+    pub(super) out_row: isize,
+    /// Is what the result held before overwritten?
+    pub(super) fresh: bool,
+}
+
+impl<T: Ring> Tile<T> {
+    /// Compute so many rows, from [`FEWEST`] to [`most_rows`].
+    ///
+    /// # Safety
+    /// The left matrix has as many rows, and the result, too, which holds a panel's width of each.
+    #[inline(always)]
+    pub(super) unsafe fn run<V: Lanes<T>, const FUSED: bool>(&self, rows: usize) {
+        debug_assert!((FEWEST..=MOST_ROWS).contains(&rows));
+        // SAFETY: the caller's.
+        unsafe { with_height!(rows, H => self.sum::<V, FUSED, H>()) }
+    }
+
+    /// [`Tile::run`] for a known number of rows.
+    ///
+    /// # Safety
+    /// As of [`Tile::run`].
+    #[inline(always)]
+    unsafe fn sum<V: Lanes<T>, const FUSED: bool, const H: usize>(&self) {
+        if H > MOST_ROWS / 2 && size_of::<V>() < 64 {
+            unreachable!("shorter vectors have fewer registers");
+        }
+        let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
+        for row in 0..H {
+            prefetch_close(place(row));
+            prefetch_close(place(row).wrapping_add(VECTORS * V::COUNT - 1));
+        }
+        let width = VECTORS * V::COUNT;
+        let mut sums = [[V::splat(T::ZERO); VECTORS]; H];
+        let (mut left, mut panel) = (self.left, self.panel);
+        // SAFETY: the caller's; both operands have as many depths.
+        unsafe {
+            for _ in 0..self.depth / UNROLLED {
+                for depth in 0..UNROLLED {
+                    add::<T, V, FUSED, H>(&mut sums, left.add(depth * H), panel.add(depth * width));
+                }
+                left = left.add(UNROLLED * H);
+                panel = panel.add(UNROLLED * width);
+            }
+            for _ in 0..self.depth % UNROLLED {
+                add::<T, V, FUSED, H>(&mut sums, left, panel);
+                left = left.add(H);
+                panel = panel.add(width);
+            }
+            let one = V::splat(T::factor(1.0));
+            for (row, sums) in sums.into_iter().enumerate() {
+                for (vector, sum) in sums.into_iter().enumerate() {
+                    let to = place(row).add(vector * V::COUNT);
+                    // What was there comes last: nothing waits for it.
+                    let sum = if self.fresh { sum } else { V::load(to).add_product::<FUSED>(sum, one) };
+                    sum.store(to);
+                }
+            }
+        }
+    }
+}
+
+/// Add the products of one depth.
+///
+/// # Safety
+/// Of [`Tile::sum`].
+#[inline(always)]
+unsafe fn add<T: Ring, V: Lanes<T>, const FUSED: bool, const H: usize>(
+    sums: &mut [[V; VECTORS]; H],
+    left: *const T,
+    panel: *const T,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let right = [V::load(panel), V::load(panel.add(V::COUNT))];
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let left = V::splat(*left.add(row));
+            for (sum, right) in sums.iter_mut().zip(right) {
+                *sum = sum.add_product::<FUSED>(left, right);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Operands are laid out in the order in which tiles read them, and widened on the way.
+
+use umber_kernels_base::caches::LINE;
+use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop};
+
+use super::interleave::{SLACK, interleave};
+use super::kernel::{FEWEST, VECTORS, most_rows, parts, with_height};
+use crate::multiply::{Multiply, widen};
+use crate::pack::{copy, pack};
+use crate::product::Matrix;
+
+/// Lines that are widened together, before they are turned.
+const LINES: usize = 16;
+/// Rows of a panel that are laid out together.
+const TOGETHER: usize = 4;
+
+/// Elements of scratch that laying out so great a depth takes.
+pub(super) fn room(depth: usize) -> usize {
+    LINES * depth
+}
+
+/// Elements that a block takes. Panels lie behind it and begin at cache lines, lest each of their vectors lies across two.
+pub(super) fn block<T>(rows: usize, depth: usize) -> usize {
+    (rows * depth + SLACK).next_multiple_of(LINE / size_of::<T>())
+}
+
+/// Lay out a block of the left matrix: tile after tile, and of each tile the elements of one depth side by side.
+pub(super) fn lay_rows<S: Multiply<Wide = T>, T: Ring>(
+    from: Matrix<S>,
+    rows: usize,
+    depth: usize,
+    to: &mut [T],
+    room: &mut [T],
+) {
+    debug_assert!(rows >= FEWEST, "a tile has so many");
+    for tile in parts(rows, most_rows()) {
+        let (from, to) = (from.from(tile.start, 0), &mut to[tile.start * depth..]);
+        with_height!(tile.len(), H => lay_tile::<S, T, H>(from, depth, to, room));
+    }
+}
+
+fn lay_tile<S: Multiply<Wide = T>, T: Ring, const H: usize>(
+    from: Matrix<S>,
+    depth: usize,
+    to: &mut [T],
+    room: &mut [T],
+) {
+    if from.columns != 1 {
+        for (depth, together) in to.chunks_exact_mut(H).enumerate().take(depth) {
+            for (row, to) in together.iter_mut().enumerate() {
+                // SAFETY: inside the matrix.
+                *to = unsafe { *from.at(row, depth) }.widen();
+            }
+        }
+        return;
+    }
+    let (mut start, mut line) = (from.start.cast::<T>(), from.rows);
+    if !S::DIRECT {
+        for (row, room) in room.chunks_exact_mut(depth).enumerate().take(H) {
+            // SAFETY: a row of the matrix is dense.
+            widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), depth) }, room);
+        }
+        (start, line) = (room.as_ptr(), depth as isize);
+    }
+    // SAFETY: rows of the matrix, or their copies.
+    unsafe { interleave::<T, H>(start, line, depth, to) };
+}
+
+/// Lay out columns of the right matrix: panel after panel, whose rows are two vectors; what there are no columns for is zero.
+pub(super) struct Columns<'a, S, T> {
+    pub(super) from: Matrix<S>,
+    pub(super) depth: usize,
+    pub(super) count: usize,
+    pub(super) to: &'a mut [T],
+    pub(super) room: &'a mut [T],
+}
+
+impl<S: Multiply<Wide = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let Columns { from, depth, count, to, room } = self;
+        let width = VECTORS * V::COUNT;
+        let whole = if from.columns == 1 { count / width * width } else { 0 };
+        let (panels, rest) = to.split_at_mut(whole * depth);
+        lay_panels::<S, T, V>(from, depth, panels);
+        for (panel, to) in rest.chunks_exact_mut(width * depth).enumerate() {
+            let first = whole + panel * width;
+            let columns = width.min(count.saturating_sub(first));
+            if columns < width {
+                to.chunks_exact_mut(width).for_each(|row| row[columns..].fill(T::ZERO));
+            }
+            lay_panel(from.from(0, first), depth, columns, to, width, room);
+        }
+    }
+}
+
+/// Lay out whole panels, whose rows are dense.
+#[inline(always)]
+fn lay_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize, panels: &mut [T]) {
+    let width = VECTORS * V::COUNT;
+    let count = panels.len() / (depth * width);
+    let to = panels.as_mut_ptr();
+    for top in (0..depth).step_by(TOGETHER) {
+        for panel in 0..count {
+            for row in top..depth.min(top + TOGETHER) {
+                for vector in 0..VECTORS {
+                    let lane = vector * V::COUNT;
+                    // SAFETY: inside the matrix, of which a row is dense, and inside the panels.
+                    unsafe {
+                        let values = S::load::<V>(from.at(row, panel * width + lane));
+                        values.store(to.add((panel * depth + row) * width + lane));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Lay out one panel.
+fn lay_panel<S: Multiply<Wide = T>, T: Ring>(
+    from: Matrix<S>,
+    depth: usize,
+    columns: usize,
+    to: &mut [T],
+    width: usize,
+    room: &mut [T],
+) {
+    if S::DIRECT {
+        let from = Matrix { start: from.start.cast::<T>(), rows: from.rows, columns: from.columns };
+        copy(from, depth, columns, to, width);
+    } else if from.rows == 1 {
+        for left in (0..columns).step_by(LINES) {
+            let count = LINES.min(columns - left);
+            for (line, room) in room.chunks_exact_mut(depth).enumerate().take(count) {
+                // SAFETY: a column of the matrix is dense.
+                widen(unsafe { std::slice::from_raw_parts(from.at(0, left + line), depth) }, room);
+            }
+            let lines = Matrix { start: room.as_ptr(), rows: 1, columns: depth as isize };
+            copy(lines, depth, count, &mut to[left..], width);
+        }
+    } else {
+        pack(from, depth, columns, to, width, S::widen);
+    }
+}

@@ -1,0 +1,129 @@
+//! Products of little depth that write more than the caches hold: their results go past them.
+//!
+//! Such a product takes about as long as its result takes to be written, and twice that if lines are read before they are
+//! overwritten. A strip of columns of the right matrix is copied side by side; rows of the left one meet it, some at a
+//! time, and their sums leave the registers as whole lines.
+
+use umber_kernels_base::caches::{LINE, finish_streaming};
+use umber_kernels_base::isa::level;
+use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use umber_kernels_base::scratch;
+
+use super::multiply::FEW_ROWS;
+use super::pack::copy;
+use super::product::{Matrix, Product};
+
+/// The greatest depth: a strip fits the first cache beside the rows it meets.
+pub(super) const DEPTH: usize = 192;
+/// The same where the right matrix has dense rows: from there on the library makes as good use of them.
+const DEPTH_OF_ROWS: usize = 96;
+/// Rows that meet a strip before the next one is copied: they stay in the second cache.
+const ROWS: usize = 256;
+/// Vectors of a strip's rows.
+const WIDE: usize = 2;
+/// Rows whose sums are kept at once, as many as the registers hold.
+const LINES: usize = 8;
+
+/// Compute `a @ b` past the caches, or answer `false` where this is no way to do it.
+pub(super) fn product<T: Ring>(product: &Product<T>) -> bool {
+    let Product { m, n, k, b, out, out_row, .. } = *product;
+    let deepest = if b.columns == 1 { DEPTH_OF_ROWS } else { DEPTH };
+    let line = LINE / size_of::<T>();
+    let are_whole_lines = out.addr().is_multiple_of(LINE)
+        && n.is_multiple_of(line)
+        && out_row.unsigned_abs().is_multiple_of(line);
+    // A vector is a line.
+    if !T::IN_REGISTERS || level() < 2 || m <= FEW_ROWS || k > deepest || !are_whole_lines {
+        return false;
+    }
+    let left = if product.a.columns == 1 { 0 } else { ROWS * k };
+    scratch::with(left + DEPTH * WIDE * line, |memory: &mut [T]| {
+        let (left, strip) = memory.split_at_mut(left);
+        with_widest(Strips { product, left, strip });
+    });
+    finish_streaming();
+    true
+}
+
+struct Strips<'a, T> {
+    product: &'a Product<T>,
+    /// Room for some rows of a left matrix that lies across.
+    left: &'a mut [T],
+    /// Room for columns of the right matrix.
+    strip: &'a mut [T],
+}
+
+impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let Strips { product, left, strip } = self;
+        let Product { m, n, k, .. } = *product;
+        for top in (0..m).step_by(ROWS) {
+            let mut block = product.rows(top..m.min(top + ROWS));
+            if block.a.columns != 1 {
+                copy(block.a, block.m, k, left, k);
+                block.a = Matrix { start: left.as_ptr(), rows: k as isize, columns: 1 };
+            }
+            for first in (0..n).step_by(WIDE * V::COUNT) {
+                let part = block.columns(first..n.min(first + WIDE * V::COUNT));
+                copy(part.b, k, part.n, strip, part.n);
+                let part = Product {
+                    b: Matrix { start: strip.as_ptr(), rows: part.n as isize, columns: 1 },
+                    ..part
+                };
+                if part.n > V::COUNT {
+                    rows::<T, V, FUSED, WIDE>(&part);
+                } else {
+                    rows::<T, V, FUSED, 1>(&part);
+                }
+            }
+        }
+    }
+}
+
+/// All rows of a strip of `R` vectors.
+#[inline(always)]
+fn rows<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize>(part: &Product<T>) {
+    let whole = part.m / LINES * LINES;
+    for i in (0..whole).step_by(LINES) {
+        tile::<T, V, FUSED, LINES, R>(&part.rows(i..i + LINES));
+    }
+    for i in whole..part.m {
+        tile::<T, V, FUSED, 1, R>(&part.rows(i..i + 1));
+    }
+}
+
+/// The sums of `L` rows by `R` vectors, whose right matrix is a strip and whose left one has dense rows.
+#[inline(always)]
+fn tile<T: Ring, V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(part: &Product<T>) {
+    let Product { k, a, b, out, out_row, .. } = *part;
+    let mut sums = [[V::splat(T::ZERO); R]; L];
+    let mut lines = [a.start; L];
+    for (line, start) in lines.iter_mut().enumerate() {
+        *start = a.at(line, 0);
+    }
+    let mut lanes = b.start;
+    // SAFETY: the invariant of `Product`; lines of the result are aligned, as was asked before.
+    unsafe {
+        for depth in 0..k {
+            let mut right = [V::splat(T::ZERO); R];
+            for (r, right) in right.iter_mut().enumerate() {
+                *right = V::load(lanes.add(r * V::COUNT));
+            }
+            lanes = lanes.wrapping_offset(b.rows);
+            for (line, sums) in lines.iter().zip(&mut sums) {
+                let left = V::splat(*line.add(depth));
+                for (sum, right) in sums.iter_mut().zip(right) {
+                    *sum = sum.add_product::<FUSED>(left, right);
+                }
+            }
+        }
+        for (line, sums) in sums.into_iter().enumerate() {
+            for (r, sum) in sums.into_iter().enumerate() {
+                sum.store_past(out.wrapping_offset(line as isize * out_row).add(r * V::COUNT));
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Products of segments: of the depth, one result each, or of the rows, one right matrix each.
+
+use std::ops::Range;
+
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::room::vector_or_unwind;
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_base::{View, ViewMut};
+use umber_types::{Layout, Result, Shape, bail};
+
+use super::matmul;
+use super::multiply::Multiply;
+use super::pack::pack;
+use super::product::{Into, Matrix, Product};
+use crate::match_multiply;
+
+/// Rows of a job of [`segmented_rows`].
+const ROWS: usize = 64;
+
+/// The segments of an axis of this length: from where to where; none goes backwards.
+fn segments(view: View, length: usize) -> Result<Vec<Range<usize>>> {
+    let ends: &[i64] = view.as_slice().expect("the ends of segments are dense int64");
+    let mut found = vector_or_unwind(ends.len() / 2);
+    for pair in ends.chunks_exact(2) {
+        let [from, to] = [pair[0], pair[1]].map(usize::try_from);
+        match (from, to) {
+            (Ok(from), Ok(to)) if from <= length && to <= length => found.push(from..to.max(from)),
+            _ => bail!(
+                Index,
+                "the segment lies outside: got {} to {}, expected places in an axis of length {length}",
+                pair[0],
+                pair[1]
+            ),
+        }
+    }
+    Ok(found)
+}
+
+/// `out[s] = a[:, from..to] @ b[from..to]` for each segment `s`, `[from, to]`, of the depth: shapes `[m, k]`, `[k, n]` and
+/// `[s, m, n]`. A segment that ends before it begins is empty.
+///
+/// # Errors
+/// If a segment lies outside.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn segmented_sums(a: View, b: View, bounds: View, out: ViewMut) -> Result<()> {
+    let (&[m, k], &[_, n]) = (a.shape(), b.shape()) else { panic!("matrices have two axes") };
+    let segments = segments(bounds, k)?;
+    assert!(
+        out.shape() == [segments.len(), m, n] && out.layout().is_contiguous(),
+        "a dense matrix a segment"
+    );
+    let run = |s: usize| {
+        let part = |view: View, axis: usize| {
+            let mut layout = view.layout().clone();
+            let start = segments[s].start as isize * layout.strides[axis];
+            layout.offset = if segments[s].is_empty() {
+                layout.offset
+            } else {
+                (layout.offset as isize + start) as usize
+            };
+            layout.shape = layout.shape.with(axis, segments[s].len());
+            layout
+        };
+        let (left, right) = (part(a, 1), part(b, 0));
+        let target =
+            Layout { offset: out.layout().offset + s * m * n, ..Layout::contiguous(Shape::from([m, n])) };
+        let base = |view: View| view.start().wrapping_sub(view.layout().offset * view.dtype().size());
+        let start = out.start().wrapping_sub(out.layout().offset * out.dtype().size());
+        // SAFETY: parts of the views, which are inside them; each segment has a part of the output of its own.
+        unsafe {
+            matmul(
+                View::new(base(a), a.dtype(), &left),
+                View::new(base(b), b.dtype(), &right),
+                ViewMut::new(start, out.dtype(), &target),
+            );
+        }
+    };
+    if segments.len() >= 2 * num_threads() {
+        parallel_for(segments.len(), run);
+    } else {
+        (0..segments.len()).for_each(run);
+    }
+    Ok(())
+}
+
+/// `out[i] = sum over segments s with from <= i < to of x[i] @ y[s]`: shapes `[k, n]`, `[s, n, m]` and `[k, m]`.
+///
+/// # Errors
+/// If a segment lies outside.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn segmented_rows(x: View, y: View, bounds: View, out: ViewMut) -> Result<()> {
+    let segments = segments(bounds, x.shape()[0])?;
+    assert!(
+        y.shape()[0] == segments.len() && out.layout().is_contiguous(),
+        "a matrix a segment, a dense output"
+    );
+    match_multiply!(x, y, out; T => rows::<T>(x, y, &segments, out));
+    Ok(())
+}
+
+fn rows<T: Multiply>(x: View, y: View, segments: &[Range<usize>], out: ViewMut) {
+    let &[count, m] = out.shape() else { panic!("a matrix has two axes") };
+    let n = x.shape()[1];
+    assert!(y.shape()[1..] == [n, m], "operands fit the output");
+    let (source, stack, target) = (Source::<T>::of(&x), Source::<T>::of(&y), Target::<T>::of(&out));
+    let (x_strides, y_strides) = (x.strides(), y.strides());
+    parallel_for(if m == 0 { 0 } else { count.div_ceil(ROWS) }, |job| {
+        let part = job * ROWS..count.min(job * ROWS + ROWS);
+        scratch::with(part.len() * (n + m) + n * m, |memory: &mut [T::Wide]| {
+            let (sums, memory) = memory.split_at_mut(part.len() * m);
+            let (left, right) = memory.split_at_mut(part.len() * n);
+            sums.fill(T::Wide::ZERO);
+            for (s, segment) in segments.iter().enumerate() {
+                let met = segment.start.max(part.start)..segment.end.min(part.end);
+                if met.is_empty() || n == 0 {
+                    continue;
+                }
+                let start = source.at(met.start as isize * x_strides[0]);
+                let from = Matrix { start, rows: x_strides[0], columns: x_strides[1] };
+                pack(from, met.len(), n, left, n, T::widen);
+                let start = stack.at(s as isize * y_strides[0]);
+                pack(Matrix { start, rows: y_strides[1], columns: y_strides[2] }, n, m, right, m, T::widen);
+                let a = Matrix { start: left.as_ptr(), rows: n as isize, columns: 1 };
+                let b = Matrix { start: right.as_ptr(), rows: m as isize, columns: 1 };
+                let out = sums[(met.start - part.start) * m..].as_mut_ptr();
+                T::multiply_wide(
+                    &Product { m: met.len(), n: m, k: n, a, b, out, out_row: m as isize },
+                    Into::Sum,
+                );
+            }
+            for (i, &sum) in sums.iter().enumerate() {
+                // SAFETY: inside the output, in rows that this job alone writes.
+                unsafe { *target.at((part.start * m + i) as isize) = T::narrow(sum) };
+            }
+        });
+    });
+}

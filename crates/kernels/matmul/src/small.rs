@@ -1,0 +1,162 @@
+//! Products of small matrices: the library takes about as long to begin as they take.
+//!
+//! A tile is the sums of some rows of the left matrix by one or two vectors of columns of the right one, which lie side by
+//! side: in the matrix itself if all of it fits the first cache, else in a copy of a strip of its columns.
+
+use std::ops::Range;
+
+use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
+use umber_kernels_base::scratch;
+
+use super::micro_kernel::{LINES, Tile, height};
+use super::multiply::FEW_ROWS;
+use super::pack::copy;
+use super::product::{Into, Matrix, Product};
+
+/// From this many multiplications on the library is as fast, and it knows larger caches.
+const MOST: usize = 48 * 48 * 48;
+/// Depth of a strip, so that it stays in the first cache beside the rows it meets.
+const DEPTH: usize = 192;
+/// Columns of a strip: two of the widest vectors.
+const STRIP: usize = 32;
+/// Bytes of a right matrix that is read where it lies.
+const NEAR: usize = 16 << 10;
+
+/// Compute `a @ b` for `b` with dense rows, or answer `false` where this is no way to do it.
+pub(super) fn product<T: Ring>(product: &Product<T>, into: Into) -> bool {
+    let Product { m, n, k, a, b, .. } = *product;
+    let is_small = m.saturating_mul(n).saturating_mul(k) <= MOST;
+    if !T::IN_REGISTERS || b.columns != 1 || m <= FEW_ROWS || n < STRIP / 2 || !is_small {
+        return false;
+    }
+    if is_in_place(product) {
+        with_widest(Strips { product, into, strip: &mut [], sums: &mut [] });
+        return true;
+    }
+    let turned = if a.columns == 1 { 0 } else { m * k };
+    scratch::with(turned + (DEPTH + LINES) * STRIP, |memory: &mut [T]| {
+        let (left, memory) = memory.split_at_mut(turned);
+        let (sums, strip) = memory.split_at_mut(LINES * STRIP);
+        let mut product = *product;
+        if turned > 0 {
+            copy(a, m, k, left, k);
+            product.a = Matrix { start: left.as_ptr(), rows: k as isize, columns: 1 };
+        }
+        with_widest(Strips { product: &product, into, strip, sums });
+    });
+    true
+}
+
+/// Compute products of one shape, whose numbers `range` has, or answer `false` where this is no way to do it: going from one to the
+/// next takes as long as products of 16 by 16 do.
+pub(super) fn each<T: Ring>(range: Range<usize>, product: &impl Fn(usize) -> Product<T>) -> bool {
+    let first = product(range.start);
+    let Product { m, n, k, b, .. } = first;
+    let is_small = m.saturating_mul(n).saturating_mul(k) <= MOST;
+    let is_wide = b.columns == 1 && n >= STRIP / 2 && m > FEW_ROWS;
+    if !T::IN_REGISTERS || !is_small || !is_wide || !is_in_place(&first) {
+        return false;
+    }
+    with_widest(Each { range, product });
+    true
+}
+
+/// Are both matrices read where they lie, by whole vectors?
+fn is_in_place<T>(product: &Product<T>) -> bool {
+    product.a.columns == 1 && is_near(product) && product.n.is_multiple_of(STRIP / 2)
+}
+
+struct Each<'a, F> {
+    range: Range<usize>,
+    product: &'a F,
+}
+
+impl<T: Ring, F: Fn(usize) -> Product<T>> VectorLoop<T> for Each<'_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        for index in self.range {
+            let product = (self.product)(index);
+            Strips { product: &product, into: Into::Fresh, strip: &mut [], sums: &mut [] }.run::<V, FUSED>();
+        }
+    }
+}
+
+/// Is the right matrix read where it lies?
+#[inline(always)]
+fn is_near<T>(product: &Product<T>) -> bool {
+    product.k * product.n * size_of::<T>() <= NEAR
+}
+
+struct Strips<'a, T> {
+    product: &'a Product<T>,
+    into: Into,
+    /// Room for columns of the right matrix.
+    strip: &'a mut [T],
+    /// Room for the sums of a tile that reaches beyond the result.
+    sums: &'a mut [T],
+}
+
+impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: Lanes<T>, const FUSED: bool>(self) {
+        let Strips { product, into, strip, sums } = self;
+        let Product { m, n, k, a, b, out, out_row } = *product;
+        let wide = 2 * V::COUNT;
+        let is_near = is_near(product);
+        for depth in (0..k).step_by(DEPTH) {
+            let (deep, fresh) = (DEPTH.min(k - depth), depth == 0 && into == Into::Fresh);
+            for j in (0..n).step_by(wide) {
+                let columns = wide.min(n - j);
+                let vectors = columns.div_ceil(V::COUNT);
+                let is_whole = columns == vectors * V::COUNT;
+                let mut right = b.from(depth, j);
+                if !(is_near && is_whole) {
+                    if !is_whole {
+                        strip[..deep * wide]
+                            .chunks_exact_mut(wide)
+                            .for_each(|row| row[columns..].fill(T::ZERO));
+                    }
+                    copy(right, deep, columns, strip, wide);
+                    right = Matrix { start: strip.as_ptr(), rows: wide as isize, columns: 1 };
+                }
+                let mut i = 0;
+                while i < m {
+                    let height = height::<T, V>(m - i);
+                    let to = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
+                    let (lines, lanes, lanes_row) = (a.from(i, depth), right.start, right.rows);
+                    let (target, sums_row) =
+                        if is_whole { (to, out_row) } else { (sums.as_mut_ptr(), wide as isize) };
+                    let fresh_here = fresh || !is_whole;
+                    let tile = Tile {
+                        depth: deep,
+                        lines,
+                        lanes,
+                        lanes_row,
+                        sums: target,
+                        sums_row,
+                        fresh: fresh_here,
+                    };
+                    // SAFETY: inside the product's shape, or in room for every line and lane.
+                    unsafe { tile.of::<V, FUSED>(height, vectors) };
+                    if !is_whole {
+                        for (line, sums) in sums.chunks_exact(wide).enumerate().take(height) {
+                            let to = to.wrapping_offset(line as isize * out_row);
+                            for (column, &sum) in sums[..columns].iter().enumerate() {
+                                // SAFETY: inside the output.
+                                unsafe {
+                                    let to = to.add(column);
+                                    *to = if fresh { sum } else { T::plus(*to, sum) };
+                                }
+                            }
+                        }
+                    }
+                    i += height;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! A batch of products, cut into jobs for the threads.
+
+use std::ops::Range;
+
+use umber_kernels_base::View;
+use umber_kernels_base::caches::{STREAM_FROM, stores_past_them_pay};
+use umber_kernels_base::isa::level;
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
+use umber_kernels_base::turn::Stores;
+use umber_types::{Element, Shape};
+
+use super::finish::{Finish, run_block, run_shared, stride};
+use super::multiply::{FEW_ROWS, Multiply};
+use super::pack::copy;
+use super::product::{Matrix, Product};
+use super::{packed, past};
+
+/// Nanoseconds of work worth a job of its own.
+const JOB: f64 = 15_000.0;
+/// Nanoseconds of work that is cut into smaller jobs, lest threads wait for the last one.
+const LARGE: f64 = 4e6;
+/// Bytes a nanosecond that one thread reads from a shared cache, about.
+const BANDWIDTH: f64 = 30.0;
+
+/// Bytes of a matrix that is read by parts of its depth, if parts of its rows have less than so many bytes.
+const LONG: usize = 1 << 20;
+const ROW: usize = 16 << 10;
+/// From so many rows, columns and terms on a left operand that lies across is turned before it is read; rows that are turned at once.
+const LEAST_TURNED: usize = 512;
+const TURNED: usize = 64;
+/// Blocks of a result with fewer elements are not worth handing over one by one.
+const MANY: usize = 1 << 12;
+/// Parts of rows that are shorter are not walked well.
+const WIDE: usize = 256;
+
+/// Called with the rows (of all matrices, one below the other) and columns of a block that is computed.
+pub(super) type After<'f> = &'f (dyn Fn(Range<usize>, Range<usize>) + Sync);
+
+/// The matrices of a batch: the first one, and the distances along the batch axes.
+#[derive(Clone, Copy)]
+pub(super) struct Stack<'a, T> {
+    first: Matrix<T>,
+    strides: &'a [isize],
+}
+
+/// All that one call computes: `out = alpha * (a @ b) + beta * c` for every matrix of the batch.
+pub(super) struct Whole<'a, T: Multiply> {
+    pub(super) batch: &'a [usize],
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    pub(super) a: Stack<'a, T>,
+    pub(super) b: Stack<'a, T>,
+    /// The addend and `beta`, unless there is nothing to add.
+    pub(super) c: Option<(Stack<'a, T>, T::Wide)>,
+    pub(super) alpha: T::Wide,
+    pub(super) out: *mut T,
+}
+
+// SAFETY: the pointers are those of views, valid on every thread; jobs write disjoint parts of `out`.
+unsafe impl<T: Multiply> Sync for Whole<'_, T> {}
+
+impl<'a, T: Element> Stack<'a, T> {
+    /// The matrices in the last two axes of a view.
+    pub(super) fn of(view: &View<'a>) -> Stack<'a, T> {
+        let (strides, matrix) = view.strides().split_at(view.strides().len() - 2);
+        Stack { first: Matrix { start: view.start_as(), rows: matrix[0], columns: matrix[1] }, strides }
+    }
+
+    /// Matrix number `index` of the batch in row-major order.
+    #[inline]
+    fn matrix(&self, batch: &[usize], index: usize) -> Matrix<T> {
+        let Some((&outermost, inner)) = self.strides.split_first() else { return self.first };
+        let mut rest = index;
+        let mut offset = 0;
+        for (&length, &stride) in batch.iter().skip(1).zip(inner).rev() {
+            offset += (rest % length) as isize * stride;
+            rest /= length;
+        }
+        offset += rest as isize * outermost;
+        Matrix { start: self.first.start.wrapping_offset(offset), ..self.first }
+    }
+
+    /// The whole batch as one matrix with the rows of all, if strides can say it.
+    fn folded(view: &View<'a>, rows: usize) -> Option<Stack<'a, T>> {
+        let columns = *view.shape().last()?;
+        let layout = view.layout().reshape(&Shape::from([rows, columns]))?;
+        let first = Matrix { start: view.start_as(), rows: layout.strides[0], columns: layout.strides[1] };
+        Some(Stack { first, strides: &[] })
+    }
+}
+
+impl<'a, T: Multiply> Whole<'a, T> {
+    /// One product with the rows of the whole batch, if all share the right operand.
+    pub(super) fn folded(&self, a: &View<'a>, c: Option<&View<'a>>) -> Option<Whole<'a, T>> {
+        let shared =
+            self.batch.iter().zip(self.b.strides).all(|(&length, &stride)| length == 1 || stride == 0);
+        if self.batch.is_empty() || !shared {
+            return None;
+        }
+        let m = self.batch.iter().product::<usize>() * self.m;
+        let c = match (self.c, c) {
+            (Some((_, beta)), Some(c)) => Some((Stack::folded(c, m)?, beta)),
+            _ => None,
+        };
+        let b = Stack { strides: &[], ..self.b };
+        Some(Whole { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
+    }
+
+    /// Compute everything. Answers whether every block was handed to `after`: not where they are too small for it.
+    pub(super) fn run(&self, after: Option<After<'_>>) -> bool {
+        let count: usize = self.batch.iter().product();
+        let jobs = self.jobs(count);
+        if count == 1 && jobs > 1 && packed::is_shared::<T::Wide>(self.m, self.n, self.k) {
+            let (product, finish) = self.product(0);
+            run_shared(&product, finish, after);
+            return after.is_some();
+        }
+        if count == 1 && jobs > 1 && self.is_left_turned() {
+            return self.with_left_turned(after);
+        }
+        let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
+        let grid = self.grid(pieces);
+        if count == 1 && jobs > 1 && (grid.count() == 1 || self.reads_rows(jobs)) {
+            self.split_depth(jobs);
+            return false;
+        }
+        let is_wide = grid.columns >= self.n.min(WIDE);
+        // What follows block by block finds them in the caches.
+        let is_past = after.is_none() && self.k <= past::DEPTH && stores_past_them_pay();
+        let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
+        let stores = if is_past && written >= STREAM_FROM { Stores::PastCaches } else { Stores::Cached };
+        let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MANY;
+        let after = after.filter(|_| count == 1 || is_large).filter(|_| is_wide);
+        let blocks = grid.count();
+        let total = count * blocks;
+        let chunks = jobs.clamp(1, total);
+        let is_bare = blocks == 1 && after.is_none() && stores == Stores::Cached && self.is_bare();
+        let bare = |index: usize| {
+            let Product { m, n, k, a, b, out, out_row } = self.product(index).0;
+            Product { m, n, k, a, b, out: out.cast::<T::Wide>(), out_row }
+        };
+        parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
+            let share = total * chunk / chunks..total * (chunk + 1) / chunks;
+            if is_bare && share.len() > 1 && T::multiply_each(share.clone(), &bare) {
+                return;
+            }
+            for job in share {
+                if blocks == 1 && after.is_none() {
+                    let (product, finish) = self.product(job);
+                    run_block(&product, finish, stores);
+                    continue;
+                }
+                let (product, finish) = self.product(job / blocks);
+                let (rows, columns) = grid.block(job % blocks);
+                run_block(
+                    &product.rows(rows.clone()).columns(columns.clone()),
+                    finish.at(rows.start, columns.start),
+                    stores,
+                );
+                if let Some(after) = after {
+                    let above = job / blocks * self.m;
+                    after(above + rows.start..above + rows.end, columns);
+                }
+            }
+        });
+        after.is_some()
+    }
+
+    /// Does it pay to turn a left operand that lies across, rather than that each job turns what it reads?
+    fn is_left_turned(&self) -> bool {
+        let Matrix { rows, columns, .. } = self.a.first;
+        let is_large = self.m.min(self.n).min(self.k) >= LEAST_TURNED;
+        let is_kept = self.m * stride(self.k) * size_of::<T>() <= scratch::KEEP;
+        T::DIRECT && T::Wide::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
+    }
+
+    /// As [`run`](Self::run) one product, with a copy of the left operand that does not lie across.
+    fn with_left_turned(&self, after: Option<After<'_>>) -> bool {
+        let (product, row) = (self.product(0).0, stride(self.k));
+        scratch::with(self.m * row, |turned: &mut [T]| {
+            let to = Target::over(turned);
+            parallel_ranges(self.m, TURNED, |rows| {
+                let Product { m, k, a, .. } = product.rows(rows.clone());
+                // SAFETY: these rows of the copy are this task's.
+                let to =
+                    unsafe { std::slice::from_raw_parts_mut(to.at((rows.start * row) as isize), m * row) };
+                copy(a, m, k, to, row);
+            });
+            let first = Matrix { start: to.at(0), rows: row as isize, columns: 1 };
+            Whole { a: Stack { first, strides: &[] }, ..*self }.run(after)
+        })
+    }
+
+    /// Is memory read faster if jobs share the depth, since parts of rows are short?
+    fn reads_rows(&self, jobs: usize) -> bool {
+        let is_short = self.n / jobs * size_of::<T>() < ROW;
+        self.m == 1
+            && self.b.first.columns == 1
+            && is_short
+            && self.n <= self.k
+            && self.k * self.n * size_of::<T>() >= LONG
+            && level() < 2
+    }
+
+    /// Are the results sums of products and nothing else?
+    fn is_bare(&self) -> bool {
+        T::DIRECT && self.k > 0 && self.c.is_none() && self.alpha == T::Wide::factor(1.0)
+    }
+
+    /// How many jobs the work is worth.
+    fn jobs(&self, count: usize) -> usize {
+        let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
+        let bytes = (m * k + k * n + m * n) * size_of::<T>() as f64;
+        let nanoseconds = count as f64 * (m * n * k / T::speed()).max(bytes / BANDWIDTH);
+        let threads = num_threads();
+        let jobs = ((nanoseconds / JOB) as usize).min(threads * 4);
+        if jobs < 2 || threads == 1 {
+            1
+        } else if jobs < threads {
+            jobs
+        } else {
+            // The same number of jobs for every thread; large jobs waste less on packing.
+            jobs.min(if nanoseconds > LARGE { jobs } else { threads * 2 }) / threads * threads
+        }
+    }
+
+    /// Blocks of the result, about `pieces` of them, as square as they can be.
+    fn grid(&self, pieces: usize) -> Grid {
+        let line = (64 / size_of::<T>()).max(4);
+        let (most_rows, most_columns) = (self.m.div_ceil(FEW_ROWS * 2), self.n.div_ceil(line));
+        let mut best = (f64::INFINITY, 1, 1);
+        for down in 1..=pieces.min(most_rows) {
+            let across = (pieces / down).clamp(1, most_columns);
+            if down * across * 2 <= pieces && (down, across) != (1, 1) && down < most_rows {
+                continue;
+            }
+            // A right operand that lies across is turned by every job that reads it.
+            let turn = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
+            let read = self.m as f64 * across as f64 + turn * self.n as f64 * down as f64;
+            let cost = read * (pieces as f64 / (down * across) as f64);
+            if cost < best.0 {
+                best = (cost, down, across);
+            }
+        }
+        let (_, down, across) = best;
+        let rows = self.m.div_ceil(down).next_multiple_of(if down == 1 { 1 } else { 8 });
+        let columns = self.n.div_ceil(across).next_multiple_of(if across == 1 { 1 } else { line });
+        Grid { m: self.m, n: self.n, rows, columns }
+    }
+
+    /// Product number `index` of the batch, with its finish.
+    #[inline]
+    fn product(&self, index: usize) -> (Product<T>, Finish<T>) {
+        let Whole { batch, m, n, k, a, b, out, .. } = *self;
+        let out = out.wrapping_add(index * m * n);
+        let product = Product {
+            m,
+            n,
+            k,
+            a: a.matrix(batch, index),
+            b: b.matrix(batch, index),
+            out,
+            out_row: n as isize,
+        };
+        let c = self.c.map(|(c, beta)| (c.matrix(batch, index), beta));
+        (product, Finish { alpha: self.alpha, c })
+    }
+
+    /// Compute one small product of great depth: every job sums a part of the depth.
+    fn split_depth(&self, jobs: usize) {
+        let (product, finish) = self.product(0);
+        let Product { m, n, k, a, b, out, out_row } = product;
+        let jobs = jobs.min(k).max(1);
+        let mut sums = vec![T::Wide::ZERO; jobs * m * n];
+        let parts = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row };
+        parallel_for(jobs, |job| {
+            let part = parts.depths(k * job / jobs..k * (job + 1) / jobs);
+            T::multiply(&Product { out: part.out.wrapping_add(job * m * n), ..part });
+        });
+        let (first, rest) = sums.split_at_mut(m * n);
+        for part in rest.chunks_exact(m * n) {
+            for (sum, &term) in first.iter_mut().zip(part) {
+                *sum = T::Wide::plus(*sum, term);
+            }
+        }
+        // SAFETY: `out` holds m rows of n elements, ours to write.
+        unsafe { finish.store(first, n, n, out, out_row) };
+    }
+}
+
+/// A result cut into blocks.
+struct Grid {
+    m: usize,
+    n: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl Grid {
+    fn across(&self) -> usize {
+        self.n.div_ceil(self.columns)
+    }
+
+    fn count(&self) -> usize {
+        self.m.div_ceil(self.rows) * self.across()
+    }
+
+    fn block(&self, index: usize) -> (Range<usize>, Range<usize>) {
+        let (row, column) = (index / self.across() * self.rows, index % self.across() * self.columns);
+        (row..self.m.min(row + self.rows), column..self.n.min(column + self.columns))
+    }
+}

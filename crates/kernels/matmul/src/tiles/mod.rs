@@ -1,0 +1,130 @@
+//! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
+//!
+//! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
+//! multiplies panels, and [`unit`] says which of them the processor has ([`tile_unit`](umber_kernels_base::tile_unit) knows about tiles). Blocks of
+//! the sums stay in the second cache while the depth passes by; packing is a few per cent of the work where blocks have some hundred rows and columns.
+
+mod kernel;
+mod pack;
+mod unit;
+mod vectors;
+
+use umber_kernels_base::scratch;
+use umber_kernels_base::tile_unit::SIDE;
+use umber_types::bf16;
+
+use super::multiply::FEW_ROWS;
+use super::product::{Matrix, Product};
+use kernel::{STEP, Sums, WIDE};
+use pack::Side;
+use unit::{Kind, Unit, available};
+
+/// Rows and columns of a block of sums: a megabyte, half of the second cache of processors with tiles.
+const BLOCK: usize = 512;
+/// Depth of the packed blocks: two panels and their sums fit the first cache.
+const DEPTH: usize = 256;
+
+/// Products of fewer multiplications are not worth the configuration.
+const TINY: usize = 1 << 12;
+
+/// Multiplications a nanosecond, about, of one thread, if there is such a unit.
+pub(super) fn speed() -> Option<f64> {
+    available().map(|kind| match kind {
+        Kind::Tiles => 500.0,
+        Kind::Vectors => 128.0,
+    })
+}
+
+/// Is there such a unit, and is the product large enough for it?
+pub(super) fn suit(product: &Product<bf16, f32>) -> bool {
+    let Product { m, n, k, .. } = *product;
+    m > FEW_ROWS && n > FEW_ROWS && m.saturating_mul(n).saturating_mul(k) >= TINY && available().is_some()
+}
+
+/// Rows and columns of the blocks of an `m` by `n` result, of about equal size.
+pub(super) fn block(m: usize, n: usize) -> (usize, usize) {
+    let part = |length: usize| length.div_ceil(length.div_ceil(BLOCK).max(1)).next_multiple_of(WIDE);
+    (part(m), part(n))
+}
+
+/// Compute `a @ b`, which must [`suit`].
+pub(super) fn product(product: &Product<bf16, f32>) {
+    let Some(unit) = available().map(Unit::ready) else { unreachable!("no product suits without a unit") };
+    let Product { m, n, k, .. } = *product;
+    let (height, width) = block(m, n);
+    let depth = k.min(DEPTH);
+    let (lefts, rights) = (pack::size(height, depth), pack::size(width, depth));
+    scratch::with(lefts + rights, |packed: &mut [u16]| {
+        let (left, right) = packed.split_at_mut(lefts);
+        for j in (0..n).step_by(width) {
+            for i in (0..m).step_by(height) {
+                let block = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
+                for u in (0..k).step_by(depth) {
+                    let part = block.depths(u..k.min(u + depth));
+                    // SAFETY: processors with such a unit have AVX-512; the matrices are those of the product.
+                    unsafe {
+                        pack::pack(Side::Right, bits(part.b).transposed(), part.n, part.k, right);
+                        pack::pack(Side::Left, bits(part.a), part.m, part.k, left);
+                        multiply(&unit, &part, left, right, u > 0);
+                    }
+                }
+            }
+        }
+    });
+}
+
+fn bits(matrix: Matrix<bf16>) -> Matrix<u16> {
+    Matrix { start: matrix.start.cast(), rows: matrix.rows, columns: matrix.columns }
+}
+
+/// Multiply packed operands.
+///
+/// # Safety
+/// They are those of the product.
+unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], right: &[u16], is_begun: bool) {
+    let Product { m, n, k, out, out_row, .. } = *product;
+    let steps = k.div_ceil(STEP);
+    for j in (0..n).step_by(WIDE) {
+        let b = right[pack::panel(j, k)..].as_ptr();
+        let columns = (n - j).min(WIDE);
+        for i in (0..m).step_by(WIDE) {
+            let a = left[pack::panel(i, k)..].as_ptr();
+            let rows = (m - i).min(WIDE);
+            // SAFETY: the unit is ready, and the panels are those of these rows and columns.
+            let add = |sums: Sums| unsafe {
+                match (unit, rows > SIDE, columns > SIDE) {
+                    (Unit::Tiles(tiles), true, true) => kernel::two_by_two(tiles, a, b, steps, sums),
+                    (Unit::Tiles(tiles), true, false) => kernel::two_by_one(tiles, a, b, steps, sums),
+                    (Unit::Tiles(tiles), false, true) => kernel::one_by_two(tiles, a, b, steps, sums),
+                    (Unit::Tiles(tiles), false, false) => kernel::one_by_one(tiles, a, b, steps, sums),
+                    (Unit::Vectors, true, true) => vectors::add_products::<2, 2>(rows, a, b, steps, sums),
+                    (Unit::Vectors, true, false) => vectors::add_products::<2, 1>(rows, a, b, steps, sums),
+                    (Unit::Vectors, false, true) => vectors::add_products::<1, 2>(rows, a, b, steps, sums),
+                    (Unit::Vectors, false, false) => vectors::add_products::<1, 1>(rows, a, b, steps, sums),
+                }
+            };
+            let start = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
+            let is_whole = rows.is_multiple_of(SIDE) && columns.is_multiple_of(SIDE);
+            if is_whole && out_row > 0 {
+                // Whole tiles inside the product.
+                add(Sums { start, row: out_row as usize, is_begun });
+                continue;
+            }
+            let mut room = [0f32; WIDE * WIDE];
+            // SAFETY: inside the product, of which this block is ours.
+            let line = |row: usize| unsafe {
+                std::slice::from_raw_parts_mut(start.wrapping_offset(row as isize * out_row), columns)
+            };
+            if is_begun {
+                for (row, room) in room.chunks_exact_mut(WIDE).enumerate().take(rows) {
+                    room[..columns].copy_from_slice(line(row));
+                }
+            }
+            // Two tiles by two have room.
+            add(Sums { start: room.as_mut_ptr(), row: WIDE, is_begun });
+            for (row, room) in room.chunks_exact(WIDE).enumerate().take(rows) {
+                line(row).copy_from_slice(&room[..columns]);
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What codes stand for before they are scaled: integers, or small floats.
+
+#[cfg(target_arch = "x86_64")]
+use umber_kernels_base::isa::level;
+use umber_kernels_base::isa::vectorised;
+use umber_types::{Quantization, QuantizationMode};
+
+#[cfg(target_arch = "x86_64")]
+use super::bytes_apart;
+use super::fp8::{from_fp4, from_fp8};
+#[cfg(target_arch = "x86_64")]
+use super::kinds::{FP4, table};
+
+/// The levels of all codes in some words, which hold whole groups.
+pub(super) fn levels(how: Quantization, words: &[u32], out: &mut [f32]) {
+    debug_assert_eq!(words.len() * 32, out.len() * how.bits());
+    match (how.mode(), how.bits()) {
+        (QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4, _) => whole::<4, 8>(words, out, from_fp4),
+        (QuantizationMode::Mxfp8, _) => bytes(words, out, from_fp8),
+        (QuantizationMode::Affine, 1) => integers::<1, 32>(words, out),
+        (QuantizationMode::Affine, 2) => integers::<2, 16>(words, out),
+        (QuantizationMode::Affine, 3) => integers_across::<3>(words, out),
+        (QuantizationMode::Affine, 4) => integers::<4, 8>(words, out),
+        (QuantizationMode::Affine, 5) => integers_across::<5>(words, out),
+        (QuantizationMode::Affine, 6) => integers_across::<6>(words, out),
+        (QuantizationMode::Affine, _) => bytes(words, out, integer),
+    }
+}
+
+/// What stands for zero among [`FP4_NUMBERS`].
+#[cfg(target_arch = "x86_64")]
+pub(super) const FP4_MIDDLE: u8 = 12;
+
+/// Floats of four bits as whole numbers, in halves above the least.
+#[cfg(target_arch = "x86_64")]
+pub(super) const FP4_NUMBERS: [u8; 16] = {
+    let (levels, mut numbers) = (table::<FP4>(0), [0; 16]);
+    let mut code = 0;
+    while code < 16 {
+        numbers[code] = (2.0 * levels[code] + FP4_MIDDLE as f32) as u8;
+        code += 1;
+    }
+    numbers
+};
+
+/// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
+#[cfg(target_arch = "x86_64")]
+fn spread(how: Quantization, packed: &[u8], out: &mut [u8]) {
+    #[inline(always)]
+    fn code<const BITS: usize>(byte: u8, place: usize) -> u8 {
+        byte >> (place * BITS) & ((1 << BITS) - 1)
+    }
+    debug_assert_eq!(packed.len() * 8, out.len() * how.bits());
+    match how.bits() {
+        1 => each::<8, _, _>(packed, out, code::<1>),
+        2 => each::<4, _, _>(packed, out, code::<2>),
+        _ => each::<2, _, _>(packed, out, code::<4>),
+    }
+}
+
+/// The codes in some words of affine mode, which hold whole groups, one in each byte, or those of four-bit floats as [`FP4_NUMBERS`].
+#[cfg(target_arch = "x86_64")]
+pub(super) fn codes(how: Quantization, words: &[u32], out: &mut [u8]) {
+    fn byte(code: u32) -> u8 {
+        code as u8
+    }
+    match how.bits() {
+        // SAFETY: who has whole numbers multiplied has these instructions.
+        _ if !how.has_biases() => unsafe { fp4_numbers(as_bytes(words), out) },
+        // SAFETY: asked for.
+        bits @ (3 | 5 | 6) if bytes_apart::is_available() => unsafe {
+            bytes_apart::codes(bits, as_bytes(words), out);
+        },
+        3 => across::<3, _>(words, out, byte),
+        5 => across::<5, _>(words, out, byte),
+        6 => across::<6, _>(words, out, byte),
+        8 => out.copy_from_slice(as_bytes(words)),
+        _ => spread(how, as_bytes(words), out),
+    }
+}
+
+/// Packed floats of four bits as [`FP4_NUMBERS`].
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn fp4_numbers(packed: &[u8], out: &mut [u8]) {
+    use std::arch::x86_64::*;
+    // SAFETY: as many bytes as are read.
+    let (numbers, low) = unsafe { (_mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()), _mm_set1_epi8(15)) };
+    // Groups are of sixteen codes or more.
+    for (packed, out) in packed.as_chunks::<8>().0.iter().zip(out.as_chunks_mut::<16>().0) {
+        // SAFETY: eight bytes, and room for sixteen.
+        unsafe {
+            let packed = _mm_loadl_epi64(packed.as_ptr().cast());
+            let codes = _mm_unpacklo_epi8(packed, _mm_srli_epi16::<4>(packed));
+            let codes = _mm_shuffle_epi8(numbers, _mm_and_si128(codes, low));
+            _mm_storeu_si128(out.as_mut_ptr().cast(), codes);
+        }
+    }
+}
+
+/// The bytes of packed words: in the order of codes where those of a word are, its lowest bits first.
+pub(super) fn as_bytes(words: &[u32]) -> &[u8] {
+    // SAFETY: the same memory, of which every byte is a number.
+    unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
+}
+
+#[inline(always)]
+fn integer(code: u32) -> f32 {
+    code as i32 as f32
+}
+
+/// Codes of which a word holds a whole number, `COUNT`.
+#[inline(always)]
+fn whole<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
+    each::<COUNT, _, _>(
+        words,
+        out,
+        #[inline(always)]
+        |word, place| level(word >> (place * BITS) & ((1 << BITS) - 1)),
+    );
+}
+
+/// As [`whole`] for integers. Left to the compiler, eight words would be shifted together, and turned afterwards.
+fn integers<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() > 0 {
+        assert!(words.len() * COUNT <= out.len(), "there is room for all codes");
+        // SAFETY: the processor has the instructions; as asserted.
+        return unsafe { integers_avx2::<BITS, COUNT>(words, out.as_mut_ptr()) };
+    }
+    whole::<BITS, COUNT>(words, out, integer);
+}
+
+/// # Safety
+/// There is room for all codes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn integers_avx2<const BITS: usize, const COUNT: usize>(words: &[u32], out: *mut f32) {
+    use std::arch::x86_64::*;
+    const LANES: usize = 8;
+    let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let shifts = _mm256_mullo_epi32(places, _mm256_set1_epi32(BITS as i32));
+    let code = _mm256_set1_epi32((1 << BITS) - 1);
+    for (i, &word) in words.iter().enumerate() {
+        for part in 0..COUNT / LANES {
+            let word = _mm256_set1_epi32((word >> (part * LANES * BITS)) as i32);
+            let codes = _mm256_and_si256(_mm256_srlv_epi32(word, shifts), code);
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_storeu_ps(out.add(i * COUNT + part * LANES), _mm256_cvtepi32_ps(codes)) };
+        }
+    }
+}
+
+/// What `read` finds at each of the `COUNT` places of packed words or bytes.
+#[inline(always)]
+fn each<const COUNT: usize, P: Copy, T>(packed: &[P], out: &mut [T], read: impl Fn(P, usize) -> T) {
+    vectorised(
+        #[inline(always)]
+        || {
+            // Of a length that is known: the shifts become those of one vector.
+            for (&packed, out) in packed.iter().zip(out.as_chunks_mut::<COUNT>().0) {
+                for (place, out) in out.iter_mut().enumerate() {
+                    *out = read(packed, place);
+                }
+            }
+        },
+    );
+}
+
+/// Codes of eight bits.
+#[inline(always)]
+fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
+    if cfg!(target_endian = "big") {
+        return whole::<8, 4>(words, out, level);
+    }
+    vectorised(
+        #[inline(always)]
+        || {
+            for (&code, out) in as_bytes(words).iter().zip(out) {
+                *out = level(u32::from(code));
+            }
+        },
+    );
+}
+
+/// Codes that cross the borders of words: 32 of them fill `BITS` words.
+#[inline(always)]
+fn across<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32) -> T) {
+    vectorised(
+        #[inline(always)]
+        || {
+            for (words, out) in words.chunks_exact(BITS).zip(out.chunks_exact_mut(32)) {
+                for (part, out) in out.chunks_exact_mut(8).enumerate() {
+                    let string = eight::<BITS>(words, part);
+                    for (i, out) in out.iter_mut().enumerate() {
+                        *out = level((string >> (i * BITS)) as u32 & ((1 << BITS) - 1));
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// Eight codes that cross the borders of words, in the lowest bits: number `part` of the four that `BITS` words hold.
+#[inline(always)]
+fn eight<const BITS: usize>(words: &[u32], part: usize) -> u64 {
+    let (first, shift) = (part * 8 * BITS / 32, part * 8 * BITS % 32);
+    let high = if first + 1 < BITS { u64::from(words[first + 1]) } else { 0 };
+    (u64::from(words[first]) | high << 32) >> shift
+}
+
+/// As [`across`] for integers. Left to the compiler, they would be shifted as words of 64 bits.
+fn integers_across<const BITS: usize>(words: &[u32], out: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    if level() > 0 {
+        assert!(words.len() / BITS * 32 <= out.len(), "there is room for all codes");
+        // SAFETY: the processor has the instructions; as asserted.
+        return unsafe { integers_across_avx2::<BITS>(words, out.as_mut_ptr()) };
+    }
+    across::<BITS, _>(words, out, integer);
+}
+
+/// # Safety
+/// There is room for all codes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn integers_across_avx2<const BITS: usize>(words: &[u32], out: *mut f32) {
+    use std::arch::x86_64::*;
+    // Four codes fit a word.
+    let places = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+    let shifts = _mm256_mullo_epi32(places, _mm256_set1_epi32(BITS as i32));
+    let code = _mm256_set1_epi32((1 << BITS) - 1);
+    for (i, words) in words.chunks_exact(BITS).enumerate() {
+        for part in 0..4 {
+            let string = eight::<BITS>(words, part);
+            let (low, high) = (string as i32, (string >> (4 * BITS)) as i32);
+            let fours = _mm256_setr_m128i(_mm_set1_epi32(low), _mm_set1_epi32(high));
+            let codes = _mm256_and_si256(_mm256_srlv_epi32(fours, shifts), code);
+            // SAFETY: the caller's promise.
+            unsafe { _mm256_storeu_ps(out.add(i * 32 + part * 8), _mm256_cvtepi32_ps(codes)) };
+        }
+    }
+}

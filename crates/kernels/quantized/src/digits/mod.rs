@@ -1,0 +1,486 @@
+//! Products with a quantised matrix, turned, in whole numbers: for processors that sum products of bytes (AVX-512 VNNI, AMX).
+//!
+//! Codes are whole numbers, or stand for floats of four bits, which are halves of whole numbers.
+//! A group of a left row is a power of two times whole numbers, of three digits each where no number is much larger than its
+//! neighbours, else of four. What the codes of a group and the digits of one place sum up to is exact, also of codes that are
+//! counted from their middle, so that little cancels when biases are added; rounded are only the numbers themselves, of three
+//! digits as finely as the largest of their group is, of four 256 times finer, and the sums over groups. Where most numbers are
+//! not far below the largest of their group, that is as good as float32; other rows are left to floats. Nothing is read into
+//! floats here. [`along`] has a few rows, whose lanes lie along the depth; [`across`] has more, one in each lane, unless there are tiles
+//! of bytes ([`tiles`]). All lay out the left rows first ([`laid_rows`]).
+
+mod across;
+mod along;
+mod laid_rows;
+mod tiles;
+
+use std::arch::x86_64::*;
+
+use umber_kernels_base::isa::{is_unlimited, level, vectorised};
+use umber_types::{Quantization, QuantizationMode};
+
+use super::LARGEST_GROUP;
+use super::bytes_apart::BYTES;
+use super::codes::FP4_MIDDLE;
+use super::turned_product::{TurnedProduct, largest, sum_over};
+
+/// Lanes of sums in a vector, of four bytes each.
+const LANES: usize = 16;
+/// Bytes of packed words worth a job of its own.
+const JOB: usize = 1 << 16;
+/// Fewer rows than this have their lanes along the depth.
+const ACROSS: usize = 12;
+/// Exponents that the largest number of a row may have.
+const EXPONENTS: std::ops::Range<i32> = -40..60;
+/// What sums of the third place begin with, as a float: its last bit counts one of that place, 2^-8 of the second, so that what
+/// is added to its bits is added to its value, and sums need no conversion.
+const THIRD: f32 = 49152.0;
+/// As [`THIRD`] for the fourth place.
+const FOURTH: f32 = 192.0;
+/// Sums of the largest group, and what [`beginnings`] add to them, leave the other bits of those floats alone.
+const _: () = assert!((LARGEST_GROUP << 14) + (3 << 15) < 1 << 22);
+/// The least exponent of a group: what is smaller is lost beside the largest number of its row.
+const LEAST: i32 = -64;
+
+/// Does this suit a product?
+pub(super) fn suits(product: &TurnedProduct) -> bool {
+    let how = product.packed.how;
+    let is_along = product.rows < ACROSS;
+    let is_whole = how.mode() != QuantizationMode::Mxfp8 && (!is_along || along::suits(how.bits()));
+    let is_moderate = || {
+        vectorised(
+            #[inline(always)]
+            || {
+                let mut all = true;
+                for row in product.x.chunks_exact(product.depth()) {
+                    all &= is_moderate(row);
+                }
+                all
+            },
+        )
+    };
+    is_whole && is_available() && is_moderate() && product.is_close()
+}
+
+fn is_available() -> bool {
+    level() == 2 && is_unlimited() && is_x86_feature_detected!("avx512vnni")
+}
+
+/// Is the largest number of a row zero, or neither very large nor very small?
+#[inline(always)]
+fn is_moderate(row: &[f32]) -> bool {
+    let largest = largest(row);
+    largest == 0.0 || EXPONENTS.contains(&exponent(largest))
+}
+
+/// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
+/// is then as little as float32 rounds away from a sum of such numbers, unless few of the weights are other than zero, which those
+/// without biases often are exactly.
+fn is_even(product: &TurnedProduct) -> bool {
+    /// The largest number, in means of the magnitudes of its group.
+    const MOST: f32 = 8.0;
+    let size = product.packed.how.group_size() as f32;
+    product.packed.how.has_biases()
+        && vectorised(
+            #[inline(always)]
+            || {
+                let mut all = true;
+                for group in product.groups() {
+                    all &= largest(group) * size <= MOST * sum_over(group, f32::abs);
+                }
+                all
+            },
+        )
+}
+
+/// The least `e` with `value < 2**e`, for a value that is not subnormal.
+fn exponent(value: f32) -> i32 {
+    (value.to_bits() >> 23) as i32 - 126
+}
+
+fn power(exponent: i32) -> f32 {
+    f32::from_bits(((127 + exponent) as u32) << 23)
+}
+
+/// The digits of a group: those of each place, the highest first.
+type Digits<const D: usize> = [[i8; LARGEST_GROUP]; D];
+
+/// Write the digits of a group; answers what 1 in the second place stands for where it meets a code one above the middle.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn split<const D: usize>(how: Quantization, group: &[f32], digits: &mut Digits<D>) -> f32 {
+    let (scale, unit) = scale_of::<D>(how, group);
+    let scale = _mm512_set1_ps(scale);
+    assert!(group.len() <= LARGEST_GROUP, "there is room for the digits");
+    for (i, numbers) in group.chunks(LANES).enumerate() {
+        let mask = u16::MAX >> (LANES - numbers.len());
+        // SAFETY: only what is inside of the group is read.
+        let numbers = unsafe { _mm512_maskz_loadu_ps(mask, numbers.as_ptr()) };
+        let mut rest = _mm512_cvtps_epi32(_mm512_mul_ps(numbers, scale));
+        for digits in digits.iter_mut().rev() {
+            // SAFETY: room for so many digits, which is a multiple of the lanes.
+            unsafe {
+                _mm_storeu_si128(digits.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest));
+            };
+            // The digit has a sign, so that what is left of it is rounded.
+            rest = _mm512_srai_epi32::<8>(_mm512_add_epi32(rest, _mm512_set1_epi32(128)));
+        }
+    }
+    unit
+}
+
+/// What makes the numbers of a group whole ones of `D` digits, and what [`split`] answers.
+#[inline(always)]
+fn scale_of<const D: usize>(how: Quantization, group: &[f32]) -> (f32, f32) {
+    let bits = 8 * D as i32 - 1;
+    // The highest digit is less than 127.5, not 128.
+    let exponent = exponent(largest(group) * (1.0 + 1.0 / 128.0)).max(LEAST);
+    let halves = i32::from(!how.has_biases());
+    (power(bits - exponent), power(exponent - 15 - halves))
+}
+
+/// The sum of a group, rounded once.
+#[inline(always)]
+fn sum(group: &[f32]) -> f32 {
+    sum_over(group, f64::from) as f32
+}
+
+/// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
+fn middle(how: Quantization) -> u8 {
+    match (how.has_biases(), how.bits()) {
+        (false, _) => FP4_MIDDLE,
+        (_, 1) => 0,
+        (_, bits) => 1 << (bits - 1),
+    }
+}
+
+/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD`] and [`FOURTH`]
+/// alone?
+fn fits_from_zero<const D: usize>(how: Quantization) -> bool {
+    let offset = if D == 4 { FOURTH as usize * 256 } else { 0 };
+    how.group_size() * ((1 << how.bits()) - 1) * 128 + offset < 1 << 22
+}
+
+/// Are the codes of a column counted from their middle, not from zero?
+///
+/// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias, codes
+/// are better counted from zero.
+#[inline(always)]
+fn is_centred(how: Quantization, scales: &[f32], biases: &[f32]) -> bool {
+    let middle = f32::from(middle(how));
+    let mut gains = [0.0; LANES];
+    for (scales, biases) in scales.chunks(LANES).zip(biases.chunks(LANES)) {
+        for ((gain, scale), bias) in gains.iter_mut().zip(scales).zip(biases) {
+            *gain += bias.abs() - scale.mul_add(middle, *bias).abs();
+        }
+    }
+    gains.iter().sum::<f32>() >= 0.0
+}
+
+/// Biases for the codes of a column, which are counted from zero where they should and may be; answers whether from their middle.
+/// Floats of four bits have no biases, and their middle is zero.
+#[inline(always)]
+fn centre<const D: usize>(how: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
+    if !how.has_biases() {
+        biases.fill(0.0);
+        return true;
+    }
+    let is_centred = is_centred(how, scales, biases) || !fits_from_zero::<D>(how);
+    if is_centred {
+        let middle = f32::from(middle(how));
+        for (bias, scale) in biases.iter_mut().zip(scales) {
+            *bias = scale.mul_add(middle, *bias);
+        }
+    }
+    is_centred
+}
+
+/// The middle times digits, in each place. There are vectors of digits for each place, `step` bytes apart, and such sets of them
+/// `stride` bytes apart.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn sums_of_middles<const D: usize>(
+    how: Quantization,
+    digits: &[i8],
+    step: usize,
+    stride: usize,
+) -> [__m512i; D] {
+    let middle = _mm512_set1_epi8(middle(how) as i8);
+    let mut sums = [_mm512_setzero_si512(); D];
+    for digits in digits.chunks(stride) {
+        for (place, sum) in sums.iter_mut().enumerate() {
+            let digits = digits[place * step..][..BYTES].as_ptr();
+            // SAFETY: a vector of digits.
+            *sum = unsafe { _mm512_dpbusd_epi32(*sum, middle, _mm512_loadu_si512(digits.cast())) };
+        }
+    }
+    sums
+}
+
+/// What sums over digits begin with, in each place: what codes would add that are all in the middle, negative, so that codes count
+/// from it.
+///
+/// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
+/// From the third on they are bits of floats, as [`joined`] takes them.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn beginnings<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
+    let above = _mm512_srai_epi32::<8>(_mm512_add_epi32(sums[1], _mm512_set1_epi32(128)));
+    let below = _mm512_sub_epi32(_mm512_slli_epi32::<8>(sums[1]), _mm512_slli_epi32::<16>(above));
+    sums[0] = _mm512_add_epi32(sums[0], above);
+    sums[1] = _mm512_setzero_si512();
+    sums[2] = _mm512_add_epi32(sums[2], below);
+    // What is added to the bits of each place, and taken from the place before as a number.
+    let mut offsets = [0; D];
+    offsets[0] = -(THIRD as i32) / 256;
+    offsets[2] = THIRD.to_bits() as i32;
+    if D == 4 {
+        offsets[2] -= FOURTH as i32 * 256;
+        offsets[3] = FOURTH.to_bits() as i32;
+    }
+    std::array::from_fn(|place| _mm512_sub_epi32(_mm512_set1_epi32(offsets[place]), sums[place]))
+}
+
+/// Compute what [`suits`].
+pub(super) fn compute(product: &TurnedProduct) {
+    if tiles::suit(product) {
+        return if is_even(product) { tiles::run::<3>(product) } else { tiles::run::<4>(product) };
+    }
+    let is_along = product.rows < ACROSS;
+    // SAFETY: what suits has the instructions.
+    unsafe {
+        match (is_along, is_even(product)) {
+            (true, true) => along::run::<3>(product),
+            (true, false) => along::run::<4>(product),
+            (false, true) => across::run::<3>(product),
+            (false, false) => across::run::<4>(product),
+        }
+    };
+}
+
+/// What sums of all places, three or four, stand for together, counted in the second place: `pair` joins those of the first two,
+/// and the others are floats already, so that nothing is rounded but `pair` and what it is added to.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+fn joined<const D: usize>(pair: __m512i, sums: &[__m512i; D]) -> __m512 {
+    let mut sum = _mm512_cvtepi32_ps(pair);
+    for &place in &sums[2..] {
+        sum = _mm512_add_ps(sum, _mm512_castsi512_ps(place));
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use umber_types::{Layout, Shape};
+
+    use super::*;
+    use crate::packed::Packed;
+    use umber_kernels_base::View;
+    use umber_kernels_base::shared::Target;
+
+    proptest! {
+        #[test]
+        fn digits_stand_for_their_numbers(values in prop::collection::vec(-1e3f32..1e3, 1..65), shift in -40i32..40) {
+            let values: Vec<f32> = values.into_iter().map(|x| x * power(shift)).collect();
+            check_digits::<3>(&values)?;
+            check_digits::<4>(&values)?;
+        }
+    }
+
+    #[test]
+    fn digits_stand_for_numbers_just_below_a_power_of_two() {
+        for values in [[-510.1042], [511.99997], [508.03], [508.04]] {
+            check_digits::<3>(&values).expect("three digits");
+            check_digits::<4>(&values).expect("four digits");
+        }
+    }
+
+    fn check_digits<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
+        if !is_available() {
+            return Ok(());
+        }
+        let how = Quantization::new("quantize", QuantizationMode::Affine, None, None).unwrap();
+        let mut digits = [[0; LARGEST_GROUP]; D];
+        // SAFETY: the processor has the instructions.
+        let unit = f64::from(unsafe { split(how, values, &mut digits) }) * 256f64.powi(2 - D as i32);
+        // Half of what 1 stands for, which is chosen with room for the highest digit.
+        let bound = f64::from(largest(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
+        for (i, value) in values.iter().enumerate() {
+            let number = digits.iter().fold(0, |sum: i64, place| 256 * sum + i64::from(place[i]));
+            let error = number as f64 * unit - f64::from(*value);
+            prop_assert!(error.abs() <= bound, "{value}: {number}");
+        }
+        Ok(())
+    }
+
+    /// Computes a product.
+    type Run = fn(&TurnedProduct);
+
+    /// The largest error of a product, in units of the sum of the magnitudes of its terms.
+    /// Of rows with groups of much and of little, or of such as three digits are enough for.
+    fn error(how: Quantization, [rows, columns, groups]: [usize; 3], uneven: bool, run: Run) -> f64 {
+        let length = groups * how.group_size();
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as u32
+        };
+        let words: Vec<u32> = (0..columns * how.words(length)).map(|_| next() ^ next() << 16).collect();
+        let mut floats = |count: usize, exponents: i32| -> Vec<f32> {
+            (0..count)
+                .map(|_| (next() as f32 / (1u32 << 30) as f32 - 1.0) * power(next() as i32 % exponents))
+                .collect()
+        };
+        let (scales, biases) = (floats(columns * groups, 5), floats(columns * groups, 5));
+        let mut x = floats(rows * length, if uneven { 5 } else { 2 });
+        // Groups of nothing and of little.
+        x[..how.group_size()].fill(0.0);
+        x[rows * length - how.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
+        if uneven {
+            x[length - 1] = 1e6;
+        }
+        let of = |shape: &[usize]| Layout::contiguous(Shape::from(shape));
+        let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, how.words(length)]));
+        // As powers of two from 1/128 to 128, or as floats of eight bits, of which 127 is none.
+        let most = if how.mode() == QuantizationMode::Nvfp4 { 127 } else { 255 };
+        let small: Vec<u8> = (0..columns * groups).map(|i| ((i * 37 % 15 + 120) % most) as u8).collect();
+        let (scales, biases) = if how.has_biases() {
+            (View::of(&scales, &shape), Some(View::of(&biases, &shape)))
+        } else {
+            (View::of(&small, &shape), None)
+        };
+        let packed = Packed::new(how, View::of(&words, &packed_shape), scales, biases, length);
+        let mut out = vec![f32::NAN; rows * columns];
+        let out_start = Target::over(&mut out);
+        let product = TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: out_start };
+        assert_eq!(is_even(&product), !uneven && how.has_biases());
+        run(&product);
+        let (mut line, mut scales, mut biases) = (vec![0f64; length], vec![0f64; groups], vec![0f64; groups]);
+        let mut worst = 0f64;
+        for column in 0..columns {
+            packed.read(column, 0, &mut line);
+            packed.scales(column, 0, &mut scales);
+            let half = if packed.biases(column, 0, &mut biases) {
+                f64::from((1u32 << how.bits()) - 1) / 2.0
+            } else {
+                6.0
+            };
+            for (r, x) in x.chunks_exact(length).enumerate() {
+                let terms = x.iter().zip(&line);
+                let exact: f64 = terms.map(|(&x, &w)| f64::from(x) * w).sum();
+                let magnitudes = x.iter().enumerate().map(|(i, &x)| {
+                    // Of the weights of a group as they are at most, near their middle.
+                    let g = i / how.group_size();
+                    let middle = if how.has_biases() { biases[g] + scales[g] * half } else { 0.0 };
+                    f64::from(x).abs() * ((scales[g] * half).abs() + middle.abs())
+                });
+                let difference = (f64::from(out[r * columns + column]) - exact).abs();
+                worst = worst.max(difference / magnitudes.sum::<f64>().max(1e-30));
+            }
+        }
+        worst
+    }
+
+    /// Check products of so many rows, columns and groups: the first way has rows that three digits are enough for.
+    pub(super) fn check_products(bits: i64, shapes: &[[usize; 3]], [even, uneven]: [Run; 2]) {
+        let mut ways: Vec<_> =
+            [32, 64, 128].into_iter().map(|size| (QuantizationMode::Affine, size)).collect();
+        if bits == 4 {
+            ways.extend([(QuantizationMode::Mxfp4, 32), (QuantizationMode::Nvfp4, 16)]);
+        }
+        for (mode, size) in ways {
+            let how = Quantization::new("quantize", mode, Some(size), Some(bits)).unwrap();
+            for &shape in shapes {
+                for (is_uneven, run) in [(false, even), (true, uneven)] {
+                    let error = error(how, shape, is_uneven, run);
+                    assert!(error <= 3e-7, "{mode:?}, {bits} bits in {size}, {shape:?}: {error:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn products_are_as_good_as_in_float32() {
+        if !is_available() {
+            return;
+        }
+        let shapes = [
+            [1, 1, 1],
+            [1, 9, 3],
+            [3, 4, 2],
+            [5, 7, 5],
+            [6, 17, 3],
+            [16, 70, 2],
+            [17, 5, 7],
+            [33, 9, 2],
+            [70, 3, 1],
+        ];
+        for bits in [1, 2, 3, 4, 5, 6, 8] {
+            let least = if along::suits(bits as usize) { 0 } else { ACROSS };
+            let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= least).collect();
+            check_products(bits, &shapes, [compute; 2]);
+        }
+    }
+
+    /// Check products of rows of the largest digits that there are: in three places, 120 and twice 127, or -120 and twice -128.
+    pub(super) fn check_largest_digits(rows: usize, run: Run) {
+        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
+        let [high, low] = [120 << 16 | 127 << 8 | 127, 120 << 16 | 128 << 8 | 128]
+            .map(|number: i32| number as f32 / (1 << 23) as f32);
+        for (x, code) in [(high, 0u32), (high, 255), (-low, 0), (-low, 255)] {
+            let (words, scale, bias) = ([code * 0x0101_0101; 32], [1.0f32], [0.5f32]);
+            let (x, mut out) = (vec![x; rows * 128], vec![f32::NAN; rows]);
+            let of = |length: usize| Layout::contiguous(Shape::from([1, length]));
+            let (shape, one) = (of(32), of(1));
+            let (scales, biases) = (View::of(&scale, &one), View::of(&bias, &one));
+            let packed = Packed::new(how, View::of(&words, &shape), scales, Some(biases), 128);
+            let (columns, start) = (1, Target::over(&mut out));
+            run(&TurnedProduct { packed: &packed, first: 0, x: &x, rows, columns, out: start });
+            check_sums(&out, 128.0 * x[0] * (code as f32 + 0.5));
+        }
+    }
+
+    #[test]
+    fn sums_of_the_largest_digits_keep_to_their_places() {
+        if !is_available() {
+            return;
+        }
+        // SAFETY: the processor has the instructions.
+        unsafe {
+            check_largest_digits(1, |product| along::run::<4>(product));
+            check_largest_digits(1, |product| along::run::<3>(product));
+            check_largest_digits(16, |product| across::run::<4>(product));
+            check_largest_digits(16, |product| across::run::<3>(product));
+        }
+    }
+
+    fn check_sums(found: &[f32], expected: f32) {
+        for found in found {
+            let error = (found - expected).abs();
+            assert!(error <= 128.0 * 128.0 * 2f32.powi(-22), "{found} instead of {expected}");
+        }
+    }
+
+    #[test]
+    fn rows_of_usual_size_suit() {
+        let how = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
+        let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
+        // Of a matrix without rows, by a row of ones and one of `x`.
+        let suits = |how: Quantization, x: f32| {
+            let none = |length| Layout::contiguous(Shape::from([0, length]));
+            let (words, groups) = (none(how.words(32)), none(1));
+            let factors = View::of::<f32>(&[], &groups);
+            let packed = Packed::new(how, View::of::<u32>(&[], &words), factors, Some(factors), 32);
+            let (x, out) = ([[1.0; 32], [x; 32]].concat(), Target::over(&mut []));
+            suits(&TurnedProduct { packed: &packed, first: 0, x: &x, rows: 2, columns: 0, out })
+        };
+        assert_eq!(suits(how, 1e-10), is_available());
+        assert_eq!(suits(how, 0.0), is_available());
+        for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
+            assert!(!suits(how, wild), "{wild}");
+        }
+        assert_eq!(suits(odd, 1.0), is_available() && along::suits(5));
+    }
+}

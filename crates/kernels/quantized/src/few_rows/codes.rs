@@ -1,0 +1,101 @@
+//! Vectors of codes, and those without instructions of their own.
+
+use umber_kernels_base::lanes::Lanes;
+
+use crate::fp8::{from_fp4, from_fp8};
+use crate::kinds::{FP4, FP8, bits_of, unit_of};
+
+/// A vector of floats, and the words whose codes it can hold.
+pub(super) trait Codes: Lanes<f32> {
+    type Words: Copy;
+    /// Are codes that stand for whole numbers worth taking where they lie in their words, without a shift but for those at the upper end?
+    /// The left rows are laid out divided by what the places are worth.
+    const IN_PLACE: bool = false;
+    /// Read words.
+    ///
+    /// # Safety
+    /// There are so many.
+    unsafe fn words(from: *const u32) -> Self::Words;
+    /// Read a vector's words of so many bits as a kind says, which follow each other without gaps; the bits above them may be any.
+    ///
+    /// # Safety
+    /// There are so many bits.
+    unsafe fn units<const KIND: u8>(from: *const u32) -> Self::Words;
+    /// What the lowest codes of the words stand for.
+    fn level<const KIND: u8>(words: Self::Words) -> Self;
+    /// What floats of eight bits stand for: [`level`](Self::level) at every step.
+    #[inline(always)]
+    fn float8s(words: Self::Words) -> [Self; 4] {
+        step_by_step(words)
+    }
+    /// What the codes are at a step, at their places in the words, but for those at the upper end.
+    fn in_place<const KIND: u8>(_words: Self::Words, _step: usize) -> Self {
+        unreachable!("codes are not taken in their places")
+    }
+    /// The words without their lowest codes.
+    fn next<const KIND: u8>(words: Self::Words) -> Self::Words;
+    /// For each lane the float at its place.
+    ///
+    /// # Safety
+    /// As many floats as lanes can be read, and places are below that.
+    unsafe fn pick(from: *const f32, places: Self::Words) -> Self;
+}
+
+/// [`Codes::float8s`], NaN among them or not.
+#[inline(always)]
+pub(super) fn step_by_step<V: Codes>(mut words: V::Words) -> [V; 4] {
+    let mut levels = [V::splat(0.0); 4];
+    for level in &mut levels {
+        *level = V::level::<FP8>(words);
+        words = V::next::<FP8>(words);
+    }
+    levels
+}
+
+/// Without instructions of its own.
+pub(super) type Plain = [f32; 8];
+
+impl Codes for Plain {
+    type Words = [u32; 8];
+
+    #[inline(always)]
+    unsafe fn words(from: *const u32) -> [u32; 8] {
+        // SAFETY: the caller's.
+        unsafe { from.cast::<[u32; 8]>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn units<const KIND: u8>(from: *const u32) -> [u32; 8] {
+        let unit = const { unit_of(KIND) };
+        if unit == 32 {
+            // SAFETY: the caller's.
+            return unsafe { Self::words(from) };
+        }
+        std::array::from_fn(|lane| {
+            let bit = lane * unit;
+            // SAFETY: three bytes from the one on in which a unit begins hold it, and end with it or before.
+            let [a, b, c] = unsafe { from.byte_add(bit / 8).cast::<[u8; 3]>().read() };
+            u32::from_le_bytes([a, b, c, 0]) >> (bit % 8)
+        })
+    }
+
+    #[inline(always)]
+    fn level<const KIND: u8>(words: [u32; 8]) -> Plain {
+        words.map(|word| match KIND {
+            FP4 => from_fp4(word & 15),
+            FP8 => from_fp8(word & 255),
+            _ => (word & ((1 << bits_of(KIND)) - 1)) as f32,
+        })
+    }
+
+    #[inline(always)]
+    fn next<const KIND: u8>(words: [u32; 8]) -> [u32; 8] {
+        words.map(|word| word >> bits_of(KIND))
+    }
+
+    #[inline(always)]
+    unsafe fn pick(from: *const f32, places: [u32; 8]) -> Plain {
+        // SAFETY: the caller's.
+        places.map(|place| unsafe { *from.add(place as usize) })
+    }
+}

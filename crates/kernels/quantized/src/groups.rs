@@ -1,0 +1,238 @@
+//! Groups: scales and codes for numbers.
+
+use umber_kernels_base::dense::dense;
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+use umber_types::{DType, Quantization, QuantizationMode, match_dtype};
+
+use super::LARGEST_GROUP;
+use super::fp8::{
+    LARGEST_FP4, LARGEST_FP8, from_fp4, from_fp8, from_power, kept_odd, to_fp4, to_fp8, to_power,
+};
+
+/// Smallest scale in affine mode.
+const SMALLEST_SCALE: f64 = 1e-7;
+/// Extrema are found side by side.
+const LANES: usize = 16;
+
+/// A group's scale, bias and codes.
+struct Group<W> {
+    /// In affine mode.
+    scale: W,
+    /// In affine mode.
+    bias: W,
+    /// In the other modes.
+    scale_code: u8,
+    codes: [u32; LARGEST_GROUP],
+}
+
+/// Words, scales and (in affine mode) biases for groups along the last axis of `src`, of any float dtype.
+///
+/// `largest`, in NVFP4, is a float32 for each of some equal parts of the rows: what their scales are relative to.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn quantize(how: Quantization, src: View, largest: Option<View>, outputs: &mut [ViewMut]) {
+    match_dtype!(float src.dtype(), T => {
+        let [words, rest @ ..] = outputs else { panic!("words come out") };
+        let words = Target::over(words.as_mut_slice::<u32>().expect("dense uint32"));
+        let mut rest = rest.iter_mut();
+        let scales = rest.next().expect("scales come out");
+        let codes = (scales.dtype() == DType::UInt8).then(|| Target::<u8>::of(scales));
+        let scales = codes.is_none().then(|| Target::<T>::of(scales));
+        let biases = rest.next().map(|biases| Target::<T>::of(biases));
+        let group_words = how.words_of_group();
+        each_group::<T>(how, src, largest, |g, values, factor| {
+            let mut group = Group::new(how);
+            group.find::<T>(how, values, factor);
+            // SAFETY: the place of this group in dense outputs, which it alone writes.
+            unsafe {
+                if let (Some(scales), Some(biases)) = (scales, biases) {
+                    *scales.at(g as isize) = T::narrow(group.scale);
+                    *biases.at(g as isize) = T::narrow(group.bias);
+                }
+                if let Some(codes) = codes {
+                    *codes.at(g as isize) = group.scale_code;
+                }
+                let to = words.at((g * group_words) as isize);
+                pack(&group.codes[..values.len()], how.bits(), std::slice::from_raw_parts_mut(to, group_words));
+            }
+        });
+    }, else => panic!("floats are quantised"));
+}
+
+/// `src` as its quantised form says it, in float32 (float64 for float64); `largest` as for [`quantize`], whose part of the scale
+/// is left out.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn rounded(how: Quantization, src: View, largest: Option<View>, out: ViewMut) {
+    assert!(out.layout().is_contiguous(), "the output is dense");
+    match_dtype!(float src.dtype(), T => {
+        let target = Target::<<T as Real>::Work>::of(&out);
+        each_group::<T>(how, src, largest, |g, values, factor| {
+            let mut group = Group::new(how);
+            group.find::<T>(how, values, factor);
+            for (i, &code) in group.codes[..values.len()].iter().enumerate() {
+                let value = group.value::<T>(how.mode(), code);
+                // SAFETY: inside this group's part of the output, which it alone writes.
+                unsafe { *target.at((g * how.group_size() + i) as isize) = value };
+            }
+        });
+    }, else => panic!("floats are quantised"));
+}
+
+/// Call `body` with the number of each group, its elements, and what its scales are multiplied by.
+fn each_group<T: Real>(
+    how: Quantization,
+    src: View,
+    largest: Option<View>,
+    body: impl Fn(usize, &[T::Work], T::Work) + Sync,
+) {
+    let (size, values) = (how.group_size(), dense::<T>(src));
+    let count = values.len() / size;
+    let largest = largest.map(dense::<f32>);
+    let unit = (LARGEST_FP4 * LARGEST_FP8) as f32;
+    parallel_ranges(count, (1 << 13) / size, |range| {
+        let mut wide = [T::Work::default(); LARGEST_GROUP];
+        for g in range {
+            let group = &values[g * size..][..size];
+            wide.iter_mut().zip(group).for_each(|(wide, &value)| *wide = value.widen());
+            let factor = match &largest {
+                Some(all) => T::Work::of_f32(unit / all[g * all.len() / count]),
+                None => T::Work::nearest(1.0),
+            };
+            body(g, &wide[..size], factor);
+        }
+    });
+}
+
+/// Codes one after the other in a string of bits.
+fn pack(codes: &[u32], bits: usize, words: &mut [u32]) {
+    let (mut string, mut filled, mut next) = (0u64, 0, 0);
+    for &code in codes {
+        string |= u64::from(code) << filled;
+        filled += bits;
+        if filled >= 32 {
+            words[next] = string as u32;
+            (string, filled, next) = (string >> 32, filled - 32, next + 1);
+        }
+    }
+}
+
+/// The least and the greatest number; NaN is passed over.
+#[inline(always)]
+fn extrema<W: Work>(values: &[W]) -> (W, W) {
+    let (mut low, mut high) = ([W::infinity(); LANES], [W::neg_infinity(); LANES]);
+    for values in values.chunks_exact(LANES) {
+        for i in 0..LANES {
+            low[i] = if values[i] < low[i] { values[i] } else { low[i] };
+            high[i] = if values[i] > high[i] { values[i] } else { high[i] };
+        }
+    }
+    for i in 1..LANES {
+        low[0] = if low[i] < low[0] { low[i] } else { low[0] };
+        high[0] = if high[i] > high[0] { high[i] } else { high[0] };
+    }
+    (low[0], high[0])
+}
+
+impl<W: Work> Group<W> {
+    fn new(how: Quantization) -> Group<W> {
+        debug_assert!(how.group_size() <= LARGEST_GROUP);
+        let zero = W::default();
+        Group { scale: zero, bias: zero, scale_code: 0, codes: [0; LARGEST_GROUP] }
+    }
+
+    /// Find everything for some values.
+    fn find<T: Real<Work = W>>(&mut self, how: Quantization, values: &[W], factor: W) {
+        vectorised(
+            #[inline(always)]
+            || match how.mode() {
+                QuantizationMode::Affine => self.affine(how.bits(), values),
+                QuantizationMode::Mxfp4 | QuantizationMode::Mxfp8 | QuantizationMode::Nvfp4 => {
+                    self.floats::<T>(how.mode(), values, factor);
+                }
+            },
+        );
+    }
+
+    /// Integers: the end of the range that is farther from zero is met exactly, and zero if it is inside.
+    #[inline(always)]
+    fn affine(&mut self, bits: usize, values: &[W]) {
+        let (low, high) = extrema(values);
+        let top = W::nearest(((1u32 << bits) - 1).into());
+        let smallest = W::of_f32(SMALLEST_SCALE as f32);
+        let width = (high - low) / top;
+        // Not `max`: a scale that is not a number stays so.
+        let scale = if width < smallest { smallest } else { width };
+        if bits == 1 {
+            (self.scale, self.bias) = (scale, low);
+        } else {
+            let below = low.abs() > high.abs();
+            let edge = if below { low } else { high };
+            let scale = if below { scale } else { -scale };
+            let steps = (edge / scale).to_even();
+            let met = steps != W::default();
+            self.scale = if met { edge / steps } else { scale };
+            self.bias = if met { edge } else { W::default() };
+        }
+        let (scale, bias) = (self.scale, self.bias);
+        for (code, &value) in self.codes.iter_mut().zip(values) {
+            let steps = W::to_even((value - bias) / scale);
+            // What is not a number is zero.
+            let steps = if steps > W::default() { steps } else { W::default() };
+            *code = W::small(if steps < top { steps } else { top });
+        }
+    }
+
+    /// Floats of four or eight bits.
+    #[inline(always)]
+    fn floats<T: Real<Work = W>>(&mut self, mode: QuantizationMode, values: &[W], factor: W) {
+        let (low, high) = extrema(values);
+        let magnitude = if low.abs() > high.abs() { low.abs() } else { high.abs() };
+        // Where there is nothing but NaN.
+        let magnitude = if high < low { W::default() } else { magnitude };
+        let is_fp8 = mode == QuantizationMode::Mxfp8;
+        let top = W::nearest(if is_fp8 { LARGEST_FP8 } else { LARGEST_FP4 });
+        let scale = T::narrow(magnitude / top).widen() * factor;
+        self.scale_code = match mode {
+            QuantizationMode::Nvfp4 => to_fp8(kept_odd(scale.wide())) as u8,
+            _ => to_power(scale.wide()),
+        };
+        let scale = W::of_f32(self.scale_value(mode));
+        if scale == W::default() {
+            return;
+        }
+        for (code, &value) in self.codes.iter_mut().zip(values) {
+            let value = T::narrow(value / scale).widen() * factor;
+            let value = kept_odd(value.wide());
+            *code = if is_fp8 { to_fp8(value) } else { to_fp4(value) };
+        }
+    }
+
+    #[inline(always)]
+    fn scale_value(&self, mode: QuantizationMode) -> f32 {
+        match mode {
+            QuantizationMode::Nvfp4 => from_fp8(self.scale_code.into()),
+            _ => from_power(self.scale_code),
+        }
+    }
+
+    /// What a code stands for, with scales as they are stored.
+    fn value<T: Real<Work = W>>(&self, mode: QuantizationMode, code: u32) -> W {
+        match mode {
+            QuantizationMode::Affine => {
+                let (scale, bias) = (T::narrow(self.scale).widen(), T::narrow(self.bias).widen());
+                W::nearest(code.into()) * scale + bias
+            }
+            QuantizationMode::Mxfp8 => W::of_f32(from_fp8(code)) * W::of_f32(self.scale_value(mode)),
+            QuantizationMode::Mxfp4 | QuantizationMode::Nvfp4 => {
+                W::of_f32(from_fp4(code)) * W::of_f32(self.scale_value(mode))
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Numbers stored in few bits each: making them, reading them, and products with matrices of them.
+//!
+//! A group of neighbours has a scale (and in affine mode a bias); [`Quantization`] says how. [`codes`] knows what codes stand
+//! for, [`groups`] finds scales and codes, [`packed`] reads rows of a matrix, and [`matmul`](mod@matmul) multiplies: a turned
+//! matrix ([`turned_product`]) in whole numbers where the processor has them ([`digits`], to which `bytes_apart` brings codes that
+//! lie across bytes), else with few rows ([`few_rows`]) straight from the packed words, and with more by blocks of them read into
+//! floats.
+
+#[cfg(target_arch = "x86_64")]
+mod bytes_apart;
+mod codes;
+#[cfg(target_arch = "x86_64")]
+mod digits;
+mod few_rows;
+mod fp8;
+mod groups;
+mod kinds;
+mod matmul;
+mod packed;
+mod turned_product;
+
+use umber_types::{Quantization, match_dtype};
+
+pub use fp8::{decode_fp8, encode_fp8};
+pub use groups::{quantize, rounded};
+pub use matmul::{Picks, Product, Turned, matmul};
+
+use packed::Packed;
+use umber_kernels_base::room::Room;
+use umber_kernels_base::row::Real;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+
+/// Neighbours in the largest group.
+const LARGEST_GROUP: usize = 128;
+
+/// What packed words stand for: `out[..., r, i] = scales[..., r, i / group] * code + biases[..., r, i / group]`.
+///
+/// Computed in float32 (float64 for a float64 output) and rounded once.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn dequantize(how: Quantization, words: View, scales: View, biases: Option<View>, out: ViewMut) {
+    assert!(out.layout().is_contiguous(), "the output is dense");
+    let length = out.shape().last().copied().unwrap_or(0);
+    if out.size() == 0 {
+        return;
+    }
+    match_dtype!(float out.dtype(), T => {
+        let packed = Packed::new(how, words, scales, biases, length);
+        let target = Target::<T>::of(&out);
+        parallel_ranges(out.size() / length, (1 << 14) / length + 1, |range| {
+            let mut line = Room::filled_or_unwind(<T as Real>::Work::default(), length);
+            for row in range {
+                packed.read(row, 0, &mut line);
+                // SAFETY: a row of the output, ours alone.
+                unsafe { umber_kernels_base::row::store(&line, target.at((row * length) as isize), length) };
+            }
+        });
+    }, else => panic!("floats come out"));
+}

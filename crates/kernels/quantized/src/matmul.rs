@@ -1,0 +1,280 @@
+//! Products of matrices with quantised ones.
+
+use umber_kernels_base::dense::dense;
+use umber_kernels_base::lanes::Ring;
+use umber_kernels_base::room::{Room, vector_or_unwind};
+use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::scratch;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::{num_threads, parallel_for};
+use umber_kernels_base::{View, ViewMut};
+use umber_kernels_matmul::multiply::Multiply;
+use umber_kernels_matmul::product::{Into, Matrix, Product as Dense};
+use umber_kernels_matmul::{indexed, micro_kernel, packed, some_rows};
+use umber_types::{DType, Quantization, Result, match_dtype};
+
+#[cfg(target_arch = "x86_64")]
+use super::digits;
+use super::few_rows;
+use super::packed::Packed;
+use super::turned_product::TurnedProduct;
+
+/// Side of the blocks that are read into floats: with their packed copy they stay in the second cache.
+const BLOCK: usize = 512;
+/// Columns of products of some rows whose operands are laid out as they are multiplied, or a multiple of it, at least twice the rows:
+/// fewer, since they share the second cache with what is laid out.
+const LAID_OUT: usize = 128;
+/// Rows of the left matrix worth a job of their own.
+const ROWS: usize = 64;
+
+/// Are the rows of the quantised matrix the columns of the right operand?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum Turned {
+    /// `x @ w.T`
+    Yes,
+    /// `x @ w`
+    No,
+}
+
+/// Which matrices meet: `out[places[s]]` has the term `x[left[s]] @ w[right[s]]`.
+#[derive(Clone, Copy, Debug)]
+pub struct Picks<'a> {
+    /// Indices into the left stack.
+    pub left: View<'a>,
+    /// Indices into the right stack.
+    pub right: View<'a>,
+    /// Indices into the output.
+    pub places: View<'a>,
+}
+
+/// What is multiplied: `x` of shape `[p, m, k]` and a stack `[q, rows, length]` of which words are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Product<'a> {
+    /// How the right operand is stored.
+    pub how: Quantization,
+    /// Is it turned?
+    pub turned: Turned,
+    /// The left operand.
+    pub x: View<'a>,
+    /// The right operand's words.
+    pub words: View<'a>,
+    /// Its scales.
+    pub scales: View<'a>,
+    /// Its biases.
+    pub biases: Option<View<'a>>,
+    /// Which matrices meet; without, those of equal numbers.
+    pub picks: Option<Picks<'a>>,
+}
+
+/// `out[i] = x[i] @ w[i]`, or what [`Picks`] say, for `out` of shape `[r, m, n]` and the dtype of `x`.
+///
+/// Computed in float32 (float64 for float64) and rounded once.
+///
+/// # Errors
+/// If an index is outside its stack.
+///
+/// # Panics
+/// If dtypes or shapes do not fit.
+pub fn matmul(product: &Product, out: ViewMut) -> Result<()> {
+    assert!(out.layout().is_contiguous() && product.x.dtype() == out.dtype(), "dense, of one dtype");
+    match_dtype!(float out.dtype(), T => run::<T, <T as Real>::Work>(product, out), else => panic!("of floats"))
+}
+
+/// Products with the same right matrix, one after the other.
+struct Runs {
+    /// Where those of each matrix begin, and where the last end.
+    starts: Room<usize>,
+    /// Left matrices, and where the products go.
+    pairs: Room<(usize, usize)>,
+}
+
+fn runs(product: &Product, count: usize) -> Result<Runs> {
+    let Some(Picks { left, right, places }) = product.picks else {
+        let (mut starts, mut pairs) = (Room::new(count + 1)?, Room::new(count)?);
+        starts.extend(0..=count);
+        pairs.extend((0..count).map(|i| (i, i)));
+        return Ok(Runs { starts, pairs });
+    };
+    let (left, right) =
+        (indexed::read(left, product.x.shape()[0])?, indexed::read(right, product.words.shape()[0])?);
+    let places = indexed::read(places, count)?;
+    let (starts, order) = indexed::sorted(&right, product.words.shape()[0])?;
+    let mut pairs = Room::new(order.len())?;
+    pairs.extend(order.iter().map(|&s| (left[s], places[s])));
+    Ok(Runs { starts, pairs })
+}
+
+fn run<T: Real<Work = W>, W: Work + Ring + Multiply<Wide = W>>(
+    product: &Product,
+    mut out: ViewMut,
+) -> Result<()> {
+    let (&[_, m, k], &[count, _, n]) = (product.x.shape(), out.shape()) else { panic!("stacks of matrices") };
+    let length = match product.turned {
+        Turned::Yes => k,
+        Turned::No => n,
+    };
+    let runs = runs(product, count)?;
+    if out.size() == 0 {
+        return Ok(());
+    }
+    let packed = Packed::new(product.how, product.words, product.scales, product.biases, length);
+    let rows = product.words.shape()[1];
+    let given = dense::<T>(product.x);
+    let mut wide: Vec<W>;
+    let x: &[W] = match product.x.as_slice::<W>() {
+        Some(x) => x,
+        None => {
+            wide = vector_or_unwind(given.len());
+            wide.extend(given.iter().map(|&x| x.widen()));
+            &wide
+        }
+    };
+    let task = Task { packed: &packed, turned: product.turned, rows, k, n };
+    if product.picks.is_none() && T::IS_WORK {
+        let target = Target::<W>::of(&out);
+        for i in 0..count {
+            task.multiply(i, &x[i * m * k..][..m * k], m, target.shifted((i * m * n) as isize));
+        }
+        return Ok(());
+    }
+    let mut sums = Room::filled(W::ZERO, count * m * n)?;
+    for (right, ends) in runs.starts.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]) {
+        let pairs = &runs.pairs[ends[0]..ends[1]];
+        let mut joined = vector_or_unwind(pairs.len() * m * k);
+        for &(left, _) in pairs {
+            joined.extend_from_slice(&x[left * m * k..][..m * k]);
+        }
+        let mut products = Room::filled(W::ZERO, pairs.len() * m * n)?;
+        task.multiply(right, &joined, pairs.len() * m, Target::over(&mut products));
+        for (&(_, place), product) in pairs.iter().zip(products.chunks_exact(m * n)) {
+            let sums = &mut sums[place * m * n..][..m * n];
+            sums.iter_mut().zip(product).for_each(|(sum, &term)| *sum = W::plus(*sum, term));
+        }
+    }
+    let out = out.as_mut_slice::<T>().expect("dense");
+    out.iter_mut().zip(&*sums).for_each(|(out, &sum)| *out = T::narrow(sum));
+    Ok(())
+}
+
+/// A stack of right matrices.
+struct Task<'a> {
+    packed: &'a Packed<'a>,
+    turned: Turned,
+    /// Quantised rows of a matrix.
+    rows: usize,
+    /// Columns of the left operand.
+    k: usize,
+    /// Columns of the result.
+    n: usize,
+}
+
+impl Task<'_> {
+    /// Products of `m` rows with matrix `right`, over what `out` holds.
+    fn multiply<W: Work + Ring + Multiply<Wide = W>>(&self, right: usize, x: &[W], m: usize, out: Target<W>) {
+        let (first, threads) = (right * self.rows, num_threads());
+        if self.turned == Turned::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0 {
+            // SAFETY: float32 is what the elements are.
+            let x = unsafe { std::slice::from_raw_parts(x.as_ptr().cast::<f32>(), x.len()) };
+            let product =
+                TurnedProduct { packed: self.packed, first, x, rows: m, columns: self.n, out: out.cast() };
+            #[cfg(target_arch = "x86_64")]
+            if digits::suits(&product) {
+                return digits::compute(&product);
+            }
+            if few_rows::suits(&product) {
+                return few_rows::compute(&product);
+            }
+        }
+        let is_some = some_rows::ROWS.contains(&m) && self.k > 0;
+        let laid_out = (2 * m).next_multiple_of(LAID_OUT);
+        let is_laid_out = m <= *some_rows::ROWS.end() && packed::suits::<W>(m, laid_out, BLOCK);
+        if self.turned == Turned::Yes && is_some && !is_laid_out {
+            return self.some_rows(first, x, m, out);
+        }
+        let widest = if is_laid_out { laid_out } else { BLOCK };
+        let unit = match self.turned {
+            Turned::Yes => 16,
+            Turned::No => self.packed.how.group_size(),
+        };
+        let strip = self.n.div_ceil(threads).next_multiple_of(unit).min(widest);
+        let across = self.n.div_ceil(strip.max(1));
+        let down = threads.div_ceil(across.max(1)).min(m.div_ceil(ROWS)).max(1);
+        let source = x;
+        parallel_for(across * down, |job| {
+            let (columns, part) = (job % across, job / across);
+            let columns = columns * strip..self.n.min((columns + 1) * strip);
+            let part = m * part / down..m * (part + 1) / down;
+            scratch::with(BLOCK * columns.len(), |block: &mut [W]| {
+                let x = Matrix { start: source.as_ptr(), rows: self.k as isize, columns: 1 };
+                let whole = Dense {
+                    m: part.len(),
+                    n: columns.len(),
+                    k: self.k,
+                    a: x.from(part.start, 0),
+                    b: Matrix { start: block.as_ptr(), rows: 1, columns: 1 },
+                    out: out.at((part.start * self.n + columns.start) as isize),
+                    out_row: self.n as isize,
+                };
+                if self.k == 0 {
+                    whole.fill_out(W::ZERO);
+                }
+                for depth in (0..self.k).step_by(BLOCK) {
+                    let depths = depth..self.k.min(depth + BLOCK);
+                    let b = self.read(first, depths.clone(), columns.clone(), block);
+                    let into = if depth == 0 { Into::Fresh } else { Into::Sum };
+                    let slice = Dense { k: depths.len(), a: whole.a.from(0, depth), b, ..whole };
+                    W::multiply_wide(&slice, into);
+                }
+            });
+        });
+    }
+
+    /// Products of rows that are too few to pack blocks of floats for.
+    fn some_rows<W: Work + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
+        let (k, size) = (self.k, self.packed.how.group_size());
+        let source = x;
+        let strip = self.n.div_ceil(num_threads()).next_multiple_of(micro_kernel::LINES).min(BLOCK);
+        parallel_for(self.n.div_ceil(strip.max(1)), |job| {
+            let start = job * strip;
+            let columns = strip.min(self.n - start);
+            let product = some_rows::Turned {
+                m,
+                n: columns,
+                k,
+                a: Matrix { start: source.as_ptr(), rows: k as isize, columns: 1 },
+                out: out.at(start as isize),
+                out_row: self.n as isize,
+            };
+            some_rows::turned(&product, Into::Fresh, &|columns, depths, room| {
+                let depth = depths.len();
+                for (line, column) in room.chunks_exact_mut(depth).zip(columns) {
+                    self.packed.read(first + start + column, depths.start / size, line);
+                }
+                Matrix { start: room.as_ptr(), rows: depth as isize, columns: 1 }
+            });
+        });
+    }
+
+    /// A part of a right matrix, as floats.
+    fn read<W: Work>(
+        &self,
+        first: usize,
+        depths: std::ops::Range<usize>,
+        columns: std::ops::Range<usize>,
+        block: &mut [W],
+    ) -> Matrix<W> {
+        let size = self.packed.how.group_size();
+        let (lines, inside) = match self.turned {
+            Turned::Yes => (columns, depths),
+            Turned::No => (depths, columns),
+        };
+        let width = inside.len();
+        for (line, row) in block.chunks_exact_mut(width).zip(lines) {
+            self.packed.read(first + row, inside.start / size, line);
+        }
+        match self.turned {
+            Turned::Yes => Matrix { start: block.as_ptr(), rows: 1, columns: width as isize },
+            Turned::No => Matrix { start: block.as_ptr(), rows: width as isize, columns: 1 },
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Places drawn in proportion to weights, by the inverse of their running sum.
+
+use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+use umber_types::{DType, Error, Result};
+
+/// Levels worth another thread.
+const GRAIN: usize = 1 << 12;
+
+/// A real number that weights are added in.
+trait Weight:
+    Copy + Default + PartialOrd + Send + Sync + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self>
+{
+}
+impl Weight for f32 {}
+impl Weight for f64 {}
+
+/// For each of `levels` in [0, 1), the last place before which the weights sum up to at most that part of their total.
+///
+/// `weights` are `[..., n]`, `levels` `[..., m]` of the same dtype, float32 or float64, and `out` is uint32 like
+/// `levels`. Sums are taken in order and in the dtype of the weights, so that draws agree with those of MLX.
+///
+/// # Errors
+/// If there is no memory for the running sum.
+///
+/// # Panics
+/// If shapes or dtypes do not fit together.
+pub fn pick(weights: View, levels: View, out: ViewMut) -> Result<()> {
+    assert_eq!(weights.dtype(), levels.dtype(), "weights and levels are of one dtype");
+    assert_eq!((levels.shape(), out.dtype()), (out.shape(), DType::UInt32), "a place for each level");
+    assert!(weights.shape()[weights.shape().len() - 1] > 0, "there is something to pick from");
+    match weights.dtype() {
+        DType::Float32 => pick_as::<f32>(&weights, &levels, &out),
+        DType::Float64 => pick_as::<f64>(&weights, &levels, &out),
+        other => unreachable!("weights are of a real dtype, not {other}"),
+    }
+}
+
+fn pick_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Result<()> {
+    let axis = weights.shape().len() - 1;
+    assert_eq!(weights.shape()[..axis], levels.shape()[..axis], "the batch axes are the same");
+    let (count, draws) = (weights.shape()[axis], levels.shape()[axis]);
+    let mut batch = Nest::new(&[], [&[], &[], &[]]);
+    for i in 0..axis {
+        let strides = [weights.strides()[i], levels.strides()[i], out.strides()[i]];
+        batch.push(Loop { length: weights.shape()[i], strides });
+    }
+    let mut before: Vec<T> = Vec::new();
+    before
+        .try_reserve_exact(count)
+        .map_err(|_| Error::Memory(format!("[random] no memory for {count} running sums")))?;
+    let steps = [weights.strides()[axis], levels.strides()[axis], out.strides()[axis]];
+    let (source, level, target) = (Source::<T>::of(weights), Source::<T>::of(levels), Target::<u32>::of(out));
+    batch.walk(0..if out.size() == 0 { 0 } else { batch.count() }, |[w, l, o]| {
+        before.clear();
+        let mut total = T::default();
+        for i in 0..count as isize {
+            before.push(total);
+            // SAFETY: inside the layout of the weights.
+            total = total + unsafe { *source.at(w + i * steps[0]) };
+        }
+        let before = &before[..];
+        parallel_ranges(draws, GRAIN, |range| {
+            for i in range.start as isize..range.end as isize {
+                // SAFETY: inside the layouts; each place is written by one task.
+                unsafe {
+                    let goal = *level.at(l + i * steps[1]) * total;
+                    // Not `sum <= goal`, so that a NaN ends at the last place.
+                    let place = before.partition_point(|&sum| {
+                        !matches!(sum.partial_cmp(&goal), Some(std::cmp::Ordering::Greater))
+                    });
+                    *target.at(o + i * steps[2]) = place.saturating_sub(1) as u32;
+                }
+            }
+        });
+    });
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! Where along an axis the least or the greatest element is.
+
+use std::ops::Range;
+
+use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::joining::joined;
+use umber_kernels_base::keys::{Direction, Key, Keyed};
+use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
+use umber_kernels_base::{View, ViewMut};
+use umber_types::{ArgReduceKind, match_dtype};
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 14;
+/// Rows this long are shared when there are fewer of them than threads.
+const LONG: usize = 1 << 17;
+/// Elements of a row whose best is found before its place, and at least so many bytes: few, since memory waits while the
+/// place is looked for.
+const BLOCK: usize = 512;
+const BLOCK_BYTES: usize = 2048;
+/// Bytes behind a row that are asked for while a place is looked for.
+const AHEAD: usize = 4096;
+/// Keys compared side by side.
+const LANES: usize = 32;
+/// Results found at once when they lie closer together than the elements of one.
+const TILE: usize = 256;
+
+/// The index along `axis` of the least or greatest element, the first if there are several; NaN counts as both.
+///
+/// `dst` is uint32 and has the shape of `src` with that axis removed or of length one. Complex numbers compare by real
+/// part, then by imaginary part. Of nothing the index is 0.
+///
+/// # Panics
+/// If shapes or dtypes do not fit together.
+pub fn arg_reduce(kind: ArgReduceKind, src: View, axis: usize, dst: ViewMut) {
+    let to = Target::of(&dst);
+    let mut others = Nest::new(&[], [&[], &[]]);
+    let mut place = 0;
+    let keeps_axes = dst.shape().len() == src.shape().len();
+    for (other, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
+        if other != axis {
+            assert_eq!(dst.shape()[place], length, "shape of the result of an arg-reduction");
+            others.push(Loop { length, strides: [stride, dst.strides()[place]] });
+        }
+        place += usize::from(other != axis || keeps_axes);
+    }
+    // The greatest key wins: of the least element, or of the greatest.
+    let direction = match kind {
+        ArgReduceKind::ArgMin => Direction::Descending,
+        ArgReduceKind::ArgMax => Direction::Ascending,
+    };
+    let (length, stride) = (src.shape()[axis], src.strides()[axis]);
+    match_dtype!(src.dtype(), T => {
+        Search::<T> { from: Source::of(&src), to, others, length, stride, direction }.run();
+    });
+}
+
+struct Search<T> {
+    from: Source<T>,
+    to: Target<u32>,
+    /// Loops over the results: source, destination.
+    others: Nest<2>,
+    length: usize,
+    stride: isize,
+    direction: Direction,
+}
+
+impl<T: Keyed> Search<T> {
+    const BLOCK: usize =
+        if BLOCK * size_of::<T>() < BLOCK_BYTES { BLOCK_BYTES / size_of::<T>() } else { BLOCK };
+
+    fn run(mut self) {
+        let results = self.others.count();
+        let closest = self.others.loops().iter().enumerate().min_by_key(|(_, l)| l.strides[0].abs());
+        match closest {
+            Some((place, l)) if l.strides[0].abs() < self.stride.abs() => {
+                let columns = self.others.remove(place);
+                self.columns(columns);
+            }
+            _ if results < num_threads() && self.length >= LONG => {
+                self.others.walk(0..results, |[from, to]| self.share_row(from, to));
+            }
+            _ => parallel_ranges(results, GRAIN / self.length.max(1), |range| {
+                self.others.walk(range, |[from, to]| {
+                    let best = self.row(from, 0..self.length).map_or(0, |(_, place)| place);
+                    // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
+                    unsafe { *self.to.at(to) = best as u32 };
+                });
+            }),
+        }
+    }
+
+    /// The greatest key in a range of a row, and its place.
+    fn row(&self, from: isize, range: Range<usize>) -> Option<(T::Key, usize)> {
+        let mut best: Option<(T::Key, usize)> = None;
+        for start in range.clone().step_by(Self::BLOCK) {
+            let count = Self::BLOCK.min(range.end - start);
+            let key = self.block_best(from, start, count);
+            if best.is_none_or(|(old, _)| key > old) {
+                best = Some((key, start));
+            }
+        }
+        best.map(|(key, start)| {
+            if self.stride == 1 {
+                // Most likely the next row, which memory brings while the place is looked for.
+                prefetch_lines(self.from.at(from + range.end as isize), AHEAD, Cache::Second);
+            }
+            let count = Self::BLOCK.min(range.end - start);
+            (key, start + self.first_of(key, from, start, count))
+        })
+    }
+
+    /// The first place in a block that holds a key.
+    #[inline(never)]
+    fn first_of(&self, key: T::Key, from: isize, start: usize, count: usize) -> usize {
+        if self.stride != 1 {
+            return (0..count).find(|&place| self.key(from, start + place) == key).unwrap_or(0);
+        }
+        let block = self.block(from, start, count);
+        let direction = self.direction;
+        vectorised(
+            #[inline(always)]
+            move || first_place(block, key, direction),
+        )
+    }
+
+    /// A part of a row whose elements are next to each other.
+    fn block(&self, from: isize, start: usize, count: usize) -> &[T] {
+        // SAFETY: the layout of the source holds the row.
+        unsafe { std::slice::from_raw_parts(self.from.at(from + start as isize), count) }
+    }
+
+    #[inline(always)]
+    fn key(&self, from: isize, place: usize) -> T::Key {
+        // SAFETY: the layout of the source holds the row.
+        unsafe { *self.from.at(from + place as isize * self.stride) }.key(self.direction)
+    }
+
+    #[inline(never)]
+    fn block_best(&self, from: isize, start: usize, count: usize) -> T::Key {
+        if self.stride != 1 {
+            let keys = (start..start + count).map(|place| self.key(from, place));
+            return keys.fold(T::Key::LEAST, Ord::max);
+        }
+        let block = self.block(from, start, count);
+        let direction = self.direction;
+        vectorised(
+            #[inline(always)]
+            move || greatest_key(block, direction),
+        )
+    }
+
+    /// One long row, shared among threads.
+    fn share_row(&self, from: isize, to: isize) {
+        let parts = self.length / (LONG / 2);
+        let mut bests = vec![None; parts];
+        let shared = Target::over(&mut bests);
+        parallel_for(parts, |i| {
+            let range = self.length * i / parts..self.length * (i + 1) / parts;
+            let best = self.row(from, range);
+            // SAFETY: each task writes its own element.
+            unsafe { *shared.at(i as isize) = best };
+        });
+        let first = bests.into_iter().flatten().reduce(|a, b| if b.0 > a.0 { b } else { a });
+        // SAFETY: the offset comes from the layout of the destination.
+        unsafe { *self.to.at(to) = first.map_or(0, |(_, place)| place) as u32 };
+    }
+
+    /// Many neighbouring results at once, one row of elements after another.
+    fn columns(&self, columns: Loop<2>) {
+        let tiles = columns.length.div_ceil(TILE);
+        let items = self.others.count() * tiles;
+        parallel_ranges(items, GRAIN / (self.length * TILE.min(columns.length)).max(1), |range| {
+            for item in range {
+                let (outer, first) = (item / tiles, item % tiles * TILE);
+                let mut at = [0; 2];
+                self.others.walk(outer..outer + 1, |offsets| at = offsets);
+                let [from, to] = [0, 1].map(|i| at[i] + first as isize * columns.strides[i]);
+                let width = TILE.min(columns.length - first);
+                let mut places = [0u32; TILE];
+                self.tile(from, columns.strides[0], &mut places[..width]);
+                for (j, &place) in places[..width].iter().enumerate() {
+                    // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
+                    unsafe { *self.to.at(to + j as isize * columns.strides[1]) = place };
+                }
+            }
+        });
+    }
+
+    fn tile(&self, from: isize, step: isize, places: &mut [u32]) {
+        let width = places.len();
+        let mut row = [T::Key::LEAST; TILE];
+        let mut best = [T::Key::LEAST; TILE];
+        for turn in 0..self.length {
+            let first = self.from.at(from + turn as isize * self.stride);
+            let direction = self.direction;
+            let (row, best, places) = (&mut row[..width], &mut best[..width], &mut *places);
+            vectorised(
+                #[inline(always)]
+                move || {
+                    read_keys(first, step, direction, row);
+                    keep_greater(row, turn as u32, best, places);
+                },
+            );
+        }
+    }
+}
+
+#[inline(always)]
+fn greatest_key<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
+    // The direction is settled outside the loops.
+    match direction {
+        Direction::Ascending => greatest_of(block, Direction::Ascending),
+        Direction::Descending => greatest_of(block, Direction::Descending),
+    }
+}
+
+/// The greatest key, found in lanes side by side.
+#[inline(always)]
+fn greatest_of<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
+    let (vectors, rest) = block.as_chunks::<LANES>();
+    let greatest = joined(&T::greatest(vectors, direction), greater);
+    rest.iter().fold(greatest, |greatest, element| greater(element.key(direction), greatest))
+}
+
+#[inline(always)]
+fn greater<K: Key>(a: K, b: K) -> K {
+    if a > b { a } else { b }
+}
+
+#[inline(always)]
+fn first_place<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
+    // As in `greatest_key`.
+    match direction {
+        Direction::Ascending => first_of(block, key, Direction::Ascending),
+        Direction::Descending => first_of(block, key, Direction::Descending),
+    }
+}
+
+/// The first place of a key that the block has.
+#[inline(always)]
+fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
+    let (vectors, rest) = block.as_chunks::<LANES>();
+    for (turn, vector) in vectors.iter().enumerate() {
+        // All of a vector are asked, since one answer takes no longer.
+        let mut is_here = false;
+        for element in vector {
+            is_here |= element.key(direction) == key;
+        }
+        if is_here {
+            let mut first = LANES as u32;
+            for (lane, element) in (0u32..).zip(vector) {
+                first = first.min(if element.key(direction) == key { lane } else { LANES as u32 });
+            }
+            return turn * LANES + first as usize;
+        }
+    }
+    let before = block.len() - rest.len();
+    before + rest.iter().take_while(|element| element.key(direction) != key).count()
+}
+
+#[inline(always)]
+fn read_keys<T: Keyed>(first: *const T, step: isize, direction: Direction, keys: &mut [T::Key]) {
+    if step == 1 {
+        // SAFETY: the layout of the source holds this stretch.
+        let row = unsafe { std::slice::from_raw_parts(first, keys.len()) };
+        for (key, element) in keys.iter_mut().zip(row) {
+            *key = element.key(direction);
+        }
+        return;
+    }
+    for (j, key) in keys.iter_mut().enumerate() {
+        // SAFETY: as above.
+        *key = unsafe { *first.wrapping_offset(j as isize * step) }.key(direction);
+    }
+}
+
+#[inline(always)]
+fn keep_greater<K: Key>(row: &[K], turn: u32, best: &mut [K], places: &mut [u32]) {
+    for ((&key, best), place) in row.iter().zip(best).zip(places) {
+        let is_better = key > *best;
+        *place = if is_better { turn } else { *place };
+        *best = if is_better { key } else { *best };
+    }
+}

@@ -1,0 +1,341 @@
+//! Normalisation over the last axis: to mean 0 and variance 1, or to mean square 1.
+//!
+//! Rows whose mean is far from zero, as measured by their deviation, are measured from the mean with more digits than its type has;
+//! rows whose squares leave the range of that type are computed in float64, scaled. Both show in the sum of squares.
+
+use std::ops::Range;
+
+use umber_kernels_base::caches::{Aligned, STREAM_FROM, finish_streaming, stores_past_them_pay, stream};
+use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::nest::Nest;
+use umber_kernels_base::room::vector_or_unwind;
+use umber_kernels_base::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of};
+use umber_kernels_base::scaled::{Scale, are_squares_lost};
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+use umber_types::match_dtype;
+
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 13;
+
+/// `(x - mean x) / sqrt(var x + eps) * weight + bias` of each row along the last axis, into `dst` of the same shape and
+/// dtype, whose rows are dense. `weight` and `bias` have one axis, as long as the rows, and the dtype of `x`.
+///
+/// float16 and bfloat16 compute in float32 and are rounded once; means are taken in float64.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn layer_norm(x: View, weight: Option<View>, bias: Option<View>, eps: f64, dst: ViewMut) {
+    normalize(Centre::Mean, &x, weight, bias, eps, &dst);
+}
+
+/// `x / sqrt(mean x^2 + eps) * weight` of each row along the last axis, into `dst` of the same shape and dtype, whose
+/// rows are dense. `weight` has one axis, as long as the rows, and the dtype of `x`.
+///
+/// float16 and bfloat16 compute in float32 and are rounded once; means are taken in float64.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn rms_norm(x: View, weight: Option<View>, eps: f64, dst: ViewMut) {
+    normalize(Centre::Zero, &x, weight, None, eps, &dst);
+}
+
+/// What rows are measured from.
+#[derive(Clone, Copy, PartialEq)]
+enum Centre {
+    Mean,
+    Zero,
+}
+
+fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>, eps: f64, dst: &ViewMut) {
+    assert_eq!((x.shape(), x.dtype()), (dst.shape(), dst.dtype()), "normalisation keeps shape and dtype");
+    let (&length, leading) = x.shape().split_last().expect("a row has an axis");
+    for parameter in weight.iter().chain(&bias) {
+        assert_eq!(
+            (parameter.shape(), parameter.dtype()),
+            (&[length][..], x.dtype()),
+            "weight and bias of rows"
+        );
+    }
+    if x.size() == 0 {
+        return;
+    }
+    assert!(length == 1 || dst.strides()[leading.len()] == 1, "rows of the result are dense");
+    let nest = Nest::new(leading, [&x.strides()[..leading.len()], &dst.strides()[..leading.len()]]);
+    match_dtype!(float x.dtype(), T => {
+        let task = Rows::<T> {
+            centre,
+            eps,
+            length,
+            stride: x.strides()[leading.len()],
+            step: nest.inner().strides[0],
+            weight: weight.map(|weight| parameter::<T>(&weight)),
+            bias: bias.map(|bias| parameter::<T>(&bias)),
+            streams: x.size() * size_of::<T>() >= STREAM_FROM && stores_past_them_pay(),
+        };
+        let (from, to) = (Source::<T>::of(x), Target::<T>::of(dst));
+        parallel_ranges(nest.count(), GRAIN / length, |range| {
+            let mut room = Room::new();
+            nest.walk(range, |[at, out]| {
+                vectorised(
+                    #[inline(always)]
+                    || task.row(from.shifted(at), to.shifted(out), &mut room),
+                );
+            });
+            if task.streams {
+                finish_streaming();
+            }
+        });
+    }, else => panic!("rows of {} are not of real floats", x.dtype()));
+}
+
+/// Weights or biases in the type that computes, padded to whole vectors.
+fn parameter<T: Real>(view: &View) -> Vec<T::Work> {
+    let (src, stride) = (Source::<T>::of(view), view.strides()[0]);
+    // SAFETY: the layout of the view holds the elements.
+    let element = |i: usize| unsafe { *src.at(i as isize * stride) }.widen();
+    let padded = view.size().next_multiple_of(LANES);
+    let mut values = vector_or_unwind(padded);
+    values.extend((0..view.size()).map(element));
+    values.resize(padded, T::Work::default());
+    values
+}
+
+struct Rows<T: Real> {
+    centre: Centre,
+    eps: f64,
+    length: usize,
+    stride: isize,
+    /// From a row to the next one, as a rule.
+    step: isize,
+    weight: Option<Vec<T::Work>>,
+    bias: Option<Vec<T::Work>>,
+    /// Does the result go past the caches?
+    streams: bool,
+}
+
+impl<T: Real> Rows<T> {
+    #[inline(always)]
+    fn row(&self, src: Source<T>, dst: Target<T>, room: &mut Room<T>) {
+        let Room { buffer, stage } = room;
+        let count = self.length as f64;
+        let zero = T::Work::default();
+        if self.length <= BLOCK {
+            let mean = |values: &[T::Work]| match self.centre {
+                Centre::Mean => T::Work::nearest(sum_of(values, |value| value) / count),
+                Centre::Zero => zero,
+            };
+            let in_place = T::IS_WORK && self.stride == 1 && self.length.is_multiple_of(LANES);
+            let (values, mean) = if in_place && self.length > 0 {
+                // SAFETY: the layout of the source holds the row, whose elements have this type.
+                let values: &[T::Work] = unsafe { std::slice::from_raw_parts(src.at(0).cast(), self.length) };
+                (values, mean(values))
+            } else {
+                let values = self.load(src, 0..self.length, zero, buffer);
+                let mean = mean(values);
+                values[self.length..].fill(mean);
+                (&*values, mean)
+            };
+            let mut squares = Sums::default();
+            squares.add_stretches(
+                values,
+                |value| (value - mean) * (value - mean),
+                |at| {
+                    if self.stride == 1 {
+                        let next = src.at(self.step + at as isize);
+                        let count = STRETCH.min(self.length - at);
+                        prefetch_lines(next, count * size_of::<T>(), Cache::Second);
+                    }
+                },
+            );
+            let mut found = Measured { mean, rest: zero, squares: squares.total() };
+            if self.is_rounded(&found) {
+                found = found.refined(sum_of(values, |value| value - mean), count);
+            }
+            if self.is_out_of_range(&found) && self.row_scaled(src, dst) {
+                return;
+            }
+            // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+            let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
+            if self.streams {
+                let stage = &mut stage.0[..self.length];
+                self.finish(values, 0, &found, stage);
+                // SAFETY: as many elements.
+                unsafe { stream(stage.as_ptr().cast(), dst.as_mut_ptr().cast(), size_of_val(stage)) };
+            } else {
+                self.finish(values, 0, &found, dst);
+            }
+            return;
+        }
+        let mut total = 0.0;
+        if self.centre == Centre::Mean {
+            for block in blocks(self.length) {
+                total += sum_of(self.load(src, block, zero, buffer), |value| value);
+            }
+        }
+        let mean = T::Work::nearest(total / count);
+        let mut squares = 0.0;
+        for block in blocks(self.length) {
+            squares += sum_of(self.load(src, block, mean, buffer), |value| (value - mean) * (value - mean));
+        }
+        let mut found = Measured { mean, rest: zero, squares };
+        if self.is_rounded(&found) {
+            let distances = blocks(self.length)
+                .map(|block| sum_of(self.load(src, block, mean, buffer), |value| value - mean))
+                .sum();
+            found = found.refined(distances, count);
+        }
+        if self.is_out_of_range(&found) && self.row_scaled(src, dst) {
+            return;
+        }
+        for block in blocks(self.length) {
+            let (start, count) = (block.start, block.len());
+            let values = self.load(src, block, zero, buffer);
+            // SAFETY: as above.
+            let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(start as isize), count) };
+            self.finish(values, start, &found, dst);
+        }
+    }
+
+    /// May the mean have lost digits that matter beside the deviation, since it is so far from zero?
+    #[inline(always)]
+    fn is_rounded(&self, found: &Measured<T::Work>) -> bool {
+        const FAR: f64 = 4.0;
+        let mean = found.mean.wide();
+        mean * mean * self.length as f64 > FAR * found.squares
+    }
+
+    /// Have squares been lost, beside which `eps` is nothing?
+    #[inline(always)]
+    fn is_out_of_range(&self, found: &Measured<T::Work>) -> bool {
+        let count = self.length as f64;
+        are_squares_lost::<T::Work>(found.squares + count * self.eps, count)
+    }
+
+    /// The row by elements in float64, scaled; answers whether that was done: not if one is not finite.
+    #[cold]
+    fn row_scaled(&self, src: Source<T>, dst: Target<T>) -> bool {
+        // SAFETY: the layout of the source holds the row.
+        let value = |i: usize| unsafe { *src.at(i as isize * self.stride) }.widen().wide();
+        let values = || (0..self.length).map(value);
+        let reach =
+            values().fold(0f64, |reach, value| if value.abs() <= reach { reach } else { value.abs() });
+        if !reach.is_finite() {
+            return false;
+        }
+        let (scale, count) = (Scale::of(reach.max(self.eps.sqrt())), self.length as f64);
+        let first = match self.centre {
+            Centre::Mean => scale.apply(value(0)),
+            Centre::Zero => 0.0,
+        };
+        let mean = match self.centre {
+            Centre::Mean => values().map(|value| scale.apply(value) - first).sum::<f64>() / count,
+            Centre::Zero => 0.0,
+        };
+        let distance = |value: f64| (scale.apply(value) - first) - mean;
+        let squares: f64 = values().map(|value| distance(value).powi(2)).sum();
+        let factor = 1.0 / (squares / count + scale.apply(scale.apply(self.eps))).sqrt();
+        for (i, value) in values().enumerate() {
+            let mut normal = distance(value) * factor;
+            normal *= self.weight.as_ref().map_or(1.0, |weight| weight[i].wide());
+            normal += self.bias.as_ref().map_or(0.0, |bias| bias[i].wide());
+            // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+            unsafe { *dst.at(i as isize) = T::narrow(T::Work::nearest(normal)) };
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn load<'b>(
+        &self,
+        src: Source<T>,
+        block: Range<usize>,
+        padding: T::Work,
+        buffer: &'b mut Buffer<T::Work>,
+    ) -> &'b mut [T::Work] {
+        let first = src.at(block.start as isize * self.stride);
+        // SAFETY: the layout of the source holds the row.
+        unsafe { buffer.load(first, self.stride, block.len(), padding) }
+    }
+
+    /// Write the normalised values of a row from `start` on.
+    #[inline(always)]
+    fn finish(&self, values: &[T::Work], start: usize, found: &Measured<T::Work>, dst: &mut [T]) {
+        let Measured { mean, rest, squares } = *found;
+        let factor = T::Work::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
+        if rest == T::Work::default() {
+            self.write(values, start, dst, |value| (value - mean) * factor);
+        } else {
+            self.write(values, start, dst, |value| ((value - mean) - rest) * factor);
+        }
+    }
+
+    /// Write the values of a row from `start` on, each normalised by `normal`, scaled and shifted.
+    #[inline(always)]
+    fn write(&self, values: &[T::Work], start: usize, dst: &mut [T], normal: impl Fn(T::Work) -> T::Work) {
+        let elements = dst.iter_mut().zip(values);
+        match (&self.weight, &self.bias) {
+            (None, None) => elements.for_each(|(element, &value)| *element = T::narrow(normal(value))),
+            (Some(weight), None) => {
+                for ((element, &value), &weight) in elements.zip(&weight[start..]) {
+                    *element = T::narrow(normal(value) * weight);
+                }
+            }
+            (None, Some(bias)) => {
+                for ((element, &value), &bias) in elements.zip(&bias[start..]) {
+                    *element = T::narrow(normal(value) + bias);
+                }
+            }
+            (Some(weight), Some(bias)) => {
+                for (((element, &value), &weight), &bias) in
+                    elements.zip(&weight[start..]).zip(&bias[start..])
+                {
+                    *element = T::narrow(normal(value) * weight + bias);
+                }
+            }
+        }
+    }
+}
+
+/// What a row is normalised by.
+#[derive(Clone, Copy)]
+struct Measured<W> {
+    /// The mean, rounded, or zero.
+    mean: W,
+    /// What the mean lost, where that matters.
+    rest: W,
+    /// The sum of squared distances from the mean.
+    squares: f64,
+}
+
+impl<W: Work> Measured<W> {
+    /// The same with the digits that the mean lost, given the sum of distances from it.
+    #[inline(always)]
+    fn refined(self, distances: f64, count: f64) -> Measured<W> {
+        let rest = distances / count;
+        let squares = self.squares - distances * rest;
+        // What is left of rounded squares may be less than nothing; NaN stays.
+        let squares = if squares < 0.0 { 0.0 } else { squares };
+        if rest.is_finite() { Measured { rest: W::nearest(rest), squares, ..self } } else { self }
+    }
+}
+
+/// Room for a row.
+struct Room<T: Real> {
+    /// As it is computed.
+    buffer: Buffer<T::Work>,
+    /// As it goes past the caches.
+    stage: Aligned<[T; BLOCK]>,
+}
+
+impl<T: Real> Room<T> {
+    fn new() -> Room<T> {
+        Room { buffer: Buffer::new(), stage: Aligned([T::narrow(T::Work::default()); BLOCK]) }
+    }
+}
+
+/// A row of some length cut into blocks.
+fn blocks(length: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..length).step_by(BLOCK).map(move |start| start..length.min(start + BLOCK))
+}

@@ -1,0 +1,189 @@
+//! Folds many neighbouring results at once, one row of elements after another.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use umber_kernels_base::caches::Aligned;
+use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::threads::{parallel_for, parallel_ranges};
+
+use super::leaves::{Leaves, Piles, Room};
+use super::rows::collect;
+use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
+
+/// Results folded at once.
+const TILE: usize = 1024;
+/// Results folded at once when their elements must first be brought together.
+const STRIDED_TILE: usize = 128;
+/// Rows folded at once.
+const ROWS: usize = 8;
+
+/// Rows of a result that are few.
+const FEW: usize = 32;
+
+/// How the work is cut: for each outer result, tiles of neighbouring results, each in parts of rows.
+struct Cut {
+    outer: usize,
+    tiles: usize,
+    tile: usize,
+    parts: usize,
+    /// Rows laid end to end so that narrow ones fill vectors.
+    joined: usize,
+}
+
+/// Where an item reads and writes, and how many results it has.
+struct Place {
+    src: *const u8,
+    dst: *mut u8,
+    width: usize,
+}
+
+/// Fold every result of the task, whose loop over neighbouring results was taken out.
+pub(super) fn fold(task: &Task, results: Loop<2>) {
+    let rows = task.reduced.count();
+    let cut = cut(task, results, rows);
+    let items = cut.outer * cut.tiles;
+    let are_piles = results.strides == [1, 1]
+        && (1..=FEW).contains(&rows)
+        && (cut.tiles, cut.parts) == (1, 1)
+        && (cut.joined == 1 || results.length >= 16);
+    if are_piles {
+        fold_piles(task, results.length, rows);
+        return;
+    }
+    if cut.parts == 1 {
+        let per_item = rows.max(1) * results.length.min(cut.tile);
+        let per_chunk = (GRAIN / per_item.max(1)).max(1);
+        parallel_for(items.div_ceil(per_chunk), |chunk| {
+            fold_items(task, results, &cut, chunk * per_chunk..items.min((chunk + 1) * per_chunk));
+        });
+        return;
+    }
+    fold_in_parts(
+        task.leaves,
+        &Parts { tiles: items, width: cut.tile, steps: rows, tasks: cut.parts },
+        |item| {
+            let Place { dst, width, .. } = place(task, results, &cut, item);
+            Results { dst, width, stride: results.strides[1] }
+        },
+        |item, range, totals| {
+            let src = place(task, results, &cut, item).src;
+            fold_tile(task, src, results.strides[0], range, cut.joined, totals);
+        },
+    );
+}
+
+/// Few rows for each of many rows of results: windows of images.
+fn fold_piles(task: &Task, width: usize, rows: usize) {
+    let mut offsets = Vec::with_capacity(rows);
+    task.reduced.walk(0..rows, |[at]| offsets.push(at));
+    let [stride, dst_stride] = task.kept.inner().strides;
+    parallel_ranges(task.kept.count(), GRAIN / (rows * width), |range| {
+        task.kept.runs(range, |[from, to], count| {
+            let (src, dst) = (task.element(from), task.result(to));
+            let piles = Piles { src, stride, offsets: &offsets, width, count, dst, dst_stride };
+            // SAFETY: the layouts hold the rows and the results; tasks have disjoint results.
+            unsafe { (task.leaves.piles)(piles) };
+        });
+    });
+}
+
+fn cut(task: &Task, results: Loop<2>, rows: usize) -> Cut {
+    let width = results.length;
+    let is_dense = results.strides[0] == 1;
+    let step = task.reduced.inner();
+    let is_one_block = is_dense && task.reduced.loops().len() == 1 && step.strides[0] == width as isize;
+    let joined = if is_one_block && width <= 64 { (512 / width).min(rows / 2).max(1) } else { 1 };
+    let tile = width.min(if is_dense { TILE } else { STRIDED_TILE });
+    let outer = task.kept.count();
+    let tiles = width.div_ceil(tile);
+    Cut { outer, tiles, tile, parts: parts(outer * tiles, rows * tile), joined }
+}
+
+fn place(task: &Task, results: Loop<2>, cut: &Cut, item: usize) -> Place {
+    let (outer, tile) = (item / cut.tiles, item % cut.tiles);
+    let first = tile * cut.tile;
+    let mut at = [0; 2];
+    task.kept.walk(outer..outer + 1, |offsets| at = offsets);
+    let [from, to] = [0, 1].map(|i| at[i] + first as isize * results.strides[i]);
+    Place { src: task.element(from), dst: task.result(to), width: cut.tile.min(results.length - first) }
+}
+
+fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
+    let rows = task.reduced.count();
+    let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
+    for item in items {
+        let Place { src, dst, width } = place(task, results, cut, item);
+        let totals = Totals { start: room.0.as_mut_ptr().cast(), width };
+        // SAFETY: there is room for a tile of totals.
+        unsafe { (task.leaves.clear)(totals.start, width) };
+        fold_tile(task, src, results.strides[0], 0..rows, cut.joined, totals);
+        // SAFETY: the place comes from the layout of the destination; tasks have disjoint results.
+        unsafe { (task.leaves.finish)(totals.start, width, dst, results.strides[1], rows) };
+    }
+}
+
+/// Add the rows in `range` to `totals`, whose elements lie `stride` apart in each row.
+fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, joined: usize, totals: Totals) {
+    let size = task.leaves.in_size;
+    let row = |at: isize| src.wrapping_offset(at * size as isize);
+    if joined > 1 {
+        fold_joined(task, src, range, joined, totals);
+    } else if stride == 1 {
+        fold_rows(task.leaves, &task.reduced, range, totals, |at, _| row(at));
+    } else {
+        let mut stage = Aligned([[MaybeUninit::<Room>::uninit(); STRIDED_TILE]; ROWS]);
+        fold_rows(task.leaves, &task.reduced, range, totals, |at, turn| {
+            let staged = stage.0[turn].as_mut_ptr().cast::<u8>();
+            collect(size, row(at), stride, totals.width, staged);
+            staged
+        });
+    }
+}
+
+/// Add rows to `totals`, eight at a time. `row` makes the row at an offset dense; it stays so for eight calls.
+fn fold_rows(
+    leaves: &Leaves,
+    reduced: &Nest<1>,
+    range: Range<usize>,
+    totals: Totals,
+    mut row: impl FnMut(isize, usize) -> *const u8,
+) {
+    let mut rows = [std::ptr::null(); ROWS];
+    let mut turn = 0;
+    reduced.walk(range, |[at]| {
+        rows[turn] = row(at, turn);
+        turn += 1;
+        if turn == ROWS {
+            turn = 0;
+            // SAFETY: rows are as long as there are totals: the layout of the source or the stage holds them.
+            unsafe { (leaves.rows)(&rows, ROWS, totals.start, totals.width) };
+        }
+    });
+    // SAFETY: as above.
+    unsafe { (leaves.rows)(&rows, turn, totals.start, totals.width) };
+}
+
+/// Narrow dense rows, folded as if `joined` of them were one.
+fn fold_joined(task: &Task, src: *const u8, range: Range<usize>, joined: usize, totals: Totals) {
+    let leaves = task.leaves;
+    let width = totals.width;
+    let rows = range.len() / joined;
+    let row = |at: usize| src.wrapping_add(at * leaves.in_size);
+    let first = range.start * width;
+    let mut room = Aligned([MaybeUninit::<Room>::uninit(); TILE]);
+    let wide = Totals { start: room.0.as_mut_ptr().cast(), width: width * joined };
+    // SAFETY: there is room for a tile of totals, and rows are joined up to half of that.
+    unsafe { (leaves.clear)(wide.start, wide.width) };
+    let mut steps = Nest::new(&[], [&[]]);
+    steps.push(Loop { length: rows, strides: [wide.width as isize] });
+    fold_rows(leaves, &steps, 0..rows, wide, |at, _| row(first + at as usize));
+    for group in 0..joined {
+        // SAFETY: these totals were made above.
+        unsafe { (leaves.join)(totals.start, wide.start.add(group * width * leaves.total_size), width) };
+    }
+    let done = rows * joined;
+    steps = Nest::new(&[], [&[]]);
+    steps.push(Loop { length: range.len() - done, strides: [width as isize] });
+    fold_rows(leaves, &steps, 0..range.len() - done, totals, |at, _| row(first + done * width + at as usize));
+}

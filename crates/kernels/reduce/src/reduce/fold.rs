@@ -1,0 +1,496 @@
+//! What each kind of reduction does to elements of each dtype: a table of types and operations.
+
+use std::marker::PhantomData;
+use std::ops::{BitAnd, BitOr, Div};
+
+use num_traits::Float;
+use umber_kernels_base::halves::{bf16_to_f32, f16_to_f32};
+use umber_kernels_base::order::Ranked;
+use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
+
+/// Elements of a block that meet before a total absorbs them.
+pub(super) const TREE: usize = 8;
+
+/// A reduction of elements of one type.
+///
+/// An element becomes a lane; a few lanes merge into one by a tree; totals absorb lanes and join other totals.
+pub(crate) trait Fold: 'static {
+    /// The element read.
+    type In: Element;
+    /// A value in short exact-enough combinations.
+    type Lane: Copy;
+    /// A value in long ones.
+    type Total: Copy + Send + Sync;
+    /// The element written.
+    type Out: Element;
+
+    /// Is it worth compiling for wide vectors?
+    const VECTORS: bool = true;
+    /// Are short runs folded into totals that are joined later? Measured: it pays where totals are wider than elements, or
+    /// many.
+    const APART: bool;
+    /// Do totals lose nothing, however many lanes they absorb?
+    const EXACT: bool;
+    /// The total of nothing.
+    const NOTHING: Self::Total;
+
+    /// The lane of one element.
+    fn load(value: Self::In) -> Self::Lane;
+    /// The lane of two.
+    fn merge(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// The lane of eight.
+    #[inline(always)]
+    fn merge_eight([a, b, c, d, e, f, g, h]: [Self::Lane; 8]) -> Self::Lane {
+        let (a, b, c, d) = (Self::merge(a, b), Self::merge(c, d), Self::merge(e, f), Self::merge(g, h));
+        Self::merge(Self::merge(a, b), Self::merge(c, d))
+    }
+    /// The lane of eight elements.
+    #[inline(always)]
+    fn tree(element: impl Fn(usize) -> Self::In) -> Self::Lane {
+        Self::merge_eight([
+            Self::load(element(0)),
+            Self::load(element(1)),
+            Self::load(element(2)),
+            Self::load(element(3)),
+            Self::load(element(4)),
+            Self::load(element(5)),
+            Self::load(element(6)),
+            Self::load(element(7)),
+        ])
+    }
+    /// Each total absorbs its elements of a block.
+    #[inline(always)]
+    fn absorb_block<const N: usize>(block: &[Self::In], totals: &mut [Self::Total; N]) {
+        let block = &block[..TREE * N];
+        for (j, total) in totals.iter_mut().enumerate() {
+            *total = Self::absorb(*total, Self::tree(|k| block[k * N + j]));
+        }
+    }
+    /// Are vectors absorbed one after another where there is no whole block, and, if totals are wider than lanes, rows of strips of
+    /// columns? Elsewhere, the compiler makes a loop that gathers what each of their places has in all of them. Of floats that are
+    /// widened in many steps it makes vectors, and nothing good of more than one of them at a time.
+    const IN_TURN: bool =
+        <Self::In as Element>::DTYPE.is_half() && size_of::<Self::Lane>() > size_of::<Self::In>();
+    /// Totals absorb less than a block.
+    #[inline(always)]
+    fn absorb_rest<const N: usize>(run: &[Self::In], totals: &mut [Self::Total; N]) {
+        let mut run = run;
+        if const { Self::IN_TURN } {
+            let mut vectors = run.chunks_exact(N);
+            for vector in &mut vectors {
+                Self::absorb_vector(vector, totals);
+            }
+            return Self::absorb_vector(vectors.remainder(), totals);
+        }
+        if let Some((four, rest)) = run.split_at_checked(4 * N) {
+            let lane = |place: usize| Self::load(four[place]);
+            for (j, total) in totals.iter_mut().enumerate() {
+                let [first, second] = [0, 2].map(|k| Self::merge(lane(k * N + j), lane((k + 1) * N + j)));
+                *total = Self::absorb(*total, Self::merge(first, second));
+            }
+            run = rest;
+        }
+        if let Some((two, rest)) = run.split_at_checked(2 * N) {
+            for (j, total) in totals.iter_mut().enumerate() {
+                *total = Self::absorb(*total, Self::merge(Self::load(two[j]), Self::load(two[N + j])));
+            }
+            run = rest;
+        }
+        if let Some((one, rest)) = run.split_at_checked(N) {
+            Self::absorb_vector(one, totals);
+            run = rest;
+        }
+        Self::absorb_vector(run, totals);
+    }
+    /// Each total absorbs its element of a vector, or of the beginning of one.
+    #[inline(always)]
+    fn absorb_vector<const N: usize>(vector: &[Self::In], totals: &mut [Self::Total; N]) {
+        for (total, &value) in totals.iter_mut().zip(vector) {
+            *total = Self::absorb(*total, Self::load(value));
+        }
+    }
+    /// A total and one lane more.
+    fn absorb(total: Self::Total, lane: Self::Lane) -> Self::Total;
+    /// The total of two.
+    fn join(a: Self::Total, b: Self::Total) -> Self::Total;
+    /// The total of so many elements, before it is rounded.
+    #[inline(always)]
+    fn complete(total: Self::Total, _elements: usize) -> Self::Total {
+        total
+    }
+    /// The total as it is written.
+    fn finish(total: Self::Total) -> Self::Out;
+    /// Can nothing change this total any more?
+    #[inline(always)]
+    fn is_settled(_total: Self::Total) -> bool {
+        false
+    }
+}
+
+/// A kind of sum, divided by the number of elements before it is rounded.
+pub(crate) struct Mean<F>(PhantomData<F>);
+
+impl<F: Fold> Fold for Mean<F>
+where
+    F::Total: Div<f64, Output = F::Total>,
+{
+    type In = F::In;
+    type Lane = F::Lane;
+    type Total = F::Total;
+    type Out = F::Out;
+    const VECTORS: bool = F::VECTORS;
+    const APART: bool = F::APART;
+    const EXACT: bool = F::EXACT;
+    const IN_TURN: bool = F::IN_TURN;
+    const NOTHING: F::Total = F::NOTHING;
+    #[inline(always)]
+    fn load(value: F::In) -> F::Lane {
+        F::load(value)
+    }
+    #[inline(always)]
+    fn merge(a: F::Lane, b: F::Lane) -> F::Lane {
+        F::merge(a, b)
+    }
+    #[inline(always)]
+    fn absorb_block<const N: usize>(block: &[F::In], totals: &mut [F::Total; N]) {
+        F::absorb_block(block, totals);
+    }
+    #[inline(always)]
+    fn absorb(total: F::Total, lane: F::Lane) -> F::Total {
+        F::absorb(total, lane)
+    }
+    #[inline(always)]
+    fn join(a: F::Total, b: F::Total) -> F::Total {
+        F::join(a, b)
+    }
+    #[inline(always)]
+    fn complete(total: F::Total, elements: usize) -> F::Total {
+        total / elements as f64
+    }
+    #[inline(always)]
+    fn finish(total: F::Total) -> F::Out {
+        F::finish(total)
+    }
+}
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident),*) => {
+        $($(#[$doc])* pub(crate) struct $name<T>(PhantomData<T>);)*
+    };
+}
+
+reductions! {
+    /// Sum in the dtype of the source.
+    Sum,
+    /// Product in the dtype of the source.
+    Prod,
+    /// Least element.
+    Min,
+    /// Greatest element.
+    Max,
+    /// Are all elements true?
+    All,
+    /// Is any element true?
+    Any,
+    /// Sum of narrow integers as int32.
+    SumInt32,
+    /// Product of narrow integers as int32.
+    ProdInt32,
+    /// Sum of squares in the dtype of the source.
+    SumSquares,
+    /// Sum of squares of float32 as float64.
+    SumSquaresWide,
+    /// Sum of float32 as float64.
+    SumWide,
+    /// Logarithm of the sum of exponentials, for partial results: reductions have a kernel of their own.
+    LogSumExp
+}
+
+macro_rules! is_apart {
+    (Sum, $in:ty) => {
+        true
+    };
+    (SumInt32, $in:ty) => {
+        false
+    };
+    (SumSquares, $in:ty) => {
+        true
+    };
+    (SumSquaresWide, $in:ty) => {
+        true
+    };
+    (SumWide, $in:ty) => {
+        true
+    };
+    ($other:ident, $in:ty) => {
+        size_of::<$in>() == 1
+    };
+}
+
+macro_rules! is_exact {
+    (Min, $total:ty) => {
+        true
+    };
+    (Max, $total:ty) => {
+        true
+    };
+    ($other:ident, $total:ty) => {
+        !<$total as Element>::DTYPE.is_inexact()
+    };
+}
+
+/// One `impl Fold`: types, the neutral total, loading, the lane operation, and how lanes and totals convert.
+macro_rules! fold {
+    (
+        $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
+        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr
+        $(, eight $eight:expr)? $(, block $block:ident)? $(, settled $settled:expr)? }
+    ) => {
+        impl Fold for $name<$in> {
+            type In = $in;
+            type Lane = $lane;
+            type Total = $total;
+            type Out = $out;
+            const VECTORS: bool = $vectors;
+            const APART: bool = is_apart!($name, $in);
+            const EXACT: bool = is_exact!($name, $total);
+            const NOTHING: $total = $nothing;
+            #[inline(always)]
+            fn load(value: $in) -> $lane {
+                $load(value)
+            }
+            #[inline(always)]
+            fn merge(a: $lane, b: $lane) -> $lane {
+                $merge(a, b)
+            }
+            $(
+                #[inline(always)]
+                fn merge_eight(lanes: [$lane; 8]) -> $lane {
+                    $eight(lanes)
+                }
+            )?
+            $(
+                const IN_TURN: bool = false;
+                #[inline(always)]
+                fn absorb_block<const N: usize>(block: &[$in], totals: &mut [$total; N]) {
+                    $block(block, totals);
+                }
+            )?
+            #[inline(always)]
+            fn absorb(total: $total, lane: $lane) -> $total {
+                $join(total, $widen(lane))
+            }
+            #[inline(always)]
+            fn join(a: $total, b: $total) -> $total {
+                $join(a, b)
+            }
+            #[inline(always)]
+            fn finish(total: $total) -> $out {
+                $finish(total)
+            }
+            $(
+                #[inline(always)]
+                fn is_settled(total: $total) -> bool {
+                    $settled(total)
+                }
+            )?
+        }
+    };
+}
+
+#[inline(always)]
+fn same<T>(value: T) -> T {
+    value
+}
+
+#[inline(always)]
+fn add<T: std::ops::Add<Output = T>>(a: T, b: T) -> T {
+    a + b
+}
+
+#[inline(always)]
+fn multiply<T: std::ops::Mul<Output = T>>(a: T, b: T) -> T {
+    a * b
+}
+
+/// Adds a block of bfloat16 up, of which two neighbours are a word: its upper half is a float32 as it is, its lower one after
+/// it was moved up.
+#[inline(always)]
+fn add_pairs<const N: usize>(block: &[bf16], totals: &mut [f64; N]) {
+    let block = &block[..TREE * N];
+    let words = block.as_ptr().cast::<[u8; 4]>();
+    let (lower, upper) = totals.split_at_mut(N / 2);
+    for (j, (lower, upper)) in lower.iter_mut().zip(upper).enumerate() {
+        // SAFETY: the block has `TREE` times as many words as there are lower totals.
+        let word = |k: usize| u32::from_ne_bytes(unsafe { *words.add(k * (N / 2) + j) });
+        *lower += f64::from(Sum::<f32>::tree(|k| f32::from_bits(word(k) << 16)));
+        *upper += f64::from(Sum::<f32>::tree(|k| f32::from_bits(word(k) & !0xffff)));
+    }
+}
+
+/// The lesser and the greater of two, or NaN, and of eight: written so that processors have an instruction for the choice, which
+/// does not know NaN.
+macro_rules! extremes {
+    ($($two:ident $eight:ident $of_numbers:ident $before:tt;)*) => { $(
+        #[inline(always)]
+        fn $of_numbers<T: Float>(a: T, b: T) -> T {
+            if b $before a { b } else { a }
+        }
+        #[inline(always)]
+        fn $two<T: Float>(a: T, b: T) -> T {
+            let chosen = $of_numbers(a, b);
+            if b.is_nan() { T::nan() } else { chosen }
+        }
+        #[inline(always)]
+        fn $eight<T: Float>([a, b, c, d, e, f, g, h]: [T; 8]) -> T {
+            let is_nan = (a.is_nan() | b.is_nan())
+                | (c.is_nan() | d.is_nan())
+                | (e.is_nan() | f.is_nan())
+                | (g.is_nan() | h.is_nan());
+            let (a, b, c, d) = ($of_numbers(a, b), $of_numbers(c, d), $of_numbers(e, f), $of_numbers(g, h));
+            let chosen = $of_numbers($of_numbers(a, b), $of_numbers(c, d));
+            if is_nan { T::nan() } else { chosen }
+        }
+    )* };
+}
+extremes! {
+    lesser least_of_eight lesser_number <;
+    greater greatest_of_eight greater_number >;
+}
+
+#[inline(always)]
+fn widen_complex(value: Complex32) -> Complex64 {
+    Complex::new(value.re as f64, value.im as f64)
+}
+
+#[inline(always)]
+fn narrow_complex(value: Complex64) -> Complex32 {
+    Complex::new(value.re as f32, value.im as f32)
+}
+
+/// `log(exp a + exp b)`
+fn log_add_exp(a: f64, b: f64) -> f64 {
+    let (high, low) = if a > b { (a, b) } else { (b, a) };
+    // Equal infinities have no difference; NaN is neither and goes through.
+    if high == low && high.is_infinite() { high } else { high + (low - high).exp().ln_1p() }
+}
+
+fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
+    let (high, low) = if a.re > b.re { (a, b) } else { (b, a) };
+    if low.re == f64::NEG_INFINITY { high } else { high + (Complex::new(1.0, 0.0) + (low - high).exp()).ln() }
+}
+
+// Wrapping sums and products do not know signs, nor does truth.
+macro_rules! unsigned {
+    ($($ty:ident)*) => { $(
+        fold!(Sum<$ty> { $ty => $ty => $ty, from 0, load same,
+            by $ty::wrapping_add, $ty::wrapping_add, widen same, finish same, vectors true });
+        fold!(Prod<$ty> { $ty => $ty => $ty, from 1, load same,
+            by $ty::wrapping_mul, $ty::wrapping_mul, widen same, finish same, vectors false });
+        truths!($ty, $ty, same);
+    )* };
+}
+
+macro_rules! integers {
+    ($($ty:ident)*) => { $(
+        fold!(Min<$ty> { $ty => $ty => $ty, from $ty::MAX, load same,
+            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors true });
+        fold!(Max<$ty> { $ty => $ty => $ty, from $ty::MIN, load same,
+            by Ranked::greater, Ranked::greater, widen same, finish same, vectors true });
+    )* };
+}
+
+macro_rules! floats {
+    ($($ty:ty, $word:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr $(, block $block:ident)?;)*) => { $(
+        fold!(Sum<$ty> { $lane => f64 => $ty, from 0.0, load $load,
+            by add, add, widen f64::from, finish $finish, vectors true $(, block $block)? });
+        // Products leave the range of float32 on the way more easily than at the end.
+        fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
+            by multiply, multiply, widen same, finish $finish, vectors true });
+        fold!(Min<$ty> { $lane => $lane => $ty, from $lane::INFINITY, load $load,
+            by lesser, lesser, widen same, finish $finish_exact, vectors true, eight least_of_eight });
+        fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
+            by greater, greater, widen same, finish $finish_exact, vectors true, eight greatest_of_eight });
+        fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
+            by log_add_exp, log_add_exp, widen same, finish $finish, vectors false });
+        truths!($ty, $word, |value: $ty| value.to_bits() << 1);
+    )* };
+}
+
+macro_rules! complexes {
+    ($($ty:ident, $part:ident, $word:ty, $widen:expr, $finish:expr;)*) => { $(
+        fold!(Sum<$ty> { $ty => Complex64 => $ty, from Complex::new(0.0, 0.0), load same,
+            by add, add, widen $widen, finish $finish, vectors false });
+        fold!(Prod<$ty> { Complex64 => Complex64 => $ty, from Complex::new(1.0, 0.0), load $widen,
+            by multiply, multiply, widen same, finish $finish, vectors false });
+        fold!(Min<$ty> { $ty => $ty => $ty, from Complex::new($part::INFINITY, $part::INFINITY), load same,
+            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors false });
+        fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($part::NEG_INFINITY, $part::NEG_INFINITY), load same,
+            by Ranked::greater, Ranked::greater, widen same, finish same, vectors false });
+        fold!(LogSumExp<$ty> { Complex64 => Complex64 => $ty, from Complex::new(f64::NEG_INFINITY, 0.0), load $widen,
+            by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors false });
+        truths!($ty, $word, |value: $ty| (value.re.to_bits() | value.im.to_bits()) << 1);
+    )* };
+}
+
+/// All and any, given a word that is zero where an element is false: that of floats is so but for their sign.
+macro_rules! truths {
+    ($ty:ty, $word:ty, $bits:expr) => {
+        // The highest bit of a word or of its negative is set unless it is zero: a comparison would be stored bit by bit.
+        fold!(All<$ty> { $word => $word => Bool, from !0, load |value| {
+                let bits: $word = $bits(value);
+                bits | bits.wrapping_neg()
+            },
+            by BitAnd::bitand, BitAnd::bitand, widen same, finish |total| Bool::from(total > !0 >> 1), vectors true,
+            settled |total| total <= !0 >> 1 });
+        fold!(Any<$ty> { $word => $word => Bool, from 0, load $bits,
+            by BitOr::bitor, BitOr::bitor, widen same, finish |total| Bool::from(total != 0), vectors true,
+            settled |total| total != 0 });
+    };
+}
+
+unsigned!(u8 u16 u32 u64);
+integers!(u8 u16 u32 u64 i8 i16 i32 i64);
+
+floats! {
+    f16, u16, f32, f16_to_f32, f16::from_f64, f16::from_f32;
+    bf16, u16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, block add_pairs;
+    f32, u32, f32, same, |total| total as f32, same;
+    f64, u64, f64, same, same, same;
+}
+
+complexes! {
+    Complex32, f32, u32, widen_complex, narrow_complex;
+    Complex64, f64, u64, same, same;
+}
+
+#[inline(always)]
+fn square<T: Copy + std::ops::Mul<Output = T>>(value: T) -> T {
+    value * value
+}
+
+fold!(SumSquares<f32> { f32 => f64 => f32, from 0.0, load square,
+    by add, add, widen f64::from, finish |total| total as f32, vectors true });
+fold!(SumSquares<f64> { f64 => f64 => f64, from 0.0, load square,
+    by add, add, widen same, finish same, vectors true });
+fold!(SumWide<f32> { f64 => f64 => f64, from 0.0, load f64::from,
+    by add, add, widen same, finish same, vectors true });
+fold!(SumSquaresWide<f32> { f64 => f64 => f64, from 0.0, load |value| square(f64::from(value)),
+    by add, add, widen same, finish same, vectors true });
+
+macro_rules! narrow_integers {
+    ($($ty:ty, $load:expr;)*) => { $(
+        fold!(SumInt32<$ty> { i32 => i32 => i32, from 0, load $load,
+            by i32::wrapping_add, i32::wrapping_add, widen same, finish same, vectors true });
+        fold!(ProdInt32<$ty> { i32 => i32 => i32, from 1, load $load,
+            by i32::wrapping_mul, i32::wrapping_mul, widen same, finish same, vectors false });
+    )* };
+}
+
+narrow_integers! {
+    Bool, |value: Bool| value.get() as i32;
+    u8, i32::from;
+    i8, i32::from;
+    u16, i32::from;
+    i16, i32::from;
+}

@@ -1,0 +1,569 @@
+//! The loops of a reduction that know its types, behind pointers to functions that do not.
+//!
+//! Only these are compiled for every kind, dtype and set of instructions; what walks over axes and shares the work is
+//! compiled once.
+
+use std::array::from_fn;
+use std::ops::Div;
+
+use umber_kernels_base::caches::Aligned;
+use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::joining::joined;
+
+use super::fold::{Fold, Mean, TREE};
+
+/// Runs shorter than this are folded one element after another.
+const SHORT: usize = 16;
+
+/// Runs folded before their totals are written.
+const TOGETHER: usize = 32;
+
+/// Short runs whose totals are joined one after another.
+const AT_ONCE: usize = 4;
+
+/// Places that memory is read at in turn: what one core has on its way from there is more than one place of it.
+const STREAMS: usize = 4;
+/// Bytes of a run that is read so by itself.
+const FAR: usize = 32 << 10;
+/// Bytes of runs that are read so together.
+const APART: usize = 4 << 10;
+
+/// How far behind what is folded of a pile's rows they are asked for, in bytes.
+const AHEAD: usize = 2 << 10;
+
+/// Columns whose lanes are made before totals absorb them.
+const STRIP: usize = 64;
+
+/// Columns of a pile folded at once.
+const TILE: usize = 128;
+
+/// A total of any reduction, or several in a row: memory with room and alignment for them.
+pub(super) type Room = u128;
+
+/// A fold with its types erased. Totals lie `total_size` bytes apart.
+///
+/// The functions are unsafe: elements must be readable, results writable by this thread alone, of the types of the fold.
+pub(super) struct Leaves {
+    /// Bytes of an element.
+    pub(super) in_size: usize,
+    /// Bytes of a total.
+    pub(super) total_size: usize,
+    /// Bytes of a result.
+    pub(super) out_size: usize,
+    /// Do totals lose nothing, or little since they have more digits than elements, however long a run is?
+    pub(super) has_long_runs: bool,
+    /// Make so many totals those of nothing.
+    pub(super) clear: unsafe fn(totals: *mut u8, count: usize),
+    /// Fold a run of neighbours into a total.
+    pub(super) run: unsafe fn(run: *const u8, length: usize, total: *mut u8),
+    /// Fold runs into results.
+    pub(super) runs: unsafe fn(Runs),
+    /// Fold the first rows, each as long as there are totals, into the totals element by element.
+    pub(super) rows: unsafe fn(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize),
+    /// Fold piles into results.
+    pub(super) piles: unsafe fn(Piles),
+    /// Join more totals to some.
+    pub(super) join: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
+    /// Write totals of so many elements each as results, `stride` results apart.
+    pub(super) finish:
+        unsafe fn(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize),
+    /// Can nothing change a total any more?
+    pub(super) is_settled: unsafe fn(total: *const u8) -> bool,
+}
+
+/// Runs of neighbours of one length, each of which becomes a result; strides in elements and results.
+pub(super) struct Runs {
+    pub(super) src: *const u8,
+    pub(super) stride: isize,
+    pub(super) length: usize,
+    pub(super) count: usize,
+    pub(super) dst: *mut u8,
+    pub(super) dst_stride: isize,
+}
+
+/// A few rows of neighbours, of one length, that lie at `offsets` from their pile: each pile becomes a row of neighbouring
+/// results; strides from pile to pile in elements and results.
+pub(super) struct Piles<'a> {
+    pub(super) src: *const u8,
+    pub(super) stride: isize,
+    pub(super) offsets: &'a [isize],
+    pub(super) width: usize,
+    pub(super) count: usize,
+    pub(super) dst: *mut u8,
+    pub(super) dst_stride: isize,
+}
+
+impl Leaves {
+    /// The leaves of a fold.
+    pub(super) const fn of<F: Fold>() -> Leaves {
+        assert!(size_of::<F::Total>() <= size_of::<Room>() && align_of::<F::Total>() <= align_of::<Room>());
+        Leaves {
+            in_size: size_of::<F::In>(),
+            total_size: size_of::<F::Total>(),
+            out_size: size_of::<F::Out>(),
+            has_long_runs: F::EXACT || size_of::<F::Total>() > size_of::<F::In>(),
+            clear: clear::<F>,
+            run: run::<F>,
+            runs: runs::<F>,
+            rows: rows::<F>,
+            piles: piles::<F>,
+            join: join::<F>,
+            finish: finish::<F>,
+            is_settled: is_settled::<F>,
+        }
+    }
+}
+
+impl Leaves {
+    /// The leaves of means, which share with those of sums what does not write results.
+    pub(super) const fn of_mean<F: Fold>() -> Leaves
+    where
+        F::Total: Div<f64, Output = F::Total>,
+    {
+        let (runs, piles, finish) = (runs::<Mean<F>>, piles::<Mean<F>>, finish::<Mean<F>>);
+        Leaves { runs, piles, finish, ..Leaves::of::<F>() }
+    }
+}
+
+unsafe fn clear<F: Fold>(totals: *mut u8, count: usize) {
+    let totals = totals.cast::<F::Total>();
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { totals.add(i).write(F::NOTHING) };
+    }
+}
+
+unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
+    let total = total.cast::<F::Total>();
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut more = [F::NOTHING];
+        fold_runs::<F>(run.cast(), 0, length, &mut more, Reading::AtPlaces);
+        *total = F::join(*total, more[0]);
+    }
+}
+
+unsafe fn runs<F: Fold>(runs: Runs) {
+    let (src, dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
+    let bytes = runs.length * size_of::<F::In>();
+    // Narrow elements take the processor longer than memory takes to bring them.
+    let part = if size_of::<F::In>() >= 4 && bytes >= APART { runs.count / STREAMS } else { 0 };
+    for i in 0..part as isize {
+        let place = |k: usize| i + (k * part) as isize;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let starts = from_fn(|k| src.wrapping_offset(place(k) * runs.stride));
+            for (k, total) in fold_apart::<F>(starts, runs.length).into_iter().enumerate() {
+                dst.offset(place(k) * runs.dst_stride).write(finished::<F>(total, runs.length));
+            }
+        }
+    }
+    let mut totals = [F::NOTHING; TOGETHER];
+    for first in (part * STREAMS..runs.count).step_by(TOGETHER) {
+        let totals = &mut totals[..TOGETHER.min(runs.count - first)];
+        let src = src.wrapping_offset(first as isize * runs.stride);
+        // SAFETY: the caller's promise.
+        unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, Reading::InOrder) };
+        for (i, &total) in (first as isize..).zip(&*totals) {
+            // SAFETY: as above.
+            unsafe { dst.offset(i * runs.dst_stride).write(finished::<F>(total, runs.length)) };
+        }
+    }
+}
+
+unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize) {
+    // SAFETY: the caller's promise; rows past `count` are not looked at.
+    let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), width) };
+    // SAFETY: as above.
+    let row = |k: usize| unsafe { std::slice::from_raw_parts(rows[k].cast::<F::In>(), width) };
+    if count == 8 {
+        let rows = from_fn(row);
+        vectorised_for::<F, _>(
+            #[inline(always)]
+            move || absorb_eight::<F>(rows, totals),
+        );
+        return;
+    }
+    for k in 0..count {
+        let row = row(k);
+        let totals = &mut *totals;
+        vectorised_for::<F, _>(
+            #[inline(always)]
+            move || absorb_one::<F>(row, totals),
+        );
+    }
+}
+
+unsafe fn piles<F: Fold>(piles: Piles) {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        // SAFETY: the caller's promise.
+        move || unsafe { fold_piles::<F>(&piles) },
+    );
+}
+
+unsafe fn join<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
+    let (totals, more) = (totals.cast::<F::Total>(), more.cast::<F::Total>());
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { *totals.add(i) = F::join(*totals.add(i), *more.add(i)) };
+    }
+}
+
+/// The result of a total of so many elements.
+#[inline(always)]
+fn finished<F: Fold>(total: F::Total, elements: usize) -> F::Out {
+    F::finish(F::complete(total, elements))
+}
+
+unsafe fn finish<F: Fold>(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize) {
+    let (totals, dst) = (totals.cast::<F::Total>(), dst.cast::<F::Out>());
+    for i in 0..count {
+        // SAFETY: the caller's promise.
+        unsafe { dst.offset(i as isize * stride).write(finished::<F>(*totals.add(i), elements)) };
+    }
+}
+
+unsafe fn is_settled<F: Fold>(total: *const u8) -> bool {
+    // SAFETY: the caller's promise.
+    F::is_settled(unsafe { *total.cast::<F::Total>() })
+}
+
+/// [`vectorised`], where it pays for the code it takes.
+#[inline(always)]
+pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
+    if const { F::VECTORS } { vectorised(body) } else { body() }
+}
+
+#[inline(always)]
+fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
+    let width = totals.len();
+    // Equal lengths that the compiler sees are checked once, not at every element.
+    let rows = rows.map(|row| &row[..width]);
+    let strips = if const { F::IN_TURN && size_of::<F::Total>() > size_of::<F::Lane>() } {
+        absorb_strips::<F>(rows, totals)
+    } else {
+        0
+    };
+    for (j, total) in totals.iter_mut().enumerate().skip(strips) {
+        *total = F::absorb(*total, F::tree(|k| rows[k][j]));
+    }
+}
+
+/// [`absorb_eight`] for whole strips of columns; answers how many columns these are.
+#[inline(always)]
+fn absorb_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
+    for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
+        let strip = rows.map(|row| row[i * STRIP..].first_chunk().expect("as many elements as totals"));
+        for (total, lane) in totals.iter_mut().zip(lanes_of_eight::<F>(strip)) {
+            *total = F::absorb(*total, lane);
+        }
+    }
+    totals.len() / STRIP * STRIP
+}
+
+/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many lanes as
+/// fit, not of as many as totals fit.
+#[inline(always)]
+fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
+    let mut lanes = rows[0].map(F::load);
+    for row in &rows[1..] {
+        for (lane, &value) in lanes.iter_mut().zip(*row) {
+            *lane = F::merge(*lane, F::load(value));
+        }
+    }
+    lanes
+}
+
+#[inline(always)]
+fn absorb_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
+    for (total, &value) in totals.iter_mut().zip(row) {
+        *total = F::absorb(*total, F::load(value));
+    }
+}
+
+/// The lane of the elements at one place of four rows.
+///
+/// # Safety
+/// They are readable.
+#[inline(always)]
+unsafe fn lane_of_four<F: Fold>([a, b, c, d]: [*const F::In; 4], place: usize) -> F::Lane {
+    // SAFETY: the caller's promise.
+    unsafe {
+        F::merge(
+            F::merge(F::load(*a.add(place)), F::load(*b.add(place))),
+            F::merge(F::load(*c.add(place)), F::load(*d.add(place))),
+        )
+    }
+}
+
+/// # Safety
+/// The rows are readable, and the results writable by this thread alone.
+#[inline(always)]
+unsafe fn fold_piles<F: Fold>(piles: &Piles) {
+    let (src, dst) = (piles.src.cast::<F::In>(), piles.dst.cast::<F::Out>());
+    let mut totals = [F::NOTHING; TILE];
+    for pile in 0..piles.count as isize {
+        for first in (0..piles.width).step_by(TILE) {
+            let totals = &mut totals[..TILE.min(piles.width - first)];
+            let row = |offset: isize| src.wrapping_offset(pile * piles.stride + offset).wrapping_add(first);
+            let to = dst.wrapping_offset(pile * piles.dst_stride).wrapping_add(first);
+            let mut offsets = piles.offsets;
+            // SAFETY: the caller's promise.
+            unsafe {
+                if let &[a, b, c, d] = offsets {
+                    let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
+                    for row in [a, b, c, d] {
+                        prefetch_lines(
+                            row.wrapping_byte_add(AHEAD),
+                            totals.len() * size_of::<F::In>(),
+                            Cache::Second,
+                        );
+                    }
+                    for j in 0..totals.len() {
+                        let lane = lane_of_four::<F>([a, b, c, d], j);
+                        to.add(j).write(finished::<F>(F::absorb(F::NOTHING, lane), piles.offsets.len()));
+                    }
+                    continue;
+                }
+                totals.fill(F::NOTHING);
+                while let &[a, b, c, d, ref rest @ ..] = offsets {
+                    let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
+                    for (j, total) in totals.iter_mut().enumerate() {
+                        *total = F::absorb(*total, lane_of_four::<F>([a, b, c, d], j));
+                    }
+                    offsets = rest;
+                }
+                for &offset in offsets {
+                    let row = row(offset);
+                    for (j, total) in totals.iter_mut().enumerate() {
+                        *total = F::absorb(*total, F::load(*row.add(j)));
+                    }
+                }
+            }
+            for (j, &total) in totals.iter().enumerate() {
+                // SAFETY: as above.
+                unsafe { to.add(j).write(finished::<F>(total, piles.offsets.len())) };
+            }
+        }
+    }
+}
+
+/// The totals of long runs of one length, read side by side.
+///
+/// # Safety
+/// The runs are readable.
+#[inline(always)]
+unsafe fn fold_apart<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
+    // SAFETY: the caller's promise.
+    let runs = starts.map(|start| unsafe { std::slice::from_raw_parts(start, length) });
+    if const { F::VECTORS || size_of::<F::In>() == 4 } {
+        fold_side_by_side::<F, 16>(runs)
+    } else {
+        fold_side_by_side::<F, 8>(runs)
+    }
+}
+
+/// [`fold_lanes`] of runs of one length, each in order.
+#[inline(never)]
+fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::Total; STREAMS] {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        || {
+            let mut totals = Aligned([[F::NOTHING; N]; STREAMS]);
+            let whole = runs[0].len() / (TREE * N) * (TREE * N);
+            for at in (0..whole).step_by(TREE * N) {
+                for (run, totals) in runs.iter().zip(&mut totals.0) {
+                    F::absorb_block(&run[at..][..TREE * N], totals);
+                }
+            }
+            for (run, totals) in runs.iter().zip(&mut totals.0) {
+                F::absorb_rest(&run[whole..], totals);
+            }
+            totals.0.each_ref().map(|totals| joined(totals, F::join))
+        },
+    )
+}
+
+/// How a run is read, on which its total depends where it is rounded.
+#[derive(Clone, Copy, PartialEq)]
+enum Reading {
+    /// From its beginning to its end, whichever others are read beside it.
+    InOrder,
+    /// Long ones at several places in turn.
+    AtPlaces,
+}
+
+/// The totals of some runs of one length, `stride` elements apart.
+///
+/// # Safety
+/// The runs are readable.
+#[inline(always)]
+unsafe fn fold_runs<F: Fold>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+    reading: Reading,
+) {
+    // SAFETY: the caller's promise.
+    let run =
+        |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
+    if length < SHORT {
+        for (i, total) in totals.iter_mut().enumerate() {
+            *total = run(i).iter().fold(F::NOTHING, |total, &value| F::absorb(total, F::load(value)));
+        }
+        return;
+    }
+    // Loops of their own, so that what the compiler makes of one is not at the cost of another.
+    // SAFETY: as above.
+    unsafe {
+        match const { size_of::<F::In>() } {
+            1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals, reading),
+            2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, reading),
+            4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, reading),
+            // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
+            _ if F::VECTORS && length >= TREE * 16 => {
+                fold_long_runs::<F, 16>(src, stride, length, totals, reading);
+            }
+            _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals, reading),
+        }
+    }
+}
+
+/// # Safety
+/// As of [`fold_runs`].
+#[inline(always)]
+unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+    reading: Reading,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if F::APART && length < TREE * N {
+            fold_short_runs::<F, N>(src, stride, length, totals);
+        } else {
+            fold_long_runs::<F, N>(src, stride, length, totals, reading);
+        }
+    }
+}
+
+/// As [`fold_runs`]: the vectors of one run need not wait for the total of the one before.
+///
+/// # Safety
+/// As of [`fold_runs`].
+#[inline(never)]
+unsafe fn fold_long_runs<F: Fold, const N: usize>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+    reading: Reading,
+) {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        || {
+            // SAFETY: the caller's promise.
+            let run = |i: usize| unsafe {
+                std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length)
+            };
+            let mut done = 0;
+            if length * size_of::<F::In>() >= APART {
+                for totals in totals.chunks_exact_mut(2) {
+                    totals.copy_from_slice(&fold_two_runs::<F, N>(run(done), run(done + 1), stride));
+                    done += 2;
+                }
+            }
+            for (i, total) in totals.iter_mut().enumerate().skip(done) {
+                *total = fold_lanes::<F, N>(run(i), reading);
+            }
+        },
+    );
+}
+
+/// As [`fold_runs`], of runs too short for trees, in `N` totals a run. They are joined once a few runs are through: what is
+/// read as soon as a part of it was written has the processor wait.
+///
+/// # Safety
+/// As of [`fold_runs`].
+#[inline(never)]
+unsafe fn fold_short_runs<F: Fold, const N: usize>(
+    src: *const F::In,
+    stride: isize,
+    length: usize,
+    totals: &mut [F::Total],
+) {
+    vectorised_for::<F, _>(
+        #[inline(always)]
+        || {
+            for (group, totals) in totals.chunks_mut(AT_ONCE).enumerate() {
+                let mut lanes = Aligned([[F::NOTHING; N]; AT_ONCE]);
+                let first = (group * AT_ONCE) as isize;
+                for (i, lanes) in (first..).zip(&mut lanes.0[..totals.len()]) {
+                    // SAFETY: the caller's promise.
+                    let run = unsafe { std::slice::from_raw_parts(src.wrapping_offset(i * stride), length) };
+                    F::absorb_rest(run, lanes);
+                }
+                for (total, lanes) in totals.iter_mut().zip(&lanes.0) {
+                    *total = joined(lanes, F::join);
+                }
+            }
+        },
+    );
+}
+
+/// The total of a run: `N` totals side by side, each absorbing trees of eight.
+#[inline(always)]
+fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], reading: Reading) -> F::Total {
+    let mut totals = Aligned([F::NOTHING; N]);
+    let totals = &mut totals.0;
+    let mut rest = run;
+    if reading == Reading::AtPlaces && size_of_val(run) >= FAR {
+        let stream = run.len() / STREAMS / (TREE * N) * (TREE * N);
+        for at in (0..stream).step_by(TREE * N) {
+            for start in (at..STREAMS * stream).step_by(stream) {
+                let block = &run[start..][..TREE * N];
+                ask_ahead(block, AHEAD as isize);
+                F::absorb_block(block, totals);
+            }
+        }
+        rest = &run[STREAMS * stream..];
+    }
+    let mut blocks = rest.chunks_exact(TREE * N);
+    for block in &mut blocks {
+        F::absorb_block(block, totals);
+    }
+    F::absorb_rest(blocks.remainder(), totals);
+    joined(totals, F::join)
+}
+
+/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does not
+/// reach what follows by itself.
+#[inline(always)]
+fn ask_ahead<T>(block: &[T], distance: isize) {
+    if const { size_of::<T>() <= 2 } {
+        prefetch_lines(block.as_ptr().wrapping_offset(distance), size_of_val(block), Cache::Second);
+    }
+}
+
+/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies at
+/// the same places is asked for.
+#[inline(always)]
+fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
+    let mut totals = Aligned([[F::NOTHING; N]; 2]);
+    let [one, other] = &mut totals.0;
+    let (mut firsts, mut seconds) = (first.chunks_exact(TREE * N), second.chunks_exact(TREE * N));
+    for (first, second) in (&mut firsts).zip(&mut seconds) {
+        for block in [first, second] {
+            ask_ahead(block, 2 * stride);
+        }
+        F::absorb_block(first, one);
+        F::absorb_block(second, other);
+    }
+    F::absorb_rest(firsts.remainder(), one);
+    F::absorb_rest(seconds.remainder(), other);
+    [joined(one, F::join), joined(other, F::join)]
+}

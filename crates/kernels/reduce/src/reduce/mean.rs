@@ -1,0 +1,103 @@
+//! Means whose sums leave the range on the way.
+//!
+//! Sums of a few float32 or bfloat16 are taken in float32, and all sums in float64: means of elements near the greatest number may
+//! come out infinite. Such results, which cost nothing to notice, are computed anew from elements in float64 that are scaled down.
+
+use num_complex::Complex;
+use umber_kernels_base::nest::Nest;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::{View, ViewMut};
+use umber_kernels_elementwise::tape::Program;
+use umber_types::tape::{Step, Tape};
+use umber_types::{
+    BinaryKind, Complex32, Complex64, DType, Element, Layout, ReduceKind, Scalar, Shape, bf16, f16,
+    match_dtype,
+};
+
+use super::{leaves_of, prologue};
+
+/// What means are of.
+trait Field: Element {
+    /// What holds their sums.
+    type Wide: Element + Default;
+    fn is_finite(self) -> bool;
+    /// The quotient of a sum, rounded.
+    fn quotient(sum: Self::Wide, count: f64) -> Self;
+}
+
+macro_rules! fields {
+    ($($ty:ident, $wide:ident, $is_finite:expr, $narrow:expr;)*) => { $(
+        impl Field for $ty {
+            type Wide = $wide;
+            #[inline(always)]
+            fn is_finite(self) -> bool {
+                $is_finite(self)
+            }
+            fn quotient(sum: $wide, count: f64) -> $ty {
+                $narrow(sum / count)
+            }
+        }
+    )* };
+}
+
+fields! {
+    f16, f64, f16::is_finite, f16::from_f64;
+    bf16, f64, bf16::is_finite, bf16::from_f64;
+    f32, f64, f32::is_finite, |mean| mean as f32;
+    f64, f64, f64::is_finite, std::convert::identity;
+    Complex32, Complex64, Complex::is_finite, |mean: Complex64| Complex::new(mean.re as f32, mean.im as f32);
+    Complex64, Complex64, Complex::is_finite, std::convert::identity;
+}
+
+/// Compute anew what is not finite among `dst`, the means over `axes` of the one output of `tape` at every index of `shape`.
+pub(super) fn restore(tape: &Tape, inputs: &[View], shape: &[usize], axes: &[usize], dst: ViewMut) {
+    match_dtype!(inexact dst.dtype(), T => restore_typed::<T>(tape, inputs, shape, axes, &dst), else => ());
+}
+
+fn restore_typed<T: Field>(tape: &Tape, inputs: &[View], shape: &[usize], axes: &[usize], dst: &ViewMut) {
+    let count: usize = axes.iter().map(|&axis| shape[axis]).product();
+    let places = Nest::new(dst.shape(), [dst.strides()]);
+    let target = Target::<T>::of(dst);
+    let mut are_finite = true;
+    let stride = places.inner().strides[0];
+    places.runs(0..places.count(), |[at], length| {
+        // SAFETY: the layout of the destination holds them.
+        let is_finite = |i: isize| unsafe { *target.at(at + i * stride) }.is_finite();
+        are_finite &= (0..length as isize).fold(true, |all, i| all & is_finite(i));
+    });
+    if are_finite || count == 0 {
+        return;
+    }
+    // A power of two, by which elements are multiplied without error.
+    let scale = 1.0 / count.next_power_of_two() as f64;
+    let Ok(program) = Program::new(&scaled(tape, T::Wide::DTYPE, scale)) else { return };
+    let layout = Layout::contiguous(Shape::from(dst.shape()));
+    let mut sums = vec![T::Wide::default(); layout.size()];
+    let leaves = leaves_of(ReduceKind::Sum, T::Wide::DTYPE, T::Wide::DTYPE);
+    prologue::fold(leaves, &program, inputs, shape, axes, ViewMut::of(&mut sums, &layout));
+    let mut sums = sums.iter();
+    places.walk(0..places.count(), |[at]| {
+        let &sum = sums.next().expect("a sum for each mean");
+        // SAFETY: as above; nobody else writes here.
+        let mean = unsafe { &mut *target.at(at) };
+        if !mean.is_finite() {
+            *mean = T::quotient(sum, count as f64 * scale);
+        }
+    });
+}
+
+/// The tape, whose output is multiplied by `scale` in a wide dtype.
+fn scaled(tape: &Tape, wide: DType, scale: f64) -> Tape {
+    let mut tape = tape.clone();
+    let mut value = tape.outputs[0];
+    let first = tape.inputs.len();
+    let mut push = |step| {
+        tape.steps.push(step);
+        (first + tape.steps.len() - 1) as u32
+    };
+    value = push(Step::Cast { x: value, to: wide });
+    let scale = push(Step::Constant { value: Scalar::Float(scale), dtype: wide });
+    value = push(Step::Binary { kind: BinaryKind::Multiply, a: value, b: scale });
+    tape.outputs = vec![value];
+    tape
+}

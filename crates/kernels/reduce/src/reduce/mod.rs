@@ -1,0 +1,344 @@
+//! Reductions: many elements to one.
+//!
+//! `fold.rs` says what a kind of reduction does to elements of a dtype, `leaves.rs` does it to many. `rows.rs` folds
+//! elements that lie side by side into one result; `columns.rs` folds many neighbouring results at once, one row of
+//! elements after another; `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by the strides, and splits the work. How it is split depends
+//! on shapes only, so results do not depend on the number of threads.
+
+mod columns;
+pub(crate) mod fold;
+mod leaves;
+mod mean;
+mod prologue;
+mod rows;
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+use umber_types::tape::Tape;
+use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
+
+use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide, SumWide};
+use self::leaves::Leaves;
+pub(crate) use self::leaves::vectorised_for;
+use umber_kernels_base::caches::LINE;
+use umber_kernels_base::nest::{Loop, Nest};
+use umber_kernels_base::room::Room;
+use umber_kernels_base::shared::Target;
+use umber_kernels_base::threads::parallel_ranges;
+use umber_kernels_base::{View, ViewMut};
+use umber_kernels_elementwise::tape::Program;
+
+/// Elements that are worth a task of their own.
+const GRAIN: usize = 1 << 16;
+/// With at least this many results, tasks are split by results only.
+const MANY: usize = 64;
+/// Most tasks that one result is split into.
+const MOST_PARTS: usize = 256;
+
+/// Reduce `axes` (sorted, each once) of `src` into `dst`, whose shape is that of `src` with those axes removed or of
+/// length one.
+///
+/// `dst` has the dtype of `src`, or bool for all and any. Sums and products of bool and of 8- and 16-bit integers may
+/// also go to int32 or uint32. Sums and products are blocked: float16 and bfloat16 accumulate in float32, float32 across blocks
+/// in float64, and are rounded to the dtype once; integers wrap. A mean is the sum, divided before it is rounded: it overflows
+/// only where elements are not finite. Minimum and maximum of anything with NaN is NaN. Of
+/// no elements sum is 0, prod 1, all true, any false, min the greatest value and max the least; the mean is NaN.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
+    fold(leaves_of(kind, src.dtype(), dst.dtype()), src, axes, dst.reborrow());
+    if kind == ReduceKind::Mean {
+        let tape = Tape { inputs: vec![src.dtype()], steps: Vec::new(), outputs: vec![0] };
+        mean::restore(&tape, &[src], src.shape(), axes, dst);
+    }
+}
+
+/// [`reduce`] of the one output of `program`, which was made of `tape`, at every index of `shape`, to which the inputs are
+/// broadcast. Nothing of it is stored.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+pub fn reduce_tape(
+    kind: ReduceKind,
+    (tape, program): (&Tape, &Program),
+    inputs: &[View],
+    shape: &[usize],
+    axes: &[usize],
+    mut dst: ViewMut,
+) {
+    reduce_program(kind, program, inputs, shape, axes, dst.reborrow());
+    if kind == ReduceKind::Mean {
+        mean::restore(tape, inputs, shape, axes, dst);
+    }
+}
+
+/// [`reduce_tape`] of the program alone: a mean whose sum leaves the range of float64, or of float32 within a few elements, is
+/// not finite.
+///
+/// # Panics
+/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+pub fn reduce_program(
+    kind: ReduceKind,
+    program: &Program,
+    inputs: &[View],
+    shape: &[usize],
+    axes: &[usize],
+    dst: ViewMut,
+) {
+    if let [src] = inputs {
+        let leaves = if program.is_square() {
+            square_leaves(kind, src.dtype(), dst.dtype())
+        } else if program.is_cast() {
+            wide_leaves(kind, src.dtype(), dst.dtype())
+        } else {
+            None
+        };
+        if let Some(leaves) = leaves {
+            return fold(leaves, *src, axes, dst);
+        }
+    }
+    let leaves = leaves_of(kind, program.output_dtype(), dst.dtype());
+    prologue::fold(leaves, program, inputs, shape, axes, dst);
+}
+
+macro_rules! leaves {
+    ($fold:ty) => {
+        const { &Leaves::of::<$fold>() }
+    };
+}
+
+macro_rules! mean_leaves {
+    ($sum:ty) => {
+        const { &Leaves::of_mean::<$sum>() }
+    };
+}
+
+/// The leaves of all and any, which are the same for dtypes of one size whose zeros have the same bits.
+macro_rules! truth_leaves {
+    ($dtype:expr, $fold:ident) => {
+        match $dtype {
+            DType::Bool | DType::UInt8 | DType::Int8 => leaves!($fold<u8>),
+            DType::UInt16 | DType::Int16 => leaves!($fold<u16>),
+            DType::UInt32 | DType::Int32 => leaves!($fold<u32>),
+            DType::UInt64 | DType::Int64 => leaves!($fold<u64>),
+            // Only the sign tells their zeros apart from each other.
+            DType::Float16 | DType::BFloat16 => leaves!($fold<f16>),
+            other => match_dtype!(inexact other, T => leaves!($fold<T>), else => unreachable!("{other} is exact")),
+        }
+    };
+}
+
+fn leaves_of(kind: ReduceKind, from: DType, to: DType) -> &'static Leaves {
+    match kind {
+        // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
+        ReduceKind::Sum if matches!(to, DType::Int32 | DType::UInt32) => match from {
+            DType::Bool => leaves!(SumInt32<Bool>),
+            DType::UInt8 => leaves!(SumInt32<u8>),
+            DType::Int8 => leaves!(SumInt32<i8>),
+            DType::UInt16 => leaves!(SumInt32<u16>),
+            DType::Int16 => leaves!(SumInt32<i16>),
+            _ => leaves!(Sum<u32>),
+        },
+        ReduceKind::Prod if matches!(to, DType::Int32 | DType::UInt32) => match from {
+            DType::Bool => leaves!(ProdInt32<Bool>),
+            DType::UInt8 => leaves!(ProdInt32<u8>),
+            DType::Int8 => leaves!(ProdInt32<i8>),
+            DType::UInt16 => leaves!(ProdInt32<u16>),
+            DType::Int16 => leaves!(ProdInt32<i16>),
+            _ => leaves!(Prod<u32>),
+        },
+        ReduceKind::Sum => match from {
+            DType::Bool => leaves!(Any<u8>),
+            DType::UInt8 | DType::Int8 => leaves!(Sum<u8>),
+            DType::UInt16 | DType::Int16 => leaves!(Sum<u16>),
+            DType::UInt32 | DType::Int32 => leaves!(Sum<u32>),
+            DType::UInt64 | DType::Int64 => leaves!(Sum<u64>),
+            other => {
+                match_dtype!(inexact other, T => leaves!(Sum<T>), else => unreachable!("{other} is exact"))
+            }
+        },
+        ReduceKind::Prod => match from {
+            DType::Bool => leaves!(All<u8>),
+            DType::UInt8 | DType::Int8 => leaves!(Prod<u8>),
+            DType::UInt16 | DType::Int16 => leaves!(Prod<u16>),
+            DType::UInt32 | DType::Int32 => leaves!(Prod<u32>),
+            DType::UInt64 | DType::Int64 => leaves!(Prod<u64>),
+            other => {
+                match_dtype!(inexact other, T => leaves!(Prod<T>), else => unreachable!("{other} is exact"))
+            }
+        },
+        ReduceKind::Mean => {
+            match_dtype!(inexact from, T => mean_leaves!(Sum<T>), else => panic!("{from} holds no means"))
+        }
+        ReduceKind::Min => match_dtype!(number from, T => leaves!(Min<T>), else => leaves!(All<u8>)),
+        ReduceKind::Max => match_dtype!(number from, T => leaves!(Max<T>), else => leaves!(Any<u8>)),
+        ReduceKind::All => truth_leaves!(from, All),
+        ReduceKind::Any => truth_leaves!(from, Any),
+    }
+}
+
+/// The leaves of a sum or mean of squares, which are cheap enough to be made where elements are loaded.
+fn square_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leaves> {
+    match (kind, from, to) {
+        (ReduceKind::Sum, DType::Float32, DType::Float32) => Some(leaves!(SumSquares<f32>)),
+        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(leaves!(SumSquaresWide<f32>)),
+        (ReduceKind::Sum, DType::Float64, DType::Float64) => Some(leaves!(SumSquares<f64>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float32) => Some(mean_leaves!(SumSquares<f32>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumSquaresWide<f32>)),
+        (ReduceKind::Mean, DType::Float64, DType::Float64) => Some(mean_leaves!(SumSquares<f64>)),
+        _ => None,
+    }
+}
+
+/// The leaves of a sum or mean of float32 that is not rounded to that.
+fn wide_leaves(kind: ReduceKind, from: DType, to: DType) -> Option<&'static Leaves> {
+    match (kind, from, to) {
+        (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(leaves!(SumWide<f32>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumWide<f32>)),
+        _ => None,
+    }
+}
+
+/// What to fold into what, with the choice of path still open.
+struct Task {
+    leaves: &'static Leaves,
+    src: *const u8,
+    dst: *mut u8,
+    /// Loops over the results: source, destination.
+    kept: Nest<2>,
+    /// Loops over what becomes one result, none with a negative stride, the smallest stride innermost.
+    reduced: Nest<1>,
+}
+
+// SAFETY: the pointers come from views, which hold on every thread; tasks write disjoint results.
+unsafe impl Sync for Task {}
+
+impl Task {
+    /// The element of the source at an offset.
+    fn element(&self, offset: isize) -> *const u8 {
+        self.src.wrapping_offset(offset * self.leaves.in_size as isize)
+    }
+
+    /// The result at an offset.
+    fn result(&self, offset: isize) -> *mut u8 {
+        self.dst.wrapping_offset(offset * self.leaves.out_size as isize)
+    }
+}
+
+fn fold(leaves: &'static Leaves, src: View, axes: &[usize], dst: ViewMut) {
+    assert_eq!(leaves.in_size, src.dtype().size(), "dtype of the operand of a reduction");
+    assert_eq!(leaves.out_size, dst.dtype().size(), "dtype of the result of a reduction");
+    let mut task = plan(leaves, &src, axes, &dst);
+    if task.kept.count() == 0 {
+        return;
+    }
+    let step = task.reduced.inner();
+    match closest_result(&task.kept) {
+        Some((place, stride)) if step.length == 1 || stride < step.strides[0] => {
+            let results = task.kept.remove(place);
+            columns::fold(&task, results);
+        }
+        _ => rows::fold(&task),
+    }
+}
+
+/// The loop over results whose elements lie closest together in the source.
+fn closest_result(kept: &Nest<2>) -> Option<(usize, isize)> {
+    let strides = kept.loops().iter().map(|l| l.strides[0].abs()).enumerate();
+    strides.filter(|&(_, stride)| stride != 0).min_by_key(|&(_, stride)| stride)
+}
+
+fn plan(leaves: &'static Leaves, src: &View, axes: &[usize], dst: &ViewMut) -> Task {
+    let keeps_axes = dst.shape().len() == src.shape().len();
+    let mut first = 0;
+    let mut kept = Nest::new(&[], [&[], &[]]);
+    let mut reduced: SmallVec<[(usize, isize); 4]> = SmallVec::new();
+    let mut kept_axes = 0;
+    for (axis, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
+        if axes.contains(&axis) {
+            if stride < 0 && length > 0 {
+                first += (length as isize - 1) * stride;
+            }
+            reduced.push((length, stride.abs()));
+        } else {
+            let to = if keeps_axes { axis } else { kept_axes };
+            assert_eq!(dst.shape()[to], length, "shape of the result of a reduction");
+            kept.push(Loop { length, strides: [stride, dst.strides()[to]] });
+            kept_axes += 1;
+        }
+    }
+    // Repeated elements (stride zero) go outermost: repeating a whole run costs no more than reading it.
+    reduced.sort_by_key(|&(_, stride)| std::cmp::Reverse(if stride == 0 { isize::MAX } else { stride }));
+    let mut nest = Nest::new(&[], [&[]]);
+    for (length, stride) in reduced {
+        nest.push(Loop { length, strides: [stride] });
+    }
+    let start = src.start().wrapping_offset(first * leaves.in_size as isize);
+    Task { leaves, src: start, dst: dst.start(), kept, reduced: nest }
+}
+
+/// Into how many parts to split each of `results` results of `work` elements.
+fn parts(results: usize, work: usize) -> usize {
+    if results >= MANY { 1 } else { (work / GRAIN).clamp(1, MOST_PARTS) }
+}
+
+/// Totals side by side, in memory with room for them.
+#[derive(Clone, Copy)]
+struct Totals {
+    start: *mut u8,
+    width: usize,
+}
+
+/// Where the results of a tile go.
+struct Results {
+    dst: *mut u8,
+    width: usize,
+    stride: isize,
+}
+
+/// Tiles of neighbouring results, each made in steps that are shared among tasks.
+struct Parts {
+    tiles: usize,
+    /// Most results of a tile.
+    width: usize,
+    steps: usize,
+    /// Tasks a tile.
+    tasks: usize,
+}
+
+/// Fold the parts of every tile, each into totals of its own, then join them in order.
+fn fold_in_parts(
+    leaves: &Leaves,
+    shared: &Parts,
+    results: impl Fn(usize) -> Results + Sync,
+    fold: impl Fn(usize, Range<usize>, Totals) + Sync,
+) {
+    let (parts, steps) = (shared.tasks, shared.steps);
+    let size = (shared.width * leaves.total_size).next_multiple_of(LINE);
+    // Not written here: tasks begin their totals themselves, since one thread would take as long over all of them.
+    let mut totals = Room::<u8>::new_or_unwind(shared.tiles * parts * size);
+    let place = Target::over(totals.spare()).cast::<u8>();
+    // Where there are many, neighbours go to one thread: two that take turns within a stretch of memory are slower than two far
+    // apart.
+    parallel_ranges(shared.tiles * parts, 1, |range| {
+        for i in range {
+            let (tile, part) = (i / parts, i % parts);
+            let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
+            // SAFETY: every task has its own stretch of the memory, which begins at a cache line and outlives the call.
+            unsafe { (leaves.clear)(totals.start, totals.width) };
+            fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
+        }
+    });
+    for tile in 0..shared.tiles {
+        let Results { dst, width, stride } = results(tile);
+        let total = |part: usize| place.at(((tile * parts + part) * size) as isize);
+        for part in 1..parts {
+            // SAFETY: these totals were made above.
+            unsafe { (leaves.join)(total(0), total(part), width) };
+        }
+        // SAFETY: results lie in the layout of the destination.
+        unsafe { (leaves.finish)(total(0), width, dst, stride, steps) };
+    }
+}

@@ -1,0 +1,126 @@
+//! Folds elements that lie side by side into one result.
+
+use std::mem::MaybeUninit;
+use std::ops::Range;
+
+use umber_kernels_base::caches::Aligned;
+use umber_kernels_base::moving::by_size;
+use umber_kernels_base::nest::Nest;
+use umber_kernels_base::threads::parallel_ranges;
+
+use super::leaves::{Leaves, Room, Runs};
+use super::{GRAIN, Parts, Results, Task, fold_in_parts, parts};
+
+/// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
+const SEGMENT: usize = 1 << 14;
+
+/// The same where runs may be long: the longer one is, the less often its reading begins anew.
+const fn longest_run(leaves: &Leaves) -> usize {
+    if leaves.has_long_runs { SEGMENT << 2 } else { SEGMENT }
+}
+
+/// Elements that are first brought together when they lie apart.
+const STAGE: usize = 512;
+/// Runs at least this long are folded where they lie.
+const LONG: usize = 128;
+
+/// Fold every result of the task.
+pub(super) fn fold(task: &Task) {
+    let (results, work) = (task.kept.count(), task.reduced.count());
+    let parts = parts(results, work);
+    if parts == 1 {
+        parallel_ranges(results, GRAIN / work.max(1), |range| fold_results(task, range));
+        return;
+    }
+    let place = |result: usize| {
+        let mut at = [0; 2];
+        task.kept.walk(result..result + 1, |offsets| at = offsets);
+        at
+    };
+    fold_in_parts(
+        task.leaves,
+        &Parts { tiles: results, width: 1, steps: work, tasks: parts },
+        |result| Results { dst: task.result(place(result)[1]), width: 1, stride: 1 },
+        |result, range, totals| {
+            fold_range(task.leaves, task.element(place(result)[0]), &task.reduced, range, totals.start);
+        },
+    );
+}
+
+fn fold_results(task: &Task, range: Range<usize>) {
+    let work = task.reduced.count();
+    let inner = task.reduced.inner();
+    // Of nothing there is no place to step through.
+    if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && (1..=SEGMENT).contains(&work) {
+        let [stride, dst_stride] = task.kept.inner().strides;
+        task.kept.runs(range, |[from, to], count| {
+            let (src, dst) = (task.element(from), task.result(to));
+            // SAFETY: the layouts hold the runs and the results; tasks have disjoint results.
+            unsafe { (task.leaves.runs)(Runs { src, stride, length: work, count, dst, dst_stride }) };
+        });
+        return;
+    }
+    let mut room: Room = 0;
+    let total = std::ptr::from_mut(&mut room).cast::<u8>();
+    task.kept.walk(range, |[from, to]| {
+        // SAFETY: the room is a total's; offsets come from the layouts; tasks have disjoint results.
+        unsafe { (task.leaves.clear)(total, 1) };
+        fold_range(task.leaves, task.element(from), &task.reduced, 0..work, total);
+        // SAFETY: as above.
+        unsafe { (task.leaves.finish)(total, 1, task.result(to), 1, work) };
+    });
+}
+
+/// Fold the elements at the turns in `range` of `reduced`, from `src` on, into a total.
+fn fold_range(leaves: &Leaves, src: *const u8, reduced: &Nest<1>, range: Range<usize>, total: *mut u8) {
+    let inner = reduced.inner();
+    let stride = inner.strides[0];
+    let size = leaves.in_size;
+    if stride == 1 && inner.length >= LONG {
+        let longest = longest_run(leaves);
+        reduced.runs(range, |[at], length| {
+            for start in (0..length).step_by(longest) {
+                // SAFETY: the total was made by the leaves.
+                if unsafe { (leaves.is_settled)(total) } {
+                    return;
+                }
+                let run = src.wrapping_offset((at + start as isize) * size as isize);
+                // SAFETY: the layout of the source holds this run.
+                unsafe { (leaves.run)(run, longest.min(length - start), total) };
+            }
+        });
+        return;
+    }
+    let mut stage = Aligned([MaybeUninit::<Room>::uninit(); STAGE]);
+    let staged = stage.0.as_mut_ptr().cast::<u8>();
+    let mut filled = 0;
+    reduced.runs(range, |[at], length| {
+        let mut done = 0;
+        while done < length {
+            let count = (length - done).min(STAGE - filled);
+            let first = src.wrapping_offset((at + done as isize * stride) * size as isize);
+            collect(size, first, stride, count, staged.wrapping_add(filled * size));
+            filled += count;
+            done += count;
+            if filled == STAGE {
+                // SAFETY: the whole stage is written.
+                unsafe { (leaves.run)(staged, filled, total) };
+                filled = 0;
+            }
+        }
+    });
+    // SAFETY: that much of the stage is written.
+    unsafe { (leaves.run)(staged, filled, total) };
+}
+
+/// Bring elements that lie `stride` apart together.
+pub(super) fn collect(size: usize, src: *const u8, stride: isize, count: usize, dst: *mut u8) {
+    by_size!(size, T => collect_typed::<T>(src.cast(), stride, count, dst.cast()));
+}
+
+fn collect_typed<T: Copy>(src: *const T, stride: isize, count: usize, dst: *mut T) {
+    for i in 0..count {
+        // SAFETY: callers pass elements that the layout of the source holds, and a stage with room for them.
+        unsafe { dst.add(i).write(*src.offset(i as isize * stride)) };
+    }
+}

@@ -1,0 +1,163 @@
+//! Rotary positions: pairs of features turned by angles that grow with the position.
+
+use std::ops::Range;
+
+use umber_kernels_base::isa::vectorised;
+use umber_kernels_base::nest::Nest;
+use umber_kernels_base::room::{Room, collect_or_unwind, vector_or_unwind};
+use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::shared::{Source, Target};
+use umber_kernels_base::threads::parallel_for;
+use umber_kernels_base::{View, ViewMut};
+use umber_types::{Pairing, match_dtype};
+
+/// Positions whose sines and cosines are kept at a time.
+const POSITIONS: usize = 32;
+/// Elements worth a task of their own.
+const GRAIN: usize = 1 << 15;
+
+/// Turn the first `2 * speeds.len()` features of `x[..., position, feature]`: pair `i` by the angle
+/// `(position + offset) * speeds[i]`. Other features stay.
+///
+/// `offset` is int64, of the shape of the axes before the position. `out` has the shape and dtype of `x` and is dense. Angles are
+/// computed in float64; float16 and bfloat16 turn in float32 and are rounded once.
+///
+/// # Panics
+/// If the dtype is not a real float, or shapes and dtypes do not fit together.
+pub fn rope(x: View, offset: View, speeds: &[f64], pairing: Pairing, out: ViewMut) {
+    assert_eq!((x.shape(), x.dtype()), (out.shape(), out.dtype()), "turning keeps shape and dtype");
+    let &[ref batch @ .., length, features] = x.shape() else { panic!("positions and features") };
+    assert!(offset.shape() == batch && 2 * speeds.len() <= features, "offsets and speeds that fit");
+    assert!(out.layout().is_contiguous(), "the result is dense");
+    if x.size() == 0 {
+        return;
+    }
+    let nest = Nest::new(batch, [&x.strides()[..batch.len()], offset.strides()]);
+    let from = Source::<i64>::of(&offset);
+    let mut starts = vector_or_unwind(nest.count());
+    nest.walk(0..nest.count(), |[at, place]| {
+        // SAFETY: the layout of the offsets holds the element.
+        starts.push((at, unsafe { *from.at(place) }));
+    });
+    match_dtype!(float x.dtype(), T => {
+        let strides = &x.strides()[batch.len()..];
+        let whole = Whole::<T> {
+            x: Source::of(&x),
+            row_stride: strides[0],
+            stride: strides[1],
+            out: Target::of(&out),
+            length,
+            features,
+            speeds,
+            pairing,
+        };
+        whole.run(&starts);
+    }, else => panic!("pairs of {} are not of real floats", x.dtype()));
+}
+
+struct Whole<'a, T> {
+    x: Source<T>,
+    row_stride: isize,
+    stride: isize,
+    out: Target<T>,
+    length: usize,
+    features: usize,
+    speeds: &'a [f64],
+    pairing: Pairing,
+}
+
+impl<T: Real> Whole<'_, T> {
+    /// All sequences: where each begins, and its first position.
+    fn run(&self, starts: &[(isize, i64)]) {
+        let chunks = self.length.div_ceil(POSITIONS);
+        let most = (GRAIN / (POSITIONS.min(self.length) * self.features)).max(1);
+        // Sequences that begin at the same position share sines and cosines.
+        let mut runs: Vec<Range<usize>> = vector_or_unwind(starts.len());
+        for (i, &(_, first)) in starts.iter().enumerate() {
+            match runs.last_mut() {
+                Some(run) if starts[run.start].1 == first && run.len() < most => run.end = i + 1,
+                _ => runs.push(i..i + 1),
+            }
+        }
+        parallel_for(runs.len() * chunks, |task| {
+            let (run, chunk) = (runs[task / chunks].clone(), task % chunks * POSITIONS);
+            let rows = chunk..self.length.min(chunk + POSITIONS);
+            vectorised(
+                #[inline(always)]
+                || self.turn(starts, run, rows),
+            );
+        });
+    }
+
+    #[inline(always)]
+    fn turn(&self, starts: &[(isize, i64)], run: Range<usize>, rows: Range<usize>) {
+        let table =
+            Table::<T::Work>::new(starts[run.start].1 as f64 + rows.start as f64, rows.len(), self.speeds);
+        let mut row = Room::filled_or_unwind(T::Work::default(), self.features);
+        for sequence in run {
+            for (place, at) in rows.clone().enumerate() {
+                let from = self.x.shifted(starts[sequence].0 + at as isize * self.row_stride);
+                for (i, value) in row.iter_mut().enumerate() {
+                    // SAFETY: the layout of the source holds the row.
+                    *value = unsafe { *from.at(i as isize * self.stride) }.widen();
+                }
+                table.turn(place, self.pairing, &mut row);
+                let to = self.out.shifted(((sequence * self.length + at) * self.features) as isize);
+                for (i, &value) in row.iter().enumerate() {
+                    // SAFETY: inside the dense result, in a row that this task alone writes.
+                    unsafe { *to.at(i as isize) = T::narrow(value) };
+                }
+            }
+        }
+    }
+}
+
+/// Cosines and sines of some positions.
+struct Table<W> {
+    cosines: Vec<W>,
+    sines: Vec<W>,
+    pairs: usize,
+}
+
+impl<W: Work> Table<W> {
+    /// For `count` positions from `first` on.
+    ///
+    /// Those after the first follow from it by turning on: over so few the errors stay far below those of the result.
+    #[inline(always)]
+    fn new(first: f64, count: usize, speeds: &[f64]) -> Table<W> {
+        let pairs = speeds.len();
+        let mut now = collect_or_unwind(speeds.iter().map(|speed| (first * speed).sin_cos()));
+        let step = collect_or_unwind(speeds.iter().map(|speed| speed.sin_cos()));
+        let mut table =
+            Table { cosines: vector_or_unwind(count * pairs), sines: vector_or_unwind(count * pairs), pairs };
+        for _ in 0..count {
+            table.cosines.extend(now.iter().map(|&(_, cosine)| W::nearest(cosine)));
+            table.sines.extend(now.iter().map(|&(sine, _)| W::nearest(sine)));
+            for ((sine, cosine), &(s, c)) in now.iter_mut().zip(&step) {
+                (*sine, *cosine) = (*sine * c + *cosine * s, *cosine * c - *sine * s);
+            }
+        }
+        table
+    }
+
+    /// Turn the first features of a row at the position of this number.
+    #[inline(always)]
+    fn turn(&self, place: usize, pairing: Pairing, row: &mut [W]) {
+        let own = place * self.pairs..(place + 1) * self.pairs;
+        let angles = self.cosines[own.clone()].iter().zip(&self.sines[own]);
+        match pairing {
+            Pairing::Halves => {
+                let (left, rest) = row.split_at_mut(self.pairs);
+                for ((x, y), (&cosine, &sine)) in left.iter_mut().zip(rest).zip(angles) {
+                    (*x, *y) = (*x * cosine - *y * sine, *x * sine + *y * cosine);
+                }
+            }
+            Pairing::Neighbours => {
+                for (pair, (&cosine, &sine)) in row.chunks_exact_mut(2).zip(angles) {
+                    (pair[0], pair[1]) =
+                        (pair[0] * cosine - pair[1] * sine, pair[0] * sine + pair[1] * cosine);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Sorting, partitioning and binary search.
+
+pub mod search;
+pub mod sort;

@@ -1,0 +1,152 @@
+"""Bytes of machine code by crate of kernels, module, instruction set and element type.
+
+Reads the symbols of the libraries that the wheel was built from. `--budget` compares each family with
+tools/code_size.toml and fails where one has grown by more than 5 % of its budget, or the wheel has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+BUDGET = ROOT / "tools" / "code_size.toml"
+GROWTH = 1.05
+
+# A line of `nm -S -C`: address, size, kind, name.
+SYMBOL = re.compile(r"^[0-9a-f]+ (?P<size>[0-9a-f]+) [tTwWV] (?P<name>.+)$", re.MULTILINE)
+# What marks the instruction set in the name of a function or of the closure that it runs.
+SETS = (
+    ("avx512", re.compile(r"avx512|_512|m512|vnni|amx|tiles")),
+    ("avx2", re.compile(r"avx2|_256|m256|fma")),
+)
+TYPES = re.compile(
+    r"\b(f16|bf16|f32|f64|Complex<f32>|Complex<f64>|bool|Bool|u8|u16|u32|u64|i8|i16|i32|i64|u128)\b"
+)
+# Modules that lend their loops to others: the code counts for whoever lends the closure.
+LENDERS = {"isa", "threads", "nest", "shared", "caches", "row", "room", "scratch", "lanes"}
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A function, and how many bytes of code it is."""
+
+    name: str
+    size: int
+
+    @property
+    def module(self) -> str:
+        """The module that wrote the function, or the closure that a shared loop was made for."""
+        paths = re.findall(r"umber_kernels_(\w+?)::((?:\w+::)*)", self.name)
+        own = [
+            f"{crate}::{path.split('::')[0]}"
+            for crate, path in paths
+            if path.split("::")[0] not in LENDERS
+        ]
+        return own[0] if own else "shared"
+
+    @property
+    def instructions(self) -> str:
+        """The instruction set that the function was compiled for."""
+        for name, mark in SETS:
+            if mark.search(self.name):
+                return name
+        return "baseline"
+
+    @property
+    def element(self) -> str:
+        """The first element type in the name."""
+        found = TYPES.search(self.name)
+        return found[1] if found else "-"
+
+
+def symbols(listing: str) -> Iterator[Symbol]:
+    """The functions in what nm prints."""
+    for found in SYMBOL.finditer(listing):
+        yield Symbol(found["name"], int(found["size"], 16))
+
+
+def libraries(target: Path) -> dict[str, Path]:
+    """The latest release library of each crate of kernels, by the name of the family."""
+    found: dict[str, Path] = {}
+    for path in sorted(
+        target.glob("release/deps/libumber_kernels_*.rlib"), key=lambda path: path.stat().st_mtime
+    ):
+        family = path.name.removeprefix("libumber_kernels_").rsplit("-", 1)[0]
+        found[family] = path
+    return found
+
+
+def listing_of(library: Path) -> str:
+    """What nm says of a library."""
+    command = ["nm", "-S", "-C", "--defined-only", library]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def table(rows: dict[str, collections.Counter], columns: list[str]) -> str:
+    """Kilobytes by row and column, the largest row first."""
+    lines = [" " * 28 + "".join(f"{column:>12}" for column in [*columns, "all"])]
+    for name, counts in sorted(rows.items(), key=lambda row: -sum(row[1].values())):
+        cells = [counts[column] for column in columns] + [sum(counts.values())]
+        lines.append(f"{name:<28}" + "".join(f"{cell / 1e3:>12.0f}" for cell in cells))
+    return "\n".join(lines)
+
+
+def complaints(sizes: dict[str, int], budget: dict[str, int]) -> list[str]:
+    """What has outgrown its budget, or has none."""
+    found = []
+    for name, size in sorted(sizes.items()):
+        if name not in budget:
+            found.append(f"{name}: {size} bytes without a budget in {BUDGET.name}")
+        elif size > budget[name] * GROWTH:
+            found.append(f"{name}: {size} bytes, budget {budget[name]} in {BUDGET.name}")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--budget", action="store_true", help="compare with the budget, and fail")
+    parser.add_argument("--largest", type=int, default=0, help="list so many functions, too")
+    arguments = parser.parse_args()
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    found = {name: list(symbols(listing_of(path))) for name, path in libraries(target).items()}
+    if not found:
+        print(f"{target}: no release libraries of kernels: make wheel", file=sys.stderr)
+        return 1
+    sizes = {name: sum(symbol.size for symbol in all_) for name, all_ in found.items()}
+    if arguments.budget:
+        wheels = sorted((ROOT / "dist").glob("umber-*.whl"))
+        sizes |= {"wheel": wheel.stat().st_size for wheel in wheels[-1:]}
+        wrong = complaints(sizes, tomllib.loads(BUDGET.read_text())["bytes"])
+        print("\n".join(wrong) or "code sizes: within the budget")
+        return 1 if wrong else 0
+    families: dict[str, collections.Counter] = {}
+    modules: dict[str, collections.Counter] = {}
+    types: dict[str, collections.Counter] = {}
+    for family, all_ in found.items():
+        for symbol in all_:
+            for rows, row, column in (
+                (families, family, symbol.instructions),
+                (modules, f"{family} < {symbol.module}", symbol.instructions),
+                (types, symbol.element, symbol.instructions),
+            ):
+                rows.setdefault(row, collections.Counter())[column] += symbol.size
+    print(f"kilobytes of code, {sum(sizes.values()) / 1e6:.1f} MB in all\n")
+    for rows in (families, modules, types):
+        print(table(rows, ["baseline", "avx2", "avx512"]), end="\n\n")
+    every = [symbol for all_ in found.values() for symbol in all_]
+    for symbol in sorted(every, key=lambda symbol: -symbol.size)[: arguments.largest]:
+        print(f"{symbol.size:>9} {symbol.name[:300]}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
