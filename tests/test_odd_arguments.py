@@ -156,6 +156,70 @@ def test_eps_of_norms_is_positive(make, eps):
         make(2, eps=eps)
 
 
+X = mx.arange(24).reshape(1, 4, 6) / 5
+STEP = {"w": mx.array([[0.5, -1.0], [2.0, 1.0]])}
+# What MLX takes as well: an unusual argument, the usual one, and what is computed with either.
+SAME = {
+    "groups in an array": (mx.array(2), 2, lambda n: nn.Conv1d(6, 4, 2, groups=n)(X)),
+    "dims in an array": (mx.array(6), 6, lambda n: nn.RoPE(n)(X)),
+    "dims of sines": (8.0, 8, lambda n: nn.SinusoidalPositionalEncoding(n)(mx.arange(3))),
+    "dims of sines, a ratio": (
+        Fraction(8),
+        8,
+        lambda n: nn.SinusoidalPositionalEncoding(n)(mx.arange(3)),
+    ),
+    "dims that are not read": (None, 6, lambda n: nn.InstanceNorm(n)(X)),
+    "offset of NumPy": (np.int64(3), 3, lambda n: nn.RoPE(6)(X, n)),
+    "offset in NumPy's array": (np.array([3]), 3, lambda n: nn.RoPE(6)(X, n)),
+    "corners": ([], False, lambda n: nn.Upsample(2, "linear", align_corners=n)(X)),
+    "antialias": ({}, False, lambda n: nn.Upsample(0.5, "linear", antialias=n)(X)),
+    "mean": (None, 0.0, lambda n: nn.init.normal(mean=n)(X)),
+    "std": (None, 1.0, lambda n: nn.init.normal(std=n)(X)),
+    "sparse": (None, 1.0, lambda n: nn.init.sparse(0.5, std=n)(X[0])),
+    **{
+        f"rate of {kind.__name__} in a {type(rate).__name__}": (
+            rate,
+            0.5,
+            lambda n, kind=kind: kind(n).apply_gradients(STEP, STEP)["w"],
+        )
+        for kind in (optimizers.SGD, optimizers.Adam, optimizers.Lion, optimizers.Muon)
+        for rate in ([0.5], (0.5,))
+    },
+    **{
+        f"betas of {kind.__name__}": (
+            (Fraction(1, 2), Decimal("0.75")),
+            (0.5, 0.75),
+            lambda n, kind=kind: kind(0.1, betas=n).apply_gradients(STEP, STEP)["w"],
+        )
+        for kind in (optimizers.Adam, optimizers.AdamW, optimizers.Adamax, optimizers.Lion)
+    },
+    "eps of Adafactor": (
+        (Fraction(1, 2), Fraction(1, 4)),
+        (0.5, 0.25),
+        lambda n: optimizers.Adafactor(eps=n).apply_gradients(STEP, STEP)["w"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_unusual_arguments_compute_what_the_usual_ones_do(name):
+    unusual, usual, compute = SAME[name]
+    mx.random.seed(0)
+    expected = compute(usual)
+    mx.random.seed(0)
+    got = compute(unusual)
+    assert (got.dtype, got.tolist()) == (expected.dtype, expected.tolist())
+
+
+@pytest.mark.parametrize("rate", [[], [0.5, 0.6], [[0.5, 0.6]], ["0.5"]])
+def test_lists_of_other_than_one_rate_are_refused(rate):
+    """Several would broadcast, and give parameters another shape."""
+    with pytest.raises(
+        TypeError, match=r"^\[SGD\] learning_rate: got (list|str), expected a number"
+    ):
+        optimizers.SGD(rate)
+
+
 @pytest.mark.parametrize("eps", [(1e-30, 1e-3), [1e-30, 1e-3], np.array([1e-30, 1e-3])])
 def test_pairs_of_any_sequence(eps):
     optimizer = optimizers.Adafactor(eps=eps)

@@ -624,7 +624,7 @@ def test_several_optimizers_and_places_without_parameters():
         lambda rate: optimizers.SGD(lambda step: rate),
     ],
 )
-@pytest.mark.parametrize("rate", ["0.1", None, [0.1], b"1"])
+@pytest.mark.parametrize("rate", ["0.1", None, [0.1, 0.2], b"1"])
 def test_a_learning_rate_is_a_number(make, rate):
     text = rf"^\[\w+\] learning_rate: got {type(rate).__name__}, expected a number"
     with pytest.raises(TypeError, match=text):

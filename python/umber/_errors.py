@@ -256,7 +256,10 @@ def _as_number(kind: str, value: Any) -> Any:
 
     NumPy's arrays of several numbers become arrays of float32, which is what a number stands for.
     """
-    if isinstance(value, (mx.array, str, bytes)):
+    if isinstance(value, mx.array):
+        is_integer = kind == "int" and value.ndim == 0 and mx.issubdtype(value.dtype, mx.integer)
+        return value.item() if is_integer else value
+    if isinstance(value, (str, bytes)):
         return value
     if getattr(value, "ndim", 0) > 0:
         return mx.array(value, mx.float32) if kind == "float" and _is_like_array(value) else value

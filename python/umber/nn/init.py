@@ -20,8 +20,10 @@ def constant(value: float, dtype: mx.Dtype | None = mx.float32) -> Initializer:
     return lambda a: mx.full(a.shape, value, dtype=dtype)
 
 
-def normal(mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype | None = mx.float32) -> Initializer:
-    """Normal with the given mean and standard deviation."""
+def normal(
+    mean: float | None = 0.0, std: float | None = 1.0, dtype: mx.Dtype | None = mx.float32
+) -> Initializer:
+    """Normal with the given mean and standard deviation; `None` stands for the default."""
     return lambda a: mx.random.normal(a.shape, dtype=dtype, loc=mean, scale=std)
 
 
@@ -65,7 +67,10 @@ def orthogonal(gain: float = 1.0, dtype: mx.Dtype = mx.float32) -> Initializer:
 
 
 def sparse(
-    sparsity: float, mean: float = 0.0, std: float = 1.0, dtype: mx.Dtype | None = mx.float32
+    sparsity: float,
+    mean: float | None = 0.0,
+    std: float | None = 1.0,
+    dtype: mx.Dtype | None = mx.float32,
 ) -> Initializer:
     """Normal, but for `⌈sparsity · columns⌉` zeros at random places of each row, for matrices.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import in_float32
+from umber.optimizers.ranges import as_numbers, in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -50,7 +50,7 @@ class Adafactor(Optimizer):
         super().__init__()
         if learning_rate is not None:
             self._maybe_schedule("learning_rate", learning_rate)
-        self.eps = eps
+        self.eps = as_numbers(eps)
         self.clip_threshold = clip_threshold
         self.decay_rate = decay_rate
         self.beta_1 = beta_1

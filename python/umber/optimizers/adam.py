@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import in_float32, nonzero
+from umber.optimizers.ranges import as_numbers, in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
 
 
@@ -37,7 +37,7 @@ class Adam(Optimizer):
             raise ValueError(f"[{name}] got eps {eps}, expected at least 0")
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
-        self.betas = betas
+        self.betas = as_numbers(betas)
         self.eps = eps
         self.bias_correction = bias_correction
 

@@ -328,7 +328,9 @@ def _check_order(expected: str, gradients: Any, model: Any) -> None:
 
 
 def _number_as_array(value: Any) -> Any:
-    """A number, also one of NumPy's, as a float32 array; everything else as it is."""
+    """A number, also one of NumPy's or one in a list, as a float32 array; else as it is."""
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        return _number_as_array(value[0])
     if isinstance(value, mx.array) or not (
         hasattr(value, "__float__") or hasattr(value, "__index__")
     ):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import in_float32
+from umber.optimizers.ranges import as_numbers, in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -32,7 +32,7 @@ class Lion(Optimizer):
             raise ValueError(f"[Lion] got betas {betas}, expected two numbers in [0, 1)")
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
-        self.betas = betas
+        self.betas = as_numbers(betas)
         self.weight_decay = weight_decay
 
     def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -40,6 +40,13 @@ def in_float32(rule: Rule) -> Rule:
         return updated.astype(mx.result_type(gradient, parameter))
 
     return apply_single
+
+
+def as_numbers(values: Sequence[float]) -> Sequence[float]:
+    """The same numbers; a list of Python's where operations on arrays do not take some of them."""
+    if all(isinstance(value, (int, float, mx.array)) for value in values):
+        return values
+    return [value if isinstance(value, mx.array) else float(value) for value in values]
 
 
 def is_narrow(x: Any) -> bool:

@@ -239,12 +239,12 @@ class InstanceNorm(Module):
     Shapes: `(N, ..., dims)` with at least one axis between, kept.
 
     Args:
-        dims: size of the last axis.
+        dims: size of the last axis; only read if there is a `w`.
         eps: above 0, added to the variance. Default: 1e-5.
         affine: whether there are `w`, which begins as ones, and `b`, as zeros. Default: `False`.
     """
 
-    def __init__(self, dims: int, eps: float = 1e-5, affine: bool = False) -> None:
+    def __init__(self, dims: float | None, eps: float = 1e-5, affine: bool = False) -> None:
         super().__init__()
         _check_eps("InstanceNorm", eps)
         if affine:

@@ -68,7 +68,7 @@ class RoPE(Module):
                 "expected an even number, above 0 and at most that of the features"
             )
         if not isinstance(offset, mx.array):
-            is_integer = isinstance(offset, int)
+            is_integer = hasattr(offset, "__index__")
             shape: tuple[int, ...] = ()
         else:
             is_integer = mx.issubdtype(offset.dtype, mx.integer)
@@ -100,7 +100,7 @@ class SinusoidalPositionalEncoding(Module):
 
     def __init__(
         self,
-        dims: int,
+        dims: float,
         min_freq: float = 0.0001,
         max_freq: float = 1,
         scale: float | None = None,
@@ -108,7 +108,7 @@ class SinusoidalPositionalEncoding(Module):
         full_turns: bool = False,
     ) -> None:
         super().__init__()
-        if dims <= 0 or dims % 2:
+        if dims <= 0 or dims % 2 != 0:
             raise ValueError(
                 f"[SinusoidalPositionalEncoding] got {dims} dims, expected an even number above 0"
             )
@@ -117,7 +117,7 @@ class SinusoidalPositionalEncoding(Module):
                 f"[SinusoidalPositionalEncoding] got the frequencies {min_freq} to {max_freq}, "
                 "expected numbers above 0"
             )
-        half = dims // 2
+        half = int(dims) // 2
         turn = 2 * math.pi if full_turns else 1.0
         low, high = math.log(min_freq), math.log(max_freq)
         falling = [1 - i / (half - 1) for i in range(half)] if half > 1 else [1.0]

@@ -52,10 +52,11 @@ class Upsample(Module):
                 f"[Upsample] got the mode {mode!r}, expected one of {list(get_args(Mode))}"
             )
         self.scale_factor = _checked("Upsample", scale_factor)
-        _way("Upsample", mode, align_corners, antialias)
         self.mode = mode
-        self.align_corners = align_corners
-        self.antialias = antialias
+        # As attributes lists and dicts would be entries of the module.
+        self.align_corners = bool(align_corners)
+        self.antialias = bool(antialias)
+        _way("Upsample", mode, self.align_corners, self.antialias)
 
     def _extra_repr(self) -> str:
         text = (
