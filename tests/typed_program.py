@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import umber.core as mx
 from umber import nn, optimizers
@@ -19,6 +22,73 @@ class Perceptron(nn.Module):
         for layer in self.layers:
             x = nn.relu(layer(x))
         return self.norm(x) * self.scale
+
+
+class Network(nn.Module):
+    def __init__(self, width: int, activation: Callable[[mx.array], mx.array] = nn.relu) -> None:
+        super().__init__()
+        self.attention = nn.MultiHeadAttention(width, 2)
+        self.ahead = nn.Sequential(nn.Linear(width, width), activation, nn.GELU(), nn.Dropout(0.1))
+        self.convolution = nn.Conv2d(1, 1, [3, 3], stride=2, padding=(1, 1))
+        self.pool = nn.MaxPool2d(2, stride=[2, 2])
+        self.recurrent = nn.LSTM(width, width)
+        self.parts: dict[str, nn.Module] = {"norm": nn.RMSNorm(width)}
+
+    def __call__(self, x: mx.array, mask: mx.array | None = None) -> mx.array:
+        hidden, cell = self.recurrent(self.ahead(self.attention(x, x, x, mask)))
+        z: mx.array = self.parts["norm"](hidden + cell)
+        return self.pool(self.convolution(z[..., None]))
+
+
+class Momentum(optimizers.Optimizer):
+    def __init__(self, learning_rate: float | mx.array | optimizers.schedulers.Schedule) -> None:
+        super().__init__()
+        self._maybe_schedule("learning_rate", learning_rate)
+
+    def init_single(self, parameter: mx.array, state: dict[str, mx.array]) -> None:
+        state["v"] = mx.zeros_like(parameter)
+
+    def apply_single(
+        self, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
+    ) -> mx.array:
+        state["v"] = 0.9 * state["v"] + gradient
+        return parameter - self.learning_rate * state["v"]
+
+
+def optimizers_of_all_kinds() -> list[optimizers.Optimizer]:
+    warmup = optimizers.linear_schedule(0, 1e-3, 10)
+    rate = optimizers.join_schedules([warmup, optimizers.cosine_decay(1e-3, 90)], [10])
+    rules = [Momentum(0.1), optimizers.RMSprop(0.1)]
+    return [
+        optimizers.SGD(rate, momentum=0.9, nesterov=True),
+        optimizers.SGD(lambda step: 0.1 / (step + 1)),
+        optimizers.AdamW(mx.array(1e-3), betas=[0.9, 0.99]),
+        optimizers.Adafactor(eps=[1e-30, 1e-3]),
+        optimizers.MultiOptimizer(rules, [lambda path, gradient: gradient.ndim > 1]),
+    ]
+
+
+def train_with_outputs(model: Network, x: mx.array) -> mx.array:
+    def loss_and_output(model: Network, x: mx.array) -> tuple[mx.array, mx.array]:
+        y = model(x)
+        return y.sum(), y
+
+    for optimizer in optimizers_of_all_kinds():
+        state = [model.state, optimizer.state, mx.random.state]
+
+        @partial(mx.compile, inputs=state, outputs=state)
+        def step(x: mx.array, optimizer: optimizers.Optimizer = optimizer) -> mx.array:
+            (loss, _), gradients = nn.value_and_grad(model, loss_and_output)(model, x)
+            gradients, norm = optimizers.clip_grad_norm(gradients, max_norm=1.0)
+            optimizer.update(model, gradients)
+            return loss + norm
+
+        mx.eval(step(x), state)
+    model.apply(nn.init.normal(0.0, 0.02), lambda module, name, value: name == "weight")
+    model.freeze(recurse=False, keys=["bias"]).unfreeze()
+    linear = [name for name, part in model.named_modules() if isinstance(part, nn.Linear)]
+    leaves = tree_flatten(model.leaf_modules(), is_leaf=nn.Module.is_module)
+    return nn.losses.triplet_loss(x, x, x, margin=len(linear + leaves))
 
 
 def loss_of(model: Perceptron, x: mx.array, y: mx.array) -> mx.array:

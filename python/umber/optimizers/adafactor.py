@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import umber.core as mx
 from umber.optimizers.base import Optimizer
 from umber.optimizers.ranges import as_numbers, in_float32
@@ -31,8 +33,8 @@ class Adafactor(Optimizer):
 
     def __init__(
         self,
-        learning_rate: float | Schedule | None = None,
-        eps: tuple[float, float] = (1e-30, 1e-3),
+        learning_rate: float | mx.array | Schedule | None = None,
+        eps: Sequence[float] = (1e-30, 1e-3),
         clip_threshold: float = 1.0,
         decay_rate: float = -0.8,
         beta_1: float | None = None,

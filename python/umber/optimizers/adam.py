@@ -25,7 +25,7 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        learning_rate: float | Schedule,
+        learning_rate: float | mx.array | Schedule,
         betas: Sequence[float] = (0.9, 0.999),
         eps: float = 1e-8,
         bias_correction: bool = False,
@@ -78,7 +78,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        learning_rate: float | Schedule,
+        learning_rate: float | mx.array | Schedule,
         betas: Sequence[float] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0.01,
@@ -110,7 +110,7 @@ class Adamax(Adam):
 
     def __init__(
         self,
-        learning_rate: float | Schedule,
+        learning_rate: float | mx.array | Schedule,
         betas: Sequence[float] = (0.9, 0.999),
         eps: float = 1e-8,
     ) -> None:

@@ -18,7 +18,7 @@ class Adagrad(Optimizer):
         eps: `ε`, above 0. Default: 1e-8.
     """
 
-    def __init__(self, learning_rate: float | Schedule, eps: float = 1e-8) -> None:
+    def __init__(self, learning_rate: float | mx.array | Schedule, eps: float = 1e-8) -> None:
         _check_positive("Adagrad", "eps", eps)
         super().__init__()
         self._maybe_schedule("learning_rate", learning_rate)
@@ -51,7 +51,7 @@ class RMSprop(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: float | Schedule, alpha: float = 0.99, eps: float = 1e-8
+        self, learning_rate: float | mx.array | Schedule, alpha: float = 0.99, eps: float = 1e-8
     ) -> None:
         _check_not_negative("RMSprop", "alpha", alpha)
         _check_positive("RMSprop", "eps", eps)
@@ -87,7 +87,7 @@ class AdaDelta(Optimizer):
     """
 
     def __init__(
-        self, learning_rate: float | Schedule, rho: float = 0.9, eps: float = 1e-6
+        self, learning_rate: float | mx.array | Schedule, rho: float = 0.9, eps: float = 1e-6
     ) -> None:
         _check_not_negative("AdaDelta", "rho", rho)
         _check_positive("AdaDelta", "eps", eps)

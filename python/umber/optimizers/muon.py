@@ -26,7 +26,7 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        learning_rate: float | Schedule,
+        learning_rate: float | mx.array | Schedule,
         momentum: float = 0.95,
         weight_decay: float = 0.01,
         nesterov: bool = True,

@@ -25,7 +25,7 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate: float | Schedule,
+        learning_rate: float | mx.array | Schedule,
         momentum: float = 0.0,
         weight_decay: float = 0.0,
         dampening: float = 0.0,

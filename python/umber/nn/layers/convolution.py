@@ -6,7 +6,7 @@ Dumoulin, Visin, "A guide to convolution arithmetic for deep learning", 2016.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import umber.core as mx
@@ -15,7 +15,7 @@ from umber.nn.layers.per_axis import per_axis
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
-Sizes = int | tuple[int, ...]
+Sizes = int | Sequence[int]
 
 
 class _Convolution(Module):

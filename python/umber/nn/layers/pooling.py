@@ -23,7 +23,7 @@ __all__ = [
     "MaxPool3d",
 ]
 
-Sizes = int | tuple[int, ...]
+Sizes = int | Sequence[int]
 
 
 class _Pool(Module):
