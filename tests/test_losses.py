@@ -677,3 +677,10 @@ def test_norms_of_vectors_far_out():
         assert losses.cosine_similarity_loss(x, y, eps=eps).item() == pytest.approx(0.96, rel=1e-6)
     wide = losses.gaussian_nll_loss(mx.array([1e25]), mx.array([0.0]), mx.array([1e25]))
     assert wide.item() == pytest.approx(0.5e25, rel=1e-6)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_smooth_l1_of_integers_is_floating(beta):
+    x, y = mx.array([1, 2]), mx.array([3, 2])
+    got = losses.smooth_l1_loss(x, y, beta, reduction="none")
+    assert (got.dtype, got.tolist()) == (mx.float32, [2 - beta / 2, 0])

@@ -214,6 +214,7 @@ def smooth_l1_loss(
         raise ValueError(f"[smooth_l1_loss] got beta {beta}, expected at least 0")
     dtype = mx.result_type(predictions, targets)
     values = mx.abs(_widened(predictions) - _widened(targets))
+    values = values.astype(mx.result_type(values, mx.float32))
     if beta > 0:
         is_near = values < beta
         near = mx.where(is_near, values, 0)
