@@ -312,3 +312,11 @@ def test_errors_of_functions_of_ones_own_pass(call):
     model = nn.Linear(1, 1)
     with pytest.raises(AttributeError, match=r"^'Linear' object has no attribute 'nothing'$"):
         call(lambda *arguments: model.nothing)
+
+
+def test_keys_with_dots_are_split():
+    """A path does not say which of its dots are of a key."""
+    assert tree_unflatten(tree_flatten({"a.b": 1})) == {"a": {"b": 1}}
+    assert tree_unflatten(tree_flatten({"a.b": 1, "a": {"c": 2}})) == {"a": {"b": 1, "c": 2}}
+    with pytest.raises(ValueError, match=r"^\[tree_unflatten\] 2 leaves have the same path"):
+        tree_unflatten(tree_flatten({"a": {"b": 1}, "a.b": 2}))
