@@ -98,6 +98,19 @@ def test_names_with_the_hook_and_where_they_say_they_are_from():
     assert done.stdout == "done\n", done.stderr
 
 
+def test_keys_are_checked_as_by_freeze():
+    import umber.nn as nn
+
+    model = nn.Sequential(nn.Linear(2, 2))
+    assert model._validate_keys("layers", True) == ["layers"]
+    assert model._validate_keys(["bias", "other"], False) == ["bias", "other"]
+    model._validate_keys_recursive(["layers", "bias"])
+    with pytest.raises(KeyError, match="'bias'"):
+        model._validate_keys(["bias"], True)
+    with pytest.raises(KeyError, match="'other'"):
+        model._validate_keys_recursive(["bias", "other"])
+
+
 def test_private_functions_compute_what_umber_does():
     import umber.core as mx
     import umber.nn as nn

@@ -419,21 +419,32 @@ class Module(dict):
         strict: bool,
         apply_fn: Callable[[Module, list[str] | None], Any],
     ) -> Module:
-        names = [keys] if isinstance(keys, str) else keys
-        if names is not None and not _are_names(names):
-            raise TypeError(
-                f"[freeze] keys: got {type(keys).__name__}, expected a string or a list of strings"
-            )
+        names = None if keys is None else _names(keys)
         modules = self.modules() if recurse else [self]
-        for name in names or () if strict else ():
+        if strict:
+            self._check_members(names or [], modules)
+        for module in modules:
+            apply_fn(module, names)
+        return self
+
+    def _check_members(self, names: list[str], modules: list[Module]) -> None:
+        for name in names:
             if not any(name in module for module in modules):
                 raise KeyError(
                     f"[freeze] got the key {name!r}, expected a member of {type(self).__name__} "
                     "or of a module in it"
                 )
-        for module in modules:
-            apply_fn(module, names)
-        return self
+
+    # MLX's own checks of keys, for subclasses that freeze in a way of their own.
+
+    def _validate_keys(self, keys: str | list[str], strict: bool) -> list[str]:
+        names = _names(keys)
+        if strict:
+            self._check_members(names, [self])
+        return names
+
+    def _validate_keys_recursive(self, keys: str | list[str]) -> None:
+        self._check_members(_names(keys), self.modules())
 
 
 def _is_settable(module: Module, key: str) -> bool:
@@ -499,10 +510,16 @@ def _all_in(module: Module) -> list[Any]:
     return [*modules, *leaves]
 
 
-def _are_names(names: Any) -> bool:
-    return isinstance(names, (list, tuple, set, frozenset, dict)) and all(
+def _names(keys: Any) -> list[str]:
+    """Names of members, of which one may be given without a list."""
+    names = [keys] if isinstance(keys, str) else keys
+    if not isinstance(names, (list, tuple, set, frozenset, dict)) or not all(
         isinstance(name, str) for name in names
-    )
+    ):
+        raise TypeError(
+            f"[freeze] keys: got {type(keys).__name__}, expected a string or a list of strings"
+        )
+    return list(names)
 
 
 def _identity(value: Any) -> Any:
