@@ -28,6 +28,54 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// As [`vectorised`], for AVX2 or the baseline: where AVX-512 gains nothing, or is not worth its code.
+#[inline(always)]
+pub fn vectorised_by_avx2<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if level() > 0 {
+            // SAFETY: the level says that the processor has these features.
+            return unsafe { with_avx2(body) };
+        }
+    }
+    body()
+}
+
+/// Does this processor have the vectors that loops are compiled for beside the baseline? Where it has not, a plain loop does: it
+/// is small, and seldom run. Other processors than x86-64 have theirs in the baseline.
+#[inline]
+pub fn has_vectors() -> bool {
+    !cfg!(target_arch = "x86_64") || level() > 0
+}
+
+/// As [`vectorised`], without an instance for the baseline: the processor [`has_vectors`].
+#[inline(always)]
+pub fn vectors<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    match level() {
+        // SAFETY: the level says that the processor has these features.
+        2 => unsafe { with_avx512(body) },
+        // SAFETY: as above.
+        1 => unsafe { with_avx2(body) },
+        _ => unreachable!("vectors on a processor without them"),
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    body()
+}
+
+/// As [`vectors`], without AVX-512.
+#[inline(always)]
+pub fn vectors_of_avx2<R>(body: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    {
+        assert!(has_vectors(), "vectors on a processor without them");
+        // SAFETY: the level says that the processor has these features.
+        unsafe { with_avx2(body) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    body()
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
 unsafe fn with_avx512<R>(body: impl FnOnce() -> R) -> R {

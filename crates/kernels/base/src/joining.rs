@@ -42,10 +42,12 @@ fn join_4<T: Copy>(lanes: &[T], join: impl Fn(T, T) -> T + Copy) -> T {
 /// The first half of some lanes, joined with the second.
 #[inline(always)]
 fn halved<T: Copy, const HALF: usize>(lanes: &[T], join: impl Fn(T, T) -> T) -> [T; HALF] {
-    // A loop, since a closure for each is not always inlined.
+    // A loop, since a closure for each is not always inlined; and a plain one, which is compiled hundreds of times.
     let mut half = [lanes[0]; HALF];
-    for (j, lane) in half.iter_mut().enumerate() {
-        *lane = join(lanes[j], lanes[j + HALF]);
+    let mut j = 0;
+    while j < HALF {
+        half[j] = join(lanes[j], lanes[j + HALF]);
+        j += 1;
     }
     half
 }

@@ -240,10 +240,11 @@ pub trait VectorLoop<T: Ring> {
 pub fn with_widest<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     match level() {
+        // Integers and complex numbers, whose vectors are arrays, gain nothing from longer ones.
         // SAFETY: the processor has these features.
-        2 => return unsafe { with_avx512(body) },
+        2 if const { T::IN_REGISTERS } => return unsafe { with_avx512(body) },
         // SAFETY: as above.
-        1 => return unsafe { with_avx2(body) },
+        1 | 2 => return unsafe { with_avx2(body) },
         _ => {}
     }
     // Every aarch64 processor has a fused multiply-add; not every x86-64 one does.

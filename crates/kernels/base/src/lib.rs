@@ -3,6 +3,7 @@
 //! Only the families import it; programs use `umber`.
 
 pub mod allocator;
+pub mod arrays;
 pub mod caches;
 pub mod dense;
 pub mod fork;

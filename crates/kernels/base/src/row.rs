@@ -5,8 +5,10 @@
 use num_traits::Float;
 use umber_types::{Element, bf16, f16};
 
+use crate::arrays::array_of;
 use crate::caches::Aligned;
 use crate::halves::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use crate::isa::{vectorised, vectorised_by_avx2};
 use crate::peak;
 
 /// Elements of a block.
@@ -359,7 +361,7 @@ fn add_trees<'v, W: Work, const N: usize>(
 ) -> &'v [W] {
     let mut blocks = values.chunks_exact(8 * N);
     for block in &mut blocks {
-        let rows: [&[W; N]; 8] = std::array::from_fn(|k| block[k * N..].first_chunk().expect("eight rows"));
+        let rows: [&[W; N]; 8] = array_of(|k| block[k * N..].first_chunk().expect("eight rows"));
         for sums in tree_of_eight(rows, |value, _| part(value)).as_chunks::<LANES>().0 {
             for (lane, sum) in lanes.iter_mut().zip(sums) {
                 *lane += sum.wide();
@@ -416,6 +418,12 @@ impl Sums {
         }
         lanes[0]
     }
+}
+
+/// As [`vectorised`], without AVX-512 where rows are computed in float64.
+#[inline(always)]
+pub fn vectorised_rows<T: Real, R>(body: impl FnOnce() -> R) -> R {
+    if const { size_of::<T::Work>() == 8 } { vectorised_by_avx2(body) } else { vectorised(body) }
 }
 
 #[cfg(test)]

@@ -71,17 +71,25 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
     }
     phases.retain(|phase| phase.rows() * phase.depth() > 0);
     each(&phases, |phase| {
-        if line::applies(phase) {
-            line::forward(phase, source, kernel, target);
-        } else if narrow::applies::<T>(phase) {
-            narrow::forward(phase, source, kernel, target);
-        } else if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
-            // All of it is finite, and done.
-        } else if direct::applies::<T>(phase) {
-            direct::forward(phase, source, kernel, target);
-        } else {
-            products::forward(phase, source, kernel, target);
+        // Integers and complex numbers, whose vectors are no registers, have the one way that all shapes have.
+        if const { T::Wide::IN_REGISTERS } {
+            if line::applies(phase) {
+                return line::forward(phase, source, kernel, target);
+            }
+            if const { is_float32::<T>() } {
+                if narrow::applies::<T>(phase) {
+                    return narrow::forward(phase, source, kernel, target);
+                }
+                // Answers whether all of it is finite, and done.
+                if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
+                    return;
+                }
+            }
+            if direct::applies::<T>(phase) {
+                return direct::forward(phase, source, kernel, target);
+            }
         }
+        products::forward(phase, source, kernel, target);
     });
 }
 
@@ -104,16 +112,27 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
         fill_zero::<T>(output);
     }
     each(&phases, |phase| {
-        if narrow::applies::<T>(phase) {
-            narrow::backward(phase, source, by, target);
-        } else if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
-            // As above.
-        } else if direct::applies::<T>(phase) {
-            direct::backward(phase, source, by, target);
-        } else {
-            gradient::backward(phase, source, by, target);
+        // As in `forward`.
+        if const { T::Wide::IN_REGISTERS } {
+            if const { is_float32::<T>() } {
+                if narrow::applies::<T>(phase) {
+                    return narrow::backward(phase, source, by, target);
+                }
+                if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
+                    return;
+                }
+            }
+            if direct::applies::<T>(phase) {
+                return direct::backward(phase, source, by, target);
+            }
         }
+        gradient::backward(phase, source, by, target);
     });
+}
+
+/// Are sums taken in float32? Networks are trained in that, and have all ways.
+const fn is_float32<T: Multiply>() -> bool {
+    size_of::<T::Wide>() == size_of::<f32>()
 }
 
 /// Run on every phase: many of them side by side, few one after the other with all threads on each.

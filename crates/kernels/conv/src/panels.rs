@@ -28,8 +28,7 @@ pub(super) enum Meeting {
 
 impl Meeting {
     pub(super) fn of<T: Multiply>(geometry: &Geometry) -> Meeting {
-        let is_narrow = if T::Wide::IN_REGISTERS { geometry.outputs <= NARROW } else { geometry.inputs == 1 };
-        if geometry.groups > 1 && is_narrow { Meeting::Own } else { Meeting::All }
+        if geometry.groups > 1 && geometry.outputs <= NARROW { Meeting::Own } else { Meeting::All }
     }
 }
 

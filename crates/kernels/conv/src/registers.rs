@@ -30,12 +30,8 @@ impl<W: Ring> VectorLoop<W> for Ask {
 
 /// The vectors of a panel: as many as leave registers for several outputs.
 pub(super) const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
-    match (W::IN_REGISTERS, size_of::<V>()) {
-        // AVX-512 has 32 registers.
-        (true, 64) => 4,
-        (true, _) => 2,
-        (false, _) => 1,
-    }
+    // AVX-512 has 32 registers.
+    if size_of::<V>() == 64 { 4 } else { 2 }
 }
 
 /// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers

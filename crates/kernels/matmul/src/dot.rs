@@ -50,25 +50,30 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: u
 ) {
     /// Bytes of vectors of which there are 32, room for 16 sums and more.
     const MANY: usize = 64;
-    let has_many = size_of::<V>() == MANY;
     let pair = |first: usize| [columns[first], columns[first + 1]];
     let mut i = 0;
     // SAFETY: the caller's; rows are bounded here.
     unsafe {
-        // Where vectors have to be widened, that is done for more rows at once.
-        while C == TOGETHER && has_many && size_of::<S>() < size_of::<T>() && i + 8 <= product.m {
-            block::<S, T, V, FUSED, 8, 2>(product, i, pair(0));
-            block::<S, T, V, FUSED, 8, 2>(product, i, pair(2));
-            i += 8;
-        }
-        while C == TOGETHER && !has_many && i + 4 <= product.m {
-            block::<S, T, V, FUSED, 4, 2>(product, i, pair(0));
-            block::<S, T, V, FUSED, 4, 2>(product, i, pair(2));
-            i += 4;
-        }
-        while i + 4 <= product.m {
-            block::<S, T, V, FUSED, 4, C>(product, i, columns);
-            i += 4;
+        // Conditions that are constant, so that no more is compiled.
+        if const { C == TOGETHER && size_of::<V>() != MANY } {
+            while i + 4 <= product.m {
+                block::<S, T, V, FUSED, 4, 2>(product, i, pair(0));
+                block::<S, T, V, FUSED, 4, 2>(product, i, pair(2));
+                i += 4;
+            }
+        } else {
+            // Where vectors have to be widened, that is done for more rows at once.
+            if const { C == TOGETHER && size_of::<S>() < size_of::<T>() } {
+                while i + 8 <= product.m {
+                    block::<S, T, V, FUSED, 8, 2>(product, i, pair(0));
+                    block::<S, T, V, FUSED, 8, 2>(product, i, pair(2));
+                    i += 8;
+                }
+            }
+            while i + 4 <= product.m {
+                block::<S, T, V, FUSED, 4, C>(product, i, columns);
+                i += 4;
+            }
         }
         while i + 2 <= product.m {
             block::<S, T, V, FUSED, 2, C>(product, i, columns);

@@ -55,7 +55,7 @@ impl<T: Ring> Tile<T> {
         // SAFETY: the caller's.
         unsafe {
             match height {
-                8 if V::COUNT * size_of::<T>() >= 64 => self.add::<V, FUSED, 8, R>(),
+                8 if const { V::COUNT * size_of::<T>() >= 64 } => self.add::<V, FUSED, 8, R>(),
                 4 => self.add::<V, FUSED, 4, R>(),
                 2 => self.add::<V, FUSED, 2, R>(),
                 _ => self.add::<V, FUSED, 1, R>(),

@@ -66,10 +66,10 @@ unsafe fn slab<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D: u
     // SAFETY: the caller's; each function stops before the last column.
     unsafe {
         let mut j = columns::<S, T, V, FUSED, D>(product, depth, 0);
-        if V::COUNT > T::Lanes32::COUNT {
+        if const { V::COUNT > T::Lanes32::COUNT } {
             j = columns::<S, T, T::Lanes32, FUSED, D>(product, depth, j);
         }
-        if V::COUNT > T::Lanes16::COUNT {
+        if const { V::COUNT > T::Lanes16::COUNT } {
             j = columns::<S, T, T::Lanes16, FUSED, D>(product, depth, j);
         }
         columns::<S, T, [T; 1], FUSED, D>(product, depth, j);
@@ -85,12 +85,15 @@ unsafe fn columns<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const D
 ) -> usize {
     let Product { m, n, a, b, out, out_row, .. } = *product;
     if m == 1 {
+        // Constant conditions, so that one of the three is compiled.
         // SAFETY: the caller's.
         j = unsafe {
-            match LINE / (V::COUNT * size_of::<S>()) {
-                4.. => lines::<S, T, V, FUSED, D, 4>(product, depth, j),
-                2..4 => lines::<S, T, V, FUSED, D, 2>(product, depth, j),
-                _ => lines::<S, T, V, FUSED, D, 1>(product, depth, j),
+            if const { LINE / (V::COUNT * size_of::<S>()) >= 4 } {
+                lines::<S, T, V, FUSED, D, 4>(product, depth, j)
+            } else if const { LINE / (V::COUNT * size_of::<S>()) >= 2 } {
+                lines::<S, T, V, FUSED, D, 2>(product, depth, j)
+            } else {
+                lines::<S, T, V, FUSED, D, 1>(product, depth, j)
             }
         };
     }

@@ -11,6 +11,7 @@ mod bytes_apart;
 mod codes;
 #[cfg(target_arch = "x86_64")]
 mod digits;
+#[cfg(target_arch = "x86_64")]
 mod few_rows;
 mod fp8;
 mod groups;

@@ -15,6 +15,7 @@ use umber_types::{DType, Quantization, Result, match_dtype};
 
 #[cfg(target_arch = "x86_64")]
 use super::digits;
+#[cfg(target_arch = "x86_64")]
 use super::few_rows;
 use super::packed::Packed;
 use super::turned_product::TurnedProduct;
@@ -181,6 +182,7 @@ impl Task<'_> {
             if digits::suits(&product) {
                 return digits::compute(&product);
             }
+            #[cfg(target_arch = "x86_64")]
             if few_rows::suits(&product) {
                 return few_rows::compute(&product);
             }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised_by_avx2};
 use umber_kernels_base::joining::joined;
 use umber_kernels_base::keys::{Direction, Key, Keyed};
 use umber_kernels_base::nest::{Loop, Nest};
@@ -119,7 +119,7 @@ impl<T: Keyed> Search<T> {
         }
         let block = self.block(from, start, count);
         let direction = self.direction;
-        vectorised(
+        vectorised_by_avx2(
             #[inline(always)]
             move || first_place(block, key, direction),
         )
@@ -145,7 +145,7 @@ impl<T: Keyed> Search<T> {
         }
         let block = self.block(from, start, count);
         let direction = self.direction;
-        vectorised(
+        vectorised_by_avx2(
             #[inline(always)]
             move || greatest_key(block, direction),
         )
@@ -196,7 +196,7 @@ impl<T: Keyed> Search<T> {
             let first = self.from.at(from + turn as isize * self.stride);
             let direction = self.direction;
             let (row, best, places) = (&mut row[..width], &mut best[..width], &mut *places);
-            vectorised(
+            vectorised_by_avx2(
                 #[inline(always)]
                 move || {
                     read_keys(first, step, direction, row);

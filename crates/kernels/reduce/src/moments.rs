@@ -11,11 +11,14 @@
 use std::ops::Range;
 
 use smallvec::SmallVec;
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::isa::{Cache, prefetch_lines};
 use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::room::Room;
-use umber_kernels_base::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, tree_of_eight};
+use umber_kernels_base::row::{
+    BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, tree_of_eight, vectorised_rows,
+};
 use umber_kernels_base::scaled::{Scale, are_squares_lost};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_ranges;
@@ -223,7 +226,7 @@ impl<T: Real> Task<T> {
                 let (result, part) = (item / parts, self.part(item % parts, PART));
                 let mut at = 0;
                 self.results.walk(result..result + 1, |[from, _]| at = from);
-                let moments = vectorised(
+                let moments = vectorised_rows::<T, _>(
                     #[inline(always)]
                     || self.row(self.src.shifted(at), part, &mut buffer),
                 );
@@ -415,7 +418,7 @@ impl<T: Real> Task<T> {
                 let src = self.src.shifted(begin(group)[0] + first as isize * inner.strides[0]);
                 // SAFETY: the slot of this item.
                 let slot = unsafe { (*slots.at(item as isize)).write([Moments::default(); WIDTH]) };
-                vectorised(
+                vectorised_rows::<T, _>(
                     #[inline(always)]
                     || self.columns(src, self.part(part, height), columns, &mut block.0, slot),
                 );
@@ -591,7 +594,7 @@ unsafe fn column_sums<W: Work>(
     for first in (0..whole).step_by(8) {
         (first..first + 8).for_each(&before);
         // SAFETY: the caller's promise.
-        let rows: [&[W; WIDTH]; 8] = std::array::from_fn(|k| unsafe { block.row(first + k) });
+        let rows: [&[W; WIDTH]; 8] = array_of(|k| unsafe { block.row(first + k) });
         for (sum, part) in sums.iter_mut().zip(tree_of_eight(rows, &part)) {
             *sum += part.wide();
         }

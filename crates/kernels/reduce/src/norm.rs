@@ -6,10 +6,10 @@
 use std::ops::Range;
 
 use umber_kernels_base::caches::{Aligned, STREAM_FROM, finish_streaming, stores_past_them_pay, stream};
-use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::isa::{Cache, prefetch_lines};
 use umber_kernels_base::nest::Nest;
 use umber_kernels_base::room::vector_or_unwind;
-use umber_kernels_base::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of};
+use umber_kernels_base::row::{BLOCK, Buffer, LANES, Real, STRETCH, Sums, Work, sum_of, vectorised_rows};
 use umber_kernels_base::scaled::{Scale, are_squares_lost};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_ranges;
@@ -78,7 +78,7 @@ fn normalize(centre: Centre, x: &View, weight: Option<View>, bias: Option<View>,
         parallel_ranges(nest.count(), GRAIN / length, |range| {
             let mut room = Room::new();
             nest.walk(range, |[at, out]| {
-                vectorised(
+                vectorised_rows::<T, _>(
                     #[inline(always)]
                     || task.row(from.shifted(at), to.shifted(out), &mut room),
                 );

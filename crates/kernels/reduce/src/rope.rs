@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use umber_kernels_base::isa::vectorised;
 use umber_kernels_base::nest::Nest;
 use umber_kernels_base::room::{Room, collect_or_unwind, vector_or_unwind};
-use umber_kernels_base::row::{Real, Work};
+use umber_kernels_base::row::{Real, Work, vectorised_rows};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::parallel_for;
 use umber_kernels_base::{View, ViewMut};
@@ -82,7 +81,7 @@ impl<T: Real> Whole<'_, T> {
         parallel_for(runs.len() * chunks, |task| {
             let (run, chunk) = (runs[task / chunks].clone(), task % chunks * POSITIONS);
             let rows = chunk..self.length.min(chunk + POSITIONS);
-            vectorised(
+            vectorised_rows::<T, _>(
                 #[inline(always)]
                 || self.turn(starts, run, rows),
             );

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use num_traits::Float;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::isa::{Cache, prefetch_lines};
 use umber_kernels_base::nest::Nest;
-use umber_kernels_base::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store};
+use umber_kernels_base::row::{BLOCK, LANES, Real, Sums, Work, greatest, larger, store, vectorised_rows};
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
@@ -119,7 +119,7 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
         let mut stage = Stage::new();
         nest.runs(range, |[at, out], count| {
             let stage = &mut stage;
-            vectorised(
+            vectorised_rows::<T, _>(
                 #[inline(always)]
                 || {
                     for i in 0..count as isize {
@@ -174,7 +174,7 @@ fn share_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
     let (peak, total) = share_totals(row);
     parallel_ranges(row.length.div_ceil(BLOCK), 1, |blocks| {
         let range = blocks.start * BLOCK..row.length.min(blocks.end * BLOCK);
-        vectorised(
+        vectorised_rows::<T, _>(
             #[inline(always)]
             || write_row(row, range, peak, total, dst, &mut Stage::new()),
         );
@@ -188,7 +188,7 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
     let mut peaks = vec![T::Work::default(); parts];
     let shared = Target::over(&mut peaks);
     parallel_for(parts, |i| {
-        let peak = vectorised(
+        let peak = vectorised_rows::<T, _>(
             #[inline(always)]
             || row_peak(row, part(i), &mut Stage::new()),
         );
@@ -199,7 +199,7 @@ fn share_totals<T: Real>(row: Row<T>) -> (T::Work, f64) {
     let mut totals = vec![0.0; parts];
     let shared = Target::over(&mut totals);
     parallel_for(parts, |i| {
-        let total = vectorised(
+        let total = vectorised_rows::<T, _>(
             #[inline(always)]
             || row_total(row, part(i), peak, &mut Stage::new()),
         );
@@ -384,7 +384,7 @@ fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, 
         nest.walk(range, |[at, out]| {
             let stage = &mut stage;
             // Inside the walk, which calls this through a pointer: only what is inlined is compiled anew.
-            let (peak, total) = vectorised(
+            let (peak, total) = vectorised_rows::<T, _>(
                 #[inline(always)]
                 || {
                     let peak = row_peak(row(at), 0..length, stage);

@@ -201,7 +201,7 @@ impl<T: Multiply> Job<'_, T> {
                 R,
                 C,
             >(&chunk, sums));
-        } else if T::Wide::IN_REGISTERS {
+        } else {
             with_rows!(panel.vectors, most_vectors::<T::Wide, V>(), |R, C| blocks::<
                 T::Wide,
                 V,

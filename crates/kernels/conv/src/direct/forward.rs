@@ -103,7 +103,7 @@ impl<T: Multiply> VectorLoop<T::Wide> for Job<'_, T> {
             let task = Task { panel, copied, weights, outputs: &self.outputs, terms: &terms };
             if panels.meeting == Meeting::Own {
                 job.multiply::<V, FUSED, true>(&task, sums);
-            } else if T::Wide::IN_REGISTERS {
+            } else {
                 job.multiply::<V, FUSED, false>(&task, sums);
             }
         }

@@ -25,10 +25,8 @@ const FEW: usize = 48;
 
 /// Is it of this kind?
 pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
-    // Where vectors are not registers, products are better at channels that all meet.
-    let suits = T::Wide::IN_REGISTERS || Meeting::of::<T>(geometry) == Meeting::Own;
     let is_small = Boxes::new(geometry, 1, (1, FEW)).positions() <= LARGEST / position::<T>(geometry);
-    suits && is_small && boxes::<T>(geometry, 1).are_dense()
+    is_small && boxes::<T>(geometry, 1).are_dense()
 }
 
 /// The boxes of a convolution, `wanted` of them if they are worth it.

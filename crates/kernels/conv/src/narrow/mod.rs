@@ -36,7 +36,7 @@ const SPEED: f64 = 1.0;
 /// Is it of this kind?
 pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
     let Geometry { groups, inputs, outputs, .. } = *geometry;
-    if !T::Wide::IN_REGISTERS || groups == 1 || inputs != outputs || !matches!(inputs, 1 | 2 | 4 | 8) {
+    if groups == 1 || inputs != outputs || !matches!(inputs, 1 | 2 | 4 | 8) {
         return false;
     }
     if geometry.axes.iter().any(|axis| axis.stride > LONGEST || axis.dilation > LONGEST) {

@@ -52,7 +52,7 @@ const LANES: usize = 16;
 pub(super) fn applies<T: Multiply>(geometry: &Geometry) -> bool {
     let of_three = geometry.axes.iter().all(|axis| (axis.taps, axis.stride, axis.dilation) == (TAPS, 1, 1));
     let axes = geometry.axes.len();
-    if !(T::Wide::IN_REGISTERS && geometry.groups == 1 && of_three && (1..=2).contains(&axes)) {
+    if !(geometry.groups == 1 && of_three && (1..=2).contains(&axes)) {
         return false;
     }
     let tiles =

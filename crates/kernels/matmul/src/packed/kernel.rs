@@ -81,7 +81,7 @@ impl<T: Ring> Tile<T> {
     /// As of [`Tile::run`].
     #[inline(always)]
     unsafe fn sum<V: Lanes<T>, const FUSED: bool, const H: usize>(&self) {
-        if H > MOST_ROWS / 2 && size_of::<V>() < 64 {
+        if const { H > MOST_ROWS / 2 && size_of::<V>() < 64 } {
             unreachable!("shorter vectors have fewer registers");
         }
         let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);

@@ -1,9 +1,8 @@
-//! Vectors of codes, and those without instructions of their own.
+//! Vectors of codes.
 
 use umber_kernels_base::lanes::Lanes;
 
-use crate::fp8::{from_fp4, from_fp8};
-use crate::kinds::{FP4, FP8, bits_of, unit_of};
+use crate::kinds::FP8;
 
 /// A vector of floats, and the words whose codes it can hold.
 pub(super) trait Codes: Lanes<f32> {
@@ -50,52 +49,4 @@ pub(super) fn step_by_step<V: Codes>(mut words: V::Words) -> [V; 4] {
         words = V::next::<FP8>(words);
     }
     levels
-}
-
-/// Without instructions of its own.
-pub(super) type Plain = [f32; 8];
-
-impl Codes for Plain {
-    type Words = [u32; 8];
-
-    #[inline(always)]
-    unsafe fn words(from: *const u32) -> [u32; 8] {
-        // SAFETY: the caller's.
-        unsafe { from.cast::<[u32; 8]>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn units<const KIND: u8>(from: *const u32) -> [u32; 8] {
-        let unit = const { unit_of(KIND) };
-        if unit == 32 {
-            // SAFETY: the caller's.
-            return unsafe { Self::words(from) };
-        }
-        std::array::from_fn(|lane| {
-            let bit = lane * unit;
-            // SAFETY: three bytes from the one on in which a unit begins hold it, and end with it or before.
-            let [a, b, c] = unsafe { from.byte_add(bit / 8).cast::<[u8; 3]>().read() };
-            u32::from_le_bytes([a, b, c, 0]) >> (bit % 8)
-        })
-    }
-
-    #[inline(always)]
-    fn level<const KIND: u8>(words: [u32; 8]) -> Plain {
-        words.map(|word| match KIND {
-            FP4 => from_fp4(word & 15),
-            FP8 => from_fp8(word & 255),
-            _ => (word & ((1 << bits_of(KIND)) - 1)) as f32,
-        })
-    }
-
-    #[inline(always)]
-    fn next<const KIND: u8>(words: [u32; 8]) -> [u32; 8] {
-        words.map(|word| word >> bits_of(KIND))
-    }
-
-    #[inline(always)]
-    unsafe fn pick(from: *const f32, places: [u32; 8]) -> Plain {
-        // SAFETY: the caller's.
-        places.map(|place| unsafe { *from.add(place as usize) })
-    }
 }

@@ -2,20 +2,16 @@
 //!
 //! A vector of words holds a code at every step of a shift; the left rows are laid out beforehand so that what meets those codes
 //! is a vector too. Sums of a group are scaled once; biases meet the sums of the left rows over groups. Where that would cost
-//! digits, codes are made weights before they are multiplied.
+//! digits, codes are made weights before they are multiplied. Without AVX2 matrices are read into floats however few the rows are.
 
-#[cfg(target_arch = "x86_64")]
 mod avx2;
-#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod codes;
 
 use std::ops::Range;
 
 use umber_kernels_base::caches::fills_line;
-#[cfg(target_arch = "x86_64")]
-use umber_kernels_base::isa::level;
-use umber_kernels_base::isa::{prefetch, vectorised};
+use umber_kernels_base::isa::{level, prefetch, vectorised};
 use umber_kernels_base::scratch;
 use umber_kernels_base::threads::parallel_ranges;
 
@@ -23,7 +19,7 @@ use super::kinds::{
     FP4, FP8, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, is_whole, kind_of, per_unit, unit_of,
 };
 use super::turned_product::{TurnedProduct, largest};
-use codes::{Codes, Plain};
+use codes::Codes;
 
 /// More rows than this are better off with blocks of floats.
 pub(super) const MOST: usize = 12;
@@ -43,7 +39,7 @@ const JOB: usize = 1 << 16;
 
 /// Does this suit a product?
 pub(super) fn suits(product: &TurnedProduct) -> bool {
-    product.rows <= MOST && kind_of(product.packed.how).is_some()
+    level() > 0 && product.rows <= MOST && kind_of(product.packed.how).is_some()
 }
 
 /// Must the left rows meet weights, not codes and biases apart?
@@ -67,16 +63,13 @@ fn has_small_rows(product: &TurnedProduct) -> bool {
 /// Compute what [`suits`].
 pub(super) fn compute(product: &TurnedProduct) {
     let kind = kind_of(product.packed.how).expect("asked before");
-    #[cfg(target_arch = "x86_64")]
     match level() {
         // SAFETY: the processor has these features.
-        2 => return unsafe { avx512::run(product, kind) },
+        2 => unsafe { avx512::run(product, kind) },
         // SAFETY: as above.
-        1 => return unsafe { avx2::run(product, kind) },
-        _ => {}
+        1 => unsafe { avx2::run(product, kind) },
+        _ => unreachable!("asked before"),
     }
-    // SAFETY: nothing is asked of the processor.
-    unsafe { prepared::<Plain>(product, kind, |job, part, room| job.dispatch::<Plain>(kind, part, room)) };
 }
 
 /// A product whose left rows are laid out.
@@ -144,7 +137,6 @@ fn prepared<V: Codes>(
 }
 
 /// The bytes of four units of so many bits that follow each other, each in a word; the half of a byte before a unit comes with it.
-#[cfg(target_arch = "x86_64")]
 const fn bytes_of_four(unit: usize) -> [i8; 16] {
     let mut bytes = [i8::MIN; 16];
     let mut i = 0;

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use umber_kernels_base::caches::Aligned;
+use umber_kernels_base::isa::has_vectors;
 use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::threads::{parallel_for, parallel_ranges};
 
@@ -43,12 +44,15 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
     let rows = task.reduced.count();
     let cut = cut(task, results, rows);
     let items = cut.outer * cut.tiles;
-    let are_piles = results.strides == [1, 1]
-        && (1..=FEW).contains(&rows)
-        && (cut.tiles, cut.parts) == (1, 1)
-        && (cut.joined == 1 || results.length >= 16);
-    if are_piles {
-        fold_piles(task, results.length, rows);
+    let piles = task.leaves.piles.filter(|_| {
+        has_vectors()
+            && results.strides == [1, 1]
+            && (1..=FEW).contains(&rows)
+            && (cut.tiles, cut.parts) == (1, 1)
+            && (cut.joined == 1 || results.length >= 16)
+    });
+    if let Some(piles) = piles {
+        fold_piles(task, piles, results.length, rows);
         return;
     }
     if cut.parts == 1 {
@@ -74,16 +78,16 @@ pub(super) fn fold(task: &Task, results: Loop<2>) {
 }
 
 /// Few rows for each of many rows of results: windows of images.
-fn fold_piles(task: &Task, width: usize, rows: usize) {
+fn fold_piles(task: &Task, piles: unsafe fn(Piles), width: usize, rows: usize) {
     let mut offsets = Vec::with_capacity(rows);
     task.reduced.walk(0..rows, |[at]| offsets.push(at));
     let [stride, dst_stride] = task.kept.inner().strides;
     parallel_ranges(task.kept.count(), GRAIN / (rows * width), |range| {
         task.kept.runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
-            let piles = Piles { src, stride, offsets: &offsets, width, count, dst, dst_stride };
+            let rows = Piles { src, stride, offsets: &offsets, width, count, dst, dst_stride };
             // SAFETY: the layouts hold the rows and the results; tasks have disjoint results.
-            unsafe { (task.leaves.piles)(piles) };
+            unsafe { piles(rows) };
         });
     });
 }

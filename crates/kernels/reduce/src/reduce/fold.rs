@@ -11,6 +11,17 @@ use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
 /// Elements of a block that meet before a total absorbs them.
 pub(super) const TREE: usize = 8;
 
+/// The instruction sets that a fold is compiled for, beside the baseline.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Vectors {
+    /// No other: vectors would not make it faster.
+    None,
+    /// AVX2: memory is slower than that, or the fold is rare.
+    Avx2,
+    /// AVX2 and AVX-512.
+    Avx512,
+}
+
 /// A reduction of elements of one type.
 ///
 /// An element becomes a lane; a few lanes merge into one by a tree; totals absorb lanes and join other totals.
@@ -24,8 +35,10 @@ pub(crate) trait Fold: 'static {
     /// The element written.
     type Out: Element;
 
-    /// Is it worth compiling for wide vectors?
-    const VECTORS: bool = true;
+    /// The instruction sets that are worth their code.
+    const VECTORS: Vectors;
+    /// Are windows of a few rows folded by a loop of their own? Those of pooling are.
+    const HAS_PILES: bool;
     /// Are short runs folded into totals that are joined later? Measured: it pays where totals are wider than elements, or
     /// many.
     const APART: bool;
@@ -85,7 +98,8 @@ pub(crate) trait Fold: 'static {
         if let Some((four, rest)) = run.split_at_checked(4 * N) {
             let lane = |place: usize| Self::load(four[place]);
             for (j, total) in totals.iter_mut().enumerate() {
-                let [first, second] = [0, 2].map(|k| Self::merge(lane(k * N + j), lane((k + 1) * N + j)));
+                let first = Self::merge(lane(j), lane(N + j));
+                let second = Self::merge(lane(2 * N + j), lane(3 * N + j));
                 *total = Self::absorb(*total, Self::merge(first, second));
             }
             run = rest;
@@ -138,7 +152,8 @@ where
     type Lane = F::Lane;
     type Total = F::Total;
     type Out = F::Out;
-    const VECTORS: bool = F::VECTORS;
+    const VECTORS: Vectors = F::VECTORS;
+    const HAS_PILES: bool = F::HAS_PILES;
     const APART: bool = F::APART;
     const EXACT: bool = F::EXACT;
     const IN_TURN: bool = F::IN_TURN;
@@ -227,6 +242,21 @@ macro_rules! is_apart {
     };
 }
 
+macro_rules! has_piles {
+    (Sum) => {
+        true
+    };
+    (Min) => {
+        true
+    };
+    (Max) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
 macro_rules! is_exact {
     (Min, $total:ty) => {
         true
@@ -243,7 +273,7 @@ macro_rules! is_exact {
 macro_rules! fold {
     (
         $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
-        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:expr
+        load $load:expr, by $merge:expr, $join:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:ident
         $(, eight $eight:expr)? $(, block $block:ident)? $(, settled $settled:expr)? }
     ) => {
         impl Fold for $name<$in> {
@@ -251,7 +281,8 @@ macro_rules! fold {
             type Lane = $lane;
             type Total = $total;
             type Out = $out;
-            const VECTORS: bool = $vectors;
+            const VECTORS: Vectors = Vectors::$vectors;
+            const HAS_PILES: bool = has_piles!($name);
             const APART: bool = is_apart!($name, $in);
             const EXACT: bool = is_exact!($name, $total);
             const NOTHING: $total = $nothing;
@@ -384,9 +415,9 @@ fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
 macro_rules! unsigned {
     ($($ty:ident)*) => { $(
         fold!(Sum<$ty> { $ty => $ty => $ty, from 0, load same,
-            by $ty::wrapping_add, $ty::wrapping_add, widen same, finish same, vectors true });
+            by $ty::wrapping_add, $ty::wrapping_add, widen same, finish same, vectors Avx2 });
         fold!(Prod<$ty> { $ty => $ty => $ty, from 1, load same,
-            by $ty::wrapping_mul, $ty::wrapping_mul, widen same, finish same, vectors false });
+            by $ty::wrapping_mul, $ty::wrapping_mul, widen same, finish same, vectors None });
         truths!($ty, $ty, same);
     )* };
 }
@@ -394,25 +425,25 @@ macro_rules! unsigned {
 macro_rules! integers {
     ($($ty:ident)*) => { $(
         fold!(Min<$ty> { $ty => $ty => $ty, from $ty::MAX, load same,
-            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors true });
+            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors Avx2 });
         fold!(Max<$ty> { $ty => $ty => $ty, from $ty::MIN, load same,
-            by Ranked::greater, Ranked::greater, widen same, finish same, vectors true });
+            by Ranked::greater, Ranked::greater, widen same, finish same, vectors Avx2 });
     )* };
 }
 
 macro_rules! floats {
     ($($ty:ty, $word:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr $(, block $block:ident)?;)*) => { $(
         fold!(Sum<$ty> { $lane => f64 => $ty, from 0.0, load $load,
-            by add, add, widen f64::from, finish $finish, vectors true $(, block $block)? });
+            by add, add, widen f64::from, finish $finish, vectors Avx512 $(, block $block)? });
         // Products leave the range of float32 on the way more easily than at the end.
         fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
-            by multiply, multiply, widen same, finish $finish, vectors true });
+            by multiply, multiply, widen same, finish $finish, vectors Avx2 });
         fold!(Min<$ty> { $lane => $lane => $ty, from $lane::INFINITY, load $load,
-            by lesser, lesser, widen same, finish $finish_exact, vectors true, eight least_of_eight });
+            by lesser, lesser, widen same, finish $finish_exact, vectors Avx512, eight least_of_eight });
         fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
-            by greater, greater, widen same, finish $finish_exact, vectors true, eight greatest_of_eight });
+            by greater, greater, widen same, finish $finish_exact, vectors Avx512, eight greatest_of_eight });
         fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
-            by log_add_exp, log_add_exp, widen same, finish $finish, vectors false });
+            by log_add_exp, log_add_exp, widen same, finish $finish, vectors None });
         truths!($ty, $word, |value: $ty| value.to_bits() << 1);
     )* };
 }
@@ -420,15 +451,15 @@ macro_rules! floats {
 macro_rules! complexes {
     ($($ty:ident, $part:ident, $word:ty, $widen:expr, $finish:expr;)*) => { $(
         fold!(Sum<$ty> { $ty => Complex64 => $ty, from Complex::new(0.0, 0.0), load same,
-            by add, add, widen $widen, finish $finish, vectors false });
+            by add, add, widen $widen, finish $finish, vectors None });
         fold!(Prod<$ty> { Complex64 => Complex64 => $ty, from Complex::new(1.0, 0.0), load $widen,
-            by multiply, multiply, widen same, finish $finish, vectors false });
+            by multiply, multiply, widen same, finish $finish, vectors None });
         fold!(Min<$ty> { $ty => $ty => $ty, from Complex::new($part::INFINITY, $part::INFINITY), load same,
-            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors false });
+            by Ranked::lesser, Ranked::lesser, widen same, finish same, vectors None });
         fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($part::NEG_INFINITY, $part::NEG_INFINITY), load same,
-            by Ranked::greater, Ranked::greater, widen same, finish same, vectors false });
+            by Ranked::greater, Ranked::greater, widen same, finish same, vectors None });
         fold!(LogSumExp<$ty> { Complex64 => Complex64 => $ty, from Complex::new(f64::NEG_INFINITY, 0.0), load $widen,
-            by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors false });
+            by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors None });
         truths!($ty, $word, |value: $ty| (value.re.to_bits() | value.im.to_bits()) << 1);
     )* };
 }
@@ -441,10 +472,10 @@ macro_rules! truths {
                 let bits: $word = $bits(value);
                 bits | bits.wrapping_neg()
             },
-            by BitAnd::bitand, BitAnd::bitand, widen same, finish |total| Bool::from(total > !0 >> 1), vectors true,
+            by BitAnd::bitand, BitAnd::bitand, widen same, finish |total| Bool::from(total > !0 >> 1), vectors Avx2,
             settled |total| total <= !0 >> 1 });
         fold!(Any<$ty> { $word => $word => Bool, from 0, load $bits,
-            by BitOr::bitor, BitOr::bitor, widen same, finish |total| Bool::from(total != 0), vectors true,
+            by BitOr::bitor, BitOr::bitor, widen same, finish |total| Bool::from(total != 0), vectors Avx2,
             settled |total| total != 0 });
     };
 }
@@ -470,20 +501,20 @@ fn square<T: Copy + std::ops::Mul<Output = T>>(value: T) -> T {
 }
 
 fold!(SumSquares<f32> { f32 => f64 => f32, from 0.0, load square,
-    by add, add, widen f64::from, finish |total| total as f32, vectors true });
+    by add, add, widen f64::from, finish |total| total as f32, vectors Avx512 });
 fold!(SumSquares<f64> { f64 => f64 => f64, from 0.0, load square,
-    by add, add, widen same, finish same, vectors true });
+    by add, add, widen same, finish same, vectors Avx512 });
 fold!(SumWide<f32> { f64 => f64 => f64, from 0.0, load f64::from,
-    by add, add, widen same, finish same, vectors true });
+    by add, add, widen same, finish same, vectors Avx2 });
 fold!(SumSquaresWide<f32> { f64 => f64 => f64, from 0.0, load |value| square(f64::from(value)),
-    by add, add, widen same, finish same, vectors true });
+    by add, add, widen same, finish same, vectors Avx2 });
 
 macro_rules! narrow_integers {
     ($($ty:ty, $load:expr;)*) => { $(
         fold!(SumInt32<$ty> { i32 => i32 => i32, from 0, load $load,
-            by i32::wrapping_add, i32::wrapping_add, widen same, finish same, vectors true });
+            by i32::wrapping_add, i32::wrapping_add, widen same, finish same, vectors Avx2 });
         fold!(ProdInt32<$ty> { i32 => i32 => i32, from 1, load $load,
-            by i32::wrapping_mul, i32::wrapping_mul, widen same, finish same, vectors false });
+            by i32::wrapping_mul, i32::wrapping_mul, widen same, finish same, vectors None });
     )* };
 }
 

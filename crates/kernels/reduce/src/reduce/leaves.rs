@@ -3,14 +3,16 @@
 //! Only these are compiled for every kind, dtype and set of instructions; what walks over axes and shares the work is
 //! compiled once.
 
-use std::array::from_fn;
 use std::ops::Div;
 
+use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
+use umber_kernels_base::isa::{
+    Cache, has_vectors, prefetch_lines, vectorised, vectorised_by_avx2, vectors, vectors_of_avx2,
+};
 use umber_kernels_base::joining::joined;
 
-use super::fold::{Fold, Mean, TREE};
+use super::fold::{Fold, Mean, TREE, Vectors};
 
 /// Runs shorter than this are folded one element after another.
 const SHORT: usize = 16;
@@ -60,8 +62,8 @@ pub(super) struct Leaves {
     pub(super) runs: unsafe fn(Runs),
     /// Fold the first rows, each as long as there are totals, into the totals element by element.
     pub(super) rows: unsafe fn(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize),
-    /// Fold piles into results.
-    pub(super) piles: unsafe fn(Piles),
+    /// Fold piles into results, if there is a loop of its own for it, where the processor has vectors.
+    pub(super) piles: Option<unsafe fn(Piles)>,
     /// Join more totals to some.
     pub(super) join: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
     /// Write totals of so many elements each as results, `stride` results apart.
@@ -106,7 +108,7 @@ impl Leaves {
             run: run::<F>,
             runs: runs::<F>,
             rows: rows::<F>,
-            piles: piles::<F>,
+            piles: if has_piles::<F>() { Some(piles::<F>) } else { None },
             join: join::<F>,
             finish: finish::<F>,
             is_settled: is_settled::<F>,
@@ -120,8 +122,8 @@ impl Leaves {
     where
         F::Total: Div<f64, Output = F::Total>,
     {
-        let (runs, piles, finish) = (runs::<Mean<F>>, piles::<Mean<F>>, finish::<Mean<F>>);
-        Leaves { runs, piles, finish, ..Leaves::of::<F>() }
+        let piles: Option<unsafe fn(Piles)> = if has_piles::<F>() { Some(piles::<Mean<F>>) } else { None };
+        Leaves { runs: runs::<Mean<F>>, piles, finish: finish::<Mean<F>>, ..Leaves::of::<F>() }
     }
 }
 
@@ -147,12 +149,13 @@ unsafe fn runs<F: Fold>(runs: Runs) {
     let (src, dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
     let bytes = runs.length * size_of::<F::In>();
     // Narrow elements take the processor longer than memory takes to bring them.
-    let part = if size_of::<F::In>() >= 4 && bytes >= APART { runs.count / STREAMS } else { 0 };
+    let is_apart = const { is_hot::<F>() && size_of::<F::In>() >= 4 } && bytes >= APART && has_vectors();
+    let part = if is_apart { runs.count / STREAMS } else { 0 };
     for i in 0..part as isize {
         let place = |k: usize| i + (k * part) as isize;
         // SAFETY: the caller's promise.
         unsafe {
-            let starts = from_fn(|k| src.wrapping_offset(place(k) * runs.stride));
+            let starts = array_of(|k| src.wrapping_offset(place(k) * runs.stride));
             for (k, total) in fold_apart::<F>(starts, runs.length).into_iter().enumerate() {
                 dst.offset(place(k) * runs.dst_stride).write(finished::<F>(total, runs.length));
             }
@@ -177,11 +180,23 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
     // SAFETY: as above.
     let row = |k: usize| unsafe { std::slice::from_raw_parts(rows[k].cast::<F::In>(), width) };
     if count == 8 {
-        let rows = from_fn(row);
-        vectorised_for::<F, _>(
-            #[inline(always)]
-            move || absorb_eight::<F>(rows, totals),
-        );
+        let rows = array_of(row);
+        // By a tree where something is rounded, also without vectors.
+        if const { !F::EXACT } {
+            vectorised_for::<F, _>(
+                #[inline(always)]
+                move || absorb_eight::<F>(rows, totals),
+            );
+        } else if has_vectors() {
+            vectors_for::<F, _>(
+                #[inline(always)]
+                move || absorb_eight::<F>(rows, totals),
+            );
+        } else {
+            for row in rows {
+                absorb_one::<F>(row, totals);
+            }
+        }
         return;
     }
     for k in 0..count {
@@ -195,7 +210,7 @@ unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, wi
 }
 
 unsafe fn piles<F: Fold>(piles: Piles) {
-    vectorised_for::<F, _>(
+    vectors_for::<F, _>(
         #[inline(always)]
         // SAFETY: the caller's promise.
         move || unsafe { fold_piles::<F>(&piles) },
@@ -232,14 +247,38 @@ unsafe fn is_settled<F: Fold>(total: *const u8) -> bool {
 /// [`vectorised`], where it pays for the code it takes.
 #[inline(always)]
 pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
-    if const { F::VECTORS } { vectorised(body) } else { body() }
+    match const { F::VECTORS } {
+        Vectors::None => body(),
+        Vectors::Avx2 => vectorised_by_avx2(body),
+        Vectors::Avx512 => vectorised(body),
+    }
+}
+
+/// As [`vectorised_for`], on a processor that [`has_vectors`].
+#[inline(always)]
+fn vectors_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
+    match const { F::VECTORS } {
+        Vectors::None => body(),
+        Vectors::Avx2 => vectors_of_avx2(body),
+        Vectors::Avx512 => vectors(body),
+    }
+}
+
+/// Are piles folded by a loop of their own?
+const fn has_piles<F: Fold>() -> bool {
+    F::HAS_PILES && !matches!(F::VECTORS, Vectors::None)
+}
+
+/// Is the fold one that whole programs wait for?
+const fn is_hot<F: Fold>() -> bool {
+    matches!(F::VECTORS, Vectors::Avx512)
 }
 
 #[inline(always)]
 fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     let width = totals.len();
     // Equal lengths that the compiler sees are checked once, not at every element.
-    let rows = rows.map(|row| &row[..width]);
+    let rows: [&[F::In]; TREE] = array_of(|k| &rows[k][..width]);
     let strips = if const { F::IN_TURN && size_of::<F::Total>() > size_of::<F::Lane>() } {
         absorb_strips::<F>(rows, totals)
     } else {
@@ -254,7 +293,7 @@ fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
 #[inline(always)]
 fn absorb_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
     for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
-        let strip = rows.map(|row| row[i * STRIP..].first_chunk().expect("as many elements as totals"));
+        let strip = array_of(|k| rows[k][i * STRIP..].first_chunk().expect("as many elements as totals"));
         for (total, lane) in totals.iter_mut().zip(lanes_of_eight::<F>(strip)) {
             *total = F::absorb(*total, lane);
         }
@@ -266,7 +305,7 @@ fn absorb_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> us
 /// fit, not of as many as totals fit.
 #[inline(always)]
 fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
-    let mut lanes = rows[0].map(F::load);
+    let mut lanes: [F::Lane; STRIP] = array_of(|j| F::load(rows[0][j]));
     for row in &rows[1..] {
         for (lane, &value) in lanes.iter_mut().zip(*row) {
             *lane = F::merge(*lane, F::load(value));
@@ -356,18 +395,14 @@ unsafe fn fold_piles<F: Fold>(piles: &Piles) {
 #[inline(always)]
 unsafe fn fold_apart<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
     // SAFETY: the caller's promise.
-    let runs = starts.map(|start| unsafe { std::slice::from_raw_parts(start, length) });
-    if const { F::VECTORS || size_of::<F::In>() == 4 } {
-        fold_side_by_side::<F, 16>(runs)
-    } else {
-        fold_side_by_side::<F, 8>(runs)
-    }
+    let runs = array_of(|k| unsafe { std::slice::from_raw_parts(starts[k], length) });
+    fold_side_by_side::<F, 16>(runs)
 }
 
-/// [`fold_lanes`] of runs of one length, each in order.
+/// [`fold_lanes`] of runs of one length, each in order, on a processor with vectors.
 #[inline(never)]
 fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::Total; STREAMS] {
-    vectorised_for::<F, _>(
+    vectors_for::<F, _>(
         #[inline(always)]
         || {
             let mut totals = Aligned([[F::NOTHING; N]; STREAMS]);
@@ -380,7 +415,7 @@ fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::
             for (run, totals) in runs.iter().zip(&mut totals.0) {
                 F::absorb_rest(&run[whole..], totals);
             }
-            totals.0.each_ref().map(|totals| joined(totals, F::join))
+            array_of(|k| joined(&totals.0[k], F::join))
         },
     )
 }
@@ -423,7 +458,7 @@ unsafe fn fold_runs<F: Fold>(
             2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, reading),
             4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, reading),
             // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
-            _ if F::VECTORS && length >= TREE * 16 => {
+            _ if F::VECTORS != Vectors::None && (!F::APART || length >= TREE * 16) => {
                 fold_long_runs::<F, 16>(src, stride, length, totals, reading);
             }
             _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals, reading),
@@ -463,15 +498,20 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
     totals: &mut [F::Total],
     reading: Reading,
 ) {
-    vectorised_for::<F, _>(
+    // SAFETY: the caller's promise.
+    let run =
+        |i: usize| unsafe { std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length) };
+    if !(has_vectors() && const { !matches!(F::VECTORS, Vectors::None) }) {
+        for (i, total) in totals.iter_mut().enumerate() {
+            *total = fold_lanes::<F, N>(run(i), Reading::InOrder);
+        }
+        return;
+    }
+    vectors_for::<F, _>(
         #[inline(always)]
         || {
-            // SAFETY: the caller's promise.
-            let run = |i: usize| unsafe {
-                std::slice::from_raw_parts(src.wrapping_offset(i as isize * stride), length)
-            };
             let mut done = 0;
-            if length * size_of::<F::In>() >= APART {
+            if const { is_hot::<F>() } && length * size_of::<F::In>() >= APART {
                 for totals in totals.chunks_exact_mut(2) {
                     totals.copy_from_slice(&fold_two_runs::<F, N>(run(done), run(done + 1), stride));
                     done += 2;

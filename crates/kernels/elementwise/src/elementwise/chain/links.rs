@@ -25,7 +25,7 @@ pub(super) struct Stored<O, const PAST_CACHES: bool>(PhantomData<O>);
 /// Plain code for the first `N` of eight vectors: of a loop over them, or a closure, registers are not sure to come.
 macro_rules! each {
     ($n:ident, |$i:ident| $body:expr; $($number:literal)*) => {{$(
-        if $number < $n {
+        if const { $number < $n } {
             let $i: usize = $number;
             $body
         }

@@ -166,9 +166,9 @@ fn find<L: Level, V: Vector, const N: usize>(link: &Link, past_caches: bool) -> 
 fn given<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Source) -> Run<V> {
     match source {
         Source::Elements => L::step::<V, N, Given<F, from::Elements>>(),
-        Source::BFloat16 if V::CONVERTS => L::step::<V, N, Given<F, from::BFloat16>>(),
-        Source::Float16 if V::CONVERTS => L::step::<V, N, Given<F, from::Float16>>(),
-        Source::Integers if V::CONVERTS => L::step::<V, N, Given<F, from::Integers>>(),
+        Source::BFloat16 if const { V::CONVERTS } => L::step::<V, N, Given<F, from::BFloat16>>(),
+        Source::Float16 if const { V::CONVERTS } => L::step::<V, N, Given<F, from::Float16>>(),
+        Source::Integers if const { V::CONVERTS } => L::step::<V, N, Given<F, from::Integers>>(),
         Source::Constant => L::step::<V, N, Given<F, from::Constant>>(),
         Source::Accumulator => L::step::<V, N, Given<F, from::Accumulator>>(),
         _ => unreachable!("only 32-bit floats are made of other numbers"),
@@ -178,8 +178,8 @@ fn given<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Source) -> R
 /// The function of a link that stores.
 fn stored<L: Level, V: Vector, const N: usize, const PAST_CACHES: bool>(source: Source) -> Run<V> {
     match source {
-        Source::BFloat16 if V::CONVERTS => L::step::<V, N, Stored<from::BFloat16, PAST_CACHES>>(),
-        Source::Float16 if V::CONVERTS => L::step::<V, N, Stored<from::Float16, PAST_CACHES>>(),
+        Source::BFloat16 if const { V::CONVERTS } => L::step::<V, N, Stored<from::BFloat16, PAST_CACHES>>(),
+        Source::Float16 if const { V::CONVERTS } => L::step::<V, N, Stored<from::Float16, PAST_CACHES>>(),
         Source::Elements => L::step::<V, N, Stored<from::Elements, PAST_CACHES>>(),
         _ => unreachable!("stores go to memory"),
     }
