@@ -13,9 +13,12 @@ PYTEST_WORKERS ?= 2
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run optimised, because the kernels are the product, and with assertions on; not as far as the wheel, for which
-# each crate is one unit: that takes them half as long again to build.
-with_assertions := CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS=true CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true \
-	CARGO_PROFILE_RELEASE_OPT_LEVEL=2 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+# each crate is one unit: that takes them half as long again to build. Crates of others are as in the wheel, and compiled once.
+tested := umber-types umber-amx-emulator umber-kernels umber-numerics umber-core umber-io umber \
+	$(addprefix umber-kernels-,base elementwise reduce matmul attention conv quantized sort gather random)
+with_assertions := $(foreach crate,$(tested),$(foreach setting,debug-assertions=true overflow-checks=true opt-level=2 \
+	codegen-units=16,--config profile.release.package.$(crate).$(setting)))
+untested := --exclude umber-python --exclude umber-module
 
 # What also runs with operations on a few elements recorded, as those on many are.
 recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
@@ -49,13 +52,12 @@ demo: $(stamps)/demo $(stamps)/installed ## Build, install and train on the hand
 test: test-rust test-python ## Run all Rust and Python tests
 
 test-rust: $(stamps)/venv ## Run the Rust tests
-	@export $(with_assertions); \
-	if $(CARGO) nextest --version >/dev/null 2>&1; then \
-		set -x; $(CARGO) nextest run --locked --workspace --exclude umber-python --exclude umber-module --release; \
+	@if $(CARGO) nextest --version >/dev/null 2>&1; then \
+		$(CARGO) nextest run --locked --workspace $(untested) --release $(with_assertions); \
 	else \
-		set -x; $(CARGO) test --locked --workspace --exclude umber-python --exclude umber-module --release --lib --bins --tests --examples; \
+		$(CARGO) test --locked --workspace $(untested) --release $(with_assertions) --lib --bins --tests --examples; \
 	fi
-	$(with_assertions) $(CARGO) test --locked --workspace --exclude umber-python --exclude umber-module --release --doc
+	@$(CARGO) test --locked --workspace $(untested) --release $(with_assertions) --doc
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
@@ -68,7 +70,7 @@ test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange 
 test-peers-here: $(stamps)/peers $(stamps)/installed
 	$(python) -m pytest -q tests/peers tests/exchange $(PYTEST_ARGS)
 
-check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs and inlining
+check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs, inlining and code sizes
 
 lint-layout: $(stamps)/venv
 	$(python) tools/floors.py
@@ -88,6 +90,7 @@ lint-python: $(stamps)/lint $(stamps)/demo $(stamps)/installed
 
 lint-inlined: $(stamps)/installed
 	$(python) tools/inlined.py
+	$(python) tools/code_size.py --budget
 
 format: $(stamps)/lint ## Format Rust and Python in place
 	$(CARGO) fmt --all

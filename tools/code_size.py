@@ -1,7 +1,8 @@
 """Bytes of machine code by crate of kernels, module, instruction set and element type.
 
-Reads the symbols of the libraries that the wheel was built from. `--budget` compares each family with
-tools/code_size.toml and fails where one has grown by more than 5 % of its budget, or the wheel has.
+Reads the symbols of the libraries that the wheel was built from. `--budget` compares each family
+and the wheel with tools/code_size.toml, and fails where one is more than 5 % larger. Libraries that
+were built with RUSTFLAGS=-Csymbol-mangling-version=v0 tell more of types.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import argparse
 import collections
 import os
 import re
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import inlined
 
 ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tools" / "code_size.toml"
@@ -76,19 +78,10 @@ def symbols(listing: str) -> Iterator[Symbol]:
 
 def libraries(target: Path) -> dict[str, Path]:
     """The latest release library of each crate of kernels, by the name of the family."""
-    found: dict[str, Path] = {}
-    for path in sorted(
-        target.glob("release/deps/libumber_kernels_*.rlib"), key=lambda path: path.stat().st_mtime
-    ):
-        family = path.name.removeprefix("libumber_kernels_").rsplit("-", 1)[0]
-        found[family] = path
-    return found
-
-
-def listing_of(library: Path) -> str:
-    """What nm says of a library."""
-    command = ["nm", "-S", "-C", "--defined-only", library]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    found = {crate: inlined.newest(target, crate) for crate in inlined.CRATES}
+    return {
+        crate.removeprefix("umber_kernels_"): library for crate, library in found.items() if library
+    }
 
 
 def table(rows: dict[str, collections.Counter], columns: list[str]) -> str:
@@ -98,6 +91,11 @@ def table(rows: dict[str, collections.Counter], columns: list[str]) -> str:
         cells = [counts[column] for column in columns] + [sum(counts.values())]
         lines.append(f"{name:<28}" + "".join(f"{cell / 1e3:>12.0f}" for cell in cells))
     return "\n".join(lines)
+
+
+def read_budget() -> dict[str, int]:
+    """Bytes that each family and the wheel may have."""
+    return tomllib.loads(BUDGET.read_text())["bytes"]
 
 
 def complaints(sizes: dict[str, int], budget: dict[str, int]) -> list[str]:
@@ -117,15 +115,19 @@ def main() -> int:
     parser.add_argument("--largest", type=int, default=0, help="list so many functions, too")
     arguments = parser.parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    found = {name: list(symbols(listing_of(path))) for name, path in libraries(target).items()}
+    options = ("-S", "-C", "--defined-only")
+    found = {
+        name: list(symbols(inlined.listing_of(path, *options)))
+        for name, path in libraries(target).items()
+    }
     if not found:
         print(f"{target}: no release libraries of kernels: make wheel", file=sys.stderr)
         return 1
     sizes = {name: sum(symbol.size for symbol in all_) for name, all_ in found.items()}
     if arguments.budget:
-        wheels = sorted((ROOT / "dist").glob("umber-*.whl"))
-        sizes |= {"wheel": wheel.stat().st_size for wheel in wheels[-1:]}
-        wrong = complaints(sizes, tomllib.loads(BUDGET.read_text())["bytes"])
+        for wheel in (ROOT / "dist").glob("umber-*.whl"):
+            sizes["wheel"] = wheel.stat().st_size
+        wrong = complaints(sizes, read_budget())
         print("\n".join(wrong) or "code sizes: within the budget")
         return 1 if wrong else 0
     families: dict[str, collections.Counter] = {}

@@ -48,20 +48,24 @@ def called(listing: str) -> list[str]:
     return sorted({found[1] for name in names if (found := INTRINSIC.search(name))})
 
 
-def newest(target: Path, crate: str) -> str | None:
-    """What nm lists of the latest library of a crate that holds code, but no assertions."""
+def newest(target: Path, crate: str) -> Path | None:
+    """The latest library of a crate that holds code, but no assertions."""
     places = ("release", "*/release")
     libraries = [
         library for place in places for library in target.glob(f"{place}/deps/lib{crate}-*.rlib")
     ]
     for library in sorted(libraries, key=lambda path: path.stat().st_mtime, reverse=True):
-        # Members that hold no code are complained of on the other stream.
-        command = ["nm", library]
-        listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        listing = listing_of(library)
         has_code = any(kind in DEFINED and crate in name for kind, name in symbols(listing))
         if has_code and not has_assertions(listing):
-            return listing
+            return library
     return None
+
+
+def listing_of(library: Path, *options: str) -> str:
+    """What nm lists of a library; members without code are complained of on the other stream."""
+    command = ["nm", *options, library]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def main() -> int:
@@ -71,12 +75,12 @@ def main() -> int:
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     status = 0
     for crate in CRATES:
-        listing = newest(target, crate)
-        if not listing:
+        library = newest(target, crate)
+        if not library:
             way = "rm -f .venv/.stamps/wheel; make wheel"
             print(f"{target}: no library of {crate} to read: {way}", file=sys.stderr)
             return 1
-        for name in called(listing):
+        for name in called(listing_of(library)):
             print(f"{crate}: {name} is a function: a loop that needs it was not inlined")
             status = 1
     return status

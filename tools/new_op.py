@@ -227,9 +227,10 @@ def words(options: argparse.Namespace) -> dict[str, str]:
 
 LEFT = {
     "unary": """\
-Now look at: the rows in crates/kernels/elementwise/src/elementwise/unary.rs (`exact1!` calls the standard
-library one element at a time; a vectorised function in math/ is faster); the domain and tolerance
-of the record in tests/records/elementwise.py; complex numbers, which the new function refuses.""",
+Now look at: the rows in crates/kernels/elementwise/src/elementwise/unary.rs (`exact1!` calls the
+standard library one element at a time; a vectorised function in math/ is faster); the domain and
+tolerance of the record in tests/records/elementwise.py; complex numbers, which the new function
+refuses.""",
     "composite": """\
 Still to write: the decomposition and the kernel (the compile errors say where), the options of the
 op as fields and as parameters of the function in ops/{group}.rs with its checks and its
