@@ -1447,6 +1447,16 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "draws those with more than 1,024 elements; `UMBER_AT_ONCE=0` in the environment, all",
             "Few elements are computed sooner than an operation on them is recorded.",
         ),
+        Difference(
+            "export_to_dot",
+            "(lambda f: (mx.export_to_dot(f, mx.isnan(mx.ones(2000))), 'NotEqual' in f.getvalue()))"
+            "(__import__('io').StringIO())[1]",
+            "draws the primitives that it composes functions of: `isnan` as `NotEqual`",
+            "draws what it records, under MLX's names where both have the primitive: `isnan`, "
+            "`reciprocal`, `mean`, `var` and `linalg.solve` are one node, `flatten` is `Reshape`, "
+            "`split` and `roll` are `Slice`, `pad` is `SliceUpdate`",
+            "The graph is what is differentiated and run, not a picture of another one.",
+        ),
     ),
 }
 

@@ -215,12 +215,14 @@ pub struct Buffer<W> {
     values: Aligned<[W; BLOCK]>,
 }
 
-impl<W: Work> Buffer<W> {
+impl<W: Work> Default for Buffer<W> {
     /// A buffer of zeros.
-    pub fn new() -> Buffer<W> {
+    fn default() -> Buffer<W> {
         Buffer { values: Aligned([W::default(); BLOCK]) }
     }
+}
 
+impl<W: Work> Buffer<W> {
     /// Read `count` elements, at most [`BLOCK`], `stride` apart; answers them and `padding` up to whole vectors.
     ///
     /// # Safety

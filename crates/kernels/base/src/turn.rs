@@ -123,6 +123,9 @@ pub mod avx {
     }
 
     /// Eight by eight 32-bit elements, turned.
+    ///
+    /// # Safety
+    /// The processor has AVX.
     #[target_feature(enable = "avx")]
     #[inline]
     pub fn words(mut x: [__m256; 8]) -> [__m256; 8] {
@@ -145,6 +148,9 @@ pub mod avx {
     }
 
     /// Four by four 64-bit elements, turned.
+    ///
+    /// # Safety
+    /// The processor has AVX.
     #[target_feature(enable = "avx")]
     #[inline]
     pub fn doubles(x: [__m256d; 4]) -> [__m256d; 4] {
@@ -185,6 +191,9 @@ pub mod avx512 {
     }
 
     /// Sixteen by sixteen 32-bit elements, turned.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub fn words(mut x: [__m512i; TILE]) -> [__m512i; TILE] {

@@ -52,7 +52,7 @@ pub fn weight_gradient(how: &Convolving, input: View, cotangent: View, output: V
 }
 
 fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: ViewMut) {
-    check::<T>(how, &input, &weight, output.shape());
+    check(how, &input, &weight, output.shape());
     assert!(output.layout().is_contiguous(), "the output is dense");
     if output.size() == 0 || is_pointwise::<T>(how, &input, &weight, &output) {
         return;
@@ -76,14 +76,12 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
             if line::applies(phase) {
                 return line::forward(phase, source, kernel, target);
             }
-            if const { is_float32::<T>() } {
-                if narrow::applies::<T>(phase) {
-                    return narrow::forward(phase, source, kernel, target);
-                }
-                // Answers whether all of it is finite, and done.
-                if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
-                    return;
-                }
+            if const { is_float32::<T>() } && narrow::applies::<T>(phase) {
+                return narrow::forward(phase, source, kernel, target);
+            }
+            // Answers whether all of it is finite, and done.
+            if winograd::applies::<T>(phase) && winograd::forward(phase, source, kernel, target) {
+                return;
             }
             if direct::applies::<T>(phase) {
                 return direct::forward(phase, source, kernel, target);
@@ -94,7 +92,7 @@ fn forward<T: Multiply>(how: &Convolving, input: View, weight: View, output: Vie
 }
 
 fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output: ViewMut) {
-    check::<T>(how, &input, &output.as_view(), cotangent.shape());
+    check(how, &input, &output.as_view(), cotangent.shape());
     if output.size() == 0 {
         return;
     }
@@ -114,13 +112,11 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
     each(&phases, |phase| {
         // As in `forward`.
         if const { T::Wide::IN_REGISTERS } {
-            if const { is_float32::<T>() } {
-                if narrow::applies::<T>(phase) {
-                    return narrow::backward(phase, source, by, target);
-                }
-                if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
-                    return;
-                }
+            if const { is_float32::<T>() } && narrow::applies::<T>(phase) {
+                return narrow::backward(phase, source, by, target);
+            }
+            if winograd::applies::<T>(phase) && winograd::backward(phase, source, by, target) {
+                return;
             }
             if direct::applies::<T>(phase) {
                 return direct::backward(phase, source, by, target);
@@ -130,7 +126,7 @@ fn backward<T: Multiply>(how: &Convolving, input: View, cotangent: View, output:
     });
 }
 
-/// Are sums taken in float32? Networks are trained in that, and have all ways.
+/// Are sums taken in float32? Networks are trained in that; in float64 [`direct`] does what [`narrow`] would.
 const fn is_float32<T: Multiply>() -> bool {
     size_of::<T::Wide>() == size_of::<f32>()
 }
@@ -145,7 +141,7 @@ fn each(phases: &[Geometry], run: impl Fn(&Geometry) + Sync) {
 }
 
 /// The shapes fit each other.
-fn check<T: Multiply>(how: &Convolving, input: &View, weight: &View, output: &[usize]) {
+fn check(how: &Convolving, input: &View, weight: &View, output: &[usize]) {
     let (x, w) = (input.shape(), weight.shape());
     let last = how.axes.len() + 1;
     assert!(x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(), "as many axes");

@@ -27,7 +27,7 @@ pub(super) enum Meeting {
 }
 
 impl Meeting {
-    pub(super) fn of<T: Multiply>(geometry: &Geometry) -> Meeting {
+    pub(super) fn of(geometry: &Geometry) -> Meeting {
         if geometry.groups > 1 && geometry.outputs <= NARROW { Meeting::Own } else { Meeting::All }
     }
 }
@@ -57,7 +57,7 @@ pub(super) struct Panels<'a> {
 
 impl<'a> Panels<'a> {
     pub(super) fn new<T: Multiply>(geometry: &'a Geometry) -> Panels<'a> {
-        let (meeting, Width { lanes, vectors }) = (Meeting::of::<T>(geometry), Width::of::<T::Wide>());
+        let (meeting, Width { lanes, vectors }) = (Meeting::of(geometry), Width::of::<T::Wide>());
         let (copies, channels) = match meeting {
             Meeting::All => (geometry.groups, geometry.outputs),
             Meeting::Own => (1, geometry.groups * geometry.outputs),

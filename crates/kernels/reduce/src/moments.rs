@@ -221,7 +221,7 @@ impl<T: Real> Task<T> {
         let mut found = Room::new_or_unwind(count * parts);
         let slots = Target::over(found.spare());
         parallel_ranges(count * parts, GRAIN / self.length.min(PART) + 1, |range| {
-            let mut buffer = Buffer::new();
+            let mut buffer = Buffer::default();
             for item in range {
                 let (result, part) = (item / parts, self.part(item % parts, PART));
                 let mut at = 0;

@@ -331,7 +331,7 @@ struct Room<T: Real> {
 
 impl<T: Real> Room<T> {
     fn new() -> Room<T> {
-        Room { buffer: Buffer::new(), stage: Aligned([T::narrow(T::Work::default()); BLOCK]) }
+        Room { buffer: Buffer::default(), stage: Aligned([T::narrow(T::Work::default()); BLOCK]) }
     }
 }
 

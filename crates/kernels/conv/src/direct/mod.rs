@@ -37,7 +37,7 @@ fn boxes<T: Multiply>(geometry: &Geometry, wanted: usize) -> Boxes<'_> {
 /// Bytes of a position of a copy, at most.
 fn position<T: Multiply>(geometry: &Geometry) -> usize {
     geometry.inputs
-        * match Meeting::of::<T>(geometry) {
+        * match Meeting::of(geometry) {
             Meeting::All => size_of::<T::Wide>(),
             Meeting::Own => 4 * size_of::<<T::Wide as Ring>::Lanes64>(),
         }
