@@ -7,12 +7,11 @@ use std::ops::Div;
 
 use umber_kernels_base::arrays::array_of;
 use umber_kernels_base::caches::Aligned;
-use umber_kernels_base::isa::{
-    Cache, has_vectors, prefetch_lines, vectorised, vectorised_by_avx2, vectors, vectors_of_avx2,
-};
+use umber_kernels_base::isa::{Cache, has_vectors, prefetch_lines};
 use umber_kernels_base::joining::joined;
 
 use super::fold::{Fold, Mean, TREE, Vectors};
+use super::vectors::{has_piles, is_hot, vectorised_for, vectors_for};
 
 /// Runs shorter than this are folded one element after another.
 const SHORT: usize = 16;
@@ -244,36 +243,6 @@ unsafe fn is_settled<F: Fold>(total: *const u8) -> bool {
     F::is_settled(unsafe { *total.cast::<F::Total>() })
 }
 
-/// [`vectorised`], where it pays for the code it takes.
-#[inline(always)]
-pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
-    match const { F::VECTORS } {
-        Vectors::None => body(),
-        Vectors::Avx2 => vectorised_by_avx2(body),
-        Vectors::Avx512 => vectorised(body),
-    }
-}
-
-/// As [`vectorised_for`], on a processor that [`has_vectors`].
-#[inline(always)]
-fn vectors_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
-    match const { F::VECTORS } {
-        Vectors::None => body(),
-        Vectors::Avx2 => vectors_of_avx2(body),
-        Vectors::Avx512 => vectors(body),
-    }
-}
-
-/// Are piles folded by a loop of their own?
-const fn has_piles<F: Fold>() -> bool {
-    F::HAS_PILES && !matches!(F::VECTORS, Vectors::None)
-}
-
-/// Is the fold one that whole programs wait for?
-const fn is_hot<F: Fold>() -> bool {
-    matches!(F::VECTORS, Vectors::Avx512)
-}
-
 #[inline(always)]
 fn absorb_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     let width = totals.len();
@@ -458,7 +427,10 @@ unsafe fn fold_runs<F: Fold>(
             2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, reading),
             4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, reading),
             // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
-            _ if F::VECTORS != Vectors::None && (!F::APART || length >= TREE * 16) => {
+            _ if const { !matches!(F::VECTORS, Vectors::None) && !F::APART } => {
+                fold_long_runs::<F, 16>(src, stride, length, totals, reading);
+            }
+            _ if F::VECTORS != Vectors::None && length >= TREE * 16 => {
                 fold_long_runs::<F, 16>(src, stride, length, totals, reading);
             }
             _ => fold_long_or_short_runs::<F, 8>(src, stride, length, totals, reading),

@@ -11,6 +11,7 @@ mod leaves;
 mod mean;
 mod prologue;
 mod rows;
+mod vectors;
 
 use std::ops::Range;
 
@@ -20,7 +21,7 @@ use umber_types::{Bool, DType, ReduceKind, f16, match_dtype};
 
 use self::fold::{All, Any, Max, Min, Prod, ProdInt32, Sum, SumInt32, SumSquares, SumSquaresWide, SumWide};
 use self::leaves::Leaves;
-pub(crate) use self::leaves::vectorised_for;
+pub(crate) use self::vectors::vectorised_for;
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::nest::{Loop, Nest};
 use umber_kernels_base::room::Room;

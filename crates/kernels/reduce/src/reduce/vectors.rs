@@ -1,0 +1,35 @@
+//! Which instruction sets a fold is compiled for.
+
+use umber_kernels_base::isa::{vectorised, vectorised_by_avx2, vectors, vectors_of_avx2};
+
+use super::fold::{Fold, Vectors};
+
+/// [`vectorised`], where it pays for the code it takes.
+#[inline(always)]
+pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
+    match const { F::VECTORS } {
+        Vectors::None => body(),
+        Vectors::Avx2 => vectorised_by_avx2(body),
+        Vectors::Avx512 => vectorised(body),
+    }
+}
+
+/// As [`vectorised_for`], on a processor that has vectors.
+#[inline(always)]
+pub(super) fn vectors_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
+    match const { F::VECTORS } {
+        Vectors::None => body(),
+        Vectors::Avx2 => vectors_of_avx2(body),
+        Vectors::Avx512 => vectors(body),
+    }
+}
+
+/// Are piles folded by a loop of their own?
+pub(super) const fn has_piles<F: Fold>() -> bool {
+    F::HAS_PILES && !matches!(F::VECTORS, Vectors::None)
+}
+
+/// Is the fold one that whole programs wait for?
+pub(super) const fn is_hot<F: Fold>() -> bool {
+    matches!(F::VECTORS, Vectors::Avx512)
+}
