@@ -14,11 +14,12 @@ PYTEST_WORKERS ?= 2
 export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run optimised, because the kernels are the product, and with assertions on; not as far as the wheel, for which
 # each crate is one unit: that takes them half as long again to build. Crates of others are as in the wheel, and compiled once.
-tested := umber-types umber-amx-emulator umber-kernels umber-numerics umber-core umber-io umber \
-	$(addprefix umber-kernels-,base elementwise reduce matmul attention conv quantized sort gather random)
+manifests := $(wildcard crates/*/Cargo.toml crates/kernels/*/Cargo.toml)
+bindings := umber-python umber-module
+tested := $(filter-out $(bindings),$(shell sed -n 's/^name = "\(umber[a-z-]*\)"$$/\1/p' $(manifests)))
 with_assertions := $(foreach crate,$(tested),$(foreach setting,debug-assertions=true overflow-checks=true opt-level=2 \
 	codegen-units=16,--config profile.release.package.$(crate).$(setting)))
-untested := --exclude umber-python --exclude umber-module
+untested := $(addprefix --exclude ,$(bindings))
 
 # What also runs with operations on a few elements recorded, as those on many are.
 recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
@@ -36,7 +37,7 @@ export PYO3_PYTHON := $(abspath $(python))
 
 # What the wheel is made of. Folders count too: their time changes when a file is added or removed.
 wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.md \
-	crates/*/Cargo.toml crates/kernels/*/Cargo.toml crates/*/build.rs) \
+	crates/*/build.rs) $(manifests) \
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
